@@ -1,6 +1,6 @@
-"""The embedded Kubernetes API: a real API server on SQLite.
+"""The embedded Kubernetes API: an API server on SQLite.
 
-A request goes `server` (HTTP) → `requests` (what is asked) → `auth` (who asks, and may they) → `verbs` (do
-it) → `storage` (durable) → `watching` (tell everybody). Kinds come from `resources`: built-in ones from a
-table, custom ones from their CustomResourceDefinitions.
+A request passes `http.server` → `auth` → `endpoints.dispatch` → `verbs` → `registry` (with `admission`) →
+`storage`; its event then reaches the watches. `registry.resources` lists the served resources: built-in ones
+come from a table (`builtin`), custom ones from their CustomResourceDefinitions (`apiextensions`).
 """

@@ -1,4 +1,4 @@
-"""Putting a server together: storage, kinds, doors, controllers, and the socket in front."""
+"""Assembles the server: storage, resources, auth, admission, controllers and the listening socket."""
 
 from __future__ import annotations
 
@@ -66,28 +66,26 @@ _CERTIFICATE_CHECK_SECONDS = 12 * 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to run a server."""
-
     directory: str
-    """Where certificates, tokens and, unless in memory, the database are kept."""
+    """Where certificates, tokens and, unless in memory, the database are stored."""
     host: str = "127.0.0.1"
     port: int = 0
     in_memory: bool = False
     names: tuple[str, ...] = ()
-    """Further names and addresses that clients may use."""
+    """Further names and addresses that clients use."""
     token_file: str = ""
     audit_log: str = ""
-    """The file for audit events; none are made without."""
+    """The file for audit events; empty for none."""
     audit_level: Level = Level.METADATA
     limits: Limits = field(default_factory=Limits)
     collect_garbage: bool = True
-    """Whether objects go when the last of their owners is gone."""
+    """Whether the garbage collector runs."""
     codec: ValueCodec = PLAIN
-    """How objects are stored: in plain text, or encrypted."""
+    """How objects are stored: as plain text, or encrypted."""
 
 
 class ListenFailed(CrossplyError):
-    """The server cannot listen on the address it was given."""
+    """The server cannot listen on the requested address."""
 
     code = "CP-650"
     hint = "choose another address with --listen; port 0 takes a free one"
@@ -101,7 +99,7 @@ class UntrustedToken(CrossplyError):
 
 
 class RunningServer:
-    """A server that answers, until it is stopped."""
+    """A server, from `start` to `stop`."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -114,11 +112,11 @@ class RunningServer:
         self.url = ""
 
     async def start(self) -> None:
-        """Open the store, begin to serve, and write a kubeconfig."""
+        """Open the store, listen, and write a kubeconfig."""
         settings = self._settings
         raise_file_limit()
         _make_directory(settings.directory)
-        # Locked first, so that whoever comes second changes nothing of what the first uses.
+        # Locked first, so that a second process changes nothing that the first one uses.
         lock = DirectoryLock(settings.directory)
         self._stack.callback(lock.release)
         store = await Store.open(None if settings.in_memory else self._data, codec=settings.codec)
@@ -141,14 +139,14 @@ class RunningServer:
         port = await self._listen(server)
         await self._publish_service(context, port)
         self._write_kubeconfig()
-        # What is there now stays: a garbage collection, which stops everybody, need not look at it each time.
+        # The objects that exist now stay, so the garbage collector need not traverse them again.
         gc.freeze()
 
     def _write_kubeconfig(self) -> None:
         try:
             write_kubeconfig(self.kubeconfig, self.url, self.certificates, self.token)
         except CertificateError as problem:
-            # On a full disk an older one stays. Whoever has a credential and the address is still served.
+            # On a full disk an older kubeconfig stays. Clients with a credential and the address still work.
             if not os.path.exists(self.kubeconfig):
                 raise
             _log.warning("%s; the server is at %s", problem, self.url)
@@ -169,7 +167,7 @@ class RunningServer:
         return port
 
     async def _publish_service(self, context: ServerContext, port: int) -> None:
-        """Write the Service that leads here; who refuses that does not hold up the start."""
+        """Publish the `kubernetes` Service; a webhook that refuses it does not delay the start for long."""
         task = asyncio.create_task(keep_service(context, self._settings.host, port))
         self._stack.push_async_callback(_cancel, task)
         await asyncio.wait([task], timeout=_SERVICE_WAIT_SECONDS)
@@ -180,7 +178,7 @@ class RunningServer:
         server.pages.metrics = lambda: metrics_page(sources)
 
     async def _renew_certificates(self, ssl_context: ssl.SSLContext) -> None:
-        """Replace certificates that end soon, for a server that runs for years."""
+        """Renew certificates that are about to expire, for servers that run for years."""
         while True:
             await asyncio.sleep(_CERTIFICATE_CHECK_SECONDS)
             await asyncio.to_thread(ensure_certificates, self.certificates.directory, self._names())
@@ -191,7 +189,7 @@ class RunningServer:
         return self._settings.names if host in _ANY_ADDRESS else (*self._settings.names, host)
 
     async def stop(self) -> None:
-        """Stop in the opposite order: no new requests, then controllers, then the store."""
+        """Stop in reverse order: no new requests, then controllers, then the store."""
         await self._stack.aclose()
 
     async def _build_context(self, store: Store) -> ServerContext:
@@ -221,7 +219,7 @@ class RunningServer:
         return context
 
     async def _build_auth_filter(self, context: ServerContext) -> AuthFilter:
-        """Authentication and authorization, and what is answered from them."""
+        """Authentication and authorization, and the endpoints that depend on them."""
         store = context.store
         try:
             await ensure_policy(store, now())
@@ -267,14 +265,14 @@ async def _cancel(task: asyncio.Task[None]) -> None:
 
 
 def _remove_leftovers(directory: str, certificates: str) -> None:
-    """Remove what a server that was killed left half made: copies of the database, keys, tokens."""
+    """Remove unfinished files of a server that was killed: database copies, keys, tokens."""
     remove_unsent(directory)
     for place in (directory, certificates):
         remove_unfinished(place)
 
 
 def _admin_token(directory: str) -> str:
-    """The administrator's token, made once."""
+    """The administrator's token, created at the first start."""
     path = os.path.join(directory, "admin.token")
     if not os.path.exists(path):
         write_private(path, secrets.token_urlsafe(32).encode())
@@ -286,7 +284,7 @@ def _admin_token(directory: str) -> str:
 
 
 def _check_private(path: str) -> None:
-    """Refuse a token that somebody else wrote, or that others can read."""
+    """Refuse a token file that belongs to somebody else, or that others can read."""
     status = os.lstat(path)
     if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o077:
         raise UntrustedToken(f"{path} is not a file that belongs to you and that you alone can read")

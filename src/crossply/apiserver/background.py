@@ -1,9 +1,13 @@
-"""Work that takes long, done in a thread so that it does not hold up the requests of others.
+"""Keeps the event loop responsive: heavy work runs in one thread, long loops yield in between.
 
-That is work on large objects, and work that waits for the process of expensive expressions. Everything else
-runs in the event loop, because a thread costs a small request more than its work. There is one thread only:
-threads of Python take turns, so with more of them the event loop would get fewer turns. Users take turns
-with it: many large objects of one user do not keep those of another waiting.
+Heavy is work on large objects, and work that waits for the process of expensive expressions. Everything else
+runs in the event loop, because a thread costs a small request more than its work. There is only one thread:
+Python threads share the interpreter lock, so with more of them the event loop would run less often. Users
+share the thread fairly.
+
+The weight of work is measured in bytes of ordinary JSON. YAML takes about fifty times as long to read or
+write, aliases multiply a few bytes to a hundred thousand values, and many tiny values cost more than one long
+string.
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ from crossply.schema.cel_program import WouldBlock, may_block, without_blocking
 from crossply.values.interruption import interruptible
 
 HEAVY_BYTES = 64 << 10
-"""From which weight on work is done in the thread. The unit is a byte of ordinary JSON (see `weights`)."""
+"""From this weight on, work runs in the thread."""
 
 _TURN_SECONDS = 0.001
 _P = ParamSpec("_P")
@@ -39,16 +43,16 @@ class Background:
         self._executor: ThreadPoolExecutor | None = None
         self._lock = FairLock()
         self.pieces = 0
-        """How many pieces of work were handed to the thread."""
+        """How many pieces of work ran in the thread."""
 
     async def run(self, weight: int, work: Callable[[], _T]) -> _T:
-        """Do work on so many bytes. It must not touch what the event loop changes, and may be begun twice."""
+        """Run work of this weight. It must not touch state of the event loop, and may be started twice."""
         if weight < HEAVY_BYTES:
             try:
                 with without_blocking():
                     return work()
             except WouldBlock:
-                pass  # and begin again, in the thread
+                pass  # start over, in the thread
         if self._executor is None:
             self._executor = ThreadPoolExecutor(1, "crossply-background")
         self.pieces += 1
@@ -64,14 +68,14 @@ class Background:
             raise
 
     def close(self) -> None:
-        """Drop the work that has not begun."""
+        """Cancel the work that has not started."""
         self._lock.cancel_all()
         if self._executor is not None:
             self._executor.shutdown(wait=False, cancel_futures=True)
 
 
 def in_event_loop(function: Callable[_P, _T]) -> Callable[_P, _T]:
-    """The function for work that may be done in the thread: it is always called in the event loop."""
+    """Wrap a function for use in background work: it always runs in the event loop."""
     loop, owner = asyncio.get_running_loop(), get_ident()
 
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _T:
@@ -87,18 +91,18 @@ def in_event_loop(function: Callable[_P, _T]) -> Callable[_P, _T]:
 
 
 def leave_event_loop(weight: int) -> None:
-    """Have `Background.run` begin again in the thread when its work turns out to be heavy."""
+    """Make `Background.run` start over in the thread if its work turns out to be heavy."""
     if weight >= HEAVY_BYTES and not may_block():
         raise WouldBlock
 
 
 def _call_in(loop: asyncio.AbstractEventLoop, function: Callable[[], None]) -> None:
-    with suppress(RuntimeError):  # the loop is closed: nobody waits for a turn any more
+    with suppress(RuntimeError):  # the loop is closed, so nobody waits
         loop.call_soon_threadsafe(function)
 
 
 def _run_interruptibly(work: Callable[[], _T], is_abandoned: Callable[[], bool]) -> _T:
-    """Do work that lets the event loop have its turn often, and ends early when nobody waits for it."""
+    """Run work with a short switch interval; it ends early if its caller is gone."""
     interval = sys.getswitchinterval()
     sys.setswitchinterval(_TURN_SECONDS)
     try:
@@ -119,7 +123,7 @@ def yaml_weight(body: bytes) -> int:
 
 
 def value_weight(value: Any) -> int:
-    """The weight of working on a value, by how many values it is made of."""
+    """The weight of working on a value, by the number of values in it."""
     count = 1
     level = [value] if type(value) in (dict, list) else []
     while level:
@@ -130,7 +134,7 @@ def value_weight(value: Any) -> int:
 
 
 def is_light_json(body: bytes) -> bool:
-    """Whether JSON can hold but few values, without reading it: each follows a comma or a bracket."""
+    """Whether JSON has only few values, without parsing it: each follows a comma or a bracket."""
     return (body.count(b",") + body.count(b"{") + body.count(b"[")) * _BYTES_PER_VALUE < HEAVY_BYTES
 
 
@@ -140,16 +144,16 @@ def stored_weight(data: bytes) -> int:
 
 
 def encoded_weight(value: Any, factor: int) -> int:
-    """The weight of writing a value in a form that takes so many times as long as JSON."""
+    """The weight of encoding a value in a form that takes `factor` times as long as JSON."""
     return len(orjson.dumps(value)) * factor
 
 
 SLICE_BYTES = 64 << 10
-"""How much is worked on at a time: about a millisecond."""
+"""How much work is done before the loop yields: about a millisecond."""
 
 
 class Slices:
-    """Counts what was worked on since others had their turn."""
+    """Counts work since the last yield."""
 
     __slots__ = ("_done",)
 
@@ -157,7 +161,7 @@ class Slices:
         self._done = 0
 
     async def spend(self, weight: int) -> None:
-        """Let others have their turn when enough was done."""
+        """Yield to other tasks if enough work was done."""
         self._done += weight
         if self._done >= SLICE_BYTES:
             self._done = 0

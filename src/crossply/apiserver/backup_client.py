@@ -1,4 +1,4 @@
-"""Taking a backup from outside: of the server that has the data open or, if none has, of the data itself."""
+"""Takes a backup: from the server that has the data open or, without one, from the data itself."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SECONDS = 60.0
 
 
 def back_up(directory: str, path: str) -> int:
-    """Write a backup of the server whose data directory this is; the result is its revision."""
+    """Write a backup of a data directory to `path`; returns its revision."""
     if os.path.exists(path):
         raise WouldOverwrite(f"{path} exists already")
     if not os.path.exists(_kubeconfig(directory)) and not os.path.isdir(os.path.join(directory, "data")):
@@ -43,7 +43,7 @@ def _of_files(directory: str, path: str) -> int:
 
 
 async def _of_data(data: str, path: str) -> int:
-    # Encrypted objects are copied as they are: a backup needs no key, and what is restored from it does.
+    # Encrypted objects are copied as they are: a backup needs no key, but using it does.
     store = await Store.open(data, codec=OPAQUE)
     try:
         return await store.backup(path)
@@ -73,7 +73,7 @@ def _connect(directory: str) -> HTTPSConnection:
 
 
 def _keep(response: HTTPResponse, path: str) -> int:
-    """Write the answer to a file, whole or not at all."""
+    """Write the response to a file, completely or not at all."""
     if response.status != 200:
         raise StorageFailed(f"the server did not give a backup: {response.status} {response.reason}")
     with new_file(path) as partial, open(partial, "wb") as file:

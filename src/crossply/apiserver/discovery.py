@@ -1,7 +1,6 @@
-"""What the server serves: /api, /apis and below, in the old form (one document a version) and the new (all
-at once).
+"""Discovery: /api, /apis and below, in the legacy form (one document per version) and the aggregated one.
 
-The documents are made of the registry when they are asked for, and kept until the registry changes.
+Documents are built from the registry on request, and cached until the registry changes.
 """
 
 from __future__ import annotations
@@ -31,8 +30,6 @@ _TEXT_404 = b"404 page not found\n"
 
 
 class Discovery:
-    """The discovery documents of a registry."""
-
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
         self._generation = -1
@@ -68,12 +65,11 @@ class Discovery:
 
 
 def etag_of(body: bytes) -> str:
-    """A name for a document that changes with it."""
     return f'"{hashlib.sha512(body).hexdigest().upper()}"'
 
 
 def accepted_version(accept: str) -> str:
-    """The version of the aggregated form that an Accept header asks for first; empty for the old form."""
+    """The version of the aggregated form that an Accept header prefers; empty for the legacy form."""
     for clause in accept.split(","):
         media, *parameters = [part.strip() for part in clause.split(";")]
         options = dict(part.partition("=")[::2] for part in parameters)
@@ -88,7 +84,7 @@ def accepted_version(accept: str) -> str:
 
 
 def legacy_document(registry: Registry, path: str, host: str) -> Object | None:
-    """The document at a path, or None where no group of that name is served."""
+    """The document at a path, or None if the group is not served."""
     _, _, *parts = path.split("/")
     groups = served_groups(registry)
     if path == "/api":
@@ -115,8 +111,9 @@ Groups = dict[str, dict[str, list[Resource]]]
 
 
 def served_groups(registry: Registry) -> Groups:
-    """Resources by group and version: built-in groups in their own order, then others by name; versions from
-    the most to the least settled."""
+    """Resources by group and version: built-in groups in their own order, then others by name; versions by
+    stability.
+    """
     groups: dict[str, dict[str, list[Resource]]] = {}
     resources = list(registry.all())
     resources.sort(key=lambda resource: (resource.custom, resource.group if resource.custom else ""))
@@ -137,7 +134,7 @@ def _sorted(resources: Iterable[Resource]) -> list[Resource]:
 
 
 def version_rank(name: str) -> tuple[int, int, int, int, str]:
-    """The place of a version among others: v2, v1, v1beta2, v1beta1, v1alpha1, then what is not so named."""
+    """The rank of a version: v2, v1, v1beta2, v1beta1, v1alpha1, then other names."""
     match = _VERSION.fullmatch(name)
     if match is None:
         return (1, 0, 0, 0, name)
@@ -185,7 +182,7 @@ def _rows(resource: Resource, version: Version) -> Iterable[Object]:
 
 
 def verbs_of(resource: Resource, version: Version) -> list[str]:
-    """What can be done with objects of a resource, in the order that a real server lists it in."""
+    """The verbs of a resource, in kube-apiserver's order."""
     return list(_CUSTOM_VERBS if resource.custom else version.verbs)
 
 
@@ -193,7 +190,7 @@ Kind = tuple[str, str, str]
 
 
 def subresources_of(resource: Resource, version: Version) -> dict[str, tuple[Kind | None, list[str]]]:
-    """Subresources by name: the kind that they serve if it is another, and their verbs."""
+    """Subresources by name: their kind if it is another, and their verbs."""
     if not resource.custom:
         rows = _built_in_rows().get((resource.group, version.name, resource.names.plural), {})
         return {
@@ -216,7 +213,7 @@ def _built_in_rows() -> dict[tuple[str, str, str], Object]:
 
 
 def storage_hash(resource: Resource) -> str:
-    """A short name for the version that objects are stored at."""
+    """The storageVersionHash."""
     row = _built_in_rows().get((resource.group, resource.storage_version, resource.names.plural))
     if row is not None:
         return str(row.get("storageVersionHash", ""))
@@ -264,7 +261,7 @@ def _resource_item(resource: Resource, version: Version) -> Object:
 
 
 def _kind(resource: Resource, version: Version, other: Kind | None) -> Object:
-    """The kind that a resource answers with; built-in ones leave out what the document says already."""
+    """The responseKind of a resource; that of built-in ones is abbreviated."""
     if other is not None:
         group, at, kind = other
     elif resource.custom:

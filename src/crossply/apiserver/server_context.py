@@ -1,4 +1,4 @@
-"""What every part of a running server shares."""
+"""The state that all parts of a running server share."""
 
 from __future__ import annotations
 
@@ -24,26 +24,22 @@ from crossply.values.timestamps import format_timestamp
 
 
 class Admission(Protocol):
-    """Who else has a say in a write: webhooks and policies."""
+    """What may change or refuse a write: webhooks and policies."""
 
     async def mutate(self, call: Call, operation: str, obj: Object, old: Object | None) -> Object:
-        """The object as mutating admission wants it."""
+        """The object after mutating admission."""
         ...
 
     async def validate(self, call: Call, operation: str, obj: Object | None, old: Object | None) -> None:
-        """Refuse the write, or let it pass."""
+        """Raise a StatusError to refuse the write."""
         ...
 
 
 class NoAdmission:
-    """Nobody else has a say."""
-
     async def mutate(self, call: Call, operation: str, obj: Object, old: Object | None) -> Object:
-        """The object as it is."""
         return obj
 
-    async def validate(self, call: Call, operation: str, obj: Object | None, old: Object | None) -> None:
-        """Let everything pass."""
+    async def validate(self, call: Call, operation: str, obj: Object | None, old: Object | None) -> None: ...
 
 
 Handler = Callable[["ServerContext", Call], Awaitable[Reply]]
@@ -57,14 +53,12 @@ Convert = Callable[[Resource, list[Object], str], Awaitable[list[Object]]]
 
 
 def now() -> datetime:
-    """The time, to the second, as Kubernetes stamps objects."""
+    """The time, to the second, as in Kubernetes' timestamps."""
     return datetime.now(UTC).replace(microsecond=0)
 
 
 @dataclass(slots=True)
 class ServerContext:
-    """The running server's shared parts."""
-
     store: Store
     registry: Registry
     scopes: Scopes = field(default_factory=Scopes)
@@ -72,24 +66,24 @@ class ServerContext:
     clock: Callable[[], datetime] = now
     convert_by_webhook: Convert | None = None
     handlers: dict[tuple[str, str], Handler] = field(default_factory=dict)
-    """Who answers what is not stored: by resource key (or * for all) and subresource (or nothing)."""
+    """Handlers of what is not stored: by resource key (or * for all) and subresource (or "")."""
     deleters: dict[str, Deleter] = field(default_factory=dict)
-    """Kinds whose deletion is special, by resource key."""
+    """Kinds with a deletion of their own, by resource key."""
     guards: list[Guard] = field(default_factory=list)
     """Further checks of every write; each raises a StatusError to refuse it."""
     background: Background = field(default_factory=Background)
     write_locks: WriteLocks = field(default_factory=WriteLocks)
     decoded: DecodedObjects = field(default_factory=DecodedObjects)
     authorize: Authorize | None = None
-    """Decides about requests within a request; None allows everything."""
+    """Authorizes requests within a request; None allows everything."""
     after_write: dict[str, Settle] = field(default_factory=dict)
-    """What to wait for after an object of a resource was written, by resource key."""
+    """What to wait for after a write, by resource key."""
     pages: dict[str, Page] = field(default_factory=dict)
-    """Who answers paths that are not about objects, by the beginning of the path."""
+    """Handlers of non-resource URLs, by path prefix."""
     _strategies: dict[int, tuple[Version, Strategy]] = field(default_factory=dict)
 
     def strategy(self, resource: Resource, version: Version) -> Strategy:
-        """What is special about a resource at a version; made once."""
+        """The strategy of a resource at a version; created once."""
         known = self._strategies.get(id(version))
         if known is None or known[0] is not version:
             if resource.custom:
@@ -102,5 +96,5 @@ class ServerContext:
         return known[1]
 
     def timestamp(self) -> str:
-        """Now, as objects show it."""
+        """The current time as a timestamp."""
         return format_timestamp(self.clock())

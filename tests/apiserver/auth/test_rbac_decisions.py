@@ -8,9 +8,9 @@ import time
 import pytest
 
 from crossply.apiserver.auth.rbac import Authorizer
-from crossply.apiserver.auth.store_protocols import encoder
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from crossply.apiserver.endpoints.status_errors import StatusError
+from crossply.apiserver.object_codec import encoder
 from crossply.apiserver.storage import Store
 from tests.support.apiserver.rbac import (
     ADMIN,

@@ -1,8 +1,7 @@
-"""Who else has a say in a write, after the user may make it and before it is stored.
+"""Admission: what may change or refuse a write after authorization and before it is stored.
 
-A write becomes `attributes`: what is asked, by whom, about which object. First come the rules of the server
-itself (`namespaces`), then the mutating webhooks one after the other (`mutating`); when the object has been
-checked, the policies (`policies`) and the validating webhooks, side by side (`validating`). `matching` says
-whom a write concerns. The configurations are followed in the store and compiled once (`webhook_index`,
-`policy_index`): a request that concerns nobody costs two look-ups.
+A write becomes `attributes`. `chain` calls, in order: the namespace checks (`namespace_lifecycle`), the
+mutating webhooks one after the other, and, once the object is validated, the policies and the validating
+webhooks in parallel. `matching` decides which configurations match a write. Configurations are watched in the
+store and compiled once (`webhook_index`, `policy_index`): a request that matches none costs two look-ups.
 """

@@ -1,4 +1,4 @@
-"""The `request` of an AdmissionReview, which expressions see as well."""
+"""The `request` of an AdmissionReview, which is also the CEL variable `request`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _OPTIONS = {"CREATE": "CreateOptions", "UPDATE": "UpdateOptions", "DELETE": "Del
 
 
 def describe(write: Attributes, version: str) -> Object:
-    """What is asked, as somebody who looks at it at a version is told; without the objects."""
+    """The request at the version that a webhook or policy matched, without its objects."""
     kind = _kind(write)
     shown = dict(kind)
     if kind["kind"] == write.call.resource.names.kind:
@@ -55,7 +55,7 @@ def _user(write: Attributes) -> Object:
 
 
 def _options(write: Attributes) -> Object:
-    # A patch is an update, or a create, to everybody but the client.
+    # A patch is an update or a create in an AdmissionRequest.
     options: Object = {"kind": _OPTIONS[write.operation], "apiVersion": "meta.k8s.io/v1"}
     if write.call.dry_run:
         options["dryRun"] = ["All"]
@@ -68,7 +68,7 @@ def _options(write: Attributes) -> Object:
 
 
 def _body_options(body: bytes, names: tuple[str, ...]) -> Object:
-    """The options in the body of a deletion, which was read before."""
+    """The options in the body of a deletion, which was validated before."""
     if not body.strip():
         return {}
     try:

@@ -1,4 +1,4 @@
-"""AdmissionReviews: what a webhook is asked, and what its answer says."""
+"""AdmissionReviews: the request to a webhook, and its validated response."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _HEADER = (
 
 
 class CallFailed(CrossplyError):
-    """A webhook could not be asked, or its answer makes no sense; its failure policy says what follows."""
+    """A webhook could not be called, or its response is invalid; its failure policy applies."""
 
     code = "CP-681"
 
 
 def review_version(accepted: Iterable[str]) -> str:
-    """The first version that a webhook accepts and the server knows."""
+    """The first AdmissionReview version that both the webhook and the server support."""
     for version in accepted:
         if version in VERSIONS:
             return version
@@ -45,7 +45,7 @@ def review_version(accepted: Iterable[str]) -> str:
 
 
 def make_review(write: Attributes, version: str, review: str, uid: str) -> bytes:
-    """The review of a write, whose objects are at the version that the webhook wants to see."""
+    """The review of a write, with its objects at the version that the webhook matched."""
     request = {
         "uid": uid,
         **describe(write, version),
@@ -57,7 +57,7 @@ def make_review(write: Attributes, version: str, review: str, uid: str) -> bytes
 
 @dataclass(frozen=True, slots=True)
 class AdmissionResponse:
-    """What a webhook said."""
+    """The response of a webhook."""
 
     allowed: bool
     status: Object | None
@@ -66,7 +66,7 @@ class AdmissionResponse:
 
 
 def read_review(body: bytes, uid: str, review: str, *, mutating: bool) -> AdmissionResponse:
-    """What the answer of a webhook says."""
+    """Parse and validate the response of a webhook; raises CallFailed."""
     answer = _parsed(body)
     response = answer.get("response")
     if not isinstance(response, dict):
@@ -88,7 +88,7 @@ def _parsed(body: bytes) -> Object:
     try:
         answer = orjson.loads(body)
     except orjson.JSONDecodeError:
-        # Go reads it as YAML then, and most of what is no JSON is a text to YAML.
+        # Go then reads it as YAML, where most of what is not JSON is a string.
         answer = ""
     if not isinstance(answer, dict):
         json_type = "array" if isinstance(answer, list) else "string" if isinstance(answer, str) else "number"
@@ -155,7 +155,7 @@ def _invalid(why: str) -> CallFailed:
 
 
 def denial(webhook: str, status: Object | None) -> StatusError:
-    """The refusal of a webhook, with what it says of its reasons."""
+    """The error for a request that a webhook denied, with the status that it returned."""
     status = status or {}
     code = status.get("code")
     code = code if isinstance(code, int) and code >= 400 else 400

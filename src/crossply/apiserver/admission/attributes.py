@@ -1,4 +1,4 @@
-"""One write as admission sees it."""
+"""The attributes of a write, as admission sees it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _EXEMPT = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Attributes:
-    """A create, update or delete on its way to the store."""
+    """A create, update or delete before it is stored."""
 
     call: Call
     operation: str
@@ -33,17 +33,15 @@ class Attributes:
 
     @property
     def group(self) -> str:
-        """The API group of the resource."""
         return self.call.resource.group
 
     @property
     def plural(self) -> str:
-        """The resource as URLs name it."""
         return self.call.resource.names.plural
 
     @property
     def version(self) -> str:
-        """The version of the request."""
+        """The version in the URL of the request."""
         return self.call.version.name
 
     @property
@@ -53,43 +51,42 @@ class Attributes:
 
     @property
     def namespace(self) -> str:
-        """The namespace of the request; a namespace that exists is in itself."""
+        """The namespace of the request; that of a Namespace is its own name."""
         return self.call.info.namespace
 
     @property
     def is_namespace(self) -> bool:
-        """Whether the object is a namespace."""
         return self.call.resource.key == "namespaces"
 
     @property
     def name(self) -> str:
-        """The object's name; empty while it is not generated yet."""
+        """The object's name; empty if it will be generated."""
         metadata = (self.obj or {}).get("metadata") or {}
         return self.call.info.name or metadata.get("name") or ""
 
     @property
     def is_exempt(self) -> bool:
-        """Whether nobody is asked: who configures admission must not be locked out by it."""
+        """Whether admission is skipped, so that nobody can lock themselves out of configuring admission."""
         return self.group == "admissionregistration.k8s.io" and self.plural in _EXEMPT
 
     def with_objects(self, obj: Object | None, old: Object | None) -> Attributes:
-        """The same write of other objects."""
+        """The same write with other objects."""
         return replace(self, obj=obj, old=old)
 
     def forbidden(self, why: str) -> StatusError:
-        """The refusal of this write."""
+        """The Forbidden error for this write."""
         metadata = (self.obj or {}).get("metadata") or {}
         name = self.name or metadata.get("generateName") or "Unknown"
         return forbidden(self.plural, self.group, name, why)
 
 
 def internal_failure(why: str) -> StatusError:
-    """A failure on the server's side, as Kubernetes tells it: with its reason as a cause, too."""
+    """An InternalError that also has its message as a cause, as kube-apiserver returns it."""
     return StatusError(500, "InternalError", f"Internal error occurred: {why}", causes=[Cause("", why)])
 
 
 async def at_version(context: ServerContext, write: Attributes, version: str) -> Attributes:
-    """The write with its objects at a version."""
+    """The write with its objects converted to a version."""
     if version == write.version:
         return write
     return write.with_objects(
@@ -99,7 +96,7 @@ async def at_version(context: ServerContext, write: Attributes, version: str) ->
 
 
 async def from_version(context: ServerContext, write: Attributes, obj: Object) -> Object:
-    """An object back at the version of the request."""
+    """An object converted back to the version of the request."""
     return await convert_one(context, write.call.resource, obj, write.version)
 
 

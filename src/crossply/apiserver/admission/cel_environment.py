@@ -1,7 +1,8 @@
-"""The `authorizer` of expressions: `authorizer.group('apps').resource('deployments').check('get').allowed()`.
+"""The CEL environment of admission: Kubernetes' library, CEL's extensions, and the `authorizer` variable.
 
-The evaluator has no values of types written in Python, so a question under way is a map that each call adds
-to. Whom the question is about is in the context of the evaluation (`asking`).
+`authorizer.group('apps').resource('deployments').check('get').allowed()` is a chain of calls. The evaluator
+has no values of Python types, so each call extends a map. The user to authorize is in a context variable
+(`asking`).
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ from crossply.apiserver.admission.attributes import Attributes
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
 
 Authorize = Callable[[User, RequestInfo], Any]
-"""Decides about a request; the answer has `allowed` and `reason`."""
+"""Decides about a request; the result has `allowed` and `reason`."""
 
 MOST_CHECKS = 2
-"""How many checks an expression can afford: one costs a third of its budget and a little more."""
+"""How many checks an expression can afford: each costs a little more than a third of its budget."""
 
 _current_asker: ContextVar[_Asker | None] = ContextVar("asked", default=None)
 
 
 @dataclass(slots=True)
 class _Asker:
-    """On whose behalf an expression asks, and how often it did."""
+    """The user that an expression checks, and how many checks it has made."""
 
     authorize: Authorize
     user: User
@@ -35,7 +36,7 @@ class _Asker:
 
 @contextmanager
 def asking(authorize: Authorize | None, user: User) -> Iterator[None]:
-    """Let expressions ask what a user may do."""
+    """Let expressions check what a user may do."""
     token = _current_asker.set(_Asker(authorize, user) if authorize is not None else None)
     try:
         yield
@@ -44,7 +45,6 @@ def asking(authorize: Authorize | None, user: User) -> Iterator[None]:
 
 
 def authorizer_value(write: Attributes) -> dict[str, Any]:
-    """The value of the variable `authorizer`."""
     resource = {
         "group": write.group,
         "version": write.version,
@@ -89,7 +89,7 @@ def _request(question: dict[str, Any], verb: str) -> RequestInfo:
 
 
 def authorizer_functions() -> list[Any]:
-    """The functions as the evaluator takes them."""
+    """The functions in the evaluator's form."""
     from cel_expr_python import cel
 
     question, text = cel.Type.Map(cel.Type.STRING, cel.Type.DYN), cel.Type.STRING
@@ -116,7 +116,7 @@ def authorizer_functions() -> list[Any]:
 
 
 def new_environment(variables: Mapping[str, Any], pool: Any = None) -> Any:
-    """An environment in which these variables have these types; a pool describes types of messages."""
+    """An environment with variables of these types; `pool` describes message types."""
     from cel_expr_python import cel
     from cel_expr_python.ext import ext_bindings, ext_optional, ext_strings
 

@@ -1,4 +1,4 @@
-"""What the expressions of a webhook or policy see of a write, and the variables composed from it."""
+"""Evaluates the expressions of a webhook or policy for one write, with its composed variables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MISSING = "no such key: "
 
 
 class Evaluation:
-    """One write, ready for expressions. Composed variables are evaluated when one first names them."""
+    """The CEL variables of one write. Composed variables are evaluated when an expression first uses them."""
 
     def __init__(
         self,
@@ -47,7 +47,6 @@ class Evaluation:
         }
 
     def evaluate(self, expression: Expression) -> Outcome:
-        """The value of an expression."""
         if monotonic() > self._deadline:
             return Outcome(None, BUDGET_SPENT)
         for name in expression.variables:
@@ -60,7 +59,7 @@ class Evaluation:
         expression = self._expressions.get(name)
         if expression is None or name in self._variables or name in self._failed:
             return
-        # Marked first: a variable can only name those before it, but nothing may loop for ever.
+        # Marked first: a variable can only use earlier ones, but nothing may loop forever.
         self._failed[name] = "it names itself"
         outcome = self.evaluate(expression)
         if outcome.problem:
@@ -73,7 +72,7 @@ class Evaluation:
             self._composed += data_size(self._variables[name], LARGEST_DATA)
 
     def _explained(self, expression: Expression, outcome: Outcome) -> Outcome:
-        """A variable that could not be composed is missing: say why."""
+        """Explain an error about a composed variable that could not be evaluated."""
         head, separator, name = outcome.problem.rpartition(_MISSING)
         if separator and name in expression.variables and name in self._failed:
             return Outcome(None, head + self._failed[name])
@@ -81,7 +80,7 @@ class Evaluation:
 
 
 def namespace_for_expressions(namespace: Object) -> Object:
-    """A namespace without what expressions are not shown of it."""
+    """A namespace without the fields that expressions may not see."""
     hidden = ("managedFields", "ownerReferences", "selfLink")
     shown: Object = {key: namespace[key] for key in ("spec", "status") if key in namespace}
     shown["metadata"] = {key: value for key, value in namespace["metadata"].items() if key not in hidden}

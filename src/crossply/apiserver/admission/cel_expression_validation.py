@@ -1,6 +1,6 @@
-"""Expressions as they are stored: whether they compile, and whether they compute what is asked of them.
+"""Validates CEL expressions before they are stored: they must compile, to a result of the right type.
 
-The variables of a policy are of the type of their expressions, in the order in which they are declared.
+The variables of a policy have the types of their expressions, in order of declaration.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class StoredExpressions:
         self._environment: Any = None
 
     def declare(self, name: str, text: str) -> str:
-        """Add a variable; what is wrong with its expression, or nothing."""
+        """Declare a variable; returns what is wrong with its expression, or ""."""
         from cel_expr_python import cel
 
         kind, problem = self._compile(text)
@@ -42,7 +42,7 @@ class StoredExpressions:
         return problem
 
     def problem(self, text: str, types: tuple[str, ...]) -> str:
-        """What is wrong with an expression that has to be of one of these types, or nothing."""
+        """What is wrong with an expression that must be of one of these types, or ""."""
         kind, problem = self._compile(text)
         if problem:
             return problem
@@ -73,14 +73,12 @@ class StoredExpressions:
 def check_stored_conditions(
     conditions: Any, path: str, expressions: StoredExpressions | None = None
 ) -> Iterator[FieldError]:
-    """What is wrong with the expressions of match conditions."""
     known = expressions or StoredExpressions()
     for index, condition in enumerate(conditions):
         yield from _check(known, condition, "expression", BOOL, f"{path}[{index}]")
 
 
 def check_stored_policy(spec: Object) -> Iterator[FieldError]:
-    """What is wrong with the expressions of a policy."""
     params = ("params",) if spec.get("paramKind") else ()
     known = StoredExpressions((*_OF_POLICIES, *params))
     yield from check_stored_conditions(spec.get("matchConditions") or (), "spec.matchConditions", known)

@@ -1,7 +1,7 @@
 """CEL expressions about a write: compiled once, evaluated with its objects.
 
-What the objects look like is not known beforehand, so expressions are checked by the types of what they do,
-not by the schemas of the objects. An expression that does not compile fails wherever it is evaluated.
+The types of the objects are not known in advance, so expressions are checked without schemas. An expression
+that does not compile fails at each evaluation.
 """
 
 from __future__ import annotations
@@ -23,33 +23,33 @@ _OUT_OF_BUDGET = "operation cancelled: actual cost limit exceeded"
 
 
 class Outcome(NamedTuple):
-    """The value of an expression, or why there is none."""
+    """The value of an expression, or why it has none."""
 
     value: Any = None
     problem: str = ""
 
 
 class Expression:
-    """One expression; compiled when it is first evaluated."""
+    """One expression; compiled at its first evaluation."""
 
     __slots__ = ("_problem", "_program", "text", "variables")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.variables = frozenset(_mentioned(text))
-        """The composed variables that the expression names."""
+        """The composed variables that the expression uses."""
         self._program: Program | None = None
         self._problem = ""
 
     def evaluate(self, data: Mapping[str, Any], composed: int = 0) -> Outcome:
-        """Evaluate the expression on these variables; `composed` is the size of those that were composed."""
+        """Evaluate the expression with these variables; `composed` is the size of the composed ones."""
         if self._program is None and not self._problem:
             self._compile()
         if self._program is None:
             return Outcome(None, f"compilation error: {self._problem}")
         value, problem = self._program.evaluate(data, composed)
         if _OF_NULL in problem:
-            # To Kubernetes an absent object has no fields; to this evaluator it is an error to ask.
+            # In Kubernetes an absent object has no fields; this evaluator reports an error instead.
             without_nulls = {name: {} if v is None else v for name, v in data.items()}
             value, problem = self._program.evaluate(without_nulls, composed)
         if problem:
@@ -73,7 +73,7 @@ def _compiled(text: str) -> tuple[Any, str]:
 
 
 def in_go_words(problem: str) -> str:
-    """Why an evaluation failed, as Kubernetes' evaluator says it."""
+    """The error of an evaluation, worded as by Kubernetes' evaluator."""
     if is_cost(problem):
         return _OUT_OF_BUDGET
     if "No matching overloads found" in problem or _OF_NULL in problem:
@@ -86,7 +86,7 @@ def _mentioned(text: str) -> list[str]:
 
 
 def as_data(value: Any) -> Any:
-    """A value of an expression as data for another one."""
+    """The result of an expression as input for another one."""
     if isinstance(value, datetime):
         from google.protobuf.timestamp_pb2 import Timestamp
 

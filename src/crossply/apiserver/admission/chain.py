@@ -1,4 +1,4 @@
-"""All who have a say in a write, in the order in which they are asked."""
+"""The admission chain: namespace checks, mutating webhooks, policies and validating webhooks, in order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from crossply.values import Object
 
 
 class Admission:
-    """Admission by the configurations in a world's store, current for as long as it is open."""
+    """Admission by the configurations in the store, which it watches until it is closed."""
 
     def __init__(self, context: ServerContext, authorize: Authorize | None = None) -> None:
         self._namespaces = Namespaces(context.store)
@@ -29,13 +29,12 @@ class Admission:
         self._check = Policies(context, self._namespaces, authorize)
 
     async def close(self) -> None:
-        """Follow the store no longer, and close connections."""
         for index in (self._mutating, self._validating, self._policies):
             index.stop()
         await self._calls.client.close()
 
     async def mutate(self, call: Call, operation: str, obj: Object, old: Object | None) -> Object:
-        """The object as the mutating webhooks want it."""
+        """The object after the mutating webhooks."""
         self._check_namespace(call, operation, obj, old)
         if not self._mutating.webhooks:
             return obj
@@ -46,7 +45,7 @@ class Admission:
         return write.obj or obj
 
     async def validate(self, call: Call, operation: str, obj: Object | None, old: Object | None) -> None:
-        """Refuse the write, or let it pass. A deletion comes here only, so mutating webhooks see it here."""
+        """Refuse the write, or return. Mutating webhooks see deletions here: deletions skip `mutate`."""
         if operation == "DELETE":
             self._check_namespace(call, operation, obj, old)
         if self._mutating.webhooks or self._validating.webhooks or self._policies.bound:
@@ -54,11 +53,11 @@ class Admission:
             if not write.is_exempt:
                 await self._validate(write)
         if operation == "CREATE":
-            # Asking may have taken a while, and the namespace may have begun to go.
+            # Admission may have taken a while, and the namespace may be terminating by now.
             self._check_namespace(call, operation, obj, old)
 
     def _check_namespace(self, call: Call, operation: str, obj: Object | None, old: Object | None) -> None:
-        # Nearly all writes are into namespaces that live, and need no second look.
+        # Fast path: nearly all writes are into active namespaces.
         if call.resource.namespaced and (
             operation == "DELETE" or self._namespaces.is_active(call.info.namespace)
         ):

@@ -1,4 +1,4 @@
-"""`matchConditions`: expressions that must all be true for a webhook or policy to be about a write."""
+"""`matchConditions`: expressions that must all be true for a webhook or policy to match a write."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from crossply.values import Object
 
 
 class ConditionFailed(CrossplyError):
-    """A condition could not be evaluated, and nobody said that this may be ignored."""
+    """A match condition could not be evaluated, and the failure policy is Fail."""
 
     code = "CP-682"
 
 
 class Conditions:
-    """The conditions of one webhook or policy."""
+    """The match conditions of one webhook or policy."""
 
     __slots__ = ("_expressions", "_ignores_failure")
 
@@ -29,7 +29,7 @@ class Conditions:
         return bool(self._expressions)
 
     def match(self, evaluation: Evaluation) -> bool:
-        """Whether all are true. One that is false decides, whatever went wrong with the others."""
+        """Whether all are true. One that is false decides, even if others failed."""
         problems = []
         for expression in self._expressions:
             outcome = evaluation.evaluate(expression)

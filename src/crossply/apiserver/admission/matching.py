@@ -1,7 +1,8 @@
-"""Whom a write concerns: rules about resources, and selectors about namespaces and objects.
+"""Decides whether a webhook, policy or binding matches a write: by rules, and by selectors of namespaces and
+objects.
 
-Webhooks and policies share these rules. What matches only at another version of the same resource is given
-the object at that version, unless `matchPolicy` is Exact.
+A configuration that matches only another version of the same resource gets the object at that version, unless
+`matchPolicy` is Exact.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ Selector = tuple[Requirement, ...]
 
 
 def read_selector(selector: Object | None) -> Selector:
-    """The clauses of a LabelSelector; without any, it selects everything."""
+    """The requirements of a LabelSelector; without any, it selects everything."""
     selector = selector or {}
     requirements = [
         Requirement(key, "=", frozenset({value}))
@@ -36,7 +37,7 @@ def read_selector(selector: Object | None) -> Selector:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Which writes: of which resources, at which versions, by which operations."""
+    """Matches writes by resource, version, operation, scope and name."""
 
     groups: frozenset[str]
     versions: frozenset[str]
@@ -46,7 +47,7 @@ class Rule:
     names: frozenset[str]
 
     def matches(self, write: Attributes, version: str) -> bool:
-        """Whether the rule is about a write, were it made at this version."""
+        """Whether the rule matches the write if it were made at this version."""
         return (
             _has(self.groups, write.group)
             and _has(self.versions, version)
@@ -74,7 +75,6 @@ def _has(items: frozenset[str], item: str) -> bool:
 
 
 def read_rules(rules: Iterable[Object] | None) -> tuple[Rule, ...]:
-    """The rules of a configuration."""
     return tuple(
         Rule(
             frozenset(rule.get("apiGroups") or ()),
@@ -95,7 +95,7 @@ def _split(resource: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """All that decides whether a configuration is about a write."""
+    """The rules and selectors of one configuration."""
 
     rules: tuple[Rule, ...]
     excluded: tuple[Rule, ...] = ()
@@ -103,10 +103,10 @@ class Matching:
     objects: Selector = ()
     exact: bool = False
     without_rules: bool = False
-    """Whether it is about everything when it has no rules, as the binding of a policy is."""
+    """Whether a configuration without rules matches everything, as the binding of a policy does."""
 
     def version_for(self, write: Attributes, namespaces: Namespaces) -> str | None:
-        """The version at which the configuration wants to see the write; None: it is not about it."""
+        """The version at which the configuration matches the write, or None if it does not."""
         if not self._selects_objects(write) or self._version_by(self.excluded, write) is not None:
             return None
         version = self._version_by(self.rules, write)
@@ -139,7 +139,7 @@ class Matching:
     def _selects_objects(self, write: Attributes) -> bool:
         if not self.objects:
             return True
-        # An absent object has no labels to be selected by, not even by the lack of one.
+        # An absent object has no labels, so that not even a DoesNotExist selector selects it.
         return any(
             obj is not None and labels_match(self.objects, _labels(obj)) for obj in (write.obj, write.old)
         )

@@ -1,6 +1,6 @@
-"""Mutating webhooks: asked one after the other, each sees what those before it made of the object.
+"""Calls mutating webhooks one after the other; each sees the changes of those before it.
 
-When a webhook changed the object, those that were asked before it and wish so are asked once more.
+When a webhook changes the object, earlier ones with `reinvocationPolicy: IfNeeded` are called once more.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ _SET_ON_CREATE = ("uid", "creationTimestamp", "generation")
 
 @dataclass(slots=True)
 class _Reinvocation:
-    """Which webhooks are asked once more."""
+    """Which webhooks are called once more."""
 
     called: list[Webhook] = field(default_factory=list)
     pending: set[int] = field(default_factory=set)
 
     def note(self, webhook: Webhook, changed: bool) -> None:
-        """A webhook was asked, and changed the object or not."""
+        """Note that a webhook was called, and whether it changed the object."""
         if changed:
             self.pending |= {id(earlier) for earlier in self.called}
         if webhook.reinvoked:
@@ -48,17 +48,15 @@ class _Reinvocation:
 
 
 class MutatingWebhooks:
-    """What the mutating webhooks make of an object."""
-
     def __init__(self, context: ServerContext, calls: WebhookCalls) -> None:
         self._context = context
         self._calls = calls
 
     async def apply(self, write: Attributes, webhooks: tuple[Webhook, ...]) -> Attributes:
-        """The write as the webhooks want it; raises the refusal of one."""
+        """The write after all webhooks; raises the StatusError of one that denies it."""
         original = write.obj
         if write.operation == "CREATE" and original is not None:
-            # Nobody is told of an identity that the object may never get.
+            # The object may never get the identity that it has now, so no webhook sees it.
             write = write.with_objects(_without_identity(original), None)
         write = await self._apply(write, webhooks)
         if original is None or write.obj is None:
@@ -101,7 +99,7 @@ class MutatingWebhooks:
         return write.with_objects(await from_version(self._context, write, after), write.old)
 
     def _shaped(self, invocation: Invocation, patched: Object) -> Object:
-        """A patched object in the shape of its kind, with all that only the server decides."""
+        """A patched object, normalized, with the metadata that only the server sets."""
         resource, before = invocation.write.call.resource, invocation.write.obj or {}
         if patched.get("kind") != before.get("kind") or patched.get("kind") != resource.names.kind:
             return patched
@@ -118,7 +116,7 @@ def _without_identity(obj: Object) -> Object:
 
 
 def _with_identity(obj: Object, before: Object) -> Object:
-    """The object with what only the server decides as it was before."""
+    """The object with the metadata that only the server sets restored."""
     metadata = {key: value for key, value in obj["metadata"].items() if key not in _SERVER_SET}
     metadata.update({key: before["metadata"][key] for key in _SERVER_SET if key in before["metadata"]})
     return {**obj, "metadata": metadata}

@@ -1,4 +1,4 @@
-"""Namespaces as admission needs them, and the rule that objects are made in namespaces that live."""
+"""The NamespaceLifecycle rules: no objects in missing namespaces, no new ones in terminating ones."""
 
 from __future__ import annotations
 
@@ -21,19 +21,18 @@ class Namespace:
     revision: int
     obj: Object
     is_terminating: bool
-    """Whether nothing new may be made in it."""
+    """Whether no new objects may be created in it."""
 
     @property
     def labels(self) -> dict[str, str]:
-        """Its labels."""
         return self.obj["metadata"].get("labels") or {}
 
 
 class Namespaces:
-    """The namespaces of a store, each read once a change.
+    """The namespaces of the store, each decoded once per change.
 
-    The latest state counts, even when it is not durable yet: what is let into a namespace must become durable
-    before its end, or nobody would ever clear it away.
+    The latest state counts, even if it is not durable yet: an object that is admitted to a namespace must
+    become durable before the namespace is removed, or nothing would ever delete it.
     """
 
     __slots__ = ("_known", "_store")
@@ -43,7 +42,6 @@ class Namespaces:
         self._known: dict[str, Namespace] = {}
 
     def get(self, name: str) -> Namespace | None:
-        """The namespace as it is now."""
         entry = self._store.latest(("namespaces", "", name))
         if entry is None:
             self._known.pop(name, None)
@@ -58,12 +56,12 @@ class Namespaces:
         return known
 
     def is_active(self, name: str) -> bool:
-        """Whether a namespace exists and takes new objects."""
+        """Whether a namespace exists and accepts new objects."""
         namespace = self.get(name)
         return namespace is not None and not namespace.is_terminating
 
     def require(self, name: str) -> Namespace:
-        """The namespace; it must exist."""
+        """The namespace; raises NotFound."""
         namespace = self.get(name)
         if namespace is None:
             raise not_found("namespaces", "", name)
@@ -71,7 +69,9 @@ class Namespaces:
 
 
 def check_namespace(namespaces: Namespaces, write: Attributes) -> None:
-    """Refuse writes into namespaces that do not exist, and new objects in those that are on their way out."""
+    """Refuse writes into missing namespaces, new objects in terminating ones, and deletion of the default
+    ones.
+    """
     if write.is_namespace:
         if write.operation == "DELETE" and write.name in _UNDELETABLE:
             raise forbidden("namespaces", "", write.name, "this namespace may not be deleted")

@@ -1,4 +1,4 @@
-"""The policies and bindings that exist now, read once a change."""
+"""An index of the ValidatingAdmissionPolicies and their bindings, kept current by watching the store."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BINDINGS = "validatingadmissionpolicybindings.admissionregistration.k8s.io"
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """One thing that a policy demands."""
+    """One validation of a policy."""
 
     expression: Expression
     message: str
@@ -29,7 +29,7 @@ class Validation:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What is demanded, and of which writes."""
+    """A ValidatingAdmissionPolicy with compiled expressions."""
 
     name: str
     matching: Matching
@@ -43,7 +43,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """Where a policy holds, with which parameters, and what follows when it is broken."""
+    """Where a policy applies, with which parameters, and which actions it takes."""
 
     name: str
     policy: str
@@ -53,7 +53,6 @@ class Binding:
 
 
 def read_policy(obj: Object) -> Policy:
-    """A ValidatingAdmissionPolicy."""
     spec = obj.get("spec") or {}
     ignores = spec.get("failurePolicy") == "Ignore"
     return Policy(
@@ -85,7 +84,6 @@ def _validation(spec: Object) -> Validation:
 
 
 def read_binding(obj: Object) -> Binding:
-    """A ValidatingAdmissionPolicyBinding."""
     spec = obj.get("spec") or {}
     return Binding(
         obj["metadata"]["name"],
@@ -97,7 +95,7 @@ def read_binding(obj: Object) -> Binding:
 
 
 class PolicyIndex:
-    """Every policy that is bound, with its bindings."""
+    """Every bound policy, with its bindings."""
 
     def __init__(self, store: Store) -> None:
         self.bound: tuple[tuple[Policy, tuple[Binding, ...]], ...] = ()
@@ -114,7 +112,6 @@ class PolicyIndex:
         )
 
     def stop(self) -> None:
-        """Follow the store no longer."""
         for stop in self._stops:
             stop()
 

@@ -1,4 +1,4 @@
-"""The parameters of a policy: objects that its bindings choose."""
+"""The parameters of a policy: the objects that its bindings refer to."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from crossply.values.api_version import split_api_version
 
 
 class ParamsProblem(CrossplyError):
-    """The parameters of a binding cannot be had."""
+    """The parameters of a binding cannot be resolved."""
 
     code = "CP-683"
 
 
 class UnknownParamKind(CrossplyError):
-    """The parameters of a policy are of a kind that is not served."""
+    """The paramKind of a policy is not served."""
 
     code = "CP-684"
 
 
 def check_param_kind(context: ServerContext, policy: Policy) -> None:
-    """The kind of a policy's parameters must be served."""
+    """Raise UnknownParamKind unless the paramKind of the policy is served."""
     if policy.param_kind is not None:
         _resource(context, policy.param_kind)
 
@@ -35,7 +35,7 @@ def check_param_kind(context: ServerContext, policy: Policy) -> None:
 async def find_params(
     context: ServerContext, policy: Policy, binding: Binding, namespace: str
 ) -> list[Object | None]:
-    """The parameters to evaluate a policy with, one evaluation each; None: without any."""
+    """The parameters to evaluate a policy with, one evaluation each; None stands for no parameters."""
     kind, reference = policy.param_kind, binding.param_ref
     if kind is None or reference is None:
         return [None]

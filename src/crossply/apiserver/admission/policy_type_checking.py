@@ -1,6 +1,6 @@
-"""What is suspicious about a policy's expressions, seen with the schemas of what the policy is about.
+"""Type checks the expressions of a policy against the schemas of the resources that it matches.
 
-It is told in the status of the policy and changes nothing about what the policy does.
+The result goes into the status of the policy and does not change what the policy does.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _UNTYPED = ("request", "params", "namespaceObject", "authorizer")
 
 
 class _Kind(NamedTuple):
-    """One kind that a policy is about."""
+    """One kind that a policy matches."""
 
     group: str
     version: str
@@ -32,7 +32,7 @@ class _Kind(NamedTuple):
 
 
 def expression_warnings(policy: Object, registry: Registry) -> list[Object]:
-    """The warnings for the status of a policy."""
+    """The expressionWarnings for the status of a policy."""
     spec = policy.get("spec") or {}
     kinds = _kinds(spec, registry)
     checkers = [(kind, _Checker(kind.declared, spec.get("variables") or ())) for kind in kinds]
@@ -52,7 +52,7 @@ def _expressions(spec: Object) -> Iterator[tuple[str, str]]:
 
 
 def _kinds(spec: Object, registry: Registry) -> list[_Kind]:
-    """The kinds that the rules of a policy name, sorted; rules that name everything name nothing."""
+    """The kinds that the rules of a policy name, sorted; wildcards name none."""
     kinds: dict[tuple[str, str, str], _Kind] = {}
     for rule in (spec.get("matchConstraints") or {}).get("resourceRules") or ():
         for group in _named(rule, "apiGroups"):
@@ -65,7 +65,7 @@ def _kinds(spec: Object, registry: Registry) -> list[_Kind]:
 
 
 def _named(rule: Object, key: str) -> list[str]:
-    """What a rule names one by one; with a wildcard it names too much to be checked."""
+    """The items that a rule lists; none if one is a wildcard, which is too much to check."""
     items = rule.get(key) or []
     if "*" in items:
         return []
@@ -82,7 +82,7 @@ def _kind(registry: Registry, group: str, version: str, plural: str) -> _Kind | 
 
 
 def _with_metadata(resource: Resource, schema: Object, registry: Registry) -> Object:
-    """A schema whose metadata is that of every object; definitions need not say what it is."""
+    """A schema with the metadata that every object has, which definitions need not declare."""
     model = registry.find("", "configmaps")
     if not resource.custom or model is None:
         return schema
@@ -92,7 +92,7 @@ def _with_metadata(resource: Resource, schema: Object, registry: Registry) -> Ob
 
 
 class _Checker:
-    """Checks expressions about objects of one kind."""
+    """Type checks expressions about objects of one kind."""
 
     def __init__(self, declared: Declared, variables: Any) -> None:
         from crossply.schema.cel_checker import checked_type
@@ -101,12 +101,12 @@ class _Checker:
         self._composed: dict[str, Any] = {}
         self._environment = self._make()
         for variable in variables:
-            # A variable is of the type of its expression, or of any when that cannot be told.
+            # A variable has the type of its expression, or any type if that does not compile.
             self._composed[f"variables.{variable['name']}"] = self._type_of(variable.get("expression", ""))
             self._environment = self._make()
 
     def issues(self, text: str) -> str:
-        """What is wrong with an expression; empty when nothing is."""
+        """What is wrong with an expression; empty if it is valid."""
         try:
             self._environment.compile(text)
         except RuntimeError as problem:

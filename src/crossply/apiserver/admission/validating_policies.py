@@ -1,4 +1,4 @@
-"""ValidatingAdmissionPolicies: every policy that is bound to a write is evaluated; one refusal is enough."""
+"""Evaluates ValidatingAdmissionPolicies: every policy that is bound to a write; one violation denies it."""
 
 from __future__ import annotations
 
@@ -29,22 +29,20 @@ _CODES = {"Forbidden": 403, "Unauthorized": 401, "RequestEntityTooLarge": 413}
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """Why a write breaks a policy."""
+    """A violation of a policy."""
 
     message: str
     reason: str = "Invalid"
 
 
 class Policies:
-    """Evaluates policies."""
-
     def __init__(self, context: ServerContext, namespaces: Namespaces, authorize: Authorize | None) -> None:
         self._context = context
         self._namespaces = namespaces
         self._authorize = authorize
 
     async def check(self, write: Attributes, bound: tuple[tuple[Policy, tuple[Binding, ...]], ...]) -> None:
-        """Raise the first refusal of the policies that a write concerns."""
+        """Raise the first denial of the policies that match a write."""
         denied: list[tuple[str, _Refusal]] = []
         for policy, bindings in bound:
             version = policy.matching.version_for(write, self._namespaces)
@@ -67,7 +65,7 @@ class Policies:
     async def _refusals(
         self, write: Attributes, version: str, policy: Policy, binding: Binding
     ) -> list[_Refusal]:
-        """Why a binding refuses a write. Broken demands become warnings where that is wished for."""
+        """The violations that deny a write. Those of a binding with the action Warn become warnings."""
         try:
             refusals = await self._violations(write, version, policy, binding)
         except ParamsProblem as problem:
@@ -121,7 +119,7 @@ def _evaluate(policy: Policy, new_evaluation: Callable[[], Evaluation]) -> list[
         elif outcome.value is not True:
             refusals.append(_Refusal(_message(validation, evaluation), validation.reason))
     for annotation in policy.annotations:
-        # Their values go into audit logs elsewhere; here it only counts whether they can be had.
+        # Audit annotations are not recorded here; only their errors count.
         outcome = evaluation.evaluate(annotation)
         if outcome.problem:
             refusals += _unless_ignored(policy, outcome.problem)

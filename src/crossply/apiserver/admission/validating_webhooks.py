@@ -1,4 +1,4 @@
-"""Validating webhooks: asked side by side; the write passes when none refuses it."""
+"""Calls validating webhooks in parallel; the write passes if none denies it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crossply.apiserver.endpoints.status_errors import StatusError
 
 
 async def validate(calls: WebhookCalls, write: Attributes, webhooks: tuple[Webhook, ...]) -> None:
-    """Let the webhooks that a write concerns look at it; raises the refusal of one."""
+    """Call the webhooks that match a write; raises the StatusError of one that denies it."""
     invocations = [
         invocation
         for webhook in webhooks
@@ -24,7 +24,7 @@ async def validate(calls: WebhookCalls, write: Attributes, webhooks: tuple[Webho
 
 
 async def _call_all(calls: WebhookCalls, invocations: list[Invocation]) -> None:
-    # All are waited for, so that a refusal does not cut off another webhook in the middle of its work.
+    # All calls are awaited, so that a denial does not cancel another webhook in the middle of its work.
     outcomes = await asyncio.gather(
         *(calls.call(invocation, mutating=False) for invocation in invocations), return_exceptions=True
     )

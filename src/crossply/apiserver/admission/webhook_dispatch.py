@@ -1,4 +1,4 @@
-"""One webhook and one write: whether it is asked, and what it says."""
+"""Calls one webhook about one write, if it matches."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """A webhook that is asked about a write, whose objects are at the version it wants to see."""
+    """A call of a webhook, with the objects at the version that it matched."""
 
     webhook: Webhook
     version: str
@@ -41,8 +41,6 @@ class Invocation:
 
 
 class WebhookCalls:
-    """Asks webhooks about writes."""
-
     def __init__(self, context: ServerContext, namespaces: Namespaces, authorize: Authorize | None) -> None:
         self._context = context
         self._namespaces = namespaces
@@ -52,7 +50,7 @@ class WebhookCalls:
         )
 
     async def invocation(self, webhook: Webhook, write: Attributes) -> Invocation | None:
-        """How a webhook is asked about a write; None: it is not about it."""
+        """The call of a webhook about a write, or None if it does not match."""
         version = webhook.matching.version_for(write, self._namespaces)
         if version is None:
             return None
@@ -74,9 +72,9 @@ class WebhookCalls:
         return await self._context.background.run(write.call.weight, all_true)
 
     async def call(self, invocation: Invocation, *, mutating: bool) -> AdmissionResponse | None:
-        """What a webhook says; None when it cannot be asked and that does not matter.
+        """The response of a webhook; None if the call failed and its failure policy is Ignore.
 
-        A refusal is raised, and so is a failure that matters.
+        Raises the StatusError of a denial, or of a failure that counts.
         """
         webhook, request = invocation.webhook, invocation.write.call
         if request.dry_run and not webhook.takes_dry_runs:

@@ -1,4 +1,4 @@
-"""The webhooks that are configured now, read once a change, in the order in which they are called."""
+"""An index of the configured webhooks in calling order, kept current by watching the store."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ VALIDATING = "validatingwebhookconfigurations.admissionregistration.k8s.io"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Webhook:
-    """One webhook of a configuration."""
-
     name: str
     client: Object
     matching: Matching
@@ -31,12 +29,11 @@ class Webhook:
 
     @property
     def takes_dry_runs(self) -> bool:
-        """Whether it may be asked when nothing is written."""
+        """Whether it may be called in a dry run."""
         return self.side_effects in ("None", "NoneOnDryRun")
 
 
 def read_webhooks(configuration: Object) -> tuple[Webhook, ...]:
-    """The webhooks of a configuration."""
     return tuple(_webhook(spec) for spec in configuration.get("webhooks") or ())
 
 
@@ -63,7 +60,7 @@ def _webhook(spec: Object) -> Webhook:
 
 
 class WebhookIndex:
-    """The webhooks of all configurations of one kind, by the names of the configurations."""
+    """The webhooks of all configurations of one kind, ordered by the names of the configurations."""
 
     def __init__(self, store: Store, resource: str) -> None:
         self.webhooks: tuple[Webhook, ...] = ()

@@ -1,6 +1,7 @@
-"""CustomResourceDefinitions: kinds that users bring along.
+"""CustomResourceDefinitions (apiextensions.k8s.io).
 
-A definition is read and filled in (`form`), checked (`definition_rules` and the `*_rules` beside it), turned
-into a resource that the server can serve (`serving`), and looked after as long as it lives (`definitions`):
-names, conditions, and the end of its instances. `webhook_conversion` takes objects to another version.
+A definition is defaulted (`crd_defaults`), validated (`crd_validation` and the other `*_validation` modules),
+turned into a resource that the server serves (`crd_resource`), and reconciled while it exists
+(`crd_controller`): names, conditions, and the deletion of its instances. `webhook_converter` converts objects
+between versions.
 """

@@ -1,4 +1,4 @@
-"""Which names a definition gets: those it wants, unless another kind of its group has them."""
+"""Which names of a definition are accepted: those that no other kind of its group uses."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class UsedNames(NamedTuple):
 
 
 class Naming(NamedTuple):
-    """The outcome: the names accepted, and the condition that says whether these are all."""
+    """The accepted names, and the NamesAccepted condition."""
 
     names: Object
     condition: Condition
 
 
 def used_names(accepted: list[Object], registry: Registry, group: str) -> UsedNames:
-    """The names that definitions of a group have been given, and those of built-in kinds in it."""
+    """The names that other definitions and built-in kinds of a group use."""
     resources, kinds = set(), set()
     for names in accepted:
         resources |= {names.get("plural"), names.get("singular"), *(names.get("shortNames") or ())}
@@ -40,7 +40,7 @@ def used_names(accepted: list[Object], registry: Registry, group: str) -> UsedNa
 
 
 def accept_names(definition: Object, names_in_use: UsedNames) -> Naming:
-    """Give a definition the names that are free; of several conflicts the last one is told."""
+    """Accept the names that are free; the condition reports the last of several conflicts."""
     requested = definition["spec"]["names"]
     accepted = (definition.get("status") or {}).get("acceptedNames") or {}
     names, condition = dict(accepted), NO_CONFLICTS
@@ -79,7 +79,7 @@ def _written(names: Object) -> Object:
 
 
 def established(definition: Object, accepted: bool, bundle_is_right: bool) -> Condition:
-    """Whether the kind is served. Once it is, it stays so, whatever happens to its names."""
+    """The Established condition. Once it is true it stays so, whatever happens to the names."""
     current = find(definition, "Established")
     if current is not None and current.get("status") == "True":
         return Condition("Established", "True", current.get("reason") or "", current.get("message") or "")

@@ -1,4 +1,4 @@
-"""Groups of the Kubernetes community: a definition in one of them must name the review that approved it."""
+"""The api-approved.kubernetes.io annotation that definitions in Kubernetes' own groups must have."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SEE = "see https://github.com/kubernetes/enhancements/pull/1111"
 
 
 def is_protected(group: str) -> bool:
-    """Whether a group belongs to the community."""
+    """Whether a group belongs to the Kubernetes community."""
     return group in ("k8s.io", "kubernetes.io") or group.endswith((".k8s.io", ".kubernetes.io"))
 
 
@@ -37,7 +37,7 @@ def _annotation(definition: Object) -> str:
 
 
 def approval_sentence(definition: Object) -> str:
-    """The state in words."""
+    """The message of the condition."""
     annotation = _annotation(definition)
     requirement = f'protected groups must have approval annotation "{ANNOTATION}"'
     return {
@@ -49,7 +49,7 @@ def approval_sentence(definition: Object) -> str:
 
 
 def check_approval(new: Object, old: Object | None) -> list[FieldError]:
-    """What is wrong with the approval of a definition; a state that was accepted stays so."""
+    """Validate the annotation; a state that was accepted before stays valid."""
     state = approval_state(new)
     if not is_protected(new["spec"].get("group") or "") or (old is not None and approval_state(old) == state):
         return []

@@ -1,4 +1,4 @@
-"""What calling a function costs, and how large its result is."""
+"""The estimated cost of CEL function calls, and the size of their results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from crossply.schema.cel_ast import Node
 
 Price = tuple[Range, Range | None]
-"""The cost of a call beside that of its arguments, and the size of its result if that is known."""
+"""The cost of a call without its arguments, and the size of its result if it is known."""
 Pricer = Callable[["Estimator", "Argument | None", "list[Argument]", str], "Price | None"]
 
 _TEXT, _PATTERN = 0.1, 0.25
@@ -32,7 +32,7 @@ def call_cost(
     arguments: list[Argument],
     costs: list[Range],
 ) -> Price:
-    """The whole cost of a call, its arguments included, and the size of its result."""
+    """The cost of a call with its arguments, and the size of its result."""
     pricer = _BY_NAME.get(node.name)
     price = pricer(estimator, target, arguments, overload) if pricer else None
     if price is None:
@@ -97,7 +97,7 @@ def _nominal(*_: object) -> Price:
 def _scan(
     estimator: Estimator, target: Argument | None, arguments: list[Argument], overload: str
 ) -> Price | None:
-    """Functions that look at each item of a list, or each character of a text."""
+    """Functions that visit each item of a list, or each character of a string."""
     if target is None:
         return None
     if target.kind not in ("list", "map"):
@@ -144,7 +144,7 @@ def _replace(
 
 
 def _most_replaced(size: int, shortest_old: int, longest_new: int) -> tuple[int, int]:
-    """How often a text is replaced at most, and how much of the rest stays."""
+    """How often a string is replaced at most, and how much of the rest is unchanged."""
     if shortest_old == 0:
         return min(size + 1, MOST), size
     if longest_new <= shortest_old:

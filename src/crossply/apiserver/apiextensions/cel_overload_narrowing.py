@@ -1,7 +1,7 @@
-"""Which functions an operator can mean where the type checker knows too little.
+"""Narrows the overloads of an operator where the type checker knows too little.
 
-`sum`, `min` and `max` are declared to give anything, because that is all the evaluator lets us say. What they
-give follows from the list they are asked of, and with it that their sum is a number and no text.
+`sum`, `min` and `max` are declared to return anything, because the evaluator cannot express more. The type of
+their result follows from the list, and with it that `+` adds numbers and does not concatenate strings.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ADDING = {
 
 
 def possible_overloads(checked: Checked, node: Node) -> tuple[str, ...]:
-    """The functions that a call may end in."""
+    """The overloads that a call may resolve to."""
     named = checked.overloads.get(node.id, ())
     if node.name != "_+_" or len(named) < 2:
         return named
@@ -30,7 +30,7 @@ def possible_overloads(checked: Checked, node: Node) -> tuple[str, ...]:
 
 
 def known_kind(checked: Checked, node: Node) -> str:
-    """The kind of an expression's value, `dyn` if nothing is known."""
+    """The kind of an expression's value; `dyn` if it is unknown."""
     declared = checked.type_of(node).kind
     if declared != "dyn" or node.kind != "call":
         return declared

@@ -1,4 +1,6 @@
-"""Compiling the rules of a schema: against the types it declares, keeping the tree to reckon costs on."""
+"""Compiles the x-kubernetes-validations of a schema against its declared types; keeps the syntax tree for
+costs.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +17,17 @@ _OPTIONAL = "cel.bind(oldSelf, hasOldSelf ? optional.of(previous) : optional.non
 
 
 class Compiled(NamedTuple):
-    """An expression: what is wrong with it, or the kind of its value and its tree."""
+    """A compiled expression: its issues, or its result kind and syntax tree."""
 
     issues: tuple[str, ...] = ()
     kind: str = ""
     checked: Checked | None = None
     expression: Node | None = None
-    """The expression itself, without what was put around it."""
+    """The source of the expression, without generated wrapping."""
 
     @property
     def uses_old(self) -> bool:
-        """Whether it mentions the object's former state."""
+        """Whether it uses `oldSelf`."""
         return self.expression is not None and uses_variable(self.expression, "oldSelf")
 
 
@@ -63,7 +65,7 @@ class RuleCompiler:
 
 @functools.lru_cache(maxsize=64)
 def rule_compiler(declared: Declared) -> RuleCompiler:
-    """The compiler for a type; many rules are about plain texts and numbers, and share one."""
+    """The compiler for a type; rules about plain strings and numbers share one."""
     return RuleCompiler(declared)
 
 

@@ -1,8 +1,8 @@
-"""The most that a rule can cost: an estimate from the expression and the bounds of the data it is about.
+"""Estimates the maximum cost of a rule from its expression and the size limits of its data.
 
-It follows the cost model of Kubernetes, unit by unit: what is too expensive there is too expensive here. A
-unit is about the price of looking at a field; texts cost a tenth of a unit a character; loops cost their body
-times the most items there can be.
+It follows Kubernetes' cost model unit by unit, so that the same rules are too expensive. A unit is about the
+cost of reading a field; strings cost a tenth of a unit per character; loops cost their body times the maximum
+number of items.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SCALARS = ("bool", "double", "duration", "int", "timestamp", "uint")
 
 
 class Entries(NamedTuple):
-    """What is known of the members of a list or map that an expression makes."""
+    """What is known of the members of a list or map that an expression creates."""
 
     kind: str
     key: Range
@@ -44,7 +44,7 @@ class Variable(NamedTuple):
 
 
 class Argument(NamedTuple):
-    """A part of a call, as the price of the call depends on it."""
+    """A part of a call that its cost depends on."""
 
     node: Node
     path: Path
@@ -53,7 +53,7 @@ class Argument(NamedTuple):
 
 
 def estimate(checked: Checked, root: Sized, expression: Node | None = None) -> int:
-    """The most that evaluating an expression about data of certain bounds can cost."""
+    """The maximum cost of evaluating an expression about data of these sizes."""
     try:
         return Estimator(checked, root).cost(expression or checked.root).high
     except RecursionError:
@@ -72,7 +72,6 @@ class Estimator:
         self._variables: dict[str, list[Variable]] = {}
 
     def cost(self, node: Node) -> Range:
-        """What an expression costs."""
         if node.kind == "ident":
             known = self._variable(node.name)
             self._paths[node.id] = known.path if known else (node.name,)
@@ -192,7 +191,7 @@ class Estimator:
         return total
 
     def size(self, node: Node) -> Range:
-        """How large the value of an expression is."""
+        """The size of an expression's value."""
         return self._known_size(node) or UNKNOWN
 
     def entries(self, node: Node) -> Entries | None:
@@ -210,12 +209,12 @@ class Estimator:
             self._entries[node.id] = joined
 
     def kind(self, node: Node) -> str:
-        """What the value of an expression is: by the schema if it is there, else by the type checker."""
+        """The kind of an expression's value: declared by the schema, or else by the type checker."""
         declared = self.declared(self._path(node))
         return declared.kind if declared and len(self._path(node)) > 0 else self.checked.type_of(node).kind
 
     def declared(self, path: Path) -> Sized | None:
-        """The part of the schema that a path leads to; its first step is a variable."""
+        """The schema node that a path leads to; its first step is a variable."""
         if not path:
             return None
         sized: Sized | None = self._root

@@ -1,4 +1,4 @@
-"""The rules in a schema (x-kubernetes-validations): their texts, whether they compile, what they may cost."""
+"""Validates x-kubernetes-validations: the texts of the rules, whether they compile, and their costs."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ _ADVICE = (
 
 
 class Scope(NamedTuple):
-    """A schema that rules may be about, and how often its data can be in one object."""
+    """A schema that rules may apply to, and how often its data can occur in one object."""
 
     schema: Object
     repeats: int | None
-    """None: a list or map above has no bound."""
+    """None if a list or map above it is unbounded."""
     is_resource: bool
 
     @staticmethod
     def of_root(schema: Object) -> Scope:
-        """The whole object."""
+        """The scope of the root object."""
         return Scope(schema, 1, True)
 
     def member(self, schema: Object, name: str | None) -> Scope:
-        """A property, or the items or other members (no name)."""
+        """The scope of a property, or of the items or additional properties (no name)."""
         most = self._most_members()
         repeats = None if self.repeats is None or most is None else product(self.repeats, most)
         return Scope(schema, repeats, bool(schema.get("x-kubernetes-embedded-resource")))
@@ -55,7 +55,7 @@ class Scope(NamedTuple):
 
 
 class Totals:
-    """What all rules of a schema cost together, and which cost most."""
+    """The total cost of all rules of a schema, and the most expensive ones."""
 
     __slots__ = ("_dearest", "_total")
 
@@ -64,7 +64,6 @@ class Totals:
         self._dearest: list[tuple[int, str]] = []
 
     def observe(self, path: str, cost: int) -> None:
-        """Count an expression."""
         self._total = min(self._total + cost, MOST)
         if cost >= TOTAL_LIMIT // 100:
             self._dearest.append((cost, path))
@@ -72,7 +71,7 @@ class Totals:
             del self._dearest[4:]
 
     def errors(self, path: str) -> list[FieldError]:
-        """What is wrong with the sum."""
+        """The errors of a total that is too high."""
         if self._total <= TOTAL_LIMIT:
             return []
         detail = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"
@@ -84,7 +83,7 @@ class Totals:
 
 
 def check_rule_texts(schema: Object, path: str) -> list[FieldError]:
-    """What is wrong with the rules of a schema before they are compiled."""
+    """Validate the rules of a schema before they are compiled."""
     errors = []
     for index, rule in enumerate(schema[_RULES]):
         errors += _check_texts(rule, schema, f"{path}.{_RULES}[{index}]")
@@ -139,7 +138,7 @@ def _leads_somewhere(field: str, schema: Object) -> bool:
 def check_rules(
     schema: Object, scope: Scope, path: str, uncorrelatable: str, totals: Totals
 ) -> list[FieldError]:
-    """What is wrong with the rules of a schema that is otherwise right."""
+    """Compile and validate the rules of a schema that is otherwise valid."""
     rules: list[Object] = schema[_RULES]
     declared, size = declare(schema, scope.is_resource), sizes(schema, scope.is_resource)
     if declared is None or size is None:
@@ -157,7 +156,7 @@ def check_rules(
 
 
 class _RuleCheck(NamedTuple):
-    """One rule to be checked."""
+    """One rule to validate."""
 
     rule: Object
     path: str

@@ -1,6 +1,6 @@
-"""How large data of a schema can be: what the cost of a rule about it is reckoned from.
+"""Size limits of the data that a schema describes, from which rule costs are estimated.
 
-Where a schema sets no bound, the largest request that the server takes is one.
+Where a schema sets no limit, the largest accepted request is the limit.
 """
 
 from __future__ import annotations
@@ -15,22 +15,20 @@ MOST = 2**64 - 1
 
 
 def product(left: int, other: int) -> int:
-    """One times the other, or the most there is."""
+    """The product, capped at the maximum."""
     return min(left * other, MOST)
 
 
 class Range(NamedTuple):
-    """The least and the most that something can cost, or that can be in it."""
+    """The minimum and maximum of a cost or size."""
 
     low: int
     high: int
 
     def plus(self, other: Range) -> Range:
-        """Both together."""
         return Range(min(self.low + other.low, MOST), min(self.high + other.high, MOST))
 
     def times(self, other: Range) -> Range:
-        """One for each of the other."""
         return Range(product(self.low, other.low), product(self.high, other.high))
 
     def by(self, factor: float) -> Range:
@@ -38,7 +36,7 @@ class Range(NamedTuple):
         return Range(_scaled(self.low, factor), _scaled(self.high, factor))
 
     def union(self, other: Range) -> Range:
-        """Whichever of the two it is."""
+        """The range that includes both."""
         return Range(min(self.low, other.low), max(self.high, other.high))
 
 
@@ -47,7 +45,6 @@ def _scaled(value: int, factor: float) -> int:
 
 
 def fixed(value: int) -> Range:
-    """Exactly so much."""
     return Range(value, value)
 
 
@@ -65,7 +62,7 @@ _TEXTS = {
 
 
 class Sized(NamedTuple):
-    """A type and its bounds: the most elements (or characters) and the fewest bytes of JSON it takes."""
+    """A type and its limits: the most elements (or characters) and the fewest bytes of JSON it takes."""
 
     kind: str
     most: int = 0
@@ -74,7 +71,7 @@ class Sized(NamedTuple):
     fields: dict[str, Sized] | None = None
 
     def at(self, step: str) -> Sized | None:
-        """What is one step further: a field, or the items, keys or values of a list or map."""
+        """The limits one step further: of a field, or of the items, keys or values of a list or map."""
         if step in ("@items", "@values"):
             return self.element
         if step == "@keys":
@@ -88,7 +85,7 @@ _METADATA = Sized("object", 0, 2, None, {"name": _TEXT, "generateName": _TEXT})
 
 
 def sizes(schema: Object, is_resource: bool) -> Sized | None:
-    """The bounds of a schema, or None where rules cannot see it."""
+    """The limits of a schema, or None where rules cannot see it."""
     if schema.get("x-kubernetes-int-or-string"):
         return Sized("dyn", _longest(schema, LARGEST_REQUEST - 2), 1)
     kind = schema.get("type")
@@ -161,7 +158,7 @@ def _object(schema: Object, is_resource: bool) -> Sized:
 
 
 def _has_names(fields: dict[str, Sized]) -> bool:
-    """Whether a resource declares what is always there; if it lacks anything, none of it counts."""
+    """Whether an embedded resource declares its type and metadata; if one is missing, none counts."""
     metadata = fields.get("metadata", _NONE).fields or {}
     named = (fields.get("kind"), fields.get("apiVersion"), metadata.get("name"), metadata.get("generateName"))
     return all(schema is not None and schema.kind == "string" for schema in named)
@@ -172,5 +169,5 @@ def _member(schema: Object) -> Sized | None:
 
 
 def most_repetitions(size: Sized) -> int:
-    """How often data of a size can be in one request."""
+    """How often data of a size can occur in one request."""
     return LARGEST_REQUEST // (size.least_bytes + 1)

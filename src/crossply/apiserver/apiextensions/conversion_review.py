@@ -1,4 +1,4 @@
-"""What a conversion webhook answers: whether it is an answer at all, and what may be taken from it."""
+"""Validates the response of a conversion webhook, and takes over what it may change."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from crossply.values.deepcopy import deepcopy
 from crossply.values.goformat import go_type
 
 _AROUND_OBJECTS = 3
-"""How many levels a ConversionReview has around an object: the review, its response and the list in it."""
+"""The levels of a ConversionReview around an object: the review, its response and the list in it."""
 
 
 class BadAnswer(Exception):
-    """The webhook did not answer as it must."""
+    """The response is not a valid ConversionReview."""
 
 
 def read_answer(body: bytes, review: str, uid: str) -> list[Any]:
-    """The objects in an answer; raises BadAnswer."""
+    """The converted objects in a response; raises BadAnswer."""
     try:
         answer = orjson.loads(body)
     except orjson.JSONDecodeError as problem:
@@ -59,7 +59,7 @@ def _objects(response: Object) -> list[Any]:
 
 
 def merged_object(before: Object, after: Any, api_version: str) -> Object:
-    """A converted object with the metadata it had, but for labels and annotations; raises BadAnswer."""
+    """A converted object with its original metadata, but for labels and annotations; raises BadAnswer."""
     if not isinstance(after, dict):
         raise BadAnswer(f"json: cannot unmarshal {go_type(after)} into Go value of type map")
     _check_identity(before, after, api_version)

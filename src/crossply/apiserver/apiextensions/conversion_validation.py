@@ -1,4 +1,4 @@
-"""How objects of a definition are converted between versions: whether the settings make sense."""
+"""Validates `spec.conversion` of a definition."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ BAD_BUNDLE = "unable to load root certificates: unable to parse bytes as PEM blo
 
 
 def check_conversion(conversion: Object, path: str, *, allow_bad_bundle: bool) -> list[FieldError]:
-    """What is wrong with `spec.conversion`."""
     strategy, webhook = conversion.get("strategy") or "", conversion.get("webhook") or {}
     errors = []
     if not strategy:
@@ -53,7 +52,6 @@ def _check_client(client: Object | None, path: str, allow_bad_bundle: bool) -> l
 
 
 def check_url(url: str, path: str) -> list[FieldError]:
-    """What is wrong with the URL of a webhook."""
     try:
         if url.startswith(":"):
             raise ValueError("missing protocol scheme")
@@ -78,10 +76,9 @@ def check_url(url: str, path: str) -> list[FieldError]:
 
 
 def check_service(service: Object, path: str) -> list[FieldError]:
-    """What is wrong with the service of a webhook."""
     errors = [
         FieldError(REQUIRED, f"{path}.{label}", "", "")
-        # Kubernetes mixes up the two here.
+        # kube-apiserver confuses the two here.
         for key, label in (("namespace", "name"), ("name", "namespace"))
         if not service.get(key)
     ]
@@ -131,7 +128,7 @@ def _check_reviews(versions: list[str], path: str) -> list[FieldError]:
 
 
 def is_ca_bundle(bundle: str) -> bool:
-    """Whether a base64 text holds certificates that a client can be given."""
+    """Whether a base64 text contains certificates."""
     from cryptography import x509
 
     try:

@@ -1,4 +1,4 @@
-"""Conditions in the status of a definition."""
+"""Conditions in the status of a CustomResourceDefinition."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from crossply.values import Object
 
 
 class Condition(NamedTuple):
-    """What is to be said."""
-
     type: str
     status: str
     reason: str
@@ -17,24 +15,23 @@ class Condition(NamedTuple):
 
 
 def find(definition: Object, kind: str) -> Object | None:
-    """The condition of a type."""
+    """The condition of a type, or None."""
     conditions = (definition.get("status") or {}).get("conditions") or ()
     return next((condition for condition in conditions if condition.get("type") == kind), None)
 
 
 def is_true(definition: Object, kind: str) -> bool:
-    """Whether a condition is there and true."""
     return (find(definition, kind) or {}).get("status") == "True"
 
 
 def says(definition: Object, condition: Condition) -> bool:
-    """Whether the status says this already."""
+    """Whether the status has this condition already."""
     current = find(definition, condition.type) or {}
     return condition[1:] == (current.get("status"), current.get("reason") or "", current.get("message") or "")
 
 
 def with_condition(definition: Object, condition: Condition, now: str) -> Object:
-    """The definition with a condition set; its time moves only when its status does."""
+    """The definition with a condition set; lastTransitionTime changes only with the status."""
     current = find(definition, condition.type)
     moved = (
         current is None or current.get("status") != condition.status or not current.get("lastTransitionTime")
@@ -56,7 +53,6 @@ def with_condition(definition: Object, condition: Condition, now: str) -> Object
 
 
 def without_condition(definition: Object, kind: str) -> Object:
-    """The definition without a condition."""
     status = definition.get("status") or {}
     remaining = [condition for condition in status.get("conditions") or () if condition.get("type") != kind]
     return {**definition, "status": {**status, "conditions": remaining}}

@@ -1,9 +1,9 @@
-"""Looking after definitions as long as they live.
+"""The controller of CustomResourceDefinitions.
 
-A definition that is created or changed is served at once: the store tells of a change before the writer gets
-its answer, and the resource is in the registry when that call returns. Its status (names, conditions) is
-written right after; `settle` waits for it. Definitions that are deleted stay until their instances are gone,
-which `cleanup` sees to.
+A definition that is created or changed is served at once: the store notifies of a change before the writer
+gets its response, and the resource is in the registry when that call returns. The status (names, conditions)
+is written right after; `settle` waits for it. Deleted definitions stay until `crd_finalizer` has removed
+their instances.
 """
 
 from __future__ import annotations
@@ -39,8 +39,6 @@ _TERMINATING = "create not allowed while custom resource definition is terminati
 
 
 class Definitions:
-    """The controller of CustomResourceDefinitions."""
-
     def __init__(self) -> None:
         self._context: ServerContext | None = None
         self._known: dict[str, Object] = {}
@@ -49,11 +47,11 @@ class Definitions:
         self._unsubscribe: Callable[[], None] = lambda: None
 
     def start(self, context: ServerContext) -> None:
-        """Serve what is defined, and follow what changes."""
+        """Serve all stored definitions, and watch for changes."""
         self._context = context
         self._unsubscribe = context.store.subscribe(DEFINITIONS, self._on_event)
         stored = [decode(entry.data) for entry in context.store.list(DEFINITIONS)]
-        # Those that have their names keep them, so they come first.
+        # Definitions with accepted names come first, because they keep them.
         stored.sort(
             key=lambda definition: (
                 not is_served(definition),
@@ -64,7 +62,7 @@ class Definitions:
             self._take(definition)
 
     async def stop(self) -> None:
-        """Leave everything as it is."""
+        """Stop watching; cancels pending status writes."""
         self._unsubscribe()
         tasks = list(self._tasks.values())
         for task in tasks:
@@ -83,7 +81,7 @@ class Definitions:
         return definition is not None and is_terminating(definition)
 
     def refuse_while_terminating(self, resource: Resource, name: str) -> None:
-        """Refuse the creation of an instance whose kind is being removed; raises a StatusError."""
+        """Refuse to create an instance whose kind is being removed; raises a StatusError."""
         if resource.custom and self.is_terminating(resource):
             raise forbidden(resource.names.plural, resource.group, name, _TERMINATING)
 
@@ -95,7 +93,7 @@ class Definitions:
             self._take(decode(event.data))
 
     def _take(self, stored: Object) -> None:
-        """Serve a definition as it is now, and see to its status."""
+        """Serve a definition, and reconcile its status."""
         context, name = self._running(), stored["metadata"]["name"]
         before = self._known.get(name)
         definition = settled(stored, self._used_names(stored), context.timestamp())
@@ -120,7 +118,7 @@ class Definitions:
         self._reconsider(group, name)
 
     def _reconsider(self, group: str, except_name: str) -> None:
-        """Names have become free: look again at definitions that could not have theirs."""
+        """Reconcile definitions whose names were in conflict, because names have become free."""
         for name, definition in list(self._known.items()):
             waits = not is_true(definition, "NamesAccepted")
             if name != except_name and waits and definition["spec"]["group"] == group:
@@ -129,7 +127,7 @@ class Definitions:
                     self._take(decode(entry.data))
 
     def _used_names(self, stored: Object) -> UsedNames:
-        """The names in use as a definition sees it: of its own, only those it was given before."""
+        """The names in use for a definition: of its own, only those that it was given before."""
         group, own_name = stored["spec"]["group"], stored["metadata"]["name"]
         others = [
             _accepted(definition)
@@ -143,7 +141,7 @@ class Definitions:
         return self._context
 
     def _run(self, task_kind: str, name: str, work: Coroutine[Any, Any, None]) -> None:
-        """Run work about a definition, unless the same is under way already."""
+        """Run a task for a definition, unless the same is running already."""
         running = self._tasks.get((task_kind, name))
         if running is not None and not running.done():
             work.close()
@@ -194,5 +192,5 @@ def _accepted(definition: Object) -> Object:
 
 
 def _serving(definition: Object) -> tuple[bool, Object, Object]:
-    """What the resource in the registry depends on."""
+    """The parts of a definition that its resource in the registry depends on."""
     return is_served(definition), definition["spec"], _accepted(definition)

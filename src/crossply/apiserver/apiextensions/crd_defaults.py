@@ -1,4 +1,4 @@
-"""A CustomResourceDefinition as the server keeps it: schemas in one form, defaults filled in."""
+"""Defaults of a CustomResourceDefinition, with its schemas in the form that Go writes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DEEPEST = 200
 
 
 def default_definition(obj: Object) -> Object:
-    """The definition with its schemas in Go's form and the server's defaults; raises a 400 StatusError."""
+    """The definition with schemas in Go's form and the server's defaults; raises a 400 StatusError."""
     spec = dict(obj.get("spec") or {})
     versions = spec.get("versions")
     if isinstance(versions, list):
@@ -46,7 +46,7 @@ def _unreadable(why: str) -> Exception:
 
 
 def nests_deeper(value: Any, limit: int) -> bool:
-    """Whether a value nests deeper than a number of levels; found without recursion."""
+    """Whether a value nests deeper than `limit` levels; computed without recursion."""
     level = [value]
     for _ in range(limit):
         level = [
@@ -83,7 +83,7 @@ def _default_conversion(conversion: Any) -> Object:
 
 
 def stored_version(definition: Object) -> str:
-    """The name of the version that objects are stored at; empty if there is none."""
+    """The name of the storage version; empty if there is none."""
     for version in (definition.get("spec") or {}).get("versions") or ():
         if version.get("storage"):
             return str(version.get("name") or "")
@@ -91,7 +91,7 @@ def stored_version(definition: Object) -> str:
 
 
 def fresh_status(definition: Object) -> Object:
-    """The status of a definition that was just created."""
+    """The status of a new definition."""
     version = stored_version(definition)
     return {
         "conditions": None,
@@ -101,7 +101,7 @@ def fresh_status(definition: Object) -> Object:
 
 
 def with_stored_version(definition: Object) -> Object:
-    """The definition, its storage version noted among those that objects may be stored at."""
+    """The definition with its storage version among status.storedVersions."""
     status = definition.get("status") or fresh_status(definition)
     version, known = stored_version(definition), status.get("storedVersions") or []
     if version and version not in known:

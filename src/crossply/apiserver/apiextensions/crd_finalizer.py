@@ -1,4 +1,4 @@
-"""The end of a kind: all its instances are deleted, and it waits for those that have finalizers."""
+"""Deletes a definition: all its instances are deleted first, and it waits for those with finalizers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _RETRY_SECONDS = 5.0
 
 
 async def remove_instances(context: ServerContext, resource: Resource) -> None:
-    """Delete every instance of a custom resource, and return when the last one is gone."""
+    """Delete every instance of a custom resource; returns when the last one is removed."""
     changed = asyncio.Event()
     unsubscribe = context.store.subscribe(resource.key, lambda _: changed.set())
     try:
@@ -41,7 +41,7 @@ async def remove_instances(context: ServerContext, resource: Resource) -> None:
 
 
 async def _wait(changed: asyncio.Event) -> None:
-    # A deletion that failed is tried again after a while, even if nothing happens.
+    # A deletion that failed is retried after a while, even if no event occurs.
     try:
         await asyncio.wait_for(changed.wait(), _RETRY_SECONDS)
     except TimeoutError:
@@ -62,7 +62,7 @@ async def _remove(context: ServerContext, resource: Resource, entry: Entry) -> N
     try:
         await delete(context, call, name, DeleteOptions(policy="Background"))
     except StatusError:
-        return  # gone already, or refused: looked at again later
+        return  # removed already, or refused: retried later
 
 
 def _mark(definition: Object, options: DeleteOptions, stamp: str) -> Object:
@@ -75,4 +75,4 @@ async def _write(context: ServerContext, entry: Entry, marked: Object) -> Object
 
 
 delete_definition = partial(delete_in_two_phases, TwoPhaseDeletion(_mark, _write))
-"""Begin the end of a definition."""
+"""Mark a definition for deletion."""

@@ -1,4 +1,4 @@
-"""A definition as a resource that the server can serve."""
+"""The resource that a CustomResourceDefinition defines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _AGE = Column("Age", "date", ".metadata.creationTimestamp", description=_CREATED
 
 
 def resource_from(definition: Object) -> Resource:
-    """The resource that a definition with accepted names defines; versions that are not served say so."""
+    """The resource of a definition with accepted names."""
     spec = definition["spec"]
     accepted = (definition.get("status") or {}).get("acceptedNames") or {}
     versions = {version["name"]: _version(version, spec) for version in spec["versions"]}
@@ -83,7 +83,7 @@ def _column(column: Object) -> Column:
 
 
 def _warning(version: Object, spec: Object) -> str:
-    """What clients of a deprecated version are told: what its author says, or what to use instead."""
+    """The warning for clients of a deprecated version: its author's, or which version to use instead."""
     if not version.get("deprecated"):
         return ""
     if version.get("deprecationWarning") is not None:
@@ -104,9 +104,9 @@ _STAGES = {"alpha": 0, "beta": 1, None: 2}
 
 
 def version_rank(name: str) -> tuple[int, int, int, tuple[int, ...]]:
-    """The place of a version in Kubernetes' order: v2 before v1 before v1beta1, others by the alphabet."""
+    """The rank of a version in Kubernetes' order: v2, v1, v1beta1, then others alphabetically."""
     match = _KUBERNETES_VERSION.fullmatch(name)
     if match is None:
-        # Among names of any other form, the one that sorts first ranks highest.
+        # Of names of any other form, the one that sorts first ranks highest.
         return -1, 0, 0, tuple(-ord(char) for char in name)
     return _STAGES[match[2]], int(match[1]), int(match[3] or 0), ()

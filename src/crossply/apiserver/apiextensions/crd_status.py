@@ -1,4 +1,4 @@
-"""What the status of a definition should say, worked out from the definition and the names in use."""
+"""Computes the status of a definition from its spec and the names in use."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _APPROVAL_REASONS = {
 
 
 def settled(definition: Object, used: UsedNames, now: str) -> Object:
-    """The definition with the status it should have; the same object if it has it already."""
+    """The definition with its computed status; the same object if nothing changes."""
     names, accepted = accept_names(definition, used)
     conditions = [
         accepted,
@@ -58,23 +58,21 @@ def settled(definition: Object, used: UsedNames, now: str) -> Object:
 
 
 def is_served(definition: Object) -> bool:
-    """Whether requests for the kind are answered."""
     return is_true(definition, "Established") or is_true(definition, "NamesAccepted")
 
 
 def is_terminating(definition: Object) -> bool:
-    """Whether the kind and its instances are being removed."""
     return bool(definition["metadata"].get("deletionTimestamp")) or is_true(definition, "Terminating")
 
 
 def awaits_cleanup(definition: Object) -> bool:
-    """Whether instances must be removed before the definition may go."""
+    """Whether instances must be removed before the definition can be."""
     metadata = definition["metadata"]
     return bool(metadata.get("deletionTimestamp")) and FINALIZER in (metadata.get("finalizers") or ())
 
 
 def marked_for_deletion(definition: Object, now: str) -> Object:
-    """The definition after a request to delete it: it waits for its instances to be removed."""
+    """The definition marked for deletion, with the finalizer that waits for its instances."""
     metadata = {"deletionTimestamp": now, **definition["metadata"]}
     finalizers = list(metadata.get("finalizers") or ())
     if FINALIZER not in finalizers:
@@ -84,7 +82,7 @@ def marked_for_deletion(definition: Object, now: str) -> Object:
 
 
 def without_finalizer(definition: Object) -> Object:
-    """The definition once its instances are gone."""
+    """The definition after its instances are removed."""
     metadata = dict(definition["metadata"])
     remaining = [finalizer for finalizer in metadata.pop("finalizers", None) or () if finalizer != FINALIZER]
     if remaining:
@@ -106,7 +104,7 @@ def _approval(definition: Object) -> Condition | None:
 
 
 def _structure(definition: Object) -> Condition | None:
-    """What is said of the schemas. A definition is looked at for every change of its status: once will do."""
+    """The NonStructuralSchema condition, computed once per generation of a definition."""
     metadata = definition["metadata"]
     key = (str(metadata.get("uid") or ""), metadata.get("generation"))
     if not key[0]:
@@ -120,11 +118,11 @@ def _structure(definition: Object) -> Condition | None:
 
 _MOST_LOOKED_AT = 1000
 _looked_at: dict[tuple[str, Any], Condition | None] = {}
-"""What was found, by the uid and the generation, which is another one for another spec."""
+"""Results by uid and generation; another spec has another generation."""
 
 
 def _check_structure(definition: Object) -> Condition | None:
-    """Definitions with schemas that are not structural are refused; restored ones may have some."""
+    """New definitions with non-structural schemas are refused, but restored ones may have some."""
     errors = []
     for index, version in enumerate(definition["spec"].get("versions") or ()):
         schema = (version.get("schema") or {}).get("openAPIV3Schema")

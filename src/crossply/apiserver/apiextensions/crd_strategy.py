@@ -1,4 +1,4 @@
-"""What is special about CustomResourceDefinitions: they define other kinds, and are checked accordingly."""
+"""The strategy of CustomResourceDefinitions."""
 
 from __future__ import annotations
 
@@ -16,24 +16,20 @@ DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 
 
 class DefinitionStrategy(PlainStrategy):
-    """CustomResourceDefinitions with the rules for what they define."""
+    """CustomResourceDefinitions with the validation of what they define."""
 
     def prepare_create(self, obj: Object) -> None:
-        """Fill in the names that follow from others."""
         obj.update(default_definition(obj))
         super().prepare_create(obj)
         obj["status"] = fresh_status(obj)
 
     def prepare_update(self, new: Object, old: Object) -> None:
-        """The same, and the status stays."""
         new.update(default_definition(new))
         super().prepare_update(new, old)
         new.update(with_stored_version(new))
 
     def validate_create(self, obj: Object) -> list[FieldError]:
-        """Names, versions, schemas and rules."""
         return validate_definition(obj, None)
 
     def validate_update(self, new: Object, old: Object) -> list[FieldError]:
-        """The same, and what must not change once it is served."""
         return validate_definition(new, old)

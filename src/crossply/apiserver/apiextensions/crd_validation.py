@@ -1,8 +1,8 @@
-"""Whether a CustomResourceDefinition may be created or changed: Kubernetes' checks, in its words and order.
+"""Validates a CustomResourceDefinition on create and update, with kube-apiserver's sentences and order.
 
-The real server checks an internal form in which what all versions have in common (a schema, columns, …) is
-lifted out of them; the paths in its errors are those of that form, and `lifted` makes it. Where the real
-server spares objects written by its older releases, there are no such exceptions here.
+kube-apiserver validates an internal form in which what all versions share (a schema, columns, …) is moved to
+the top level; the paths in its errors are of that form, and `lifted` computes it. Its exceptions for objects
+of older releases are left out.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ _IMMUTABLE = "field is immutable"
 
 
 def validate_definition(new: Object, old: Object | None) -> list[FieldError]:
-    """What is wrong with a new definition, or with a change of one.
+    """The errors of a new definition, or of a change.
 
-    Both are as `default_definition` makes them. The rules for the metadata of any object are left to others.
+    Both are as `default_definition` returns them. The metadata is validated elsewhere.
     """
     if old is not None:
         return _validate_change(new, old)
@@ -98,7 +98,7 @@ def _check_immutable(spec: Object, before: Object, established: bool) -> list[Fi
 
 
 def lifted(spec: Object) -> Object:
-    """The spec with what all versions have in common taken out of them."""
+    """The spec with what all versions share moved to the top level."""
     versions: list[Object] = spec.get("versions") or []
     if not versions:
         return spec
@@ -205,7 +205,7 @@ def _check_version(version: Object, spec: Object, path: str) -> list[FieldError]
 
 def _check_selectable(fields: list[Object], schema: Object, path: str, schema_path: str) -> list[FieldError]:
     unreadable = unsupported_problem(schema)
-    if unreadable:  # the real server goes on and falls over
+    if unreadable:  # kube-apiserver goes on and panics
         return [FieldError(INVALID, schema_path, "", unreadable)]
     return check_selectable_fields(fields, schema, path)
 
@@ -236,7 +236,7 @@ def _check_names(names: Object) -> list[FieldError]:
 
 
 def _check_common(spec: Object) -> list[FieldError]:
-    """Check what all versions share."""
+    """Validate what all versions share."""
     schema = _schema_of(spec.get("validation"))
     errors: list[FieldError] = []
     if schema is not None:

@@ -1,4 +1,4 @@
-"""Writes of the server's own controller to a definition: its status, and its end."""
+"""Writes of the definition controller: the status, and the removal."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ Change = Callable[[Object], Object]
 
 
 async def write_definition(context: ServerContext, key: Key, change: Change) -> Object | None:
-    """Change a stored definition until the change changes nothing any more; None when it is gone.
+    """Apply a change to a stored definition until it changes nothing; None if the definition is removed.
 
-    So a write by someone else in between is seen to as well. A store that cannot write is tried until it can.
+    Concurrent writes are handled this way, too. A store that cannot write is retried until it can.
     """
     return await _write(context, key, change, finish=False)
 
 
 async def finish_definition(context: ServerContext, key: Key, change: Change) -> None:
-    """Change a definition for the last time: it goes, unless someone else still holds it by a finalizer."""
+    """Apply a last change; the definition is removed unless another finalizer keeps it."""
     await _write(context, key, change, finish=True)
 
 
@@ -64,7 +64,7 @@ async def _store(context: ServerContext, entry: Entry, new: Object, finish: bool
 
 
 def _recorded(context: ServerContext, old: Object, new: Object) -> Object:
-    """The object with its managedFields telling who wrote the status."""
+    """The object with managedFields for the status that was written."""
     resource = context.registry.find("apiextensions.k8s.io", "customresourcedefinitions")
     if resource is None:
         return new

@@ -1,4 +1,4 @@
-"""Defaults in a schema: each must be valid by its schema, and say nothing that the schema does not know."""
+"""Validates the defaults in a schema: each must match its schema and have no unknown fields."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ _META_FIELDS = ("metadata", "apiVersion", "kind")
 
 
 def check_defaults(schema: Object, path: str) -> list[FieldError]:
-    """What is wrong with the defaults of a structural schema."""
     errors: list[FieldError] = []
     _walk({**schema, EMBEDDED: True}, path, False, errors)
     return errors
@@ -37,7 +36,7 @@ def _walk(schema: Object, path: str, in_metadata: bool, errors: list[FieldError]
 
 def _check(schema: Object, path: str, in_metadata: bool) -> list[FieldError]:
     default = schema["default"]
-    # As the member of an object, so that the checks do not take the default for a whole resource.
+    # As a member of an object, so that the checks do not take the default for a resource.
     wrapper: Object = {"type": "object", "properties": {"default": schema}}
     errors = []
     may_be_pruned = not in_metadata and isinstance(default, dict | list)

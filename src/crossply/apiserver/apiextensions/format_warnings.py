@@ -1,4 +1,4 @@
-"""Formats that nobody checks: a definition may name them, and its author is warned."""
+"""Warnings for `format` values that kube-apiserver does not validate."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _OF_NUMBERS = {"integer": ("int32", "int64"), "number": ("float", "double")}
 
 
 def definition_warnings(new: Object, old: Object | None) -> list[str]:
-    """What the author of a definition should know; what was there before is not told again."""
+    """The warnings for a definition; formats that it had before are not reported again."""
     known = set(_unknown_formats(old)) if old is not None else set()
     fresh = [name for name in _unknown_formats(new) if name not in known]
     return [f"unrecognized format {quote(name)}" for name in dict.fromkeys(fresh)]

@@ -1,6 +1,6 @@
-"""Parts of a definition as Go prints them in errors: its own names for fields, all of them, in its order.
+"""Prints parts of a definition as Go does in errors: Go's field names, all of them, in its order.
 
-The real server checks an internal form of definitions whose fields have no JSON names.
+kube-apiserver validates an internal form of definitions whose fields have no JSON names.
 """
 
 from __future__ import annotations
@@ -15,26 +15,23 @@ from crossply.values.gojson import dumps
 
 Show = Callable[[Any], str]
 Shape = tuple[tuple[str, str, str, Show | None], ...]
-"""Fields of a struct: Go's name, the JSON name, the zero value, and how a value is shown."""
+"""Fields of a struct: the Go name, the JSON name, the zero value, and how a value is printed."""
 
 
 def invalid_struct(path: str, shown: str, detail: str) -> FieldError:
-    """An invalid value that is shown as Go shows a struct."""
+    """An invalid value, printed as a Go struct."""
     return FieldError(INVALID, path, OMITTED, f"{shown}: {detail}")
 
 
 def show_rule(rule: Object) -> str:
-    """One of x-kubernetes-validations."""
     return _struct(_RULE)(rule)
 
 
 def show_schema(schema: Object) -> str:
-    """A schema."""
     return _struct(_SCHEMA)(schema)
 
 
 def show_versions(versions: list[Object]) -> str:
-    """`spec.versions`."""
     return _list(_struct(_VERSION))(versions)
 
 
@@ -152,5 +149,5 @@ _VERSION: Shape = (
 
 @functools.cache
 def schema_keys() -> tuple[str, ...]:
-    """The keywords of a schema in the order in which Go declares them."""
+    """The keywords of a schema in the order of Go's struct."""
     return tuple(name for _, name, _, _ in _SCHEMA)

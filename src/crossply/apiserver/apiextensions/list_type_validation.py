@@ -1,4 +1,4 @@
-"""What a schema may say about lists and maps: how their items are told apart when objects are merged."""
+"""Validates x-kubernetes-list-type, x-kubernetes-list-map-keys and x-kubernetes-map-type."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ MAP_TYPE, LIST_TYPE, KEYS = (
 
 
 def check_map_type(schema: Object, path: str) -> list[FieldError]:
-    """What is wrong with x-kubernetes-map-type."""
     map_type = schema.get(MAP_TYPE)
     if map_type is None:
         return []
@@ -33,7 +32,7 @@ def _wrong_type(schema: Object, path: str, detail: str) -> FieldError:
 
 
 def check_list_type(schema: Object, path: str) -> list[FieldError]:
-    """What is wrong with x-kubernetes-list-type, but for its keys."""
+    """Validate x-kubernetes-list-type, but for its keys."""
     list_type = schema.get(LIST_TYPE)
     errors = []
     if list_type is not None and schema.get("type") != "array":
@@ -54,7 +53,7 @@ def _check_set_items(schema: Object, path: str) -> list[FieldError]:
     if not isinstance(items, dict):
         return []
     detail = f"must be atomic as item of a list with {LIST_TYPE}=set"
-    # The value shown is that of the list type in both cases, as Kubernetes does it.
+    # kube-apiserver shows the value of the list type in both cases.
     shown = dumps(items.get(LIST_TYPE))
     if items.get("type") == "array" and items.get(LIST_TYPE) not in (None, "atomic"):
         return [FieldError(INVALID, f"{path}.items.{LIST_TYPE}", OMITTED, f"{shown}: {detail}")]
@@ -64,7 +63,7 @@ def _check_set_items(schema: Object, path: str) -> list[FieldError]:
 
 
 def check_keys(schema: Object, path: str) -> list[FieldError]:
-    """What is wrong with the keys of a list of type map, and with items that have no identity."""
+    """Validate the keys of a list of type map, and items without identity."""
     errors = []
     if schema.get(LIST_TYPE) == "map":
         if not schema.get(KEYS):

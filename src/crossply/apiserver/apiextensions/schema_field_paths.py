@@ -1,4 +1,4 @@
-"""Paths into a schema as rules and selectable fields write them: `.spec.size`, `.labels['a/b']`."""
+"""Field paths of rules and selectable fields, resolved in a schema: `.spec.size`, `.labels['a/b']`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v
 
 
 class BadPath(Exception):
-    """A path that leads nowhere."""
+    """A path that leads to no field."""
 
 
 def find_field(path: str, schema: Object, *, brackets: bool = True) -> tuple[tuple[str, ...], Object]:
-    """The steps of a path and the schema it leads to; raises BadPath with Kubernetes' sentence."""
+    """The steps of a path and the schema that it leads to; raises BadPath with kube-apiserver's sentence."""
     steps: list[str] = []
     tokens = iter(_TOKENS.findall(path))
     for token in tokens:

@@ -1,7 +1,7 @@
-"""What a schema in a definition may say: keywords, extensions, list types, defaults, and rules.
+"""Validates a schema in a definition: keywords, extensions, list types, defaults and rules.
 
-One walk over the schema. Errors of rules are kept apart, they come after all others, and a rule is only
-looked at when the schema it speaks of has no errors.
+One walk over the schema. Errors of rules are collected separately, because they come last, and a rule is
+validated only if the schema that it applies to has no errors.
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ _AT_ROOT_SHOWN = (
 
 
 class Place(NamedTuple):
-    """Where in a schema the walk is."""
+    """The position of the walk in a schema."""
 
     path: str
     defaults_forbidden: str | None = None
-    """Why there may be no defaults here; None: they may be."""
+    """Why defaults are forbidden here; None if they are allowed."""
     in_metadata: bool = False
     uncorrelatable: str = ""
-    """The nearest place above whose items cannot be told apart between two versions of an object."""
+    """The nearest parent whose items cannot be correlated between two versions of an object."""
 
     def without_correlation(self) -> Place:
-        """The same place, below a list or map whose members have no identity."""
+        """The same, below a list or map whose members have no identity."""
         return self if self.uncorrelatable else self._replace(uncorrelatable=self.path)
 
 
 class SchemaReport:
-    """What the walk has found."""
+    """The errors of the walk."""
 
     __slots__ = ("of_rules", "of_schemas", "totals")
 
@@ -65,7 +65,7 @@ class SchemaReport:
 
 
 def check_schema(schema: Object, has_status: bool, path: str) -> list[FieldError]:
-    """What is wrong with the schema of a version, in Kubernetes' order."""
+    """The errors of the schema of a version, in kube-apiserver's order."""
     errors = _check_root(schema, path) if has_status else []
     if schema.get("nullable"):
         errors.append(FieldError(FORBIDDEN, f"{path}.nullable", "", "nullable cannot be true at the root"))
@@ -83,7 +83,7 @@ def check_schema(schema: Object, has_status: bool, path: str) -> list[FieldError
 
 
 def _check_root(schema: Object, path: str) -> list[FieldError]:
-    """With a status subresource only what does not concern status may stand at the root."""
+    """With a status subresource, only keywords that do not concern the status may be at the root."""
     for key in (key for key in schema_keys() if key in schema):
         if key == "type":
             if schema[key] != "object":

@@ -1,6 +1,6 @@
-"""Whether a schema is structural: every value has a known shape, and `allOf` and the like only restrict it.
+"""Validates that a schema is structural: every value has a type, and `allOf` and the like only restrict it.
 
-Only structural schemas can be defaulted, pruned and asked about by rules.
+Only structural schemas can be defaulted, pruned and used by rules.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PLAIN = frozenset(
         *("maxProperties", "minProperties", "required", "externalDocs", "example"),
     }
 )
-"""Keywords that may stand anywhere, most schemas have no others, so that little need be looked at."""
+"""Keywords that are allowed everywhere; most schemas have no others, so there is little to check."""
 _SUBSCHEMA_KEYWORDS = frozenset({"items", "allOf", "anyOf", "oneOf", "not", "additionalProperties"})
 _INT_OR_STRING_ANY_OF = [{"type": "integer"}, {"type": "string"}]
 _UNSUPPORTED = {
@@ -77,7 +77,7 @@ def children(schema: Object) -> list[Object]:
 
 
 def check_structural(schema: Object, path: str) -> list[FieldError]:
-    """What keeps a schema from being structural, sorted by text as Kubernetes does."""
+    """The errors that keep a schema from being structural, sorted by text as in kube-apiserver."""
     errors: list[FieldError] = []
     _invariants(schema, ROOT, path, errors)
     _complete(schema, schema, path, path, errors)
@@ -177,7 +177,7 @@ def _is_all_of_pattern(schema: Object) -> bool:
 def _values(
     schema: Object, skip_any_of: bool, skip_first_all_of: bool, path: str, errors: list[FieldError]
 ) -> None:
-    """Check the keywords that restrict values, and the schemas inside them."""
+    """Validate the keywords that restrict values, and the schemas inside them."""
     if not skip_any_of:
         for index, branch in enumerate(schema.get("anyOf") or ()):
             _nested(branch, False, f"{path}.anyOf[{index}]", errors)
@@ -197,7 +197,7 @@ def _values(
 
 
 def _nested(schema: Object, skip_any_of: bool, path: str, errors: list[FieldError]) -> None:
-    """Check a schema inside allOf and the like: it may restrict values, but not say what they are."""
+    """Validate a schema inside allOf and the like: it may restrict values, but not define them."""
     _values(schema, skip_any_of, False, path, errors)
     if isinstance(schema.get("items"), dict):
         _nested(schema["items"], False, f"{path}.items", errors)
@@ -220,7 +220,7 @@ def _nested(schema: Object, skip_any_of: bool, path: str, errors: list[FieldErro
 def _complete(
     restriction: Object, schema: Object | None, path: str, sentence_path: str, errors: list[FieldError]
 ) -> None:
-    """Everything that a restriction speaks of must be part of the structure as well."""
+    """Every field that a restriction names must be part of the structure as well."""
     if schema is None:
         errors.append(FieldError(REQUIRED, path, "", f"because it is defined in {sentence_path}"))
         return

@@ -1,7 +1,7 @@
-"""How much work checking a definition would be: hostile ones are refused before any of it is done.
+"""Bounds the work of validating a definition: hostile ones are refused before it is done.
 
-Schemas are walked and their rules compiled while the client waits. What honest definitions need is far below
-the bounds; what takes longer than about a second is refused at once.
+Schemas are walked and their rules compiled while the client waits. Ordinary definitions are far below the
+limits; what takes longer than about a second is refused at once.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from crossply.values import Object
 MOST_SCHEMAS = 100_000
 MOST_RULE_EFFORT = 20_000
 WIDEST = 4_000
-"""The most properties that an object with rules may have: the evaluator holds no wider ones."""
+"""The most properties that an object with rules may have; the evaluator supports no more."""
 
 _PER_TYPE, _PER_RULE, _PER_DEFAULT = 40, 15, 120
 _RULES = "x-kubernetes-validations"
 
 
 def check_effort(schemas: list[Object | None]) -> list[FieldError]:
-    """Refuse schemas that are too much to check."""
+    """Refuse schemas that are too expensive to validate."""
     effort = _Effort()
     for schema in schemas:
         if schema is not None:
@@ -38,7 +38,7 @@ def check_effort(schemas: list[Object | None]) -> list[FieldError]:
 
 
 class _Measure(NamedTuple):
-    """A schema and those inside it: how many, the most properties of one, and whether any has rules."""
+    """The number of schemas, the most properties of one, and whether any has rules."""
 
     extent: int
     widest: int
@@ -46,8 +46,6 @@ class _Measure(NamedTuple):
 
 
 class _Effort:
-    """What was counted."""
-
     __slots__ = ("_counted_types", "rules", "schemas", "widest")
 
     def __init__(self) -> None:
@@ -55,7 +53,6 @@ class _Effort:
         self._counted_types: set[Any] = set()
 
     def measure(self, schema: Object) -> _Measure:
-        """Count a schema and those inside it."""
         extent, widest, has_rules = 1, len(schema.get("properties") or ()), False
         for below in children(schema):
             inner = self.measure(below)

@@ -1,4 +1,4 @@
-"""The smaller parts of a definition: names, columns, subresources, selectable fields, warnings."""
+"""Validates the smaller parts of a definition: names, columns, subresources, selectable fields, warnings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ROOTS = {
 
 
 def check_names(names: Object, path: str) -> list[FieldError]:
-    """What is wrong with the names of a kind; a missing one is not looked at."""
+    """Validate the names of a kind; missing ones are not checked."""
     errors = []
     for key in ("plural", "singular", "kind", "listKind"):
         name = names.get(key) or ""
@@ -44,7 +44,6 @@ def _check_labels(labels: list[str] | None, path: str) -> list[FieldError]:
 
 
 def check_deprecation(version: Object, path: str) -> list[FieldError]:
-    """What is wrong with the warning of a deprecated version."""
     warning = version.get("deprecationWarning")
     if warning is None:
         return []
@@ -66,7 +65,6 @@ def check_deprecation(version: Object, path: str) -> list[FieldError]:
 
 
 def check_columns(columns: list[Object] | None, path: str) -> list[FieldError]:
-    """What is wrong with additionalPrinterColumns."""
     errors = []
     for index, column in enumerate(columns or ()):
         errors += _check_column(column, f"{path}[{index}]")
@@ -97,7 +95,7 @@ def _check_json_path(json_path: str, path: str) -> list[FieldError]:
 
 
 def check_subresources(subresources: Object | None, path: str) -> list[FieldError]:
-    """What is wrong with the scale subresource; status has nothing that could be wrong."""
+    """Validate the scale subresource."""
     scale = (subresources or {}).get("scale")
     if scale is None:
         return []
@@ -119,7 +117,6 @@ def _check_scale_path(value: str, key: str, roots: tuple[str, ...], path: str) -
 
 
 def check_selectable_fields(fields: list[Object], schema: Object, path: str) -> list[FieldError]:
-    """What is wrong with the fields that objects may be selected by."""
     errors: list[FieldError] = []
     paths: set[tuple[str, ...]] = set()
     for index, field in enumerate(fields):

@@ -34,11 +34,10 @@ class WebhookConverter:
         self._client = WebhookClient(resolve, purpose="conversion", largest_response=LARGEST_RESPONSE)
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._client.close()
 
     async def __call__(self, resource: Resource, objects: list[Object], version: str) -> list[Object]:
-        """The objects at a version; those that are there already stay as they are. Raises StatusError."""
+        """The objects at a version; those at that version already are unchanged. Raises StatusError."""
         api_version = resource.api_version(version)
         pending = [obj for obj in objects if obj.get("apiVersion") != api_version]
         parts = [pending[at : at + MOST_OBJECTS] for at in range(0, len(pending), MOST_OBJECTS)]

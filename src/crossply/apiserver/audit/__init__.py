@@ -1,4 +1,4 @@
-"""The audit log: who did what, and how it ended."""
+"""The audit log: who did what, and with which result."""
 
 from crossply.apiserver.audit.events import Level, Outcome, Record
 from crossply.apiserver.audit.log import AuditError, AuditLog

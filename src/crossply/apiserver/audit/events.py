@@ -1,6 +1,6 @@
-"""What the audit log says of a request: an audit.k8s.io/v1 Event.
+"""The audit.k8s.io/v1 Event of a request.
 
-Bodies are told at the levels Request and RequestResponse only, and never those that carry secrets.
+Bodies are included at the levels Request and RequestResponse only, and never those of secrets.
 """
 
 from __future__ import annotations
@@ -28,8 +28,6 @@ _MOST_CAUSES, _LONGEST_CAUSE = 10, 256
 
 
 class Level(IntEnum):
-    """How much of a request is recorded."""
-
     NONE = 0
     METADATA = 1
     REQUEST = 2
@@ -43,7 +41,7 @@ class Level(IntEnum):
 
 @dataclass(slots=True)
 class Record:
-    """One request while it is served. Fields are filled in as they become known."""
+    """One request while it is served. Fields are set as they become known."""
 
     info: RequestInfo
     uri: str
@@ -59,7 +57,7 @@ class Record:
     response_body: bytes = b""
 
     def __post_init__(self) -> None:
-        # A client may choose the id, to follow a request through several servers.
+        # A client may choose the id, to trace a request through several servers.
         self.audit_id = self.audit_id[:_ID_LENGTH] if self.audit_id.isprintable() else ""
         self.audit_id = self.audit_id or str(uuid4())
 
@@ -76,7 +74,6 @@ class Outcome:
 
 
 def event(record: Record, outcome: Outcome, level: Level) -> Object:
-    """The audit event of a request."""
     secret = carries_secrets(record.info)
     level = min(level, Level.METADATA) if secret else level
     constraint = {"impersonationConstraint": record.constraint} if record.constraint else None
@@ -107,7 +104,7 @@ def event(record: Record, outcome: Outcome, level: Level) -> Object:
 
 
 def carries_secrets(info: RequestInfo) -> bool:
-    """Whether the bodies of a request may hold what nobody else should read."""
+    """Whether the bodies of a request may contain secrets."""
     resource = f"{info.resource}/{info.subresource}" if info.subresource else info.resource
     return (info.group, resource) in _SECRET_RESOURCES or (info.group, info.resource) == ("", "secrets")
 
@@ -139,7 +136,7 @@ def _response_status(code: int, problem: Object | None) -> Object:
 
 
 def _cut_details(details: Object) -> Object:
-    """The details with few and short causes: a request must not fill the log by what is wrong with it."""
+    """The details with few and short causes, so that an invalid request cannot fill the log."""
     if not details.get("causes"):
         return details
     causes = [
@@ -150,12 +147,12 @@ def _cut_details(details: Object) -> Object:
 
 
 def _body(data: bytes) -> Any:
-    """A body as it goes into the event; what is not JSON, or secret, is left out."""
+    """A body for the event; None if it is not JSON, or secret."""
     if not data:
         return None
     try:
         body = orjson.loads(data)
     except orjson.JSONDecodeError:
         return None
-    # A Secret that was sent to the wrong address is still one.
+    # A Secret that was sent to a wrong URL is still secret.
     return None if isinstance(body, dict) and body.get("kind") in _SECRET_KINDS else body

@@ -1,8 +1,7 @@
-"""The audit log's file: one event a line, rotated by size.
+"""The audit log file: one event per line, rotated by size.
 
-The event loop only puts what it knows into a queue; a thread makes the event, writes and rotates. Requests
-are never slowed down by the disk: when the queue is full events are dropped, counted, and the next event that
-is written tells of the loss.
+The event loop only queues records; a thread builds the events, writes and rotates. The disk never slows down
+requests: when the queue is full, events are dropped and counted, and the next written event reports how many.
 """
 
 from __future__ import annotations
@@ -43,9 +42,9 @@ class AuditLog:
     ) -> None:
         self.level = level
         self.logged = 0
-        """Events that were handed over to be written."""
+        """Events that were queued."""
         self.dropped = 0
-        """Events that were lost because the disk could not keep up."""
+        """Events that were dropped because the disk was too slow."""
         self._reported_dropped = 0
         self._path, self._largest, self._backups = path, largest, backups
         self._queue: queue.Queue[tuple[Record, Outcome] | None] = queue.Queue(waiting)
@@ -56,7 +55,7 @@ class AuditLog:
 
     @property
     def wants_bodies(self) -> bool:
-        """Whether it is worth keeping bodies for a record."""
+        """Whether records need bodies."""
         return self.level >= Level.REQUEST
 
     def log(self, record: Record, outcome: Outcome) -> None:
@@ -68,7 +67,7 @@ class AuditLog:
             self.dropped += 1
 
     def close(self) -> None:
-        """Write what is waiting and close the file."""
+        """Write what is queued and close the file."""
         self._queue.put(None)
         self._thread.join()
         self._file.close()
@@ -78,7 +77,7 @@ class AuditLog:
             try:
                 self._write(self._line(*item))
             except (OSError, AuditError):
-                # A full disk must not end the log for good: this event is lost, the next one is tried again.
+                # A full disk must not end the log: this event is dropped, the next one is tried.
                 self.dropped += 1
 
     def _line(self, record: Record, outcome: Outcome) -> bytes:
@@ -109,7 +108,7 @@ class AuditLog:
 def _encode(body: Object) -> bytes:
     try:
         return orjson.dumps(body)
-    except TypeError:  # text that is not UTF-8, such as a URL may hold
+    except TypeError:  # text that is not UTF-8, such as in a URL
         return json.dumps(body).encode("ascii")
 
 

@@ -1,4 +1,4 @@
-"""Telling the audit log about requests: what is known at each point of a request's way."""
+"""Collects the audit record of a request while it is served."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _LONGEST_URI = 4096
 
 
 class AuditRecorder:
-    """Fills audit records while requests are served; without a log, it does nothing."""
+    """Fills audit records; does nothing without a log."""
 
     def __init__(self, log: AuditLog | None) -> None:
         self.log = log
 
     def start(self, request: web.BaseRequest, info: RequestInfo) -> Record | None:
-        """A request has come."""
+        """The record of a request that was received."""
         if self.log is None:
             return None
         headers = request.headers
@@ -34,22 +34,22 @@ class AuditRecorder:
         )
 
     def received(self, record: Record, body: bytes) -> None:
-        """Its body is there."""
+        """Add the request body."""
         if self.log is not None and self.log.wants_bodies:
             record.request_body = body
 
     def answered(self, record: Record, body: bytes) -> None:
-        """Its answer is made."""
+        """Add the response body."""
         if self.log is not None and self.log.wants_bodies:
             record.response_body = body
 
     def started(self, record: Record | None) -> None:
-        """Its answer begins and will take long: it is a watch."""
+        """Log that the response of a watch has started."""
         if self.log is not None and record is not None:
             self.log.log(record, Outcome(200, datetime.now(UTC), stage="ResponseStarted"))
 
     def end(self, record: Record | None, code: int, refusal: StatusError | None) -> None:
-        """It is answered, or refused."""
+        """Log a request that was answered or refused."""
         if self.log is not None and record is not None:
             problem = None if refusal is None else refusal.body()
             self.log.log(record, Outcome(code, datetime.now(UTC), problem))

@@ -1,7 +1,6 @@
-"""Who asks, and whether they may: authentication, impersonation, RBAC and the reviews that tell about both.
+"""Authentication, impersonation, RBAC, and the review resources.
 
-request -> authentication.Authenticator   who is it          (401)
-        -> impersonation.impersonate      who do they act as (403)
-        -> rbac.Authorizer                may they do this   (403)
-        -> escalation                     do they hand out more than they have (403, on writes of roles)
+authentication.Authenticator identifies the user (401), impersonation.impersonate changes it (403),
+rbac.Authorizer decides about the request (403), and escalation refuses writes of roles that grant more than
+the user has (403).
 """

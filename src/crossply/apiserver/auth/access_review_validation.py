@@ -1,4 +1,4 @@
-"""What must hold for an access review to be a question at all."""
+"""Validates SubjectAccessReviews and their relatives."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ _NOBODY = "at least one of user or group must be specified"
 
 
 def access_review_causes(kind: str, body: Object) -> list[Cause]:
-    """What is wrong with a review of the kind."""
     spec = body.get("spec") or {}
     causes = _attribute_causes(spec)
     if kind != "SelfSubjectAccessReview" and not spec.get("user") and not spec.get("groups"):

@@ -1,4 +1,4 @@
-"""Who sends a request: a client certificate or a bearer token, checked in this order."""
+"""Identifies the user of a request: by client certificate, then by bearer token."""
 
 from __future__ import annotations
 
@@ -19,15 +19,13 @@ _INVALID = "invalid bearer token"
 
 
 def anonymous_for(path: str) -> User:
-    """The anonymous user, where one is let in: health and version. Anywhere else it is a 401."""
+    """The anonymous user for health and version; any other path raises Unauthorized."""
     if path.rstrip("/") in _OPEN_TO_ALL:
         return ANONYMOUS
     raise unauthorized()
 
 
 class Authenticator:
-    """Recognizes users by what they present."""
-
     def __init__(self, clock: Callable[[], datetime], static: StaticTokens, accounts: AccountTokens) -> None:
         self._clock = clock
         self._static = static
@@ -36,7 +34,7 @@ class Authenticator:
     async def authenticate(
         self, peer_certificate: bytes | dict[str, Any] | None, headers: Mapping[str, str]
     ) -> User | None:
-        """The user; None when nothing was presented. Something that proves nothing is answered with 401."""
+        """The user; None without credentials. Invalid credentials raise Unauthorized."""
         certificate = read_certificate(peer_certificate)
         if certificate is not None and certificate.is_valid_at(self._clock()):
             return certificate.user
@@ -51,7 +49,7 @@ class Authenticator:
         return None
 
     def authenticate_token(self, token: str, audiences: Sequence[str] = ()) -> TokenIdentity:
-        """Whom a bearer token stands for, if it is meant for one of the audiences (or for this server)."""
+        """The identity of a bearer token that is valid for one of the audiences (or for this server)."""
         user = self._static.find(token)
         if user is not None:
             return self._for_this_server(user, audiences)
@@ -64,7 +62,7 @@ class Authenticator:
         return identity
 
     def _for_this_server(self, user: User, audiences: Sequence[str]) -> TokenIdentity:
-        """A static token names no audience, so it is meant for the server's own and for no other."""
+        """A static token names no audience, so it is valid for the server's own only."""
         shared = tuple(own for own in self._accounts.audiences if not audiences or own in audiences)
         if not shared:
             raise TokenRefused(_INVALID)
@@ -72,6 +70,6 @@ class Authenticator:
 
 
 def _bearer(header: str | None) -> str:
-    """The token of an Authorization header; other schemes are not ours to judge."""
+    """The token of an Authorization header; empty for other schemes."""
     scheme, _, rest = (header or "").strip().partition(" ")
     return rest.partition(" ")[0] if scheme.lower() == "bearer" else ""

@@ -1,7 +1,7 @@
-"""The roles and bindings that a server starts with: Kubernetes' own, but for those of its other components.
+"""The default ClusterRoles and ClusterRoleBindings: Kubernetes' own, but for those of absent components.
 
-Nodes, the scheduler and the controller manager do not exist here, so neither do their roles. Rules keep the
-order that Kubernetes gives them, because SelfSubjectRulesReview and `kubectl describe` show it.
+Nodes, the scheduler and the controller manager do not exist here, so neither do their roles. Rules are in
+Kubernetes' order, because SelfSubjectRulesReview and `kubectl describe` show it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _HEALTH = ("/livez", "/readyz", "/healthz", "/livez/*", "/readyz/*", "/healthz/*
 
 
 def _rule(verbs: tuple[str, ...], groups: str, resources: str) -> Rule:
-    """A rule about resources. Spaces part several groups or resources; `core` is the core group."""
+    """A rule about resources. Groups and resources are separated by spaces; `core` is the core group."""
     named = tuple("" if group == "core" else group for group in groups.split())
     return Rule(tuple(sorted(verbs)), tuple(sorted(named)), tuple(sorted(resources.split())))
 
@@ -143,18 +143,17 @@ _BINDINGS = {
 
 
 def cluster_roles() -> list[Object]:
-    """The ClusterRoles that every server has."""
     plain = [_cluster_role(name, {"rules": _bodies(rules)}) for name, rules in _RULES.items()]
     return plain + [role for name in _AGGREGATED for role in _aggregated_pair(name)]
 
 
 def cluster_role_bindings() -> list[Object]:
-    """The ClusterRoleBindings that every server has, each named like its role."""
+    """The default ClusterRoleBindings, each named like its role."""
     return [_cluster_role_binding(role, groups) for role, groups in _BINDINGS.items()]
 
 
 def _aggregated_pair(name: str) -> list[Object]:
-    """A role that gathers, and the first of those that it gathers from."""
+    """An aggregating role, and the role that has its own rules."""
     gathering = {
         "aggregationRule": {"clusterRoleSelectors": [{"matchLabels": _aggregation_label(name)}]},
         "rules": None,

@@ -1,7 +1,7 @@
-"""Make sure that the roles and bindings of `bootstrap_policy` exist when the server starts.
+"""Creates and repairs the roles and bindings of `bootstrap_policy` at startup.
 
-What is missing is created; what exists gets back the rules, subjects, labels and annotations that it lost,
-and keeps what was added to it. An object whose autoupdate annotation says "false" is left alone.
+Missing objects are created; existing ones get back the rules, subjects, labels and annotations that they
+lost, and keep additions. An object with the annotation autoupdate "false" is left alone.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from crossply.apiserver.auth.cluster_role_aggregation import aggregated_rules
 from crossply.apiserver.auth.rbac.roles import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES
 from crossply.apiserver.auth.rbac.rule_coverage import TooManyParts, uncovered
 from crossply.apiserver.auth.rbac.rules import parse_rules
-from crossply.apiserver.auth.store_protocols import Key, WritableStore, encoder
+from crossply.apiserver.auth.store_protocols import Key, WritableStore
+from crossply.apiserver.object_codec import encoder
 from crossply.values import Object
 from crossply.values.timestamps import format_timestamp
 
 
 async def ensure_policy(store: WritableStore, now: datetime) -> None:
-    """Create or complete every default role and binding; all writes share a commit."""
+    """Create or repair every default role and binding; all writes share a commit."""
     stamp = format_timestamp(now)
     roles = [((CLUSTER_ROLES, "", _name(role)), role) for role in _with_aggregated_rules(cluster_roles())]
     bindings = [((CLUSTER_ROLE_BINDINGS, "", _name(binding)), binding) for binding in cluster_role_bindings()]
@@ -31,8 +32,8 @@ async def ensure_policy(store: WritableStore, now: datetime) -> None:
 
 
 def _with_aggregated_rules(roles: list[Object]) -> list[Object]:
-    """The roles with their rules gathered, so that they hold before the aggregation controller first runs."""
-    for name in ("view", "edit", "admin"):  # in this order: each gathers the one before
+    """The roles with aggregated rules, so that they apply before the aggregation controller runs."""
+    for name in ("view", "edit", "admin"):  # in this order: each aggregates the one before
         role = next(role for role in roles if _name(role) == name)
         role["rules"] = aggregated_rules(role, roles)
     return roles
@@ -61,7 +62,7 @@ def complete(current: Object, default: Object) -> Object:
         return {**completed, "subjects": _joined(current.get("subjects"), default["subjects"])}
     try:
         lost = uncovered(parse_rules(current), parse_rules(default))
-    except TooManyParts:  # an administrator made something else of it
+    except TooManyParts:  # an administrator has changed it beyond recognition
         lost = []
     if lost:
         completed["rules"] = [*(current.get("rules") or ()), *(rule.body() for rule in lost)]

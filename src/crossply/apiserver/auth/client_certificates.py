@@ -1,7 +1,7 @@
 """The user of a client certificate: the common name is the user, organizations are groups.
 
-TLS has verified the chain already. Certificates come as `ssl` hands them out: DER bytes, or the dict of
-`getpeercert()`, which tells the same but for the fingerprint.
+TLS has verified the chain already. Certificates are DER bytes, or the dict of `ssl`'s `getpeercert()`, which
+lacks only the fingerprint.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ _UID_OID = "1.3.6.1.4.1.57683.2"
 
 @dataclass(frozen=True, slots=True)
 class ClientCertificate:
-    """Who a certificate stands for, and from when until when."""
+    """The user of a certificate, and its validity period."""
 
     user: User
     not_before: datetime
     not_after: datetime
 
     def is_valid_at(self, time: datetime) -> bool:
-        """Whether the certificate holds now; a connection may outlive it."""
+        """Whether the certificate is valid; a connection may outlive it."""
         return self.not_before <= time <= self.not_after
 
 
 def read_certificate(peer: bytes | dict[str, Any] | None) -> ClientCertificate | None:
-    """The certificate of a connection; None when there is none, or none that names a user."""
+    """The certificate of a connection; None without one, or if it names no user."""
     if not peer:
         return None
     return _from_der(peer) if isinstance(peer, bytes) else _from_dict(peer)

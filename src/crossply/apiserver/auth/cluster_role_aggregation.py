@@ -1,7 +1,7 @@
-"""ClusterRoles made of other ClusterRoles: `aggregationRule` names them by label, their rules are copied.
+"""The clusterrole-aggregation-controller: copies the rules of ClusterRoles that `aggregationRule` selects.
 
-`aggregated_rules` is the whole meaning; the controller applies it whenever a ClusterRole changes, and again
-for as long as that changes something, because aggregating roles may feed each other.
+`aggregated_rules` computes the rules; the controller applies it whenever a ClusterRole changes, and again
+until nothing changes, because aggregating roles may select each other.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Any
 import orjson
 
 from crossply.apiserver.auth.rbac.roles import CLUSTER_ROLES, RoleStore
-from crossply.apiserver.auth.store_protocols import WritableStore, encoder
+from crossply.apiserver.auth.store_protocols import WritableStore
+from crossply.apiserver.object_codec import encoder
 from crossply.apiserver.registry.selectors import Requirement, labels_match
 from crossply.values import Object
 from crossply.values.timestamps import format_timestamp
@@ -25,11 +26,11 @@ _STEPS = 200
 _PAUSE = 1.0
 
 Apply = Callable[[str, list[Object]], Awaitable[None]]
-"""Gives the named ClusterRole these rules, as server-side apply by `MANAGER` with force would."""
+"""Sets the rules of the named ClusterRole, as a forced server-side apply by `MANAGER` would."""
 
 
 def aggregated_rules(role: Object, roles: Iterable[Object]) -> list[Object] | None:
-    """The rules that an aggregating role should have; None when it does not aggregate."""
+    """The rules that an aggregating role should have; None if it does not aggregate."""
     aggregation = role.get("aggregationRule")
     if not isinstance(aggregation, dict):
         return None
@@ -44,7 +45,7 @@ def aggregated_rules(role: Object, roles: Iterable[Object]) -> list[Object] | No
 
 
 def _requirements(selector: Object) -> tuple[Requirement, ...] | None:
-    """The clauses of a LabelSelector; None when one of them means nothing, which then matches nothing."""
+    """The requirements of a LabelSelector; None if one is invalid, which then selects nothing."""
     labels = selector.get("matchLabels") or {}
     requirements = [Requirement(key, "=", frozenset({value})) for key, value in labels.items()]
     for expression in selector.get("matchExpressions") or ():
@@ -66,7 +67,7 @@ def _labels(role: Object) -> dict[str, str]:
 
 
 class AggregationController:
-    """Keeps the rules of aggregating ClusterRoles as they should be."""
+    """Keeps the rules of aggregating ClusterRoles current."""
 
     def __init__(self, store: RoleStore, apply: Apply) -> None:
         self._store = store
@@ -74,7 +75,7 @@ class AggregationController:
         self._changed = asyncio.Event()
 
     async def run(self) -> None:
-        """Follow the store until cancelled."""
+        """Watch the store until cancelled."""
         stop = self._store.subscribe(CLUSTER_ROLES, self._on_event)
         self._changed.set()
         try:
@@ -90,9 +91,9 @@ class AggregationController:
         self._changed.set()
 
     async def settle(self) -> bool:
-        """Apply one role after the other until nothing is left to change; False when that has no end.
+        """Update roles until none needs a change; False if that does not end.
 
-        Roles that aggregate each other in a ring may hand rules around for ever, so the steps are counted.
+        Roles that select each other in a cycle may change forever, so the steps are counted.
         """
         for _ in range(_STEPS):
             change = self.next_change()
@@ -102,7 +103,7 @@ class AggregationController:
         return False
 
     def next_change(self) -> tuple[str, list[Object]] | None:
-        """The first aggregating role whose rules are not as they should be, and how they should be."""
+        """The first aggregating role with outdated rules, and its rules; None if all are current."""
         roles = [orjson.loads(entry.data) for entry in self._store.list(CLUSTER_ROLES)]
         for role in roles:
             rules = aggregated_rules(role, roles)
@@ -112,7 +113,7 @@ class AggregationController:
 
 
 def store_writer(store: WritableStore, clock: Callable[[], datetime]) -> Apply:
-    """An `Apply` that writes to the store itself and owns the rules, as server-side apply would record it."""
+    """An `Apply` that writes to the store and records the rules in managedFields."""
 
     async def apply(name: str, rules: list[Object]) -> None:
         key = (CLUSTER_ROLES, "", name)
@@ -126,7 +127,7 @@ def store_writer(store: WritableStore, clock: Callable[[], datetime]) -> Apply:
 
 
 def _owned(role: Object, stamp: str) -> Object:
-    """The role with its rules in the ownership of the aggregation controller."""
+    """The role with its rules owned by the aggregation controller."""
     managed_fields: Object = {
         "apiVersion": role["apiVersion"],
         "fieldsType": "FieldsV1",

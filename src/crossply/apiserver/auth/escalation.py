@@ -1,8 +1,8 @@
-"""Nobody hands out more than they have.
+"""Prevents privilege escalation by writes of roles and bindings.
 
-A write of a role is refused unless the writer has every right in it (or the verb `escalate` on it), a write
-of a binding unless the writer has every right of the role that is bound (or the verb `bind` on it). Members
-of system:masters may do anything. The checks run on the object as it would be stored.
+A write of a role is refused unless the user has every right in it (or the verb `escalate` on it), a write of
+a binding unless the user has every right of the role (or the verb `bind` on it). Members of system:masters
+may do anything. The checks use the object as it would be stored.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _GARBAGE_FIELDS = ("ownerReferences", "finalizers", "selfLink", "managedFields")
 def check_write(
     authorizer: Authorizer, user: User, info: RequestInfo, body: Object, previous: Object | None
 ) -> None:
-    """Refuse a write of a role or binding that would give more than the user has; other kinds pass."""
+    """Refuse a write of a role or binding that grants more than the user has; other kinds pass."""
     if info.group != GROUP or MASTERS in user.groups:
         return
     if previous is not None and _only_garbage_fields(body, previous):
@@ -48,7 +48,7 @@ def _check_role(
     _require_covered(authorizer, user, info, _name(role), owned, parse_rules(role))
     if not _aggregates(role) and not (previous and _aggregates(previous)):
         return
-    # An aggregating role can gather anything, now and later.
+    # An aggregating role can include any rule, now and later.
     if uncovered(owned, FULL_AUTHORITY):
         raise _refused(info, _name(role), "must have cluster-admin privileges to use the aggregationRule")
 
@@ -110,7 +110,7 @@ def _refused(info: RequestInfo, name: str, why: str) -> StatusError:
 
 def _no_role(info: RequestInfo, kind: str, name: str) -> StatusError:
     if kind in _BOUND:
-        # Kubernetes names the binding's resource here, not the role's.
+        # kube-apiserver names the binding's resource here, not the role's.
         return not_found(info.resource, GROUP, name)
     return StatusError(500, "", f"unsupported role reference kind: {quote(kind)}")
 
@@ -126,7 +126,7 @@ def _aggregates(role: Object) -> bool:
 
 
 def _only_garbage_fields(body: Object, previous: Object) -> bool:
-    """Whether a write changes nothing but what the garbage collector needs to change."""
+    """Whether a write changes only fields that the garbage collector changes."""
     return _without_garbage_fields(body) == _without_garbage_fields(previous)
 
 

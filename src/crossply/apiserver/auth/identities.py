@@ -1,4 +1,4 @@
-"""The users and groups that Kubernetes gives a meaning to, and the user names of service accounts."""
+"""The users and groups that Kubernetes defines, and the user names of service accounts."""
 
 from __future__ import annotations
 
@@ -26,24 +26,23 @@ _NODE_PREFIX = "system:node:"
 
 
 def authenticated(user: User) -> User:
-    """The user as one that has proven who they are."""
+    """The user with the group system:authenticated."""
     if AUTHENTICATED in user.groups:
         return user
     return replace(user, groups=(*user.groups, AUTHENTICATED))
 
 
 def account_username(namespace: str, name: str) -> str:
-    """The user name of a service account."""
     return f"{_ACCOUNT_PREFIX}{namespace}:{name}"
 
 
 def account_groups(namespace: str) -> tuple[str, str]:
-    """The groups that every service account of a namespace is in."""
+    """The groups of every service account in a namespace."""
     return SERVICE_ACCOUNTS, f"{SERVICE_ACCOUNTS}:{namespace}"
 
 
 def split_account(username: str) -> tuple[str, str] | None:
-    """The namespace and name of the service account that a user name stands for, if it is one."""
+    """The namespace and name of the service account with a user name, if it is one."""
     if not username.startswith(_ACCOUNT_PREFIX):
         return None
     parts = username.removeprefix(_ACCOUNT_PREFIX).split(":")
@@ -53,13 +52,13 @@ def split_account(username: str) -> tuple[str, str] | None:
 
 
 def split_node(username: str) -> str | None:
-    """The name of the node that a user name stands for, if it is one."""
+    """The name of the node with a user name, if it is one."""
     name = username.removeprefix(_NODE_PREFIX)
     return name if name != username and not subdomain_problems(name) else None
 
 
 def user_info(user: User) -> Object:
-    """A user as reviews and the audit log show it."""
+    """A user in the form of reviews and audit events."""
     extra = {key: list(values) for key, values in (user.extra or {}).items()}
     info: Object = {"username": user.name, "uid": user.uid, "groups": list(user.groups), "extra": extra}
     return {field: value for field, value in info.items() if value}

@@ -1,8 +1,8 @@
-"""Acting as somebody else: the Impersonate-* headers.
+"""Impersonation by the Impersonate-* headers.
 
-Kubernetes knows two ways to allow it. The constrained ones ask for the verb `impersonate-on:<mode>:<verb>`
-on what is requested and for `impersonate:<mode>` on the user; they are tried first, and the first refusal is
-what the client is told. The legacy way asks for the verb `impersonate` on the user, each group, the uid and
+Kubernetes authorizes it in two ways. Constrained impersonation needs the verb `impersonate-on:<mode>:<verb>`
+on the requested resource and `impersonate:<mode>` on the user; it is tried first, and its first refusal is
+what the client gets. Legacy impersonation needs the verb `impersonate` on the user, each group, the uid and
 each extra value.
 """
 
@@ -38,15 +38,14 @@ _AUTHENTICATION = "authentication.k8s.io"
 
 
 class Headers(Protocol):
-    """The headers of a request, in order; a name may come several times."""
+    """Request headers, in order; a name may occur several times."""
 
-    def items(self) -> Iterable[tuple[str, str]]:
-        """Names and values."""
+    def items(self) -> Iterable[tuple[str, str]]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Impersonation:
-    """Who acts, and by which constrained verb it was allowed (empty: by the legacy one)."""
+    """The impersonated user, and the constrained verb that allowed it (empty for legacy impersonation)."""
 
     user: User
     constraint: str = ""
@@ -55,7 +54,7 @@ class Impersonation:
 def impersonate(
     authorizer: Authorizer, requestor: User, info: RequestInfo, headers: Headers
 ) -> Impersonation | None:
-    """Whom the requestor may act as for this request; None when the headers do not ask for it."""
+    """The user that the requestor may impersonate for this request; None without the headers."""
     target = _requested_user(headers)
     if target is None:
         return None
@@ -95,7 +94,7 @@ def _requested_user(headers: Headers) -> User | None:
 
 
 def _extra_key(encoded: str) -> str:
-    """The key with its %-signs undone; a key with a malformed one is taken as it is."""
+    """The percent-decoded key; a malformed one is used as it is."""
     try:
         return unquote(encoded, errors="strict") if _percent_signs_are_good(encoded) else encoded
     except UnicodeDecodeError:
@@ -124,7 +123,7 @@ def _go_list(values: Iterable[str]) -> str:
 
 
 def _constrained_modes(requestor: User, user: User) -> list[str]:
-    """The constrained modes that can lead to this user. Nodes and service accounts come with their groups."""
+    """The constrained modes that apply to this user. Nodes and service accounts imply their groups."""
     node, account = split_node(user.name), split_account(user.name)
     if node is None and account is None:
         return ["user-info"]
@@ -146,14 +145,14 @@ def _constrained(
         for ask in same:
             _refuse_special(requestor, ask)
         for ask in same:
-            # Associated or not has been checked; the right must hold for every node alike.
+            # The association was checked already; the right must hold for every node.
             authorizer.require(requestor, replace(ask, name="*") if mode == "associated-node" else ask)
     groups = (NODES,) if split_node(user.name) else user.groups
     return Impersonation(_acting(replace(user, groups=groups)), verb)
 
 
 def _refuse_special(requestor: User, ask: RequestInfo) -> None:
-    """Constrained impersonation makes no administrator, and takes no group or extra value without a name."""
+    """Constrained impersonation cannot become system:masters, and needs names of groups and extra values."""
     why = ""
     if ask.resource == "groups":
         why = {"": "the empty string group", MASTERS: "the system:masters group"}.get(ask.name, "")
@@ -174,7 +173,9 @@ def _legacy(authorizer: Authorizer, requestor: User, user: User) -> Impersonatio
 
 
 def _questions(user: User, verb: str, group: str) -> Iterator[RequestInfo]:
-    """What must be allowed for each thing that is impersonated. `group` is where users and groups live."""
+    """The requests to authorize for each impersonated attribute. `group` is the API group of users and
+    groups.
+    """
 
     def ask(api_group: str, resource: str, name: str, **more: Any) -> RequestInfo:
         return RequestInfo(verb, "", group=api_group, version="v1", resource=resource, name=name, **more)
@@ -196,7 +197,7 @@ def _questions(user: User, verb: str, group: str) -> Iterator[RequestInfo]:
 
 
 def _acting(user: User) -> User:
-    """The user with the groups that come with being who they are."""
+    """The user with the groups that Kubernetes adds."""
     groups = user.groups
     account = split_account(user.name)
     if account is not None and not groups:

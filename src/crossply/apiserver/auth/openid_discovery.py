@@ -1,4 +1,4 @@
-"""What others need to check tokens of service accounts: their issuer, and the keys that sign them."""
+"""OpenID discovery: the issuer of service account tokens, and the keys that verify them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ _KEYS_TYPE = "application/jwk-set+json"
 
 
 class OpenIdPages:
-    """Answers the two pages of OpenID discovery."""
-
     CONFIGURATION = "/.well-known/openid-configuration"
     KEYS = "/openid/v1/jwks"
 

@@ -1,4 +1,4 @@
-"""The door: who asks, whom they act as, and whether they may."""
+"""Authenticates, impersonates and authorizes a request."""
 
 from __future__ import annotations
 
@@ -16,14 +16,12 @@ from crossply.apiserver.endpoints.status_errors import StatusError
 
 
 class AuthFilter:
-    """Lets requests in, or refuses them with the right Status."""
-
     def __init__(self, authenticator: Authenticator, authorizer: Authorizer) -> None:
         self._authenticator = authenticator
         self._authorizer = authorizer
 
     async def check(self, request: web.BaseRequest, info: RequestInfo, record: Record | None = None) -> User:
-        """The user on whose behalf the request is served; the audit record learns who it is."""
+        """The effective user of the request, also noted in the audit record; raises StatusError."""
         user = await self._authenticator.authenticate(_peer_certificate(request), request.headers)
         if user is None:
             return anonymous_for(info.path)
@@ -43,7 +41,7 @@ class AuthFilter:
         return user
 
     def access_checker(self, user: User, info: RequestInfo) -> Callable[[], StatusError | None]:
-        """Tells, whenever it is asked, why the user may not go on with this; quickly if no role changed."""
+        """Returns a check of whether access was revoked since; it is cheap if no role changed."""
         seen = self._authorizer.generation
 
         def refusal() -> StatusError | None:

@@ -1,4 +1,4 @@
-"""The types of a review's fields. A body that breaks them is refused as Go's JSON decoder would refuse it."""
+"""The field types of review objects; a wrong type is refused as by Go's JSON decoder."""
 
 from __future__ import annotations
 
@@ -56,13 +56,12 @@ _METADATA: tuple[str, Fields] = (
 
 
 def check_types(kind: str, body: Object) -> None:
-    """Refuse a review with a field of the wrong type."""
     _check_struct(kind, "metadata", body.get("metadata"), *_METADATA)
     _check_struct(kind, "spec", body.get("spec"), *_SPECS[kind])
 
 
 def known_fields(kind: str, body: Object) -> Object:
-    """A review of the right types without the fields that its kind does not have."""
+    """A review without unknown fields."""
     known: Object = {name: body[name] for name in ("kind", "apiVersion") if name in body}
     if (metadata := body.get("metadata")) is not None:
         known["metadata"] = {name: value for name, value in metadata.items() if name in METADATA_FIELDS}

@@ -1,7 +1,7 @@
-"""Questions about rights and identities, asked by creating an object that is answered and never stored.
+"""Access reviews and token reviews: created, answered, and never stored.
 
-`Reviews.create` takes the object as the client sent it and returns it with its status filled in. Rights to
-ask are the authorizer's business, as for any other resource.
+`Reviews.create` takes the object of the client and returns it with its status. The right to create them is
+authorized as for any other resource.
 """
 
 from __future__ import annotations
@@ -31,15 +31,13 @@ RESOURCES = {
     f"selfsubjectaccessreviews.{_AUTHORIZATION}": "SelfSubjectAccessReview",
     f"selfsubjectrulesreviews.{_AUTHORIZATION}": "SelfSubjectRulesReview",
 }
-"""The resources that are answered here, and their kinds."""
+"""The review resources, and their kinds."""
 _NO_RESOURCE = "\0"
-"""A resource that is not told: it is not a path, and only rules about all resources include it."""
+"""A missing resource: it is not a path, and only rules about all resources match it."""
 _Handler = Callable[[User, str, Object], Awaitable[Object]]
 
 
 class Reviews:
-    """Answers reviews."""
-
     def __init__(
         self, authenticator: Authenticator, authorizer: Authorizer, clock: Callable[[], datetime]
     ) -> None:
@@ -56,7 +54,7 @@ class Reviews:
         }
 
     async def create(self, resource: str, user: User, namespace: str, body: Object) -> Object:
-        """Answer a review of a resource in `RESOURCES` that a user asks in a namespace, if any."""
+        """Answer a review of a resource in `RESOURCES`."""
         kind = RESOURCES[resource]
         check_types(kind, body)
         body = known_fields(kind, body)
@@ -151,7 +149,7 @@ def _answer(body: Object, kind: str, status: Object) -> Object:
 def _check_access_review(kind: str, body: Object) -> None:
     causes = access_review_causes(kind, body)
     if causes:
-        # Kubernetes has no kind to name here: by then the review is a value of a type that does not tell it.
+        # kube-apiserver has no kind to name here: the review has an internal type by then.
         raise invalid("", _AUTHORIZATION, "", causes)
 
 

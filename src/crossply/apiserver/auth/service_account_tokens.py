@@ -1,4 +1,4 @@
-"""Service account tokens: signed by the server, good for as long as what they are bound to exists."""
+"""Service account tokens: signed by the server, valid as long as the objects that they are bound to exist."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from crossply.values import Object
 
 ISSUER = "https://kubernetes.default.svc.cluster.local"
 _LEEWAY = 60
-"""Seconds by which clocks may differ, and for which a deleted object's tokens live on."""
+"""Seconds by which clocks may differ, and for which tokens of a deleted object stay valid."""
 _INVALIDATED = "service account token has been invalidated"
 
 
 class AccountTokens:
-    """Issues and recognizes the tokens of service accounts."""
+    """Issues and verifies service account tokens."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class AccountTokens:
         self._clock = clock
         self.issuer = issuer
         self.audiences = tuple(audiences) or (issuer,)
-        """The audiences that the server itself goes by."""
+        """The server's own audiences."""
         self._metadata: dict[Key, tuple[int, Object]] = {}
 
     def issue(self, account: Object, seconds: int, audiences: Sequence[str], bound: Object) -> str:
@@ -73,7 +73,7 @@ class AccountTokens:
         return self._key.sign(claims)
 
     def authenticate(self, token: str, audiences: Sequence[str] = ()) -> TokenIdentity | None:
-        """Whom a token stands for; None when it is not one of ours, TokenRefused when it does not hold."""
+        """The identity of a token; None if another issuer made it. Raises TokenRefused if it is invalid."""
         claims = self._claims(token)
         if claims is None:
             return None
@@ -90,7 +90,7 @@ class AccountTokens:
         return TokenIdentity(self._user(claims, now), shared)
 
     def _claims(self, token: str) -> Object | None:
-        """The claims of a token that this server has signed as this issuer."""
+        """The claims of a token that this server signed; None if another issuer made it."""
         known = self._key.known_claims(token)
         if known is None and unverified_issuer(token) != self.issuer:
             return None
@@ -141,7 +141,7 @@ class AccountTokens:
             )
 
     def _find(self, key: Key) -> Object | None:
-        """The metadata of an object, parsed once for each of its revisions."""
+        """The metadata of an object, parsed once per revision."""
         entry = self._store.get(key)
         if entry is None:
             self._metadata.pop(key, None)

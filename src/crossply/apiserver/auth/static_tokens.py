@@ -1,6 +1,6 @@
-"""Bearer tokens that are known beforehand: from a CSV file, and the administrator's of this start.
+"""Static bearer tokens: from a CSV file, and the administrator's.
 
-Only digests are kept, so that neither a memory dump nor the time of a comparison gives a token away.
+Only digests are stored, so that neither a memory dump nor the time of a comparison reveals a token.
 """
 
 from __future__ import annotations
@@ -15,17 +15,14 @@ from crossply.apiserver.endpoints.request_info import User
 
 
 class StaticTokens:
-    """Users by the digest of their token."""
-
     def __init__(self, users: Mapping[str, User] | None = None) -> None:
         self._by_digest = {_digest(token): authenticated(user) for token, user in (users or {}).items()}
 
     def add_administrator(self, token: str) -> None:
-        """Let a token act as a member of system:masters."""
+        """Add a token for a member of system:masters."""
         self._by_digest[_digest(token)] = authenticated(User("admin", (MASTERS,), uid="admin"))
 
     def find(self, token: str) -> User | None:
-        """The user of a token."""
         return self._by_digest.get(_digest(token))
 
 
@@ -34,7 +31,7 @@ def _digest(token: str) -> bytes:
 
 
 def read_token_file(path: str) -> dict[str, User]:
-    """The users of a CSV file with the columns token, user name, user uid and, if any, groups."""
+    """The users of a CSV file with the columns token, user name, user uid and, optionally, groups."""
     try:
         with open(path, encoding="utf-8", newline="") as file:
             return _parse(path, file.read())

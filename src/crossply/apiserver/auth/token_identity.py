@@ -1,4 +1,4 @@
-"""What a bearer token proves, and the errors that say why it proves nothing."""
+"""The identity that a bearer token proves, and the errors of tokens."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from crossply.errors import CrossplyError
 
 
 class TokenRefused(CrossplyError):
-    """A bearer token was offered that proves nothing. Clients only learn that they are not authorized."""
+    """A bearer token is invalid. Clients only learn that they are not authorized."""
 
     code = "CP-630"
 
@@ -30,7 +30,7 @@ class SigningKeyError(CrossplyError):
 
 @dataclass(frozen=True, slots=True)
 class TokenIdentity:
-    """Whom a token stands for, and to which audiences."""
+    """The user of a token, and its valid audiences."""
 
     user: User
     audiences: tuple[str, ...]

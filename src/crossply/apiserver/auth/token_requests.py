@@ -1,4 +1,4 @@
-"""The `token` subresource of service accounts: a TokenRequest is answered with a token."""
+"""The `token` subresource of service accounts: answers a TokenRequest with a token."""
 
 from __future__ import annotations
 
@@ -24,8 +24,6 @@ _BINDABLE = {"Pod": "pods", "Node": "nodes", "Secret": "secrets"}
 
 
 class TokenRequests:
-    """Answers requests for tokens."""
-
     def __init__(self, store: ReadableStore, accounts: AccountTokens, clock: Callable[[], datetime]) -> None:
         self._store = store
         self._accounts = accounts
@@ -73,7 +71,7 @@ class TokenRequests:
         return body
 
     def _bound(self, namespace: str, account: str, reference: Object | None) -> Object:
-        """The claims that tie the token to an object; it dies with the object."""
+        """The claims that bind the token to an object; it becomes invalid with the object."""
         if not reference:
             return {}
         api_version, kind = reference.get("apiVersion", ""), reference.get("kind", "")

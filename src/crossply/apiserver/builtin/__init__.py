@@ -1,9 +1,9 @@
-"""The kinds that every Kubernetes has: Namespace, Secret, Deployment and the others.
+"""The built-in kinds: Namespace, Secret, Deployment and the others.
 
-`table` holds what was derived from a real server (resources, structure, how Go writes each field); `kinds`
-makes `Resource`s of it. An object of a built-in kind is first brought into the form in which Go would write
-it back (`go_form`: unknown fields gone, empty ones left out, defaults filled in by `defaults`), then its
-`strategies` check it. `forms` turns one version of a kind into another. `printers` know the columns of
+`resource_table` has what was derived from a real server (resources, structure, how Go writes each field);
+`resources` turns it into `Resource`s. An object of a built-in kind is first normalized to the form in which
+Go would write it (`go_structs`: unknown fields removed, empty ones left out, `defaults` set), then validated
+by its strategy (`strategies`). `conversions` converts between versions. `printers` have the columns of
 `kubectl get`.
 """
 

@@ -1,4 +1,4 @@
-"""From one version of a built-in kind to another. Most kinds have but one."""
+"""Converts built-in kinds between versions; most kinds have only one."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _TO_EVENTS = dict(_NAMES)
 
 
 def to_core(event: Object) -> Object:
-    """The event as the core group has it."""
+    """The event in the core group's form."""
     return _renamed(event, EVENTS, CORE, _TO_CORE)
 
 
 def to_events(event: Object) -> Object:
-    """The event as events.k8s.io has it."""
+    """The event in the form of events.k8s.io."""
     return _renamed(event, CORE, EVENTS, _TO_EVENTS)
 
 
@@ -49,7 +49,7 @@ _CARRIED = (
     (f"{_PREFIX}current-metrics", "status", "currentMetrics"),
 )
 METRICS = f"{_PREFIX}metrics"
-"""The annotation in which v1 carries metrics that it does not know."""
+"""The annotation in which v1 keeps metrics that it does not support."""
 
 
 def cpu_metric(percent: int) -> Object:
@@ -59,7 +59,6 @@ def cpu_metric(percent: int) -> Object:
 
 
 def to_v2(obj: Object) -> Object:
-    """The autoscaler as v2 has it."""
     if obj.get("apiVersion") != V1:
         return obj
     metadata = dict(obj.get("metadata") or {})
@@ -80,7 +79,6 @@ def to_v2(obj: Object) -> Object:
 
 
 def to_v1(obj: Object) -> Object:
-    """The autoscaler as v1 has it."""
     if obj.get("apiVersion") != V2:
         return obj
     metadata = dict(obj.get("metadata") or {})
@@ -132,7 +130,7 @@ def _unpacked(text: Any) -> Any:
 
 
 def converted(resource: Resource, obj: Object, version: str) -> Object:
-    """The object as a resource and version has it; the same object if it is already."""
+    """The object at a resource and version; the same object if it is there already."""
     kind = resource.names.kind
     if kind == "Event":
         return to_events(obj) if resource.group else to_core(obj)

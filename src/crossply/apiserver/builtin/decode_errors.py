@@ -1,4 +1,4 @@
-"""Whether an object can be read into the Go type of its kind, and what Go says if not."""
+"""The errors of Go's decoder for objects that do not fit the Go type of their kind."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NAMES = {bool: "bool", int: "number", float: "number", str: "string", list: "ar
 
 
 def decode_problem(resource: Resource, version: str, obj: Object) -> str | None:
-    """What Go's decoder would say of a value of a wrong type, or None when the object reads well."""
+    """The error for a value of a wrong type, or None if the object can be decoded."""
     kind = resource.names.kind
     go_type = type_of_kind(resource.api_version(version), kind)
     if go_type is None and kind == "CustomResourceDefinition":
@@ -31,7 +31,7 @@ def decode_problem(resource: Resource, version: str, obj: Object) -> str | None:
     problem = None if go_type is None else type_problem(obj, go_type)
     if problem is not None:
         return problem
-    # Kinds of the aggregator and newer fields are not among the known Go types: their schema says as much.
+    # Kinds of the aggregator and newer fields have no known Go type: their schema is used instead.
     return _mismatch(obj, {"$ref": names_by_kind()[resource.group, version, kind]}, kind, "")
 
 

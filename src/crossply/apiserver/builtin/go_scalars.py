@@ -1,4 +1,4 @@
-"""Types of Kubernetes that read and write themselves: quantities, times, numbers or texts, raw JSON."""
+"""Go types with a JSON form of their own: quantities, times, IntOrString, raw JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from crossply.values.timestamps import format_timestamp, parse_timestamp
 
 
 class Leaf(NamedTuple):
-    """A type that reads itself, and what its zero is written as."""
+    """A type with its own JSON form, and how its zero is written."""
 
     read: Callable[[Any], Any]
     zero: Any
@@ -66,4 +66,4 @@ LEAVES: dict[str, Leaf] = {
     f"{_EXTENSIONS}.JSONSchemaPropsOrStringArray": Leaf(_raw, None),
     f"{_EXTENSIONS}.JSONSchemaProps": Leaf(_raw, None),
 }
-"""Types by the name of their definition. A CRD's schema is written as it was given: `custom` reads it."""
+"""Types by the name of their definition. The schema of a CRD is kept as it is: `apiextensions` reads it."""

@@ -1,8 +1,8 @@
-"""An object as Go would write it back: what reading it into the kind's struct and writing it again does.
+"""Normalizes an object as Go does when it decodes it into a struct and encodes it again.
 
-Fields that the struct does not have are gone, empty ones are left out or written as zero by how the field is
-declared, quantities and times are in their one form. Defaults are filled in on the way, as they depend on the
-type alone (`defaults`). A kind's definition is compiled once into readers; only kinds that are used are.
+Unknown fields are removed; empty ones are left out or written as zero, as the field is declared; quantities
+and times get their canonical form. Defaults are set on the way, as they depend on the type alone
+(`defaults`). The definition of a kind is compiled once into readers, when it is first used.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from crossply.values import Object
 Reader = Callable[[Any], Any]
 
 POINTER, ALWAYS, VALUE, OMIT_ZERO = "*", "!", "=", "0"
-"""Codes of `table().go`. Without one, a scalar is a value that is left out when zero, a struct a pointer."""
+"""Codes of `table().go`. Without one, a scalar is omitted when zero, and a struct is a pointer."""
 
 _ZEROS: dict[str, Any] = {
     "string": "",
@@ -31,25 +31,25 @@ _ZEROS: dict[str, Any] = {
 }
 _KEEP = object()
 _EMPTY_STRUCT = {"type": "object"}
-"""A struct without fields, such as the status subresource of a definition: being there is all it says."""
+"""A struct without fields, such as the status subresource of a definition: only its presence counts."""
 
 
 def normalised(resource: Resource, version: str, obj: Object) -> Object:
-    """A new object with the same meaning, as the real server would keep it, defaults included."""
+    """The object as kube-apiserver would store it, with defaults."""
     form: Object = _struct(names_by_kind()[resource.group, version, resource.names.kind]).read(obj)
     return form
 
 
 def blank(resource: Resource, version: str) -> Object:
-    """What Go writes for an object in which nothing has been set, not even by a default.
+    """What Go writes for an object without any field set, not even by a default.
 
-    The ownership of a new object's fields is found by comparing it with this one.
+    The managedFields of a new object are computed by comparing it with this one.
     """
     return _struct(names_by_kind()[resource.group, version, resource.names.kind]).blank()
 
 
 def zero(resource: Resource, version: str, field: str) -> Any:
-    """What a field of a kind is written as when nothing is set in it; None: nothing is written."""
+    """What a field of a kind is written as when it is not set; None if it is omitted."""
     struct = _struct(names_by_kind()[resource.group, version, resource.names.kind])
     part = dict(struct.values).get(field)
     return part.read({}) if part else None
@@ -63,14 +63,14 @@ class Struct:
     def __init__(self) -> None:
         self.fields: dict[str, Field] = {}
         self.values: list[tuple[str, Struct]] = []
-        """Structs that are part of this one: they are there even if nobody sets them."""
+        """Embedded structs, which are present even if not set."""
         self.absent: list[tuple[str, Any]] = []
         """Fields that are written even if empty, and their zero."""
         self.declared: list[tuple[str, Any]] = []
         self.default: Callable[[Object], None] | None = None
 
     def read(self, value: Any) -> Any:
-        """Read an object into the struct and write it back."""
+        """Decode an object into the struct and encode it again."""
         if not isinstance(value, dict):
             return value if value is not None else self.read({})
         result: Object = {}
@@ -96,13 +96,13 @@ class Struct:
         return result
 
     def blank(self) -> Object:
-        """What is written if nothing is set and nothing is filled in."""
+        """What is written if nothing is set and nothing is defaulted."""
         parts = {key: part.blank() for key, part in self.values}
         return {**parts, **dict(self.absent)}
 
 
 class Field:
-    """How one field is read, and which value of it is not written."""
+    """How one field is read, and which value is omitted."""
 
     __slots__ = ("left_out", "read")
 
@@ -113,7 +113,7 @@ class Field:
 
 @functools.cache
 def _struct(name: str) -> Struct:
-    """The reader of a definition, made when the kind is first used."""
+    """The reader of a definition, created when the kind is first used."""
     return _Compiler().struct(name)
 
 
@@ -121,7 +121,7 @@ _structs: dict[str, Struct] = {}
 
 
 class _Compiler:
-    """Compiles definitions; those that contain themselves meet the reader that is being made."""
+    """Compiles definitions; recursive ones refer to the reader under construction."""
 
     def struct(self, name: str) -> Struct:
         struct = _structs.get(name)
@@ -159,7 +159,7 @@ class _Compiler:
             _add_plain(struct, key, Field(read, _ZEROS.get(kind)), code, target)
 
     def reader(self, schema: Object) -> Reader:
-        """What reads values of a schema."""
+        """The reader of values of a schema."""
         ref = schema.get("$ref")
         if ref in LEAVES:
             return LEAVES[ref].read
@@ -188,13 +188,13 @@ class _Compiler:
 
 
 def _add_plain(struct: Struct, key: str, field: Field, code: str, schema: Object) -> None:
-    """Add a scalar, a list or a map: left out when empty, unless the field is declared otherwise."""
+    """Add a scalar, a list or a map: omitted when empty, unless the field is declared otherwise."""
     nothing = field.left_out
     struct.fields[key] = field
     if code:
         field.left_out = _KEEP
     if code == ALWAYS and isinstance(nothing, list | dict):
-        field.left_out = nothing  # storage does not tell an empty list from none, which is written as null
+        field.left_out = nothing  # an empty list is stored as none, which is written as null
     if code == ALWAYS:
         reference = schema.get("type") in ("array", "object") or schema.get("format") == "byte"
         struct.absent.append((key, None if reference else nothing))
@@ -207,7 +207,7 @@ def _text(value: Any) -> Any:
 
 
 def _integer(value: Any) -> Any:
-    """A number without a fraction, also if it was written with one."""
+    """A whole number, even if it was written with a fraction."""
     if value is None:
         return 0
     return int(value) if isinstance(value, float) else value

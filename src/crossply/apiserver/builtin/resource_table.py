@@ -1,6 +1,6 @@
-"""What was derived from a real server: resources, the structure of their objects, how Go writes each field.
+"""Data derived from a real server: resources, the structure of their objects, how Go writes each field.
 
-`kinds.json` is written by tools/derive_builtin_kinds.py and read once, when the first kind is asked for.
+`kinds.json` is written by tools/derive_builtin_kinds.py and read when the first kind is needed.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ GroupVersionKind = tuple[str, str, str]
 
 
 class Table(NamedTuple):
-    """The derived data."""
-
     resources: list[Object]
     definitions: dict[str, Object]
     go: dict[str, dict[str, str]]
@@ -24,7 +22,7 @@ class Table(NamedTuple):
 
 @functools.cache
 def table() -> Table:
-    """The derived data, read when it is first asked for."""
+    """The derived data, read on first use."""
     import orjson
 
     data = importlib.resources.files(__package__).joinpath("kinds.json").read_bytes()
@@ -39,7 +37,7 @@ def definitions() -> dict[str, Object]:
 
 @functools.cache
 def names_by_kind() -> dict[GroupVersionKind, str]:
-    """Which definition describes a kind."""
+    """The definition that describes a kind."""
     return {
         (kind["group"], kind["version"], kind["kind"]): name
         for name, schema in definitions().items()

@@ -1,4 +1,4 @@
-"""The built-in kinds as resources that the server serves."""
+"""The built-in kinds as resources."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _STORED = {"horizontalpodautoscalers": "v2"}
 
 
 def resources() -> list[Resource]:
-    """Every built-in resource, in the order of a real server's discovery."""
+    """Every built-in resource, in the order of kube-apiserver's discovery."""
     rows: dict[tuple[str, str], list[Object]] = {}
     for row in table().resources:
         rows.setdefault((row["group"], row["plural"]), []).append(row)
@@ -105,6 +105,6 @@ def _version(row: Object) -> Version:
 
 
 def definition_of(resource: Resource, version: str) -> Object:
-    """The schema of a kind with references to `definitions()`: what server-side apply compiles."""
+    """The schema of a kind with references to `definitions()`, which server-side apply compiles."""
     name = names_by_kind()[resource.group, version, resource.names.kind]
     return table().definitions[name]

@@ -1,7 +1,7 @@
-"""Structural schemas of the built-in kinds: definitions with their references filled in.
+"""Structural schemas of the built-in kinds: definitions with their references resolved.
 
-Definitions that many kinds use (a Pod's template, ObjectMeta) are the same dict in all of them, so the whole
-set costs as much as the definitions alone. A definition that contains itself is open where it does.
+Definitions that many kinds use (a Pod template, ObjectMeta) are the same dict in all of them, so the whole
+set costs as much as the definitions alone. A recursive definition is open where it recurs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _OPEN: Object = {"x-kubernetes-preserve-unknown-fields": True}
 _OPEN_OBJECT: Object = {"type": "object", **_OPEN}
 _NUMBER_OR_TEXT: Object = {"x-kubernetes-int-or-string": True}
 
-# These read themselves: their schema says less than their Go code does.
+# These have a JSON form of their own: their schema says less than their Go code does.
 _LEAVES: dict[str, Object] = {
     "io.k8s.apimachinery.pkg.api.resource.Quantity": _NUMBER_OR_TEXT,
     "io.k8s.apimachinery.pkg.util.intstr.IntOrString": _NUMBER_OR_TEXT,
@@ -38,7 +38,7 @@ _expanded: dict[str, Object] = {}
 def structural(name: str) -> Object:
     """The schema of a definition, for pruning and for finding unknown fields.
 
-    It requires nothing and has no defaults: Go code does that for built-in kinds (`strategies`, `defaults`).
+    It requires nothing and has no defaults: `strategies` and `defaults` do that for built-in kinds.
     """
     schema = _expanded.get(name)
     if schema is None:

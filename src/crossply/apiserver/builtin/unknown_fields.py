@@ -1,7 +1,6 @@
-"""Fields that a built-in kind does not have, in the order in which they were written.
+"""Finds fields that a built-in kind does not have, in the order in which they were written.
 
-Definitions are followed wherever they lead, also into the schemas of a CustomResourceDefinition, which
-contain themselves.
+References are followed everywhere, even into the recursive schemas of a CustomResourceDefinition.
 """
 
 from __future__ import annotations
@@ -15,11 +14,10 @@ from crossply.values import Object
 
 _EXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1"
 _SCHEMA_OR = {f"{_EXTENSIONS}.JSONSchemaPropsOr{other}" for other in ("Array", "Bool", "StringArray")}
-"""`items` and `additionalProperties`: these read themselves, and ignore what they do not know."""
+"""`items` and `additionalProperties`: their Go types ignore unknown fields."""
 
 
 def unknown_fields(resource: Resource, version: str, obj: Object) -> list[str]:
-    """The paths of fields that the kind does not have."""
     name = names_by_kind()[resource.group, version, resource.names.kind]
     return list(_unknown(obj, {"$ref": name}, ""))
 

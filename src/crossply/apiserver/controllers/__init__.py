@@ -1,6 +1,6 @@
-"""What the server does by itself: it follows the store, and brings the world in order after each change.
+"""The controllers that run inside the server: they watch the store and reconcile after each change.
 
-`garbage` deletes objects whose owners are gone. `namespaces` empties and removes namespaces that are being
-deleted, and `namespace_contents` gives each namespace what every namespace has. They write as any client
-does, through `lifecycle` and `deletion`, so admission and watches see them. `running` starts and stops them.
+`garbage_collector` deletes objects whose owners are gone. `namespace` empties and removes terminating
+namespaces, and creates the default objects of each namespace. Controllers write like clients do, through
+`registry`, so admission and watches see their writes. `startup` starts and stops them.
 """

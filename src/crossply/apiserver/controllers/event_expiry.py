@@ -1,7 +1,7 @@
-"""Events are told once and not for ever: they go after an hour, and sooner where there are very many.
+"""Deletes Events after an hour, and the oldest ones sooner if there are too many.
 
-A real cluster forgets Events after an hour, too. On one machine all objects are in memory, so their number is
-bounded as well: the oldest make room.
+kube-apiserver deletes Events after an hour, too. Here all objects are in memory, so their number is bounded
+as well.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _USER = controller_user("event-expiry-controller")
 
 
 class EventExpiry:
-    """Follows the Events in the store, and deletes those whose time is over."""
+    """Watches the Events in the store, and deletes expired ones."""
 
     def __init__(
         self, context: ServerContext, clock: Callable[[], float] = time.monotonic, most: int = MOST
@@ -36,27 +36,25 @@ class EventExpiry:
         self._clock = clock
         self._most = most
         self._reported_at: OrderedDict[Key, float] = OrderedDict()
-        """When each was last told, the oldest first. A start counts as telling."""
+        """When each was last written, the oldest first. A start counts as a write."""
         self._timer: asyncio.TimerHandle | None = None
         self.queue: WorkQueue[Key] = WorkQueue(self._delete, at_once=8)
         self._unsubscribe: Callable[[], None] = lambda: None
 
     def start(self) -> None:
-        """Look at every Event, and follow the store from then on."""
         self._unsubscribe = self._context.store.subscribe(EVENTS, self._on_event)
         for entry in sorted(self._context.store.list(EVENTS), key=lambda entry: entry.revision):
             self._reported_at[entry.key] = self._clock()
         self.expire()
 
     async def stop(self) -> None:
-        """Follow the store no longer."""
         self._unsubscribe()
         if self._timer is not None:
             self._timer.cancel()
         await self.queue.close()
 
     def expire(self) -> None:
-        """Have those go whose time is over; looks again by itself after a while."""
+        """Enqueue the expired Events for deletion; repeats itself on a timer."""
         over = self._clock() - SECONDS
         surplus = len(self._reported_at) - self._most
         for place, (key, reported_at) in enumerate(self._reported_at.items()):

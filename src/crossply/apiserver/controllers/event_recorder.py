@@ -1,4 +1,4 @@
-"""Event objects by which controllers tell users what they found."""
+"""Records Event objects about other objects."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Recorder:
-    """Who tells."""
+    """The component and user that report events."""
 
     component: str
     user: User
@@ -29,9 +29,9 @@ class Recorder:
 async def record_warning(
     context: ServerContext, by: Recorder, about: Object, reason: str, message: str
 ) -> None:
-    """Write a Warning about an object into its namespace; one about a cluster scoped object into default.
+    """Create a Warning event in the namespace of an object; in `default` for a cluster-scoped one.
 
-    Telling must not keep anybody from working: what cannot be written is left out.
+    An event that cannot be written is dropped, so that it does not stop the controller.
     """
     metadata = about["metadata"]
     namespace = metadata.get("namespace") or "default"

@@ -1,4 +1,4 @@
-"""Requests that the server makes to itself, in the name of the controller that makes them."""
+"""Calls that the server makes to itself on behalf of a controller."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _QUERY: Mapping[str, str] = {"fieldManager": MANAGER}
 
 
 def controller_user(name: str) -> User:
-    """The service account that a controller acts as."""
+    """The service account of a controller."""
     groups = ("system:serviceaccounts", f"system:serviceaccounts:{_NAMESPACE}", "system:authenticated")
     return User(f"system:serviceaccount:{_NAMESPACE}:{name}", groups)
 
@@ -35,7 +35,7 @@ def internal_call(
     if resource is None:
         return None
     version = resource.versions[resource.storage_version]
-    # As in a request's path, a namespace is in itself.
+    # As in a URL, the namespace of a Namespace is its own name.
     namespace = key[2] if key[0] == "namespaces" else key[1]
     info = RequestInfo(
         verb, "", resource.group, version.name, namespace, resource.names.plural, key[2], subresource

@@ -1,7 +1,7 @@
-"""The Service `kubernetes` in the namespace `default`, by which clients in a cluster find the server.
+"""The Service `default/kubernetes`, by which clients in a cluster find the server.
 
-It is made at start and follows the server's port. What it leads to is told only if others can reach it: the
-API does not take loopback addresses as endpoints.
+It is created at startup and has the server's port. Its EndpointSlice is written only if the address is
+reachable: the API refuses loopback addresses as endpoints.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _log = logging.getLogger("crossply.apiserver")
 
 
 async def keep_service(context: ServerContext, host: str, port: int) -> None:
-    """Make the Service, however long an admission webhook or a full disk does not let us."""
+    """Create the Service; retries while an admission webhook or a full disk prevents it."""
     while True:
         try:
             return await ensure_service(context, host, port)
@@ -42,7 +42,7 @@ async def keep_service(context: ServerContext, host: str, port: int) -> None:
 
 
 async def ensure_service(context: ServerContext, host: str, port: int) -> None:
-    """Make the Service, and put right the port in one from an earlier start."""
+    """Create the Service, or correct the port of an existing one."""
     await _ensure(context, ("services", NAMESPACE, NAME), _service(port))
     if _is_reachable(host):
         slices: Key = ("endpointslices.discovery.k8s.io", NAMESPACE, NAME)
@@ -73,7 +73,7 @@ async def _ensure(context: ServerContext, key: Key, desired: Object) -> None:
 
 
 def _completed(current: Object, desired: Object) -> Object:
-    """The object with what it must say; what others added stays."""
+    """The object with the desired fields; other fields stay."""
     changed = {**current}
     for field, value in desired.items():
         if isinstance(value, dict) and isinstance(current.get(field), dict):

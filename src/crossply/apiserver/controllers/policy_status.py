@@ -1,4 +1,4 @@
-"""The status of admission policies: which generation of a policy counts, and what is suspicious about it."""
+"""Writes the status of admission policies: the observed generation and type checking warnings."""
 
 from __future__ import annotations
 
@@ -23,21 +23,17 @@ _USER = controller_user("validatingadmissionpolicy-status-controller")
 
 
 class PolicyStatus:
-    """Follows the policies in the store, and says in each which generation counts."""
-
     def __init__(self, context: ServerContext) -> None:
         self._context = context
         self.queue: WorkQueue[str] = WorkQueue(self._handle)
         self._unsubscribe: Callable[[], None] = lambda: None
 
     def start(self) -> None:
-        """Look at every policy, and follow the store from then on."""
         self._unsubscribe = self._context.store.subscribe(POLICIES, self._on_event)
         for entry in self._context.store.list(POLICIES):
             self.queue.add(entry.key[2])
 
     async def stop(self) -> None:
-        """Follow the store no longer."""
         self._unsubscribe()
         await self.queue.close()
 
@@ -55,7 +51,7 @@ class PolicyStatus:
         generation = policy["metadata"].get("generation")
         if (policy.get("status") or {}).get("observedGeneration") == generation:
             return
-        # Types are compiled for it, which takes a while: requests go on meanwhile.
+        # Compiling the types takes a while, so it is done in a thread.
         warnings = await asyncio.to_thread(expression_warnings, policy, self._context.registry)
         desired: Object = {
             "apiVersion": policy["apiVersion"],

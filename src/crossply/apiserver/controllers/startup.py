@@ -1,4 +1,4 @@
-"""Starting and stopping the controllers with the server."""
+"""Starts and stops the controllers with the server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crossply.apiserver.server_context import ServerContext
 
 
 class Controllers:
-    """The controllers of one world."""
+    """The controllers of one server."""
 
     def __init__(self, context: ServerContext, *, root_ca: str = "", collect_garbage: bool = True) -> None:
         self._context = context
@@ -27,7 +27,7 @@ class Controllers:
         self._all = (self.garbage, *others) if collect_garbage else others
 
     async def start(self) -> None:
-        """Make what must exist, and begin to follow the store."""
+        """Create the default namespaces, and start the controllers."""
         self._context.handlers["namespaces", "finalize"] = finalize
         self._context.deleters["namespaces"] = delete_namespace
         await ensure_namespaces(self._context)
@@ -35,10 +35,10 @@ class Controllers:
             controller.start()
 
     async def stop(self) -> None:
-        """Follow the store no longer; what is under way is dropped and taken up again at the next start."""
+        """Stop the controllers; what is in progress is cancelled and resumed at the next start."""
         await asyncio.gather(*(controller.stop() for controller in self._all))
 
     async def settled(self) -> None:
-        """Wait until nothing is due."""
+        """Wait until all queues are idle."""
         while not all(controller.queue.idle for controller in self._all):
             await asyncio.sleep(0.001)

@@ -1,4 +1,4 @@
-"""Work that is due: each item once at a time, many items side by side, failures again and again later."""
+"""A workqueue: each item is processed once at a time, many items in parallel, failures with backoff."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _log = logging.getLogger(__name__)
 class WorkQueue(Generic[Item]):
     """Calls `handle` for every item that is added.
 
-    An item that is added while it waits is handled once; one that is added while it is handled is handled
-    again afterwards, so that no change is missed. There are tasks only while there is work.
+    An item that is added while it is queued is processed once; one that is added while it is processed is
+    processed again, so that no change is missed. Tasks exist only while there is work.
     """
 
     def __init__(self, handle: Callable[[Item], Awaitable[None]], at_once: int = 32) -> None:
@@ -32,7 +32,6 @@ class WorkQueue(Generic[Item]):
         self._closed = False
 
     def add(self, item: Item) -> None:
-        """Have an item handled soon."""
         if self._closed:
             return
         timer = self._later.pop(item, None)
@@ -45,18 +44,18 @@ class WorkQueue(Generic[Item]):
             self._start_work()
 
     def add_later(self, item: Item, seconds: float) -> None:
-        """Have an item handled after a while, unless it is added before."""
+        """Add an item after a delay, unless it is added before."""
         if not self._closed and item not in self._later and item not in self._waiting:
             self._later[item] = asyncio.get_running_loop().call_later(seconds, self.add, item)
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is due; what has failed time and again may wait for another try."""
+        """Whether no item is queued or processed; items that failed repeatedly do not count."""
         soon = any(0 < self._failures.get(item, 0) <= _QUICK_TRIES for item in self._later)
         return not self._waiting and not self._busy and not soon
 
     async def close(self) -> None:
-        """Drop what is due and stop what is under way."""
+        """Drop queued items and cancel running ones."""
         self._closed = True
         self._waiting.clear()
         for timer in self._later.values():
@@ -77,7 +76,7 @@ class WorkQueue(Generic[Item]):
         try:
             await self._handle(item)
             self._failures.pop(item, None)
-        except Exception as problem:  # noqa: BLE001 - whatever it is, the item is tried again
+        except Exception as problem:  # noqa: BLE001 - the item is retried after any error
             failed = True
             _log.debug("%s is tried again: %s", item, problem)
         finally:

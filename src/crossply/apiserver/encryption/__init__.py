@@ -1,7 +1,7 @@
 """Where the keys that encrypt stored objects come from: a file, a variable, a command, a configuration.
 
-`key_sources` reads keys, `configuration` reads Kubernetes' EncryptionConfiguration; both make the codec that
-`storage.encryption` defines. No message, log or list of processes ever shows a key.
+`key_sources` reads keys, `configuration` reads Kubernetes' EncryptionConfiguration; both create the codec
+that `storage.encryption` defines. No message, log or process list ever shows a key.
 """
 
 from __future__ import annotations

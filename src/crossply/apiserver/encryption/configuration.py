@@ -19,7 +19,7 @@ _NOT_SUPPORTED = ("aescbc", "secretbox", "kms")
 
 
 def parse_configuration(text: str, place: str) -> Encryption:
-    """Read a configuration; raises EncryptionUnusable, which names the field and never a key."""
+    """Parse a configuration; raises EncryptionUnusable, which names the field and never a key."""
     try:
         configuration = load(text)
     except Exception:  # noqa: BLE001 - a message of the parser could quote a line with a key
@@ -39,7 +39,7 @@ def _group(value: Any, place: str) -> ResourceGroup:
 
 
 def _providers(values: list[Any], place: str) -> Providers:
-    """All providers of a group; the first one writes."""
+    """The providers of a group; the first one writes."""
     keys: list[EncryptionKey] = []
     first: EncryptionKey | None = None
     reads_plain = False

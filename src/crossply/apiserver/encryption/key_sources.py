@@ -1,6 +1,6 @@
-"""Keys as text: one on each line, in base64. The first encrypts, all of them decrypt.
+"""Keys as text: one per line, in base64. The first encrypts, all of them decrypt.
 
-A line may be the word `identity`: as the first one, it has everything written in plain text.
+A line may be the word `identity`: as the first one, it makes the server write plain text.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _MAKE_A_KEY = "make a key with: head -c 32 /dev/urandom | base64"
 
 
 def encryption_with_keys(text: str, place: str, resources: Sequence[str]) -> Encryption:
-    """Encrypt some resources by the first key of a text. Everything that a key has encrypted can be read."""
+    """A codec that encrypts resources with the first key of a text, and decrypts with all of them."""
     patterns = check_resources(resources, "the list of resources to encrypt")
     lines = _lines(text)
     keys = tuple(_key(line, f"line {number} of {place}") for number, line in lines if line != _IDENTITY)
@@ -54,7 +54,7 @@ def encryption_with_keys(text: str, place: str, resources: Sequence[str]) -> Enc
 
 
 def read_key_file(path: str) -> str:
-    """The content of a file with keys, which only its owner and group may read."""
+    """The content of a key file, which only its owner and group may read."""
     try:
         with open(path, encoding="utf-8") as file:
             mode = os.fstat(file.fileno()).st_mode
@@ -68,14 +68,13 @@ def read_key_file(path: str) -> str:
 
 
 def key_from_environment(environ: Mapping[str, str], name: str) -> str:
-    """The value of an environment variable."""
     if not environ.get(name):
         raise EncryptionUnusable(f"the environment variable {name} is not set", hint=_MAKE_A_KEY)
     return environ[name]
 
 
 def key_from_command(command: str) -> str:
-    """What a command prints. It is run without a shell; what it says on standard error is shown."""
+    """The output of a command. It runs without a shell; its standard error is shown."""
     try:
         words = shlex.split(command)
         done = subprocess.run(
@@ -87,7 +86,7 @@ def key_from_command(command: str) -> str:
         raise _command_failed(command, getattr(problem, "strerror", None) or "it cannot be run") from None
     if done.returncode:
         raise _command_failed(command, f"exit code {done.returncode}")
-    # What it printed is never shown, not even when it is not text.
+    # Its output is never shown, not even when it is not text.
     return done.stdout.decode("ascii", errors="replace")
 
 
@@ -96,7 +95,7 @@ def _command_failed(command: str, reason: str) -> EncryptionUnusable:
 
 
 def _lines(text: str) -> list[tuple[int, str]]:
-    """The lines that say something, with their numbers."""
+    """The non-empty lines, with their numbers."""
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), start=1)]
     return [(number, line) for number, line in lines if line and not line.startswith("#")]
 
@@ -112,5 +111,5 @@ def _key(line: str, place: str) -> EncryptionKey:
 
 
 def _name_of(secret: bytes) -> str:
-    """A name that tells keys apart and nothing else about them: they have 256 bits."""
+    """A name that distinguishes keys and reveals nothing about them: they have 256 bits."""
     return hashlib.sha256(b"name of an encryption key\n" + secret).hexdigest()[:_NAME_DIGITS]

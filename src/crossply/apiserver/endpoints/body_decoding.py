@@ -1,4 +1,4 @@
-"""Objects on their way in and out: reading a request's body, and writing stored bytes."""
+"""Decodes request bodies: JSON, YAML or protobuf, with Go's errors."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ _CUSTOM_MEDIA_TYPES = (JSON, YAML)
 MAX_DEPTH = 224
 """How deep an object may nest, as it is sent and as it is stored with its managed fields.
 
-orjson writes 254 levels: there is room for the list, table, event or review around an object. Deeper ones
-could also exhaust the stack of code that walks them."""
+orjson writes 254 levels, which leaves room for the list, table, event or review around an object. Deeper
+objects could also exhaust the stack of recursive code.
+"""
 
 _SHOWN = 30
 _LONGEST_ERROR = 500
 
 
 def media_type(content_type: str) -> str:
-    """A content type without its parameters."""
     return content_type.partition(";")[0].strip().lower() or JSON
 
 
 def read_body(call: Call) -> Object:
-    """The object in a request's body, of the resource's kind."""
+    """The object in the body, which must be of the resource's kind."""
     kind = call.resource.names.kind
     offers = _CUSTOM_MEDIA_TYPES if call.resource.custom else MEDIA_TYPES
     value = read_value(call, kind, call.resource.api_version(call.version.name), offers)
@@ -46,7 +46,7 @@ def read_body(call: Call) -> Object:
 
 
 def read_value(call: Call, kind: str, api_version: str, offers: tuple[str, ...] = MEDIA_TYPES) -> Object:
-    """The object in a request's body as its content type says; a kind that it does not tell is as given."""
+    """The object in the body, decoded by its content type; `kind` and `api_version` apply if it has none."""
     form = media_type(call.headers.get("Content-Type", JSON))
     if form not in offers:
         raise unsupported_media_type(offers)
@@ -66,14 +66,14 @@ def read_value(call: Call, kind: str, api_version: str, offers: tuple[str, ...] 
 
 
 def weigh(call: Call, value: Any, *, is_json: bool = True) -> None:
-    """Note how heavy the work on a body is, now that it is read; more than a little is done in the thread."""
+    """Set the weight of the call from its decoded body; heavy calls continue in the background thread."""
     if not is_json or not is_light_json(call.body):
         call.weight = max(call.weight, value_weight(value))
     leave_event_loop(call.weight)
 
 
 def from_json(body: bytes, kind: str) -> Any:
-    """Parse a body; what Go's decoder would say of a broken one."""
+    """Parse a body; raises the error of Go's decoder."""
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -88,7 +88,7 @@ def from_json(body: bytes, kind: str) -> Any:
 
 
 def _beginning(body: bytes) -> str:
-    """The first bytes of a body, as Kubernetes shows them; few, because it may hold a secret."""
+    """The first bytes of a body, as Kubernetes shows them; few, because it may contain a secret."""
     shown = body[:_SHOWN].decode("utf-8", "replace") if body[:1] == b"{" else body[:_SHOWN].hex()
     return f"{shown} ..." if len(body) > _SHOWN else shown or "<empty>"
 
@@ -113,7 +113,7 @@ def _from_yaml(body: bytes, kind: str) -> Any:
 
 
 def check_depth(value: Any, limit: int = MAX_DEPTH) -> None:
-    """Refuse values that nest deeper than the server walks."""
+    """Refuse values that nest deeper than the limit."""
     level = [value]
     for _ in range(limit):
         level = [
@@ -129,7 +129,7 @@ def check_depth(value: Any, limit: int = MAX_DEPTH) -> None:
 
 
 def repeated_in(call: Call, value: Object) -> list[str]:
-    """Complaints about keys that a body has twice, unless the request does not want to know."""
+    """The duplicate keys of a body, unless field validation is Ignore."""
     form = media_type(call.headers.get("Content-Type", JSON))
     validation = field_validation(call)
     if validation == "Ignore" or form == PROTOBUF:
@@ -141,7 +141,7 @@ def repeated_in(call: Call, value: Object) -> list[str]:
 
 
 def report_strict(call: Call, problems: list[str]) -> None:
-    """Tell the client about sloppiness: by warnings, or by refusing when it asked for strictness."""
+    """Report problems by field validation: as warnings, or as a strict decoding error."""
     if not problems:
         return
     validation = field_validation(call)

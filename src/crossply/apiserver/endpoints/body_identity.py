@@ -13,11 +13,11 @@ from crossply.values.api_version import split_api_version
 _HEAD = (
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 )
-"""What Go reads first of every body."""
+"""What Go decodes first of every body."""
 
 
 def unreadable_head(value: Any, expected_kind: str, shown: str) -> StatusError | None:
-    """Why kind and version cannot be read out of a value; None when they can."""
+    """The error if kind and apiVersion of a value cannot be read, else None."""
     why = ""
     if not isinstance(value, dict):
         why = f"Go value of type {_HEAD}"
@@ -35,7 +35,7 @@ def unreadable_head(value: Any, expected_kind: str, shown: str) -> StatusError |
 
 
 def check_kind(obj: Object, call: Call, shown: str) -> None:
-    """Refuse an object of another kind; built-in kinds may leave theirs out."""
+    """Refuse an object of another kind; built-in kinds may omit theirs."""
     kind, expected = call.resource.names.kind, call.resource.api_version(call.version.name)
     if call.resource.custom:
         _check_custom(obj, call, shown)
@@ -78,7 +78,7 @@ def _check_custom(obj: Object, call: Call, shown: str) -> None:
 
 
 def _why_not(call: Call, actual: str, api_version: str) -> str:
-    """Go's words for an object of a known kind, or of an unknown one, in the wrong place."""
+    """Go's reason for an object of a wrong kind."""
     if not _is_known(actual, api_version):
         return no_such_kind(actual, api_version)
     _, version = split_api_version(api_version)
@@ -87,7 +87,6 @@ def _why_not(call: Call, actual: str, api_version: str) -> str:
 
 
 def _is_known(kind: str, api_version: str) -> bool:
-    """Whether a built-in version has the kind."""
     from crossply.apiserver.builtin import resources
 
     group, version = split_api_version(api_version)
@@ -95,7 +94,7 @@ def _is_known(kind: str, api_version: str) -> bool:
 
 
 def check_address(call: Call, obj: Object) -> None:
-    """Refuse an object of another name or namespace; a namespace that is left out is filled in."""
+    """Refuse an object of another name or namespace; a missing namespace is set."""
     metadata = obj["metadata"]
     namespace = metadata.get("namespace")
     if namespace and call.namespace and namespace != call.namespace:

@@ -1,4 +1,4 @@
-"""One request on its way through the server: what is asked, by whom, about which resource."""
+"""A call: one request about objects of a resource, on its way through the server."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from crossply.apiserver.registry.resources import Resource, Version
 
 @dataclass(slots=True)
 class Call:
-    """A request about objects of one resource at one version."""
-
     info: RequestInfo
     user: User
     query: Mapping[str, str]
@@ -21,25 +19,24 @@ class Call:
     resource: Resource
     version: Version
     warnings: list[str] = field(default_factory=list)
-    """Said to the client in Warning headers."""
+    """Sent to the client in Warning headers."""
     weight: int = field(init=False)
-    """How many bytes the work of this request is about, as far as they are known."""
+    """The weight of the work for this request, as far as it is known."""
 
     def __post_init__(self) -> None:
         self.weight = len(self.body)
 
     def flag(self, name: str) -> bool:
-        """A boolean of the query; as in Kubernetes everything but false and 0 is true."""
+        """A boolean query parameter; as in Kubernetes, everything but false and 0 is true."""
         return name in self.query and self.query[name].lower() not in ("0", "false")
 
     @property
     def dry_run(self) -> bool:
-        """Whether everything is to happen but the write."""
         return self.query.get("dryRun") == "All"
 
     @property
     def field_manager(self) -> str:
-        """Who owns the fields that this request writes: the named manager, or the client's program."""
+        """The field manager of this request: the named one, or the client's program."""
         manager = self.query.get("fieldManager", "")
         return manager or self.headers.get("User-Agent", "").partition("/")[0] or "unknown"
 
@@ -50,5 +47,5 @@ class Call:
 
     @property
     def namespace(self) -> str:
-        """The namespace in the URL; empty for cluster scoped resources."""
+        """The namespace in the URL; empty for cluster-scoped resources."""
         return self.info.namespace if self.resource.namespaced else ""

@@ -1,4 +1,9 @@
-"""From a request about objects to the verb that serves it."""
+"""Finds the resource of a request and calls its verb.
+
+Errors of writes wait until the state that they report is durable. A writer builds on the latest state, which
+includes writes that a crash or a full disk can still revert. Without the wait, a client could get "already
+exists" for an object that a read does not find, or that never was.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +40,7 @@ Answer = TypeVar("Answer")
 
 
 async def durable_answer(context: ServerContext, call: Call, answer: Awaitable[Answer]) -> Answer:
-    """The answer to a write, or its refusal when that is true for every reader; raises StorageError."""
+    """Await a write; an error is raised once the state that it reports is durable. Raises StorageError."""
     failed_before = context.store.failed_commits
     try:
         return await answer
@@ -48,7 +53,7 @@ async def durable_answer(context: ServerContext, call: Call, answer: Awaitable[A
 
 
 def _shown_keys(call: Call) -> list[tuple[str, str, str]]:
-    """The objects that a refusal may tell of: the one that the request names, and its namespace."""
+    """The objects that an error may report: the one that the request names, and its namespace."""
     keys = [("namespaces", "", call.namespace)] if call.namespace else []
     return [*keys, (call.resource.key, call.namespace, call.name)] if call.name else keys
 
@@ -71,7 +76,7 @@ _SUBRESOURCE_VERBS = {"token": ("create",), "finalize": ("update",)}
 
 
 def find(context: ServerContext, info: RequestInfo) -> tuple[Resource, Version]:
-    """The resource and version that a path names; it must be served, with this scope and subresource."""
+    """The resource and version that a path names; raises an error if they are not served."""
     resource = context.registry.find(info.group, info.resource)
     version = resource.versions.get(info.version) if resource is not None else None
     if resource is None or version is None or not version.served:
@@ -84,9 +89,8 @@ def find(context: ServerContext, info: RequestInfo) -> tuple[Resource, Version]:
 
 
 def _check_custom_path(info: RequestInfo, resource: Resource, version: Version) -> None:
-    """Refuse a path that a custom resource does not have."""
     if info.path.startswith(f"/apis/{info.group}/{info.version}/watch/"):
-        raise no_such_path()  # the deprecated way to watch is there for built-in kinds only
+        raise no_such_path()  # the deprecated watch paths exist for built-in kinds only
     if info.namespace and not resource.namespaced:
         raise no_such_path()
     if resource.namespaced and not info.namespace and info.verb not in _ACROSS_NAMESPACES:
@@ -96,10 +100,9 @@ def _check_custom_path(info: RequestInfo, resource: Resource, version: Version) 
 
 
 def _check_built_in_path(info: RequestInfo, resource: Resource, version: Version) -> None:
-    """Refuse a path that a built-in kind does not have."""
     if not resource.namespaced and info.namespace and not info.is_namespace_itself:
         raise no_such_resource()
-    # The name of a list or a watch is one that its field selector selects.
+    # The name of a list or a watch comes from its field selector.
     names_object = info.name and info.verb not in (*_ACROSS_NAMESPACES, "deletecollection")
     if names_object and (version.verbs == ("create",) or (resource.namespaced and not info.namespace)):
         raise no_such_resource()
@@ -108,7 +111,7 @@ def _check_built_in_path(info: RequestInfo, resource: Resource, version: Version
 
 
 def _is_built_in(context: ServerContext, group: str) -> bool:
-    """Whether a group is one of the server's own, whose unknown paths are answered with a Status."""
+    """Whether a group is built in; unknown paths in it are answered with a Status."""
     return any(resource.group == group and not resource.custom for resource in context.registry.all())
 
 
@@ -121,7 +124,6 @@ async def serve(
     body: bytes,
     method: str,
 ) -> tuple[Call, Reply | Watch]:
-    """Do what is asked."""
     resource, version = find(context, info)
     call = Call(info, user, query, headers, body, resource, version)
     if version.deprecation_warning:

@@ -1,4 +1,4 @@
-"""Fields that a body has twice: the last one counts, and the client is told if it wants to know."""
+"""Finds duplicate fields in a body: the last one counts, and field validation decides whether to report."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any
 
 _KEY_SIGN = re.compile(rb'"\s*:')
 MOST_REPORTED = 100
-"""How many repeated fields of one body are reported."""
+"""How many duplicate fields of one body are reported."""
 LONGEST_PATH = 1024
 """How many characters of a path are reported."""
 _YAML_HEAD = "yaml: unmarshal errors:\n  "
 
 
 def is_free_of_repeats(body: bytes, value: Any) -> bool:
-    """Whether a body of JSON certainly repeats nothing; its value is known already."""
-    # Counting is fast, and there are as many keys as colons unless a text holds some or a key is repeated.
+    """Whether a JSON body certainly has no duplicates; its decoded value is known already."""
+    # Counting is fast: there are as many keys as colons, unless a string has some or a key is a duplicate.
     return body[:1] == b"{" and len(_KEY_SIGN.findall(body)) == _count_keys(value)
 
 
 def repeated_in_json(body: bytes, value: Any) -> list[str]:
-    """The paths of the repeated fields of a body."""
+    """The paths of the duplicate fields of a body."""
     if is_free_of_repeats(body, value):
         return []
     paths: dict[str, None] = {}
@@ -34,7 +34,7 @@ def repeated_in_json(body: bytes, value: Any) -> list[str]:
 
 
 def repeated_in_yaml(body: bytes) -> str:
-    """What Go's strict reader of YAML says of repeated keys; empty if there are none."""
+    """The error of Go's strict YAML decoder about duplicate keys; empty if there are none."""
     from crossply.values.yaml import YamlError, load
 
     try:
@@ -45,12 +45,12 @@ def repeated_in_yaml(body: bytes) -> str:
 
 
 def yaml_lines(text: str) -> list[str]:
-    """The single complaints in what `repeated_in_yaml` says."""
+    """The single problems in a result of `repeated_in_yaml`."""
     return text.removeprefix(_YAML_HEAD).split("\n  ") if text else []
 
 
 def by_place(body: bytes, problems: list[str]) -> list[str]:
-    """Complaints about unknown and repeated fields in the order in which a JSON body has the fields."""
+    """Sort problems with unknown and duplicate fields by their position in a JSON body."""
     paths = {problem.partition(" field ")[2][1:-1] for problem in problems}
     first: dict[str, int] = {}
     second: dict[str, int] = {}
@@ -65,17 +65,17 @@ def by_place(body: bytes, problems: list[str]) -> list[str]:
 
 
 class _Members(list[tuple[str, Any]]):
-    """The members of a JSON object in their order, repeated ones included."""
+    """The members of a JSON object in order, with duplicates."""
 
 
 def _in_order(body: bytes) -> Any:
-    # As lenient as those who read the value: bytes that are no UTF-8, and numbers of any length.
+    # As lenient as the decoder of the value: invalid UTF-8, and numbers of any length.
     text = body.decode("utf-8", "replace")
     return json.loads(text, object_pairs_hook=_Members, parse_int=str, parse_float=str)
 
 
 def _repeats(value: Any, above: list[str]) -> Iterator[str]:
-    """The path of each member that its object has had before. `above` are the parts of the path so far."""
+    """The path of each duplicate member. `above` are the parts of the path so far."""
     if isinstance(value, _Members):
         keys: set[str] = set()
         for key, member in value:
@@ -94,7 +94,7 @@ def _repeats(value: Any, above: list[str]) -> Iterator[str]:
 
 
 def _places_of(paths: set[str], body: Any) -> Iterator[tuple[int, str]]:
-    """Where in a body each of these paths is, by the number of members before it."""
+    """The position of each of these paths in a body, by the number of members before it."""
     lengths = {len(path) for path in paths}
     place = 0
 
@@ -103,7 +103,7 @@ def _places_of(paths: set[str], body: Any) -> Iterator[tuple[int, str]]:
         if isinstance(value, _Members):
             for key, member in value:
                 part = f".{key}" if above else key
-                # Paths are put together only where one may be sought: there may be many, below a long key.
+                # Paths are joined only where one may match: there may be many, below a long key.
                 if length + len(part) in lengths and (path := "".join([*above, part])) in paths:
                     yield place, path
                 place += 1

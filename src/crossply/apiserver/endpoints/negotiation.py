@@ -1,4 +1,4 @@
-"""What form an answer takes: JSON, YAML or protobuf, whole objects, a table, or metadata only."""
+"""Content negotiation: JSON, YAML or protobuf; objects, tables or metadata only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _AS = {"Table": "table", "PartialObjectMetadata": "partial", "PartialObjectMetad
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The form of an answer."""
+    """The negotiated form of a response."""
 
     media: str = JSON
     shape: str = "object"
@@ -22,7 +22,7 @@ class Form:
 
     @property
     def is_plain(self) -> bool:
-        """Whether stored bytes can be sent as they are."""
+        """Whether stored bytes can be sent unchanged."""
         return self.media == JSON and self.shape == "object"
 
 
@@ -30,7 +30,7 @@ PLAIN = Form()
 
 
 def negotiate(accept: str) -> Form:
-    """The first form of an Accept header that can be produced."""
+    """The first form of an Accept header that the server supports; raises NotAcceptable."""
     if not accept or accept in (JSON, "*/*"):
         return PLAIN
     for clause in _by_quality(accept):
@@ -41,7 +41,7 @@ def negotiate(accept: str) -> Form:
 
 
 def negotiate_for(call: Call) -> Form:
-    """The form of an answer about objects: as `negotiate`, and protobuf for who accepts nothing else.
+    """As `negotiate`, for a response about objects: also protobuf, if the client accepts nothing else.
 
     Custom resources have no protobuf form, but their metadata does.
     """
@@ -61,9 +61,9 @@ def negotiate_for(call: Call) -> Form:
 
 
 def _preferred_metadata(accept: str) -> Form | None:
-    """The protobuf form of metadata, where it is what the client likes best.
+    """The protobuf form of metadata, if the client prefers it.
 
-    Go clients that get metadata as JSON keep the kind of each item, and then find it different from others.
+    Go clients that get metadata as JSON keep the kind of each item, and then treat it as different.
     """
     form = _protobuf_form(*_parsed(_by_quality(accept)[0]))
     return form if form is not None and form.shape == "partial" else None
@@ -77,7 +77,7 @@ def _parsed(clause: str) -> tuple[str, dict[str, str]]:
 
 def _protobuf_form(media: str, options: dict[str, str]) -> Form | None:
     form = _shape(options, PROTOBUF) if media == PROTOBUF else None
-    # Tables have no protobuf form, and of metadata only the current version has one.
+    # Tables have no protobuf form, and only the current version of metadata has one.
     return form if form is not None and form.shape != "table" and form.meta_version == "v1" else None
 
 
@@ -100,7 +100,7 @@ def _quality(clause: str) -> float:
 def _form(media: str, options: dict[str, str]) -> Form | None:
     if media in ("*/*", "application/*"):
         media = JSON
-    # Clients that offer protobuf accept JSON as well, which costs less to make, so they get JSON.
+    # Clients that offer protobuf accept JSON as well, which is cheaper to encode, so they get JSON.
     return _shape(options, media) if media in (JSON, YAML) else None
 
 

@@ -1,4 +1,4 @@
-"""Bringing an incoming object into the shape of its kind: typed metadata, defaults, no unknown fields."""
+"""Normalizes an incoming object: typed metadata, defaults, no unknown fields."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from crossply.schema.prune import prune, unknown_fields
 from crossply.values import Object
 
 _BODY_IS_OBJECT = ("create", "update")
-"""Verbs whose body is the object; that of a patch is not."""
+"""Verbs whose body is the object; the body of a patch is not."""
 
 
 def shape(call: Call, obj: Object) -> Object:
-    """The object as the server goes on with it; sloppiness is told to the client."""
+    """The normalized object; unknown and duplicate fields are reported to the client."""
     repeated = repeated_in(call, obj) if call.body and call.info.verb in _BODY_IS_OBJECT else []
     metadata, unknown = read_metadata(obj.get("metadata"), call)
     obj = {**obj, "metadata": metadata}
@@ -51,7 +51,7 @@ def shape(call: Call, obj: Object) -> Object:
 
 
 def _strict_problems(call: Call, repeated: list[str], unknown: list[str]) -> list[str]:
-    """What is told of a body: custom resources are read first and compared with their schema afterwards."""
+    """The problems of a body for strict field validation, in kube-apiserver's order."""
     problems = [*repeated, *(f'unknown field "{path}"' for path in unknown)]
     mixed = repeated and unknown and not call.resource.custom and call.body.lstrip()[:1] == b"{"
     return by_place(call.body, problems) if mixed else problems
@@ -71,9 +71,9 @@ def _check_types(call: Call, obj: Object) -> None:
 
 
 def with_defaults(resource: Resource, version: Version, obj: Object, keep_nulls: bool = False) -> Object:
-    """The object with its kind's defaults and without fields that its kind does not have.
+    """The object with the defaults of its kind and without unknown fields.
 
-    Nulls of fields that are not nullable are dropped when a body is read, but not when an apply is merged.
+    Nulls of non-nullable fields are dropped when a body is decoded, but not when an apply is merged.
     """
     if not resource.custom:
         return normalised(resource, version.name, obj)

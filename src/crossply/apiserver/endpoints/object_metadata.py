@@ -27,14 +27,14 @@ _EMBEDDED = "x-kubernetes-embedded-resource"
 
 
 class MetadataReader:
-    """Takes unknown fields out of embedded metadata, and remembers where they were."""
+    """Removes unknown fields from embedded metadata, and remembers their paths."""
 
     def __init__(self, known: Collection[str]) -> None:
         self._known = known
         self.unknown: list[str] = []
 
     def read(self, value: Any, schema: Any, path: str = "") -> Any:
-        """The value with metadata that has only the fields of metadata; what is right stays as it is."""
+        """The value with only known fields in embedded metadata."""
         if not _embeds(schema):
             return value
         if isinstance(value, list):
@@ -57,7 +57,7 @@ class MetadataReader:
 
 
 def _embeds(schema: Any) -> bool:
-    """Whether there are embedded objects anywhere in a schema."""
+    """Whether a schema has embedded resources at any depth."""
     if not isinstance(schema, dict):
         return False
     return (
@@ -69,7 +69,7 @@ def _embeds(schema: Any) -> bool:
 
 
 def read_metadata(metadata: Any, call: Call) -> tuple[Object, list[str]]:
-    """Typed metadata, and the paths of fields that metadata does not have."""
+    """Typed metadata, and the paths of unknown fields."""
     if metadata is None:
         return {}, []
     if not isinstance(metadata, dict):
@@ -111,7 +111,7 @@ def _wrong_type(call: Call, value: Any, path: str, go_type: str) -> StatusError:
 
 
 def json_type(value: Any) -> str:
-    """What Go's decoder calls a value."""
+    """The name of Go's decoder for the JSON type of a value."""
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, int | float):

@@ -1,4 +1,4 @@
-"""Numbers in the query of a URL, read as Go reads them."""
+"""Options in the query of a URL, with numbers parsed as Go does."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _SHOWN = 64
 
 
 class NotANumber(ValueError):
-    """Go's sentence for a text that is no number."""
+    """Go's error for a text that is not a number."""
 
 
 class OutOfRange(NotANumber):
-    """Go's sentence for a number of more than 64 bits."""
+    """Go's error for a number of more than 64 bits."""
 
 
 def parse_unsigned(text: str) -> int:
@@ -29,14 +29,14 @@ def parse_unsigned(text: str) -> int:
 
 
 def parse_signed(text: str) -> int:
-    """A number of 64 bits; raises NotANumber."""
+    """A signed 64-bit number; raises NotANumber."""
     negative = text.startswith("-")
     number = _parsed(text, text[1:] if text[:1] in ("-", "+") else text, "ParseInt", _LARGEST_SIGNED)
     return -number if negative else number
 
 
 def signed_option(call: Call, name: str) -> int | None:
-    """A number of the query, or None; another text is refused."""
+    """A number in the query, or None; raises BadRequest."""
     text = call.query.get(name, "")
     if not text:
         return None
@@ -56,7 +56,7 @@ def _parsed(text: str, digits: str, parser: str, largest: int) -> int:
 
 
 def listed_version(call: Call) -> int | None:
-    """The resource version that a list asks for; None for any."""
+    """The resourceVersion of a list; None for any."""
     try:
         return _version(call)
     except NotANumber as problem:
@@ -64,7 +64,7 @@ def listed_version(call: Call) -> int | None:
 
 
 def read_version(call: Call) -> int | None:
-    """The resource version that a get or a watch asks for; None for any. Kubernetes fails at an odd one."""
+    """The resourceVersion of a get or a watch; None for any. As in Kubernetes, an invalid one is a 500."""
     try:
         return _version(call)
     except OutOfRange as problem:
@@ -89,7 +89,7 @@ _KINDS = {"create": "CreateOptions", "update": "UpdateOptions", "patch": "PatchO
 
 
 def check_write_options(call: Call, *causes: Cause) -> None:
-    """Refuse wrong options of a create, update or patch; `causes` are those that the verb itself found."""
+    """Refuse invalid options of a create, update or patch; `causes` are those that the verb itself found."""
     wrong = [
         *causes,
         *_manager_causes(call),
@@ -101,17 +101,15 @@ def check_write_options(call: Call, *causes: Cause) -> None:
 
 
 def field_validation(call: Call) -> str:
-    """What to do about unknown and repeated fields: Ignore, Warn or Strict."""
+    """The field validation: Ignore, Warn or Strict."""
     return call.query.get("fieldValidation") or "Warn"
 
 
 def dry_run_option(call: Call) -> list[str]:
-    """The values of the option dryRun."""
     return [call.query["dryRun"]] if "dryRun" in call.query else []
 
 
 def dry_run_causes(values: list[str]) -> Iterator[Cause]:
-    """What is wrong with the values of the option dryRun."""
     if any(value != "All" for value in values):
         message = f'Unsupported value: {dumps(values)}: supported values: "All"'
         yield Cause("FieldValueNotSupported", message, "dryRun")

@@ -1,4 +1,4 @@
-"""Answers: bytes with a status, and how objects become them."""
+"""Replies: encoded responses, and how objects become them."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _MOST_WARNINGS = 64
 _MOST_WARNED = 4096
 _LONGEST_CUT_WARNING = 256
 FACTORS = {JSON: 1, PROTOBUF: PROTOBUF_FACTOR}
-"""How many times as long as JSON a form takes to write; the others are forms of YAML."""
+"""How many times as long as JSON a form takes to encode; the others are forms of YAML."""
 _LARGEST_INDENTED = 1 << 20
 
 
 @dataclass(slots=True)
 class Reply:
-    """One answer."""
+    """An encoded response."""
 
     status: int
     body: bytes
@@ -34,7 +34,7 @@ class Reply:
 
 
 def encoded(value: Object, form: Form) -> tuple[bytes, str]:
-    """A value in the form the client wants."""
+    """A value encoded in the negotiated form, and its content type."""
     if form.media == JSON:
         # Sorted as it is stored: clients compare the bytes of managedFields with those of a later watch.
         return to_json(value, SORTED) + b"\n", JSON_TYPE
@@ -48,7 +48,7 @@ def encoded(value: Object, form: Form) -> tuple[bytes, str]:
 
 
 def encoded_event(kind: str, value: Object, form: Form) -> bytes:
-    """An event of a watch in the form the client wants: a line, or a frame of protobuf."""
+    """A watch event encoded in the negotiated form: a line, or a protobuf frame."""
     if form.media != PROTOBUF:
         return to_json({"type": kind, "object": value}) + b"\n"
     from crossply.apiserver.protobuf import encode_event
@@ -57,23 +57,22 @@ def encoded_event(kind: str, value: Object, form: Form) -> bytes:
 
 
 def reply(status: int, value: Object, form: Form) -> Reply:
-    """An answer of a value as it is."""
     body, content_type = encoded(value, form)
     return Reply(status, body, content_type)
 
 
 async def reply_value(background: Background, status: int, value: Object, form: Form) -> Reply:
-    """An answer of a value of any size."""
+    """A reply with a value of any size; large ones are encoded in the background."""
     return await background.run(_weight(value, form), lambda: reply(status, value, form))
 
 
 def _weight(value: Object, form: Form) -> int:
-    """How heavy it is to write a value. JSON is always light: a thread would hold up the others as long."""
+    """The weight of encoding a value. JSON has none: a thread would block the others as long."""
     return 0 if form.media == JSON else encoded_weight(value, FACTORS.get(form.media, YAML_FACTOR))
 
 
 def indented(answer: Reply) -> Reply:
-    """An answer for a person to read; a very large one stays as it is."""
+    """The reply with indented JSON; a very large one stays as it is."""
     if answer.content_type != JSON_TYPE or len(answer.body) > _LARGEST_INDENTED:
         return answer
     body = to_json(orjson.loads(answer.body), INDENTED)
@@ -81,7 +80,7 @@ def indented(answer: Reply) -> Reply:
 
 
 async def reply_object(background: Background, call: Call, status: int, obj: Object, form: Form) -> Reply:
-    """An answer of one object, in the shape the client wants."""
+    """A reply with one object, in the negotiated shape."""
     if form.is_plain:
         return reply(status, obj, form)
     weight = encoded_weight(obj, FACTORS.get(form.media, YAML_FACTOR))
@@ -89,7 +88,7 @@ async def reply_object(background: Background, call: Call, status: int, obj: Obj
 
 
 def shaped(call: Call, obj: Object, form: Form) -> Object:
-    """One object as a whole, as a table of one row, or as its metadata."""
+    """One object as it is, as a table of one row, or as its metadata."""
     if form.shape == "object" or obj.get("kind") == "Status":
         return obj
     if form.shape == "partial":
@@ -100,7 +99,6 @@ def shaped(call: Call, obj: Object, form: Form) -> Object:
 
 
 def partial(obj: Object, version: str) -> Object:
-    """The metadata of an object."""
     return {
         "kind": "PartialObjectMetadata",
         "apiVersion": f"meta.k8s.io/{version}",
@@ -109,10 +107,10 @@ def partial(obj: Object, version: str) -> Object:
 
 
 def warning_headers(warnings: Sequence[str]) -> list[str]:
-    """Warnings as HTTP says them; a client shows each once.
+    """Warnings as Warning headers; a client shows each once.
 
     As in Kubernetes, warnings of more than 4096 characters together are cut to 256 each, and the rest is left
-    out. Nor are there more than 64: clients refuse headers that are too many or too long.
+    out. There are at most 64, because clients refuse too many or too long headers.
     """
     texts = list(dict.fromkeys(filter(None, warnings)))[:_MOST_WARNINGS]
     if sum(map(len, texts)) > _MOST_WARNED:

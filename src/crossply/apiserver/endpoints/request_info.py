@@ -1,4 +1,4 @@
-"""What a request asks for: the path and query of the Kubernetes API taken apart."""
+"""Request info: the verb, resource, namespace and name that a URL means."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ _WRITES = {"POST": "create", "PUT": "update", "PATCH": "patch"}
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Who asks."""
-
     name: str
     groups: tuple[str, ...] = ()
     uid: str = ""
@@ -20,7 +18,7 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class RequestInfo:
-    """One request in the words of the API. `resource` is empty for paths such as /healthz."""
+    """The attributes of a request. `resource` is empty for paths such as /healthz."""
 
     verb: str
     path: str
@@ -33,7 +31,6 @@ class RequestInfo:
 
     @property
     def is_resource(self) -> bool:
-        """Whether the request is about objects."""
         return bool(self.resource)
 
     @property
@@ -47,7 +44,7 @@ class RequestInfo:
 
 
 def parse_request(method: str, path: str, query: Mapping[str, str]) -> RequestInfo:
-    """Take a request line apart by the rules of Kubernetes' RequestInfo."""
+    """Parse a request line by the rules of Kubernetes' RequestInfo."""
     parts = [part for part in path.split("/") if part]
     plain = RequestInfo(method.lower(), path)
     if len(parts) < 2 or parts[0] not in ("api", "apis"):

@@ -1,7 +1,6 @@
-"""Failures as Kubernetes tells them: a Status object with a reason, details and causes.
+"""Status errors: kube-apiserver's failures, each with its reason, details, causes and sentence.
 
-Every error that a client may see is a `StatusError`. The constructors below are the kinds of failure that
-exist, with Kubernetes' own sentences; nothing else in the server writes a Status by hand.
+Every error that a client may see is a `StatusError`, made by one of the constructors below.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ from crossply.values import Object
 
 MOST_CAUSES = 100
 LONGEST_MESSAGE = 64 << 10
-"""How long a message may be, and all causes together: a small request can break many rules."""
+"""How long a message may be, and all causes together: a small request can cause many errors."""
 _LONGEST_CAUSE = 4 << 10
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One thing that is wrong, and where."""
+    """One cause of a failure, and its field."""
 
     reason: str
     message: str
@@ -29,11 +28,11 @@ class Cause:
 
 
 class StatusError(CrossplyError):
-    """A request that is answered with a failure."""
+    """A request that is answered with a failure Status."""
 
     code = "CP-600"
     empty_details = False
-    """Whether details without anything in them are shown: what no handler has seen is answered with some."""
+    """Whether empty details are included, as in kube-apiserver's errors before any handler runs."""
 
     def __init__(
         self,
@@ -52,9 +51,9 @@ class StatusError(CrossplyError):
         self.status = status
         self.reason = reason
         self.warnings: list[str] = []
-        """What the client is warned of besides."""
+        """Warnings to send with the error."""
         self.list_metadata: Object = {}
-        """What the Status says of a list, such as a token to go on with."""
+        """List metadata in the Status, such as a continue token."""
         self.details = {
             "name": _cut(name, _LONGEST_CAUSE),
             "group": group,
@@ -65,7 +64,6 @@ class StatusError(CrossplyError):
         }
 
     def body(self) -> Object:
-        """The Status object."""
         status: Object = {
             "kind": "Status",
             "apiVersion": "v1",
@@ -84,12 +82,12 @@ class StatusError(CrossplyError):
 
 
 def _cut(text: str, longest: int) -> str:
-    """A text, or the beginning of one that is too long."""
+    """A text, truncated if it is too long."""
     return text if len(text) <= longest else f"{text[:longest]}... ({len(text) - longest} more characters)"
 
 
 def _most_of(causes: Sequence[Cause]) -> list[Cause]:
-    """The causes, cut where they are many or long; the last one then says how many are left out."""
+    """The causes, truncated if they are many or long; the last one then says how many are left out."""
     shown: list[Cause] = []
     left = LONGEST_MESSAGE
     for cause in causes[:MOST_CAUSES]:
@@ -114,31 +112,27 @@ def qualified(resource: str, group: str) -> str:
 
 
 def not_found(resource: str, group: str, name: str) -> StatusError:
-    """The named object does not exist."""
     message = f'{qualified(resource, group)} "{name}" not found'
     return StatusError(404, "NotFound", message, kind=resource, group=group, name=name)
 
 
 class NoSuchPath(StatusError):
-    """The URL names nothing that is served. Kubernetes answers with a line of text, not with a Status."""
+    """The URL is not served. kube-apiserver answers with a line of text, not with a Status."""
 
     code = "CP-601"
     text = b"404 page not found\n"
 
 
 def no_such_path() -> NoSuchPath:
-    """The URL names no resource that is served."""
     return NoSuchPath(404, "NotFound", "the server could not find the requested resource")
 
 
 def already_exists(resource: str, group: str, name: str) -> StatusError:
-    """An object of that name exists."""
     message = f'{qualified(resource, group)} "{name}" already exists'
     return StatusError(409, "AlreadyExists", message, kind=resource, group=group, name=name)
 
 
 def conflict(resource: str, group: str, name: str, why: str) -> StatusError:
-    """The object is not in the state that the request expects."""
     message = f'Operation cannot be fulfilled on {qualified(resource, group)} "{name}": {why}'
     return StatusError(409, "Conflict", message, kind=resource, group=group, name=name)
 
@@ -147,13 +141,12 @@ MODIFIED = "the object has been modified; please apply your changes to the lates
 
 
 def invalid(kind: str, group: str, name: str, causes: Sequence[Cause]) -> StatusError:
-    """The object breaks rules of its kind; `causes` are the broken rules."""
     message = f'{qualified(kind, group)} "{name}" is invalid: {_listed(causes)}'
     return StatusError(422, "Invalid", message, kind=kind, group=group, name=name, causes=causes)
 
 
 def _listed(causes: Sequence[Cause]) -> str:
-    """The causes as a message lists them: each once, though several rules may have found it."""
+    """The causes as a message lists them, without duplicates."""
     texts = dict.fromkeys(
         f"{cause.field}: {cause.message}" if cause.field else cause.message for cause in _most_of(causes)
     )
@@ -161,31 +154,28 @@ def _listed(causes: Sequence[Cause]) -> str:
 
 
 def bad_request(message: str) -> StatusError:
-    """The request cannot be understood."""
     return StatusError(400, "BadRequest", message)
 
 
 def unauthorized() -> StatusError:
-    """Nobody knows who asks."""
     return StatusError(401, "Unauthorized", "Unauthorized")
 
 
 def forbidden(resource: str, group: str, name: str, why: str) -> StatusError:
-    """The user may not do this."""
     named = f' "{name}"' if name else ""
     message = f"{qualified(resource, group)}{named} is forbidden: {why}" if resource else f"forbidden: {why}"
     return StatusError(403, "Forbidden", message, kind=resource, group=group, name=name)
 
 
 class Unhandled(StatusError):
-    """A request for a built-in kind that comes to no handler at all."""
+    """A request for a built-in kind that no handler serves."""
 
     code = "CP-602"
     empty_details = True
 
 
 def no_such_resource() -> Unhandled:
-    """A group that is served has no such resource or version."""
+    """A served group has no such resource or version."""
     return Unhandled(404, "NotFound", "the server could not find the requested resource")
 
 
@@ -196,18 +186,18 @@ def no_such_method() -> Unhandled:
 
 
 def not_available(offers: Sequence[str]) -> Unhandled:
-    """None of the forms the client accepts can be produced for a built-in kind."""
+    """The client accepts no supported form of a built-in kind."""
     message = f"406: Not Acceptable\n\nAvailable representations: {', '.join(offers)}"
     return Unhandled(406, "NotAcceptable", message)
 
 
 def unsupported_patch() -> Unhandled:
-    """The patch is of a form that built-in kinds do not know."""
+    """The patch type is not supported for built-in kinds."""
     return Unhandled(415, "UnsupportedMediaType", "415: Unsupported Media Type")
 
 
 def rejected_patch() -> Unhandled:
-    """The operations of a JSON patch do not fit the object."""
+    """The operations of a JSON patch cannot be applied."""
     message = "the server rejected our request due to an error in our request"
     return Unhandled(422, "Invalid", message)
 
@@ -218,36 +208,32 @@ def no_such_kind(kind: str, api_version: str) -> str:
 
 
 def method_not_supported(resource: str, group: str, action: str) -> StatusError:
-    """The resource exists, but not this verb on it."""
+    """The resource does not support this verb."""
     message = f"{action} is not supported on resources of kind {qualified(resource, group)!r}"
     return StatusError(405, "MethodNotAllowed", message.replace("'", '"'), kind=resource, group=group)
 
 
 def not_acceptable(offers: Sequence[str]) -> StatusError:
-    """None of the forms the client accepts can be produced."""
     message = f"only the following media types are accepted: {', '.join(offers)}"
     return StatusError(406, "NotAcceptable", message)
 
 
 def unsupported_media_type(offers: Sequence[str]) -> StatusError:
-    """The body is of a form that cannot be read."""
     message = "the body of the request was in an unknown format - accepted media types include: "
     message += ", ".join(offers)
     return StatusError(415, "UnsupportedMediaType", message)
 
 
 def too_large(limit: int) -> StatusError:
-    """The body is larger than the server reads."""
     return request_too_large(f"limit is {limit}")
 
 
 def request_too_large(why: str) -> StatusError:
-    """The request asks for more than the server does at once."""
     return StatusError(413, "RequestEntityTooLarge", f"Request entity too large: {why}")
 
 
 def future_version(revision: int, current: int) -> StatusError:
-    """A resource version that does not exist yet was asked for, and did not come."""
+    """A resourceVersion was requested that does not exist yet."""
     return StatusError(
         504,
         "Timeout",
@@ -258,29 +244,26 @@ def future_version(revision: int, current: int) -> StatusError:
 
 
 def bad_options(kind: str, causes: Sequence[Cause]) -> StatusError:
-    """The options of a request are wrong; `kind` is the one of the options, such as PatchOptions."""
+    """`kind` is that of the options, such as PatchOptions."""
     return invalid(kind, "meta.k8s.io", "", causes)
 
 
 def bad_list_options(*causes: Cause) -> StatusError:
-    """The options of a list or a watch contradict each other."""
     return bad_options("ListOptions", causes)
 
 
 def expired(message: str) -> StatusError:
-    """The resource version asked for is gone."""
+    """The requested resourceVersion is compacted."""
     return StatusError(410, "Expired", message)
 
 
 def too_many_requests(
     message: str = "Too many requests, please try again later.", retry_after: int = 1
 ) -> StatusError:
-    """The server has enough to do, in all or for this user."""
     return StatusError(429, "TooManyRequests", message, retry_after=retry_after)
 
 
 def internal_error(message: str) -> StatusError:
-    """Something went wrong that is not the client's fault."""
     return StatusError(
         500, "InternalError", f"Internal error occurred: {message}", causes=[Cause("", message)]
     )

@@ -1,7 +1,7 @@
-"""A backup over the wire: GET /crossply/backup sends a consistent copy of the database while writes go on.
+"""GET /crossply/backup sends a consistent copy of the database while writes continue.
 
-The database is locked by the server that has it open, so a backup of a running server is asked of the server.
-It holds every Secret: only who may GET this very URL (administrators, unless a role says so) gets it.
+The running server has the database locked, so only it can take a backup. A backup contains every Secret: the
+right to GET this URL is needed, which only administrators have by default.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _UNSENT = "backup-"
 
 
 def remove_unsent(directory: str) -> None:
-    """Remove the backups that a server was making when it was killed."""
+    """Remove unfinished backups of a server that was killed."""
     for entry in list(os.scandir(directory)):
         if entry.name.startswith(_UNSENT) and entry.is_dir(follow_symlinks=False):
             shutil.rmtree(entry.path, ignore_errors=True)
 
 
 class Backups:
-    """Makes backups, one at a time, in the data directory."""
+    """Creates backups, one at a time, in the data directory."""
 
     def __init__(self, store: Store, directory: str) -> None:
         self._store = store
@@ -40,7 +40,7 @@ class Backups:
         self._busy = asyncio.Lock()
 
     async def send(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Make a backup, send it, and forget it."""
+        """Create a backup, send it, and remove it."""
         if self._busy.locked():
             raise too_many_requests("a backup is being made already", retry_after=5)
         async with self._busy:

@@ -1,7 +1,7 @@
-"""Open connections by owner, to find the one that has to make room for a new one.
+"""Open connections by owner, and which to close when there are too many.
 
 A connection belongs to its peer's address until a request on it is authenticated, then to that user. The
-owner with the most connections makes room first, so nobody can push out another's by opening many.
+owner with the most connections loses one first, so nobody can displace others by opening many.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ C = TypeVar("C")
 
 
 def stranger(peer: str) -> Flow:
-    """The owner of connections on which nobody has authenticated yet. No user's name has a space in front."""
+    """The owner of connections without an authenticated request. No user name starts with a space."""
     return Flow(f" {peer}", WORKLOAD)
 
 
@@ -49,13 +49,12 @@ class ConnectionTable(Generic[C]):
         self._owned.setdefault(owner, {})[connection] = None
 
     def discard(self, connection: C) -> None:
-        """Forget it, if it is known."""
         owner = self._owners.pop(connection, None)
         if owner is not None:
             self._leave(connection, owner)
 
     def to_evict(self) -> Iterator[C]:
-        """All connections in the order in which they make room; administrators' come last."""
+        """All connections in eviction order; administrators' come last."""
         owners = sorted(self._owned, key=lambda owner: (owner.level is EXEMPT, -len(self._owned[owner])))
         for owner in owners:
             yield from self._owned[owner]

@@ -1,9 +1,9 @@
-"""Connections: accepted as long as there is room, and cut when the other side is too slow.
+"""Accepts connections up to a limit, and closes those of slow clients.
 
-The server accepts by itself instead of leaving it to the event loop, for three reasons: a connection counts
-from the moment it is accepted, not from the end of its TLS handshake; when there is no room left, the user or
-address with the most connections closes the one that was idle longest; and running out of files is no more
-than a pause.
+The server accepts sockets itself instead of using the event loop's server, for three reasons: a connection
+counts from the moment it is accepted, not from the end of its TLS handshake; when the limit is reached, the
+user or address with the most connections loses its least recently used idle one; and running out of file
+descriptors only pauses accepting.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from crossply.apiserver.http.memory_trimming import Trimmer
 from crossply.apiserver.http.rate_limited_log import RateLimitedLog
 
 SOFTWARE = "crossply"
-"""How answers name the server: who asks need not know which versions of what it is made of."""
+"""The Server header; it does not reveal versions."""
 
 _ACCEPTED_AT_ONCE = 64
 _PAUSE_SECONDS = 0.1
 _CONNECTION_BYTES = 32 << 10
-"""What a connection takes, about: mostly TLS."""
+"""The approximate memory of a connection: mostly TLS."""
 _SHUTDOWN_SECONDS = 2.0
 _KEEPALIVE = {socket.TCP_KEEPIDLE: 30, socket.TCP_KEEPINTVL: 15, socket.TCP_KEEPCNT: 3}
 _NO_RESOURCES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 
 
 class Connection(RequestHandler):
-    """One client's connection, with an eye on its pace."""
+    """One client's connection, with timeouts."""
 
     __slots__ = ("_header_bytes", "_header_timeout", "_owner", "_write_timeout", "handshake", "on_lost")
 
@@ -46,13 +46,13 @@ class Connection(RequestHandler):
         super().__init__(owner.server, loop=owner.loop, **options)
         self._owner = owner
         self._header_bytes = 0
-        """Bytes of headers that are not complete yet."""
+        """Bytes of incomplete headers."""
         self.handshake: asyncio.Task[None] | None = None
         """The TLS handshake, until it is complete."""
         self._header_timeout: asyncio.TimerHandle | None = None
         self._write_timeout: asyncio.TimerHandle | None = None
         self.on_lost: Callable[[], None] | None = None
-        """Called when the client is gone."""
+        """Called when the client disconnects."""
 
     @property
     def idle(self) -> bool:
@@ -60,12 +60,12 @@ class Connection(RequestHandler):
         return self._waiter is not None and not self._waiter.done()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Have writers wait for the client early: what a client does not take is then held by its request."""
+        """Limit the write buffer, so that unsent data is accounted to its request."""
         super().connection_made(transport)
         transport.set_write_buffer_limits(high=self._owner.limits.unsent)  # type: ignore[attr-defined]
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes; headers have to be complete in time, and small."""
+        """Receive bytes; headers must be complete in time, and small."""
         super().data_received(data)
         if not self.idle:
             self._end_broken_body()
@@ -81,7 +81,7 @@ class Connection(RequestHandler):
             self._header_timeout = self._loop.call_later(self._owner.limits.header_seconds, self.abort)
 
     def _end_broken_body(self) -> None:
-        """What follows is not HTTP, so the body that is being read never ends: tell its reader."""
+        """Cancel the body that is being read if what follows is not HTTP."""
         if not self._messages or not isinstance(self._messages[-1][0], _ErrInfo):
             return
         request = self._current_request
@@ -89,19 +89,17 @@ class Connection(RequestHandler):
             request._cancel(web.RequestPayloadError("the body is malformed"))
 
     def pause_writing(self) -> None:
-        """The client does not take what was sent: it has some time to do so."""
+        """Start the timeout of a client that does not read."""
         super().pause_writing()
         self._write_timeout = self._loop.call_later(self._owner.limits.stall_seconds, self._stalled)
 
     def resume_writing(self) -> None:
-        """The client has taken what was sent."""
         super().resume_writing()
         if self._write_timeout is not None:
             self._write_timeout.cancel()
             self._write_timeout = None
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """The connection is closed, from either side."""
         for timer in (self._header_timeout, self._write_timeout):
             if timer is not None:
                 timer.cancel()
@@ -111,7 +109,7 @@ class Connection(RequestHandler):
         super().connection_lost(exc)
 
     def abort(self) -> None:
-        """Close at once, whatever is still to be sent."""
+        """Close at once; unsent data is dropped."""
         if self.transport is not None:
             self.transport.abort()
 
@@ -126,7 +124,7 @@ class Connection(RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """Answer what is not HTTP, without repeating any of it to the client or to a log."""
+        """Answer malformed HTTP without repeating any of it to the client or to a log."""
         if request.writer.output_size > 0:
             raise ConnectionError("a part of the answer is sent already")
         text = f"{status} {_TITLES.get(status, 'Error')}\n"
@@ -135,7 +133,7 @@ class Connection(RequestHandler):
         return response
 
     def log_exception(self, *args: Any, **kw: Any) -> None:
-        """Say what happened, but not what was received."""
+        """Log an error without what was received."""
         problem = kw.get("exc_info")
         if isinstance(problem, BaseException) and not isinstance(problem, _CLIENTS_FAULTS):
             self._owner.log.internal_error("a connection", problem)
@@ -147,7 +145,7 @@ Handler = Callable[[web.BaseRequest], Any]
 
 
 class Connections:
-    """The sockets that clients connect to, and all that are connected."""
+    """The listening sockets and all connections."""
 
     def __init__(self, handler: Handler, factory: Any, limits: Limits, log: RateLimitedLog) -> None:
         self.limits = limits
@@ -168,11 +166,13 @@ class Connections:
         return len(self._open)
 
     async def listen(self, host: str, port: int, context: ssl.SSLContext | None) -> int:
-        """Listen on every address of the host; returns the port, which matters when 0 was asked for."""
+        """Listen on every address of the host; returns the port, which is assigned if `port` is 0."""
         self._context = context
         addresses = await self.loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         for family, kind, _, _, address in addresses:
-            if self._listening and not port:  # a free port of the first address may be taken on the second
+            if (
+                self._listening and not port
+            ):  # an assigned port of the first address may be in use on the second
                 break
             listener = socket.socket(family, kind)
             self._listening.append(listener)
@@ -187,7 +187,7 @@ class Connections:
         return int(self._listening[0].getsockname()[1])
 
     def stop_listening(self) -> None:
-        """Accept nobody any more, and let go of those who ask for nothing."""
+        """Stop accepting, and close idle connections."""
         for listener in self._listening:
             self.loop.remove_reader(listener)
             listener.close()
@@ -195,22 +195,21 @@ class Connections:
         for task in list(self._handshakes):
             task.cancel()
         for connection in list(self._open):
-            # One that is busy is still read from: its request may not have come in whole.
+            # A busy one is still read from: its request may be incomplete.
             if connection.idle:
                 connection.close()
 
     async def close(self) -> None:
-        """Cut what is still connected."""
+        """Close all connections."""
         self.stop_listening()
         await self.server.shutdown(0.5)
 
     def forget(self, connection: Connection) -> None:
-        """The connection is closed."""
         self._open.discard(connection)
         self.memory.freed(_CONNECTION_BYTES)
 
     def used(self, connection: Connection, user: Flow) -> None:
-        """A user has sent a request: of the user's connections this is the last to make room."""
+        """Note that a user has sent a request: this connection is evicted last of the user's."""
         if connection in self._open:
             self._open.put(connection, user)
 
@@ -231,7 +230,7 @@ class Connections:
             self._start_connection(client, stranger(address[0]))
 
     def _pause(self, listener: socket.socket, problem: OSError) -> None:
-        """Out of files or memory: what waits is accepted when there is some again."""
+        """Out of files or memory: resume accepting after a pause."""
         if problem.errno not in _NO_RESOURCES:
             self.log.warn(f"a connection could not be accepted: {problem.strerror}")
         else:
@@ -245,7 +244,7 @@ class Connections:
             self.loop.add_reader(listener, self._accept, listener)
 
     def _make_room(self) -> bool:
-        """Close the connection that is needed least, if one is idle."""
+        """Evict one connection, if one is idle."""
         for connection in self._open.to_evict():
             if connection.handshake is not None:
                 connection.handshake.cancel()
@@ -284,7 +283,7 @@ class Connections:
         try:
             await self.loop.connect_accepted_socket(lambda: connection, client, ssl=self._context, **timeouts)
         except (OSError, asyncio.CancelledError):
-            # What failed is the client's business: it spoke something else, was too slow, or went away.
+            # The client spoke another protocol, was too slow, or disconnected.
             self.forget(connection)
             client.close()
         finally:
@@ -299,7 +298,7 @@ def _timeouts(limits: Limits) -> dict[str, float]:
 
 
 def _keep_alive(client: socket.socket) -> None:
-    """Find out about clients that vanished without a word within about a minute."""
+    """Detect vanished clients within about a minute."""
     with contextlib.suppress(OSError):
         client.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         for option, value in _KEEPALIVE.items():

@@ -1,9 +1,9 @@
-"""Priority and fairness: how much of each limit a user may hold.
+"""Priority and fairness: how much of each limit a user may use.
 
 A small form of Kubernetes' API Priority and Fairness. The requests of one user are a flow, and each flow has
-a priority level. A level may fill a limit only up to its ceiling, so the rest stays free for the levels above
-it. Below the ceiling a flow may hold a fraction of what is still free: the more flows fill a limit, the
-less each gets, and some is left for a flow that holds nothing.
+a priority level. A level may fill a limit only up to its ceiling, so the rest stays free for higher levels.
+Below the ceiling a flow may use a fraction of what is still free: the more flows share a limit, the less each
+gets, and some is left for a flow that uses nothing yet.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from crossply.apiserver.endpoints.request_info import User
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PriorityLevel:
-    """What the flows of one level may hold of a limit."""
+    """What the flows of one level may use of a limit."""
 
     name: str
     ceiling: float
-    """The fraction of a limit at which flows of this level are refused, counting what all levels hold."""
+    """The fraction of a limit at which flows of this level are refused, counting the use of all levels."""
     share: float | None
-    """How much one flow may hold, as a fraction of what is free below the ceiling; None for all of it."""
+    """How much one flow may use, as a fraction of what is free below the ceiling; None for all of it."""
 
 
 EXEMPT = PriorityLevel("exempt", 1.0, None)
@@ -53,11 +53,10 @@ class Flow(NamedTuple):
 
 _OWN_FLOW = Flow("system:apiserver", EXEMPT)
 current_flow: ContextVar[Flow] = ContextVar("current_flow", default=_OWN_FLOW)
-"""The flow of the request that is being answered; the server's own outside of requests."""
+"""The flow of the current request; the server's own outside of requests."""
 
 
 def flow_of(user: User) -> Flow:
-    """The flow that a user's requests belong to."""
     if MASTERS in user.groups:
         return Flow(user.name, EXEMPT)
     if user.name.startswith(_SYSTEM_USERS) or not _SYSTEM_GROUPS.isdisjoint(user.groups):
@@ -76,7 +75,7 @@ class FairBudget:
         self._by_user: dict[str, int] = {}
 
     def take(self, flow: Flow, amount: int) -> bool:
-        """Take a part, if the flow may hold so much more. A flow that holds nothing gets all that is free."""
+        """Reserve an amount, if the flow may use it. A flow that uses nothing yet gets all that is free."""
         level = flow.level
         free = max(1, int(self._amount * level.ceiling)) - self._used
         if amount > free:
@@ -89,7 +88,7 @@ class FairBudget:
         return True
 
     def give(self, flow: Flow, amount: int) -> None:
-        """Give back what was taken."""
+        """Return an amount."""
         self._used -= amount
         left = self._by_user.get(flow.user, 0) - amount
         if left > 0:
@@ -99,7 +98,7 @@ class FairBudget:
 
 
 class Reservation:
-    """What one request holds of a budget; it grows until it is released."""
+    """What one request has reserved of a budget; it grows until it is released."""
 
     __slots__ = ("_budget", "_flow", "amount")
 
@@ -109,20 +108,18 @@ class Reservation:
         self.amount = 0
 
     def take(self, amount: int) -> bool:
-        """Hold so much more, if the flow may."""
         if not self._budget.take(self._flow, amount):
             return False
         self.amount += amount
         return True
 
     def release(self) -> None:
-        """Give everything back."""
         self._budget.give(self._flow, self.amount)
         self.amount = 0
 
 
 class FairLock:
-    """A lock whose waiters are served by priority level, then user by user."""
+    """A lock whose waiters are served by priority level, then round-robin by user."""
 
     def __init__(self) -> None:
         self._locked = False
@@ -130,7 +127,6 @@ class FairLock:
         self._waiting: dict[Flow, deque[asyncio.Future[None]]] = {}
 
     async def acquire(self, flow: Flow) -> None:
-        """Wait for a turn, which has to be released."""
         if not self._locked:
             self._locked = True
             return
@@ -144,7 +140,7 @@ class FairLock:
             raise
 
     def release(self) -> None:
-        """Let the next one have its turn."""
+        """Wake the next waiter."""
         while self._waiting:
             flow = max(self._waiting, key=lambda waiting: waiting.level.ceiling)
             turns = self._waiting.pop(flow)
@@ -157,7 +153,6 @@ class FairLock:
         self._locked = False
 
     def cancel_all(self) -> None:
-        """Cancel everybody who waits."""
         for turns in self._waiting.values():
             for turn in turns:
                 turn.cancel()

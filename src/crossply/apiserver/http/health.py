@@ -1,4 +1,4 @@
-"""Whether the server is alive, and whether it is ready: /livez, /readyz and /healthz."""
+"""Health checks: /livez, /readyz and /healthz."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ Check = Callable[[], bool]
 
 
 class Health:
-    """The checks of one server."""
-
     def __init__(self, store: Store) -> None:
         self.stopping = False
         ping: dict[str, Check] = {"ping": lambda: True}
@@ -31,7 +29,6 @@ class Health:
         }
 
     def paths(self) -> list[str]:
-        """Every path that is answered."""
         return [
             path
             for name, checks in self._checks.items()
@@ -39,7 +36,6 @@ class Health:
         ]
 
     def page(self, path: str, query: Mapping[str, str]) -> Reply:
-        """The answer to one of the paths."""
         name, _, only = path.strip("/").partition("/")
         checks = self._checks[name]
         if only:

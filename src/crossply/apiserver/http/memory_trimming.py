@@ -1,7 +1,7 @@
-"""Giving memory back: the C library keeps what many connections and large answers have used, in small pieces.
+"""Returns free memory to the system.
 
-Without this the server would look, a day after a busy minute, as large as in that minute, and grow a little
-with each such minute, because what is free is scattered.
+The C library keeps freed memory in small pieces. Without trimming, the server would stay as large as in its
+busiest minute, and grow with each such minute because of fragmentation.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _DELAY_SECONDS = 0.5
 
 
 class Trimmer:
-    """Counts what was let go of, and gives it back when it is worthwhile."""
+    """Counts freed memory, and trims when it is worthwhile."""
 
     def __init__(self) -> None:
         self._freed = 0
@@ -23,7 +23,6 @@ class Trimmer:
         self._trim = _find_trim()
 
     def freed(self, size: int) -> None:
-        """So much memory is not used any more."""
         self._freed += size
         if self._freed >= _WORTHWHILE and self._timer is None and self._trim is not None:
             self._timer = asyncio.get_running_loop().call_later(_DELAY_SECONDS, self._give_back)
@@ -36,5 +35,5 @@ class Trimmer:
 
 
 def _find_trim() -> Callable[[int], int] | None:
-    """The C library's function, where it has one."""
+    """`malloc_trim`, where the C library has it."""
     return getattr(ctypes.CDLL(None), "malloc_trim", None)

@@ -1,4 +1,4 @@
-"""Paths that are not about objects: health, version, discovery, OpenAPI, metrics, and a page for people."""
+"""URLs that are not resources: health, version, discovery, OpenAPI, metrics, and an index page."""
 
 from __future__ import annotations
 
@@ -37,15 +37,12 @@ _HELLO = f"""<!doctype html>
 
 
 class Pages:
-    """Answers every path that names no object."""
-
     def __init__(self, context: ServerContext) -> None:
         self._context = context
         self.health = Health(context.store)
         self.metrics: Callable[[], Reply] | None = None
 
     async def page(self, info: RequestInfo, query: Mapping[str, str], headers: Mapping[str, str]) -> Reply:
-        """The answer to a path."""
         path = info.path.rstrip("/") or "/"
         if info.verb not in ("get", "head"):
             raise wrong_method() if path in self._paths() else no_such_path()
@@ -63,7 +60,7 @@ class Pages:
         raise no_such_path()
 
     def _index(self, headers: Mapping[str, str]) -> Reply:
-        """For a person, what this is; for a program, what there is to ask for."""
+        """An HTML page for browsers, the list of paths for other clients."""
         if "text/html" in headers.get("Accept", ""):
             return Reply(200, _HELLO.encode(), "text/html; charset=utf-8")
         return Reply(200, orjson.dumps({"paths": self._paths()}))
@@ -79,5 +76,4 @@ class Pages:
 
 
 def wrong_method() -> StatusError:
-    """The path is there, but not for this."""
     return no_such_method()

@@ -1,4 +1,4 @@
-"""Reading request bodies: each counts for its user by the bytes received, and has to keep coming."""
+"""Reads request bodies: bounded in size, accounted to their users, and with a timeout."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def _next(content: StreamReader, limits: Limits) -> bytes:
 
 
 async def _continue(request: web.BaseRequest) -> None:
-    """Tell a client that asks first to send its body."""
+    """Send 100 Continue to a client that expects it."""
     if request.headers["Expect"].lower() != "100-continue":
         raise StatusError(417, "", "the server cannot meet what the request expects")
     await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")

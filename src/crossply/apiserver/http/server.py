@@ -45,8 +45,6 @@ _TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 
 
 class ApiServer:
-    """Serves one world over HTTPS."""
-
     def __init__(
         self,
         context: ServerContext,
@@ -65,7 +63,7 @@ class ApiServer:
         self.watches = Watches(context.store, self.metrics, self._log)
         self.connections = Connections(self._handle, _request_factory(limits), limits, self._log)
         most = self.connections.most
-        # Ordinary users' watches and requests leave connections for everybody else, whatever the limits are.
+        # Ordinary users' watches and requests leave connections for others, whatever the limits are.
         self._watch_seats = FairBudget(most)
         self._requests = FairBudget(min(limits.requests, max(1, most // 4)))
         self._bodies = FairBudget(limits.received_bytes)
@@ -75,11 +73,11 @@ class ApiServer:
         self._idle = asyncio.Event()
 
     async def start(self, host: str, port: int, context: ssl.SSLContext | None) -> int:
-        """Listen; returns the port, which matters when 0 was asked for."""
+        """Listen; returns the port, which is assigned if `port` is 0."""
         return await self.connections.listen(host, port, context)
 
     async def stop(self) -> None:
-        """Take no new requests, end watches, let the others finish, and close."""
+        """Stop accepting requests, end watches, wait for the others, and close."""
         self.pages.health.stopping = True
         self.connections.stop_listening()
         self.watches.end_all("shutdown")
@@ -93,7 +91,7 @@ class ApiServer:
         await self.connections.close()
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Answer one request, and remember that it was answered."""
+        """Answer one request; counts and audits it."""
         began = perf_counter()
         self._inflight += 1
         info = RequestInfo(request.method.lower(), request.path)
@@ -105,7 +103,7 @@ class ApiServer:
             record = self._audit.start(request, info)
             response = await self._within_limits(request, info, query, record)
             code = response.status
-        except Exception as problem:  # noqa: BLE001 - a mistake of ours must not end the connection either
+        except Exception as problem:  # noqa: BLE001 - a bug must not end the connection either
             refusal = as_status(problem, self._log, f"{info.verb} of {info.resource or 'a page'}")
             code = refusal.status
             self.metrics.too_many += code == 429
@@ -117,7 +115,7 @@ class ApiServer:
             self.metrics.count(info, code, perf_counter() - began, request.headers.get("Content-Type", ""))
         self._audit.end(record, code, refusal)
         if refusal is not None and request.writer.output_size > 0:
-            # A part of an answer is sent. Another one after it would be read as the rest of it.
+            # A part of the response is sent. Another response would be read as the rest of it.
             request.protocol.abort()  # type: ignore[attr-defined]
             raise ConnectionResetError("the answer could not be sent completely")
         if self.pages.health.stopping:
@@ -145,7 +143,7 @@ class ApiServer:
                 seats.give(exchange.flow, 1)
 
     def _seats(self, info: RequestInfo) -> FairBudget | None:
-        """Where a request counts while it is under way."""
+        """The budget that a request counts against while it is served; None for health checks and backups."""
         if info.verb == "watch":
             return self._watch_seats
         if info.path in health.PATHS or info.path == backup_page.PATH:
@@ -196,7 +194,7 @@ class ApiServer:
         return await self._send(exchange, _response(answer, call.warnings), answer.body)
 
     async def _send(self, exchange: _Exchange, response: web.Response, body: bytes) -> web.StreamResponse:
-        """Send an answer that takes a client a while; until then it counts, and so does its memory."""
+        """Send a large response; it counts against the budget until the client has read it."""
         request, size = exchange.request, len(body)
         if size + _unsent(request) < self._limits.unsent or request.method == "HEAD":
             return response
@@ -205,7 +203,7 @@ class ApiServer:
         try:
             return await send_in_pieces(request, response, body, self._limits.unsent)
         except (ConnectionError, TimeoutError, asyncio.CancelledError):
-            # A part of it may be sent: the connection is of no use for another answer.
+            # A part may be sent: the connection cannot be used for another response.
             request.protocol.force_close()
             raise
         finally:
@@ -214,7 +212,7 @@ class ApiServer:
 
 
 class _Exchange(NamedTuple):
-    """A request that was let in."""
+    """A request after authentication."""
 
     request: web.BaseRequest
     info: RequestInfo
@@ -225,7 +223,7 @@ class _Exchange(NamedTuple):
 
 
 def _unsent(request: web.BaseRequest) -> int:
-    """How much of earlier answers the client has not taken yet."""
+    """How much of earlier responses the client has not read yet."""
     return request.transport.get_write_buffer_size() if request.transport is not None else 0
 
 
@@ -239,13 +237,13 @@ def _request_factory(limits: Limits) -> Any:
 
 
 def _query(request: web.BaseRequest) -> dict[str, str]:
-    """The parameters of the URL; of those given twice, the first."""
+    """The query parameters; of duplicates, the first."""
     text = request.rel_url.raw_query_string
     return dict(reversed(parse_qsl(text, keep_blank_values=True))) if text else {}
 
 
 def _seconds(query: Mapping[str, str], most: float) -> float:
-    """How long the request may take: what the client allows, if that is less than what the server does."""
+    """The timeout of the request: the client's, if it is shorter than the server's."""
     text = query.get("timeout")
     if not text:
         return most
@@ -257,7 +255,7 @@ def _seconds(query: Mapping[str, str], most: float) -> float:
 
 
 def _check_path(method: str, info: RequestInfo) -> None:
-    """Refuse what no path has: other methods, empty parts, and names that mean something to a file system."""
+    """Refuse unsupported methods, empty path segments, and the names `.` and `..`."""
     if "//" in info.path:
         raise no_such_path()
     if method not in _METHODS and not info.is_resource:

@@ -1,4 +1,4 @@
-"""What the server counts, and the page that shows it to Prometheus."""
+"""The server's metrics, and the /metrics page."""
 
 from crossply.apiserver.metrics.prometheus_page import Sources, metrics_page
 from crossply.apiserver.metrics.request_metrics import Metrics

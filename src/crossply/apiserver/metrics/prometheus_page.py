@@ -1,4 +1,4 @@
-"""The page /metrics: apiserver_* where the meaning is Kubernetes' own, crossply_* for the rest."""
+"""The /metrics page: apiserver_* metrics have Kubernetes' meaning, crossply_* are our own."""
 
 from __future__ import annotations
 
@@ -19,18 +19,15 @@ _DURATION = "apiserver_request_duration_seconds"
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What is shown."""
-
     metrics: Metrics
     store: Store
     connections: Connections
     audit: AuditLog | None = None
     database: str = ""
-    """The database's file, if there is one."""
+    """The database file, if there is one."""
 
 
 def metrics_page(sources: Sources) -> Reply:
-    """Everything that is counted, as Prometheus reads it."""
     metrics = sources.metrics
     texts = [family_text(family) for family in _requests(metrics)]
     texts.append(histogram_text(_DURATION, "Time from a request to its answer in seconds.", _times(metrics)))

@@ -1,7 +1,7 @@
-"""Counting requests: one look-up and four additions each.
+"""Request metrics: one look-up and four additions per request.
 
-The labels of a request are few: what is not served is counted under one name, or a client could make the
-server remember whatever it asks for.
+Labels are bounded: unknown resources are counted under one name, or a client could create any number of
+series.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from crossply.apiserver.endpoints.request_info import RequestInfo
 from crossply.apiserver.registry.resources import Registry
 
 BOUNDS = (0.005, 0.025, 0.1, 0.5, 1.0, 5.0, 30.0, 60.0)
-"""The buckets of durations, in seconds."""
+"""The bucket bounds of durations, in seconds."""
 
 _APPLY = "application/apply-patch+"
 _VERBS = {
@@ -31,7 +31,7 @@ _VERBS = {
 
 
 class Labels(NamedTuple):
-    """What requests are told apart by."""
+    """The labels of a request."""
 
     verb: str
     group: str
@@ -42,7 +42,7 @@ class Labels(NamedTuple):
 
 
 class Series:
-    """What is counted for one set of labels."""
+    """The counters of one set of labels."""
 
     __slots__ = ("buckets", "codes", "seconds")
 
@@ -56,25 +56,23 @@ _Question = tuple[str, str, str, str, str, bool, bool]
 
 
 class Metrics:
-    """All counters of one server."""
-
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
         self._generation = -1
         self._known: dict[_Question, Series] = {}
         self.series: dict[Labels, Series] = {}
         self.inflight = {"mutating": 0, "readOnly": 0}
-        """Requests being answered, watches not among them."""
+        """Requests being served, without watches."""
         self.open_watches = 0
         self.events: dict[tuple[str, str, str], int] = {}
         """Events sent to watches, by group, version and resource."""
         self.ended_watches: dict[str, int] = {}
         """Watches ended by the server, by reason."""
         self.too_many = 0
-        """Requests refused because enough others were under way."""
+        """Requests refused because too many others were being served."""
 
     def count(self, info: RequestInfo, code: int, seconds: float, content_type: str = "") -> None:
-        """Count a request that is answered. An apply is told apart from other patches by its content."""
+        """Count a served request. An apply is counted apart from other patches."""
         if info.verb == "patch" and content_type.startswith(_APPLY):
             info = replace(info, verb="apply")
         if self._generation != self._registry.generation:
@@ -97,12 +95,10 @@ class Metrics:
         series.seconds += seconds
 
     def count_events(self, group: str, version: str, resource: str, events: int) -> None:
-        """Count events sent to a watch."""
         key = (group, version, resource)
         self.events[key] = self.events.get(key, 0) + events
 
     def count_ended_watch(self, reason: str) -> None:
-        """Count a watch that the server ended."""
         self.ended_watches[reason] = self.ended_watches.get(reason, 0) + 1
 
     def _find(self, info: RequestInfo, question: _Question) -> Series:

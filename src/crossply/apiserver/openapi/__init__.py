@@ -1,6 +1,5 @@
-"""What the server's objects are made of, for clients: OpenAPI v3 (a document a version) and v2 (all in one).
+"""OpenAPI v3 (one document per version) and v2 (one document).
 
-`definitions` makes schemas that are fit to be published, `operations` the paths, `documents` puts them
-together, `swagger` does the same in the older form. `pages` answers requests; everything is made when it is
-first asked for and kept until the registry changes.
+`definitions` has the published schemas, `operations` the paths, `documents` combines them, `swagger` does the
+same for v2. `pages` answers requests; documents are built on first use and cached until the registry changes.
 """

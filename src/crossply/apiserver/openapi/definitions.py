@@ -1,4 +1,4 @@
-"""Schemas as they are published: built-in kinds by reference, custom kinds with what every object has."""
+"""Published schemas: built-in kinds by reference, custom kinds with the fields of every object."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EITHER: list[Object] = [{"type": "integer"}, {"type": "string"}]
 
 
 def definition_name(resource: Resource, version: Version) -> str:
-    """The name of a kind's definition: that of the Go type, or the group turned around."""
+    """The name of a kind's definition: that of the Go type, or the reversed group."""
     known = names_by_kind().get((resource.group, version.name, resource.names.kind))
     if known and not resource.custom:
         return known
@@ -28,13 +28,12 @@ def definition_name(resource: Resource, version: Version) -> str:
 
 
 def reference(name: str) -> Object:
-    """A schema that is another one."""
     return {"$ref": PREFIX + name}
 
 
 @functools.cache
 def published(name: str) -> Object:
-    """A built-in definition with references of the published form."""
+    """A built-in definition with published references."""
     schema = _published(built_in()[name])
     return described_metadata(schema) if name == f"{META}.ObjectMeta" else schema
 
@@ -54,7 +53,7 @@ def _published(schema: Object) -> Object:
 
 
 def with_parts(names: Iterable[str]) -> dict[str, Object]:
-    """Built-in definitions and all that they refer to."""
+    """Definitions and all that they refer to."""
     definitions: dict[str, Object] = {}
     waiting = list(names)
     while waiting:
@@ -76,7 +75,7 @@ def _references(schema: Any) -> list[str]:
 
 
 def custom_kind(resource: Resource, version: Version) -> Object:
-    """The schema of a custom resource, with the fields that every object has."""
+    """The schema of a custom resource, with the fields of every object."""
     schema = _embedded(dict(version.schema or {"x-kubernetes-preserve-unknown-fields": True}))
     schema["type"] = "object"
     schema["properties"] = {**(schema.get("properties") or {}), **_head()}
@@ -84,7 +83,6 @@ def custom_kind(resource: Resource, version: Version) -> Object:
 
 
 def _head() -> Object:
-    """The fields that every object has."""
     return {
         "apiVersion": {**_TEXT, "description": API_VERSION},
         "kind": {**_TEXT, "description": KIND},
@@ -93,7 +91,7 @@ def _head() -> Object:
 
 
 def _embedded(schema: Object) -> Object:
-    """Tell what extensions of a structural schema mean in its own words, all the way down."""
+    """Replace the extensions of a structural schema by their OpenAPI equivalents, at any depth."""
     result = dict(schema)
     for key in ("items", "additionalProperties"):
         if isinstance(result.get(key), dict):
@@ -110,7 +108,6 @@ def _embedded(schema: Object) -> Object:
 
 
 def list_kind(resource: Resource, version: Version) -> Object:
-    """The schema of a list of custom resources."""
     kind = {**group_version_kind(resource, version), "kind": resource.names.list_kind}
     return {
         "description": f"{resource.names.list_kind} is a list of {resource.names.kind}",
@@ -127,7 +124,7 @@ def list_kind(resource: Resource, version: Version) -> Object:
 
 
 def group_version_kind(resource: Resource, version: Version) -> Object:
-    """What a kind is called in the extension that clients look for."""
+    """The x-kubernetes-group-version-kind extension."""
     return {"group": resource.group, "kind": resource.names.kind, "version": version.name}
 
 
@@ -156,7 +153,7 @@ _OBJECT_META = {
 
 
 def described_metadata(schema: Object) -> Object:
-    """The schema of metadata with a text for each field."""
+    """The schema of metadata with a description of each field."""
     fields = {
         name: _described(field, _OBJECT_META.get(name, "")) for name, field in schema["properties"].items()
     }
@@ -164,6 +161,6 @@ def described_metadata(schema: Object) -> Object:
 
 
 def _described(field: Object, text: str) -> Object:
-    # What stands beside a reference is not read, so the reference goes one level down.
+    # Siblings of a $ref are ignored, so the reference is wrapped.
     described = {"allOf": [field]} if "$ref" in field else field
     return {"description": text, **described} if text else field

@@ -1,4 +1,4 @@
-"""OpenAPI v3: one document for every version of every group."""
+"""OpenAPI v3: one document per group version."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ _CUSTOM = {"title": "Kubernetes CRD Swagger", "version": "v0.1.0"}
 
 
 def document(version: str, resources: list[Resource]) -> Object:
-    """The document of one version of a group."""
     paths: dict[str, Object] = {}
     for resource in resources:
         paths.update(Operations(resource, resource.versions[version]).paths())
@@ -34,7 +33,7 @@ def document(version: str, resources: list[Resource]) -> Object:
 
 
 def schemas(version: str, resources: list[Resource]) -> dict[str, Object]:
-    """Every schema that the objects of some resources are made of."""
+    """The schemas of some resources, with all that they refer to."""
     needed = list(_ALWAYS)
     own: dict[str, Object] = {}
     for resource in resources:

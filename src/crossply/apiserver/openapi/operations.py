@@ -1,4 +1,4 @@
-"""The paths of a resource and what can be done at each."""
+"""The OpenAPI paths and operations of a resource."""
 
 from __future__ import annotations
 
@@ -41,8 +41,6 @@ _MEANS = {200: "OK", 201: "Created", 202: "Accepted"}
 
 
 class Operations:
-    """The operations of one resource at one version."""
-
     def __init__(self, resource: Resource, version: Version) -> None:
         self._resource = resource
         self._version = version
@@ -54,7 +52,6 @@ class Operations:
         self._title = "".join(word.capitalize() for word in words) + version.name.capitalize()
 
     def paths(self) -> dict[str, Object]:
-        """Every path of the resource with its operations."""
         resource = self._resource
         root = f"/apis/{resource.group}" if resource.group else "/api"
         root = f"{root}/{self._version.name}"
@@ -149,7 +146,7 @@ class Operations:
             "x-kubernetes-action": action,
             "x-kubernetes-group-version-kind": self._kind,
         }
-        if parameters:  # Go clients do not write an empty list back, and then think that the document changed
+        if parameters:  # Go clients omit an empty list when they write the document back
             operation["parameters"] = [_query(name, kind) for name, kind in parameters]
         if takes is not None:
             operation["requestBody"] = _body(MEDIA, takes, required=action != "delete")

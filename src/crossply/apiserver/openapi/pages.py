@@ -1,4 +1,4 @@
-"""Answering requests for OpenAPI documents."""
+"""Answers requests for OpenAPI documents."""
 
 from __future__ import annotations
 
@@ -24,23 +24,21 @@ _INDEX_TYPE = "text/plain; charset=utf-8"
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document that has been made: packed, as many are kept and few are asked for."""
+    """A compressed document, because many are kept and few are requested."""
 
     packed: bytes
     etag: str
 
     @classmethod
     def of(cls, body: bytes) -> Document:
-        """Pack a document."""
         return cls(zlib.compress(body, 1), etag_of(body))
 
     def body(self) -> bytes:
-        """The document as it is sent."""
         return zlib.decompress(self.packed)
 
 
 class OpenApi:
-    """The OpenAPI documents of a registry, each made when it is first asked for."""
+    """The OpenAPI documents of a registry, each built on first use."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
@@ -48,7 +46,7 @@ class OpenApi:
         self._versions: dict[str, tuple[str, list[Resource]]] = {}
         self._swagger: dict[str, Document] = {}
         self._by_version: dict[str, tuple[list[Resource], Document]] = {}
-        """Documents of versions, with the resources that they were made of."""
+        """Documents of versions, with the resources that they were built from."""
 
     async def page(self, context: Any, info: RequestInfo, headers: Mapping[str, str]) -> Reply:
         """Answer a path at or below /openapi."""
@@ -68,7 +66,7 @@ class OpenApi:
         return Reply(200, page.body(), form, caching)
 
     def _refresh(self) -> None:
-        """Forget what was made of resources that have changed since."""
+        """Drop documents of resources that have changed."""
         if self._generation == self._registry.generation:
             return
         self._generation = self._registry.generation
@@ -92,7 +90,7 @@ class OpenApi:
         return None if known is None else self._version(place, *known)
 
     def _version(self, place: str, version: str, resources: list[Resource]) -> Document:
-        """A version's document; it is made again only if one of its resources is another than before."""
+        """The document of a version; built again only if one of its resources was replaced."""
         known = self._by_version.get(place)
         if known is not None and _same(known[0], resources):
             return known[1]
@@ -122,9 +120,9 @@ def _place(group: str, version: str) -> str:
 
 
 def accepted_form(accept: str, path: str) -> str:
-    """The first form that a client takes and that is made; empty if there is none.
+    """The first supported form that a client accepts; empty if there is none.
 
-    Version 2 is also made in protobuf, as Go clients read it in no other form.
+    Version 2 is also available as protobuf, the only form that Go clients read.
     """
     if not accept.strip():
         return _JSON_TYPE

@@ -1,7 +1,7 @@
-"""OpenAPI v2: everything in body_parameter document, in words that older clients know.
+"""OpenAPI v2: one document with everything, for older clients.
 
-Version 2 cannot say everything that a structural schema says; what it cannot say is left out, so that clients
-never refuse what the server would take.
+Version 2 cannot express everything in a structural schema; the rest is left out, so that clients never refuse
+what the server accepts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ _OPEN = "x-kubernetes-preserve-unknown-fields"
 
 
 def swagger(groups: Groups) -> Object:
-    """The document of all groups and versions."""
     paths: dict[str, Object] = {}
     definitions: dict[str, Object] = {}
     for versions in groups.values():
@@ -38,7 +37,7 @@ def swagger(groups: Groups) -> Object:
 
 def _root(schema: Object) -> Object:
     if schema.get(_OPEN):
-        # A kind that takes anything must not be described by the few fields that are known.
+        # An open kind must not be described by its few known fields.
         root: Object = {"type": "object"}
         for key in ("description", "x-kubernetes-group-version-kind"):
             if key in schema:
@@ -67,7 +66,7 @@ def _described(schema: Object, rest: Object) -> Object:
 
 
 def _flattened(schema: Object) -> Object:
-    """A reference that stood beside other words stands alone in version 2."""
+    """A reference with siblings becomes a bare reference in version 2."""
     parts = schema.get("allOf")
     if parts and len(parts) == 1 and "$ref" in parts[0]:
         return {**{key: value for key, value in schema.items() if key != "allOf"}, **parts[0]}

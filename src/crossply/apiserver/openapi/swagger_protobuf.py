@@ -1,7 +1,7 @@
-"""OpenAPI v2 in the binary form that Go clients ask for: gnostic's `openapi.v2.Document`.
+"""OpenAPI v2 as protobuf for Go clients: gnostic's `openapi.v2.Document`.
 
-Messages are written by tables of field numbers; what a table does not name is a vendor extension, whose value
-travels as a text.
+Messages are written by tables of field numbers; keys that a table does not have are vendor extensions, whose
+values are strings.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ Table = Mapping[str, tuple[int, Write]]
 
 
 def encode(document: Object) -> bytes:
-    """The document as bytes."""
     return _message(_DOCUMENT, 16, document)
 
 

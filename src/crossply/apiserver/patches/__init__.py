@@ -1,1 +1,1 @@
-"""The ways to describe a change: JSON patch, merge patch and strategic merge patch, each a pure function."""
+"""JSON patch and strategic merge patch, as pure functions."""

@@ -1,8 +1,8 @@
-"""JSON patch (RFC 6902) as kube-apiserver performs it: operations one after the other, on a copy.
+"""JSON patch (RFC 6902) as in kube-apiserver: operations in order, on a copy.
 
-Only the containers on the way to a change are copied, each once, so an operation costs what it touches and
-not what the object weighs. Only `copy` can make an object larger than its patch, so the size that
-all copies of a patch add is limited.
+Only the containers on the path of a change are copied, each once, so an operation costs what it touches and
+not the size of the object. Only `copy` can make an object larger than its patch, so the total size of all
+copies is limited.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class JsonPatchError(CrossplyError):
 
 
 def json_patch(target: Object, operations: list[Any]) -> Any:
-    """The target after all operations; neither of the arguments is changed."""
+    """The target after all operations; neither argument is changed."""
     if len(operations) > MAX_OPERATIONS:
         raise JsonPatchError(
             f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(operations)}"
@@ -43,13 +43,13 @@ def json_patch(target: Object, operations: list[Any]) -> Any:
 
 
 class _Document:
-    """An object under change."""
+    """The object during the operations."""
 
     def __init__(self, root: Any) -> None:
         self.root = root
         self._copied_bytes = 0
         self._own: dict[int, Any] = {}
-        """The containers that were copied, which may be changed in place."""
+        """The copied containers, which may be changed in place."""
 
     def perform(self, operation: Object) -> None:
         name, path = operation.get("op"), _pointer(operation, "path")
@@ -72,7 +72,7 @@ class _Document:
             raise JsonPatchError(f"Unexpected kind: {name}")
 
     def _get(self, path: list[str]) -> Any:
-        """The value at a path; a member that an object does not have is null."""
+        """The value at a path; a missing member of an object is null."""
         value = self.root
         for step in path[:-1]:
             value = _member(value, step, path)
@@ -81,7 +81,7 @@ class _Document:
         return value.get(path[-1]) if isinstance(value, dict) else value[_index(value, path[-1])]
 
     def _parent(self, path: list[str]) -> Any:
-        """The container of the value at a path, which may be changed."""
+        """The container of the value at a path, copied for changes."""
         if not path or not isinstance(self.root, dict | list):
             raise _missing(path)
         self.root = parent = self._owned(self.root)
@@ -161,7 +161,7 @@ def _member(container: Any, step: str, path: list[str]) -> Any:
 
 
 def _index(items: list[Any], step: str, *, room: int = 0) -> int:
-    """A place in a list, counted from its end when negative; `room` is for a place behind the last one."""
+    """An index in a list, from its end if negative; `room` allows the index behind the last item."""
     if not _INTEGER.fullmatch(step):
         raise JsonPatchError(f"value was not a proper array index: {step[:64]!r}")
     index, size = int(step), len(items) + room

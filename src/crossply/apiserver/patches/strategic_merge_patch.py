@@ -1,8 +1,8 @@
-"""Strategic merge patch: a merge patch that knows which lists are maps in disguise.
+"""Strategic merge patch: a merge patch that merges lists by key.
 
-A schema says for a list whether it merges (`x-kubernetes-patch-strategy`) and by which key
-(`x-kubernetes-patch-merge-key`). Directives inside the patch say what cannot be said by values: `$patch`,
-`$retainKeys`, `$deleteFromPrimitiveList/…` and `$setElementOrder/…`.
+A schema says whether a list merges (`x-kubernetes-patch-strategy`) and by which key (`x-kubernetes-patch-
+merge-key`). Directives in the patch express the rest: `$patch`, `$retainKeys`, `$deleteFromPrimitiveList/…`
+and `$setElementOrder/…`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _GO_TYPES = {bool: "bool", int: "int64", float: "float64", str: "string", dict: 
 
 
 class StrategicPatchError(CrossplyError):
-    """A strategic merge patch holds a directive that cannot be followed."""
+    """A strategic merge patch has an invalid directive."""
 
     code = "CP-641"
 
@@ -33,7 +33,6 @@ class StrategicPatchError(CrossplyError):
 
 
 def strategic_patch(target: Any, patch: Object, schema: Object) -> Object:
-    """The target with the patch merged in."""
     directive = patch.get(_PATCH)
     if directive == "replace":
         return {key: value for key, value in patch.items() if key != _PATCH}
@@ -50,7 +49,7 @@ def strategic_patch(target: Any, patch: Object, schema: Object) -> Object:
 
 
 def _retained(target: Object, patch: Object) -> Object:
-    """The target without what the patch does not retain; what the patch sets, it has to retain."""
+    """The target without what the patch does not retain; the patch must retain what it sets."""
     if _RETAIN not in patch:
         return target
     if not isinstance(patch[_RETAIN], list):
@@ -104,7 +103,7 @@ def _merge_objects(existing: list[Any], items: list[Object], schema: Object) -> 
 
 
 class _MergedList:
-    """A list of objects that are told apart by a key; those that a patch adds come first."""
+    """A list of objects with unique keys; those that a patch adds come first."""
 
     def __init__(self, existing: list[Any], key: str, schema: Object) -> None:
         self._existing = dict(enumerate(existing))
@@ -117,7 +116,7 @@ class _MergedList:
                 self._places.setdefault(_identity(item.get(key)), []).append(place)
 
     def merge(self, item: Object) -> None:
-        """Delete or change what has the key of this item, or add it."""
+        """Delete or change the item with the same key, or add the item."""
         name = _identity(item[self._key])
         if item.get(_PATCH) == "delete":
             for place in self._places.pop(name, ()):
@@ -128,12 +127,11 @@ class _MergedList:
             self._new.append(strategic_patch({}, item, self._schema))
 
     def items(self) -> list[Any]:
-        """The merged list."""
         return [*self._new, *self._existing.values()]
 
 
 def _identity(value: Any) -> Any:
-    """What stands for a value in a set: equal values have equal ones."""
+    """A hashable stand-in for a value: equal values have equal ones."""
     return ("", orjson.dumps(value, option=orjson.OPT_SORT_KEYS)) if type(value) in (dict, list) else value
 
 
@@ -158,7 +156,7 @@ def _apply_directives(merged: Object, patch: Object, schema: Object) -> None:
 
 
 def _ordered(items: list[Any], order: list[Any], schema: Object) -> list[Any]:
-    """The items in the order the patch lists them; those it does not list stay where they are around them."""
+    """The items in the order of the patch; items that it does not list keep their places."""
     key = schema.get("x-kubernetes-patch-merge-key")
 
     def name(item: Any) -> Any:

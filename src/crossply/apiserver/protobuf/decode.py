@@ -1,9 +1,9 @@
-"""From a message to what the same object is in JSON.
+"""Decodes messages to the objects that they are in JSON.
 
-Go writes every field that is not a pointer, also when it is empty; in JSON such fields are left out. So an
-empty value is dropped unless Go has a pointer there, where it means that somebody set it.
+Go writes every non-pointer field, even if it is empty; in JSON such fields are left out. So an empty value is
+dropped unless the field is a pointer, where it was set explicitly.
 
-The fields of a message are compiled once into what takes each from the wire; only messages that are met are.
+The fields of a message are compiled once into readers, when the message is first used.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from crossply.apiserver.protobuf.wire import (
 from crossply.values import Object
 
 MAX_DEPTH = 200
-"""How deep messages may nest: no real object comes near, and the stack holds it."""
+"""How deep messages may nest: far deeper than real objects, within the stack."""
 
 Take = Callable[[Object, bytes, int, int, int], None]
-"""Takes a field into the object: from the bytes between two places, at a depth."""
+"""Reads a field into the object: from the bytes between two offsets, at a depth."""
 TakeNumber = Callable[[Object, int], None]
 
 _unpack_double = struct.Struct("<d").unpack_from
@@ -49,21 +49,19 @@ def decode_message(name: str, data: bytes) -> Any:
 
 
 class Message:
-    """Reads messages of one name."""
-
     __slots__ = ("chunks", "joined", "known", "name", "numbers")
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.known: frozenset[int] = frozenset()
         self.chunks: dict[int, Take] = {}
-        """Fields of bytes, by tag."""
+        """Length-delimited fields, by tag."""
         self.numbers: dict[int, TakeNumber] = {}
         alternatives = ALTERNATIVES.get(name)
         self.joined = alternatives.joined if alternatives else None
 
     def read(self, data: bytes, at: int, end: int, depth: int) -> Any:
-        """The value of the message between two places."""
+        """The value of the message between two offsets."""
         if depth > MAX_DEPTH:
             raise Malformed(f"the object nests deeper than {MAX_DEPTH} messages")
         obj: Object = {}
@@ -92,7 +90,7 @@ class Message:
         return self.joined(obj) if self.joined else obj
 
     def _skip(self, tag: int, data: bytes, at: int, end: int) -> int:
-        """The place behind a field that the message does not have."""
+        """The offset after an unknown field."""
         number, wire_type = tag >> 3, tag & 7
         if wire_type == END_GROUP:
             raise Malformed(f"proto: {self._title}: wiretype end group for non-group")
@@ -114,7 +112,7 @@ _messages: dict[str, Message] = {}
 
 
 def _message(name: str) -> Message:
-    """The reader of a message, made when it is first met; one that contains itself meets itself."""
+    """The reader of a message, created on first use; a recursive one refers to itself."""
     message = _messages.get(name)
     if message is None:
         message = _messages[name] = Message(name)
@@ -136,7 +134,7 @@ def _fill(message: Message, fields: dict[int, Field]) -> None:
 
 
 NUMBERS: dict[str, Callable[[int], Any]] = {"bool": bool, "int32": int32, "int64": signed}
-"""Scalars that are varints, and what they are in JSON."""
+"""Varint scalars, and their JSON form."""
 
 
 def _number_taker(field: Field) -> TakeNumber:
@@ -178,7 +176,7 @@ def _taker(field: Field) -> Take:
         return take_item
     if container == EMBEDDED:
         return lambda obj, data, at, stop, depth: obj.update(read(data, at, stop, depth + 1))
-    # What reads itself says by None that there is nothing; the number 0 is a value like any other.
+    # A scalar type returns None for "nothing"; the number 0 is a value.
     nothing: tuple[Any, ...] = (None,) if container == POINTER or field.type in LEAVES else (None, "", {}, 0)
 
     def take(obj: Object, data: bytes, at: int, stop: int, depth: int) -> None:
@@ -190,7 +188,7 @@ def _taker(field: Field) -> Take:
 
 
 def _map_taker(field: Field) -> Take:
-    """Takes entries of a map; an entry is a message of a key and a value."""
+    """Reads map entries; an entry is a message of a key and a value."""
     name = field.name
     entry = Message(field.type)
     _fill(entry, {1: Field("key", "string", POINTER), 2: Field("value", field.type, POINTER)})
@@ -205,7 +203,7 @@ def _map_taker(field: Field) -> Take:
 
 
 def _absent(kind: str) -> Callable[[], Any]:
-    """What makes the value of an entry that has none."""
+    """The default value of an entry without one."""
     if kind in NUMBERS:
         return lambda: NUMBERS[kind](0)
     return lambda: _reader(kind)(b"", 0, 0, 0)

@@ -1,6 +1,6 @@
-"""From an object in JSON to its message.
+"""Encodes objects as messages.
 
-Fields are written in the order of their numbers. What is not set is not written, which readers take for zero.
+Fields are written in the order of their numbers. Unset fields are not written, which readers take for zero.
 """
 
 from __future__ import annotations
@@ -15,29 +15,25 @@ from crossply.apiserver.protobuf.scalars import LEAVES
 from crossply.apiserver.protobuf.wire import BYTES, FIXED64, VARINT, chunk, varint
 
 Write = Callable[[Any], bytes]
-"""Writes one value, without its field's number."""
+"""Writes one value, without its field number."""
 
 _WIRE_TYPES = {"bool": VARINT, "int32": VARINT, "int64": VARINT, "double": FIXED64}
 
 
 def encode_message(name: str, obj: Any) -> bytes:
-    """The bytes of a message, by the message's name."""
     return _message(name).write(obj)
 
 
 class Message:
-    """Writes messages of one name."""
-
     __slots__ = ("fields", "split")
 
     def __init__(self, name: str) -> None:
         self.fields: list[tuple[str, Callable[[Any], bytes]]] = []
-        """JSON names, and what writes the whole field; an embedded one has no name and sees the object."""
+        """JSON names, and what writes the field; an embedded one has no name and gets the whole object."""
         alternatives = ALTERNATIVES.get(name)
         self.split = alternatives.split if alternatives else None
 
     def write(self, obj: Any) -> bytes:
-        """The bytes of an object."""
         if self.split is not None:
             obj = self.split(obj)
         parts = []
@@ -52,7 +48,7 @@ _messages: dict[str, Message] = {}
 
 
 def _message(name: str) -> Message:
-    """The writer of a message, made when it is first needed; one that contains itself meets itself."""
+    """The writer of a message, created on first use; a recursive one refers to itself."""
     message = _messages.get(name)
     if message is None:
         message = _messages[name] = Message(name)
@@ -73,7 +69,6 @@ def _field(number: int, field: Field) -> tuple[str, Callable[[Any], bytes]]:
 
 
 def _value(number: int, kind: str) -> Write:
-    """What writes a value with its field's number."""
     wire_type = _WIRE_TYPES.get(kind, BYTES)
     tag = varint(number << 3 | wire_type)
     if wire_type == VARINT:
@@ -101,12 +96,12 @@ def _bytes(kind: str) -> Write:
 
 
 def _written_by(write: Write) -> Write:
-    """A leaf that is null, such as an item of an enum, is an empty message."""
+    """A null scalar, such as an item of an enum, is an empty message."""
     return lambda value: b"" if value is None else write(value)
 
 
 def _embedded(number: int, kind: str) -> Write:
-    """Part of the message itself: its fields are among the object's own."""
+    """An embedded message: its fields are among the object's own."""
     write = _message(kind).write
 
     def write_part(obj: Any) -> bytes:

@@ -1,4 +1,4 @@
-"""How objects travel in protobuf: four bytes of magic, then the kind and the bytes of the object."""
+"""The protobuf envelope: four magic bytes, then the kind and the bytes of the object."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SCHEME = 'in scheme "pkg/runtime/scheme.go:111"'
 
 
 def decode_object(data: bytes, kind: str, api_version: str = "") -> Object:
-    """The object in a body, a bad request if there is none; `kind` and `api_version` are what is expected."""
+    """The object in a body; raises BadRequest. `kind` and `api_version` are expected."""
     try:
         sent_version, sent_kind, raw = _unwrapped(data)
     except Malformed as problem:
@@ -36,7 +36,7 @@ def decode_object(data: bytes, kind: str, api_version: str = "") -> Object:
 
 
 def _expected_message(sent_version: str, sent_kind: str, api_version: str, kind: str) -> str:
-    """The message of the kind that was told, which must be the one that is expected."""
+    """The message of the kind in the body, which must be the expected one."""
     name = message_of(sent_version, sent_kind)
     if name is None or (kind == _OPTIONS and sent_kind != kind):
         raise Malformed(f'no kind "{sent_kind}" is registered for version "{sent_version}" {_SCHEME}')
@@ -48,7 +48,7 @@ def _expected_message(sent_version: str, sent_kind: str, api_version: str, kind:
 
 
 def encode_object(obj: Object) -> bytes:
-    """An object of a built-in kind, or a Status, as clients read it that accept nothing but protobuf."""
+    """An object of a built-in kind, or a Status, in its envelope."""
     api_version, kind = obj.get("apiVersion", ""), obj.get("kind", "")
     name = message_of(api_version, kind)
     if name is None:
@@ -68,7 +68,7 @@ def encode_event(kind: str, obj: Object) -> bytes:
 
 
 def _unwrapped(data: bytes) -> tuple[str, str, bytes]:
-    """The apiVersion, kind and bytes of the object that a body wraps."""
+    """The apiVersion, kind and object bytes of a body."""
     if not data:
         raise Malformed("empty data")
     if not data.startswith(_PREFIX):

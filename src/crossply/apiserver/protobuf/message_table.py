@@ -1,4 +1,4 @@
-"""What was derived from Kubernetes' modules: of every message the number, JSON name and type of its fields.
+"""Data derived from Kubernetes' modules: the number, JSON name and type of every message field.
 
 `messages.json` is written by tools/derive_protobuf_messages.py and read with the first protobuf body.
 """
@@ -18,8 +18,6 @@ _META = "io.k8s.apimachinery.pkg.apis.meta.v1."
 
 
 class Field(NamedTuple):
-    """One field of a message."""
-
     name: str
     type: str
     container: str
@@ -27,8 +25,6 @@ class Field(NamedTuple):
 
 
 class Table(NamedTuple):
-    """The derived data."""
-
     kinds: dict[str, str]
     """Message names by `apiVersion/Kind`."""
     messages: dict[str, dict[int, Field]]
@@ -36,7 +32,7 @@ class Table(NamedTuple):
 
 @functools.cache
 def table() -> Table:
-    """The derived data, read when it is first asked for."""
+    """The derived data, read on first use."""
     import orjson
 
     data = orjson.loads(importlib.resources.files(__package__).joinpath("messages.json").read_bytes())
@@ -48,7 +44,7 @@ def table() -> Table:
 
 
 def message_of(api_version: str, kind: str) -> str | None:
-    """The message of a kind; options of deletion are known in every version."""
+    """The message of a kind; DeleteOptions exists in every version."""
     if kind == "DeleteOptions":
         return f"{_META}DeleteOptions"
     return table().kinds.get(f"{api_version}/{kind}")
@@ -58,7 +54,7 @@ _SCHEMA = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPr
 
 
 class Alternatives(NamedTuple):
-    """How a message's fields become a value, and a value the fields."""
+    """How the fields of a message with alternatives become a value, and back."""
 
     joined: Callable[[Object], Any]
     split: Callable[[Any], Object]
@@ -82,4 +78,4 @@ ALTERNATIVES: dict[str, Alternatives] = {
         lambda value: {"property" if isinstance(value, list) else "schema": value},
     ),
 }
-"""By the name of the message."""
+"""By message name."""

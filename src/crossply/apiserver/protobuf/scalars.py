@@ -1,4 +1,4 @@
-"""Messages that are one value in JSON: times, quantities, numbers or text, raw JSON."""
+"""Messages that are one value in JSON: times, quantities, IntOrString, raw JSON."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ _INT32 = 1 << 31
 
 
 class Leaf(NamedTuple):
-    """How a message becomes a value, and a value a message. A value of None is not written in JSON."""
+    """How a message is read as a value, and written. None is omitted in JSON."""
 
     read: Callable[[bytes], Any]
     write: Callable[[Any], bytes]
 
 
 def text(value: Any) -> str:
-    """A string field."""
     if not isinstance(value, bytes):
         raise Malformed("a number in place of a text")
     try:
@@ -35,7 +34,7 @@ def text(value: Any) -> str:
 
 
 def int32(value: int) -> int:
-    """A varint as the 32-bit integer that Go makes of it."""
+    """A varint as Go's int32."""
     return ((value + _INT32) & 0xFFFF_FFFF) - _INT32
 
 
@@ -60,7 +59,7 @@ def _time(data: bytes) -> datetime:
 
 
 def _read_time(data: bytes) -> str | None:
-    """A time in seconds; an empty one is no time at all."""
+    """A time in seconds; an empty message is None."""
     return format_timestamp(_time(data)) if data else None
 
 
@@ -138,4 +137,4 @@ LEAVES: dict[str, Leaf] = {
     "io.k8s.api.authorization.v1.ExtraValue": _ITEMS,
     "io.k8s.api.certificates.v1.ExtraValue": _ITEMS,
 }
-"""Messages that are read and written here, by name."""
+"""Scalar messages by name."""

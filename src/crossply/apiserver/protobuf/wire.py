@@ -1,4 +1,4 @@
-"""The wire format of protobuf: a message is a row of numbered values."""
+"""The protobuf wire format: a message is a sequence of numbered values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ UNEXPECTED_END = "unexpected EOF"
 
 
 class Malformed(ValueError):
-    """The bytes are no message."""
+    """The bytes are not a valid message."""
 
 
 def fields(data: bytes) -> Iterator[tuple[int, int, int | bytes]]:
@@ -34,7 +34,7 @@ def fields(data: bytes) -> Iterator[tuple[int, int, int | bytes]]:
 
 
 def extent(data: bytes, at: int, end: int, wire_type: int) -> tuple[int, int]:
-    """Where the value of a field that is no varint begins and ends."""
+    """The start and end of the value of a field that is not a varint."""
     if wire_type == BYTES:
         size, at = read_varint(data, at, end)
         if size >> 63:
@@ -49,7 +49,7 @@ def extent(data: bytes, at: int, end: int, wire_type: int) -> tuple[int, int]:
 
 
 def read_varint(data: bytes, at: int, end: int) -> tuple[int, int]:
-    """The varint that starts at `at`, and where the next byte is."""
+    """The varint at `at`, and the offset of the next byte."""
     value = shift = 0
     while at < end:
         byte = data[at]
@@ -64,7 +64,7 @@ def read_varint(data: bytes, at: int, end: int) -> tuple[int, int]:
 
 
 def signed(value: int) -> int:
-    """A varint as the 64-bit integer it stands for."""
+    """A varint as a signed 64-bit integer."""
     return value - (1 << 64) if value >> 63 else value
 
 
@@ -82,5 +82,5 @@ def varint(number: int) -> bytes:
 
 
 def chunk(number: int, data: bytes) -> bytes:
-    """A field that holds bytes: a text or another message."""
+    """A length-delimited field: a string or another message."""
     return varint(number << 3 | BYTES) + varint(len(data)) + data

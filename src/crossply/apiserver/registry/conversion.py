@@ -1,4 +1,4 @@
-"""The same object at another version of its resource."""
+"""Converts objects between the versions of their resource."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from crossply.apiserver.server_context import ServerContext
 from crossply.values import Object
 
 _FACTOR = 5
-"""How many times as long as writing JSON it takes to bring an object to another version."""
+"""How many times as long as encoding JSON a conversion takes."""
 
 
 def needs_webhook(resource: Resource) -> bool:
-    """Whether versions differ in more than their name."""
+    """Whether a webhook converts between versions."""
     return (resource.conversion or {}).get("strategy") == "Webhook"
 
 
 async def convert(
     context: ServerContext, resource: Resource, objects: list[Object], version: str
 ) -> list[Object]:
-    """Stored objects at a version, with the defaults and without the fields that its schema says now."""
+    """Stored objects at a version, with the defaults and without the unknown fields of its current schema."""
     converted = await _converted(context, resource, objects, version)
     if not resource.custom or (converted is objects and all(_is_fresh(resource, obj) for obj in objects)):
         return converted
@@ -33,7 +33,7 @@ async def convert(
 
 
 def _is_fresh(resource: Resource, obj: Object) -> bool:
-    """Whether an object was stored after its resource became what it is, and so is as it should be."""
+    """Whether an object was stored after the last change of its definition, and so needs no defaulting."""
     return int(obj["metadata"].get("resourceVersion") or 0) >= resource.since
 
 
@@ -54,7 +54,7 @@ async def _converted(
 
 
 async def to_storage(context: ServerContext, resource: Resource, obj: Object) -> Object:
-    """One object in the form in which it is stored."""
+    """An object at its storage version."""
     target = resource.stored_as or resource
     if obj.get("apiVersion") == target.api_version(target.storage_version):
         return obj
@@ -62,5 +62,4 @@ async def to_storage(context: ServerContext, resource: Resource, obj: Object) ->
 
 
 async def convert_one(context: ServerContext, resource: Resource, obj: Object, version: str) -> Object:
-    """One object at a version."""
     return (await convert(context, resource, [obj], version))[0]

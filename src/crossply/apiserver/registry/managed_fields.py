@@ -1,4 +1,4 @@
-"""Field ownership: which manager wrote which field, kept by server-side apply for every write."""
+"""The scopes of server-side apply: which fields each endpoint may own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NOT_STATUS = {"f:metadata": FIELD, "f:spec": FIELD}
 
 
 class Scopes:
-    """The endpoints of every resource as apply sees them, each compiled once."""
+    """The endpoints of every resource for server-side apply, each compiled once."""
 
     __slots__ = ("_compiled",)
 
@@ -24,7 +24,7 @@ class Scopes:
         self._compiled: dict[int, tuple[Resource, dict[tuple[str, str], Scope]]] = {}
 
     def of(self, resource: Resource, version: str, subresource: str) -> Scope:
-        """The scope of one endpoint; every subresource but status writes as the main one does."""
+        """The scope of one endpoint; every subresource but status uses the main one."""
         compiled = self._compiled.get(id(resource))
         if compiled is None or compiled[0] is not resource:
             compiled = self._compiled[id(resource)] = (resource, _compile(resource))
@@ -57,7 +57,7 @@ def _type(resource: Resource, version: Version) -> Type:
 
 
 def as_status(problem: ApplyError, resource: Resource, name: str) -> StatusError:
-    """What the client is told of an apply that failed."""
+    """The Status of an apply that failed."""
     if isinstance(problem, ApplyConflict):
         causes = [Cause(cause.type, cause.message, cause.field) for cause in problem.causes]
         return StatusError(409, "Conflict", str(problem), causes=causes)

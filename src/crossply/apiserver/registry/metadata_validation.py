@@ -1,4 +1,4 @@
-"""Checking the metadata of any object, on creation and on update."""
+"""Validates the metadata of any object, on create and update."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _BANNED_OWNERS = {("v1", "Event")}
 def check_metadata(
     metadata: Object, *, namespaced: bool, name_problems: NameProblems = subdomain_problems
 ) -> list[FieldError]:
-    """What is wrong with the metadata of a new or changed object."""
+    """The errors of the metadata of a new or changed object."""
     errors = _check_name(metadata, name_problems)
     errors += _check_namespace(metadata, namespaced)
     errors += check_labels(metadata.get("labels"), "metadata.labels")
@@ -75,7 +75,6 @@ def _check_namespace(metadata: Object, namespaced: bool) -> list[FieldError]:
 
 
 def check_labels(labels: Any, path: str) -> list[FieldError]:
-    """What is wrong with labels."""
     errors = []
     for key, value in (labels or {}).items():
         errors += [_invalid(path, key, problem) for problem in qualified_name_problems(key)]
@@ -138,7 +137,7 @@ def _check_finalizers(finalizers: Any) -> list[FieldError]:
 
 
 def check_built_in_finalizers(metadata: Object) -> list[FieldError]:
-    """Finalizers of built-in kinds are standard ones, or qualified."""
+    """Finalizers of built-in kinds must be standard ones, or qualified."""
     return [
         _invalid(
             f"metadata.finalizers[{index}]",
@@ -151,7 +150,7 @@ def check_built_in_finalizers(metadata: Object) -> list[FieldError]:
 
 
 def finalizer_warnings(metadata: Object, old: Object) -> list[str]:
-    """What is said of new finalizers of custom resources that another program might use, too."""
+    """Warnings about new, unqualified finalizers of custom resources."""
     added = set(metadata.get("finalizers") or ()) - set(old.get("finalizers") or ())
     return [
         f'metadata.finalizers: "{name}": prefer a domain-qualified finalizer name to avoid accidental '
@@ -162,7 +161,7 @@ def finalizer_warnings(metadata: Object, old: Object) -> list[str]:
 
 
 def check_metadata_update(new: Object, old: Object) -> list[FieldError]:
-    """What is wrong with the metadata of a changed object, compared with the object before."""
+    """The errors of changed metadata, compared with the old object."""
     errors = _check_new_finalizers(new, old) if old.get("deletionTimestamp") else []
     errors += [
         _invalid(f"metadata.{key}", new.get(key, ""), _IMMUTABLE)

@@ -1,4 +1,4 @@
-"""The rules for names, labels and annotations, with Kubernetes' sentences for what breaks them."""
+"""Validates names, label keys and label values, with Kubernetes' sentences."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def too_long_problem(limit: int, of: str = "characters") -> str:
 
 @cached_for_short_texts(4096)
 def subdomain_problems(name: str) -> tuple[str, ...]:
-    """What is wrong with a DNS subdomain: the name of most objects."""
+    """A DNS subdomain: the name of most objects."""
     problems = []
     if len(name) > 253:
         problems.append(too_long_problem(253))
@@ -57,19 +57,19 @@ def subdomain_problems(name: str) -> tuple[str, ...]:
 
 @cached_for_short_texts(1024)
 def dns_label_problems(name: str) -> tuple[str, ...]:
-    """What is wrong with a DNS label: the name of a namespace."""
+    """A DNS label: the name of a namespace."""
     problems = []
     if len(name) > 63:
         problems.append(too_long_problem(63))
     if not _DNS_LABEL.fullmatch(name):
-        # A good subdomain that is no label can only have dots too many.
+        # A valid subdomain that is not a label can only have dots.
         problems.append("must not contain dots" if _SUBDOMAIN.fullmatch(name) else _DNS_LABEL_RULE)
     return tuple(problems)
 
 
 @cached_for_short_texts(1024)
 def dns_1035_problems(name: str) -> tuple[str, ...]:
-    """What is wrong with a DNS label that must begin with a letter: the name of a service."""
+    """A DNS label that starts with a letter: the name of a service."""
     problems = []
     if len(name) > 63:
         problems.append(too_long_problem(63))
@@ -80,7 +80,7 @@ def dns_1035_problems(name: str) -> tuple[str, ...]:
 
 @cached_for_short_texts(1024)
 def path_segment_problems(name: str) -> tuple[str, ...]:
-    """What is wrong with a name that need only fit into a URL: the name of a role."""
+    """A name that must only fit into a URL: the name of a role."""
     if name in (".", ".."):
         return (f"may not be '{name}'",)
     return tuple(f"may not contain '{char}'" for char in ("/", "%") if char in name)
@@ -88,7 +88,7 @@ def path_segment_problems(name: str) -> tuple[str, ...]:
 
 @cached_for_short_texts(4096)
 def qualified_name_problems(key: str) -> tuple[str, ...]:
-    """What is wrong with the key of a label, an annotation or a finalizer."""
+    """The key of a label, an annotation or a finalizer."""
     prefix, slash, name = key.rpartition("/")
     if "/" in prefix:
         hint = " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
@@ -109,7 +109,6 @@ def qualified_name_problems(key: str) -> tuple[str, ...]:
 
 @cached_for_short_texts(4096)
 def label_value_problems(value: str) -> tuple[str, ...]:
-    """What is wrong with the value of a label."""
     problems = []
     if len(value.encode()) > 63:
         problems.append(too_long_problem(63, "bytes"))

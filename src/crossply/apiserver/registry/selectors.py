@@ -1,4 +1,4 @@
-"""Label and field selectors: parsed once a request, then asked about many objects."""
+"""Label and field selectors: parsed once per request, matched against many objects."""
 
 from __future__ import annotations
 
@@ -11,24 +11,21 @@ from crossply.apiserver.registry.resources import Version
 from crossply.values import Object
 
 MAX_CLAUSES = 1000
-"""How many clauses a selector may have. Kubernetes bounds them only by the length of a URL."""
+"""How many clauses a selector may have. Kubernetes limits them only by the length of a URL."""
 MAX_VALUES = 4096
-"""How many values they may name together."""
+"""How many values they may have together."""
 
 _KEY_FIELDS = {"metadata.name": 2, "metadata.namespace": 1}
-"""The fields that the key of a stored object tells, and where."""
+"""The fields that are part of a storage key, and their position in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One clause of a label selector."""
-
     key: str
     operator: str
     values: frozenset[str] = frozenset()
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether labels satisfy this clause."""
         value = labels.get(self.key)
         if self.operator == "exists":
             return value is not None
@@ -65,12 +62,11 @@ def _too_long() -> StatusError:
 
 
 def labels_match(requirements: tuple[Requirement, ...], labels: Mapping[str, str]) -> bool:
-    """Whether labels satisfy every clause."""
     return all(requirement.matches(labels) for requirement in requirements)
 
 
 class _Parser:
-    """A label selector, word by word."""
+    """Parses a label selector word by word."""
 
     _SPECIAL = "()=,!<>"
 
@@ -186,25 +182,23 @@ def _check_value(value: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class FieldClause:
-    """One clause of a field selector."""
-
     path: str
     equal: bool
     value: str
 
     @property
     def is_about_key(self) -> bool:
-        """Whether it is about what names an object, so that the object itself need not be looked at."""
+        """Whether the storage key alone decides, without the object."""
         return self.path in _KEY_FIELDS
 
 
 def keys_match(clauses: tuple[FieldClause, ...], key: tuple[str, str, str]) -> bool:
-    """Whether the key of a stored object satisfies clauses about its name and namespace."""
+    """Whether a storage key satisfies clauses about name and namespace."""
     return all((key[_KEY_FIELDS[clause.path]] == clause.value) is clause.equal for clause in clauses)
 
 
 def parse_fields(text: str, version: Version, *, custom: bool) -> tuple[FieldClause, ...]:
-    """The clauses of a field selector; only fields that may be selected by are allowed."""
+    """The clauses of a field selector; raises BadRequest for fields that are not selectable."""
     clauses = []
     if text.count(",") >= MAX_CLAUSES:
         raise _too_long()
@@ -230,13 +224,12 @@ def _field_clause(part: str) -> FieldClause:
 
 
 def fields_match(clauses: tuple[FieldClause, ...], obj: Object) -> bool:
-    """Whether an object satisfies every clause."""
     return all((_text_at(obj, clause.path) == clause.value) is clause.equal for clause in clauses)
 
 
 def _text_at(obj: Any, path: str) -> str:
     if path == "source" and obj.get("kind") == "Event":
-        # The source of an event is the part that reported it, under its old name or its new one.
+        # The source of an event is its reporting component, under its old name or its new one.
         return (obj.get("source") or {}).get("component") or obj.get("reportingComponent") or ""
     for key in path.split("."):
         obj = obj.get(key) if isinstance(obj, dict) else None

@@ -1,7 +1,7 @@
-"""What is special about a kind: its names, its defaults, its rules.
+"""Strategies: what differs between kinds when objects are created and updated.
 
-The life cycle of an object (`lifecycle`) is the same for all kinds and asks a strategy where they differ.
-Custom resources have theirs here, made from their schema; built-in kinds have theirs in `builtin`.
+The strategy of custom resources is here, compiled from their schema; those of built-in kinds are in
+`builtin.strategies`.
 """
 
 from __future__ import annotations
@@ -34,46 +34,46 @@ _UNCHECKED = (
 
 
 class Strategy(Protocol):
-    """Where kinds differ. `prepare_*` change the new object in place, and never the old one."""
+    """What differs between kinds. `prepare_*` change the new object in place, and never the old one."""
 
     counts_generation: bool
-    """Whether metadata.generation starts at one and grows with the wish."""
+    """Whether metadata.generation starts at one and increases with changes of the spec."""
     allows_create_on_update: bool
-    """Whether a PUT to a name that does not exist makes the object."""
+    """Whether a PUT to a name that does not exist creates the object."""
     allows_unconditional_update: bool
     """Whether an update without a resourceVersion is accepted."""
 
     def name_problems(self, name: str) -> tuple[str, ...]:
-        """What is wrong with an object's name."""
+        """The problems of an object's name."""
         ...
 
     def prepare_create(self, obj: Object) -> None:
-        """Fill in and drop fields of a new object."""
+        """Set and drop fields of a new object."""
         ...
 
     def prepare_update(self, new: Object, old: Object) -> None:
-        """Keep what an update must not touch."""
+        """Restore what an update must not change."""
         ...
 
     def prepare_status_update(self, new: Object, old: Object) -> None:
-        """Keep everything but the status."""
+        """Restore everything but the status."""
         ...
 
     def validate_create(self, obj: Object) -> list[FieldError]:
-        """What is wrong with a new object, besides its metadata."""
+        """The errors of a new object, besides its metadata."""
         ...
 
     def validate_update(self, new: Object, old: Object) -> list[FieldError]:
-        """What is wrong with a changed object, besides its metadata."""
+        """The errors of a changed object, besides its metadata."""
         ...
 
     def changes_generation(self, new: Object, old: Object) -> bool:
-        """Whether the change is one of the wish, not only of metadata or status."""
+        """Whether the change increases metadata.generation."""
         ...
 
 
 class CustomStrategy:
-    """A custom resource: what its schema says."""
+    """The strategy of a custom resource, from its schema."""
 
     counts_generation = True
     allows_create_on_update = False
@@ -85,21 +85,20 @@ class CustomStrategy:
         self._rules = RuleChecker(self._schema) if self._schema and has_rules(self._schema) else None
 
     def name_problems(self, name: str) -> tuple[str, ...]:
-        """Any DNS subdomain is a name."""
         return subdomain_problems(name)
 
     def prepare_create(self, obj: Object) -> None:
-        """A new object has no status where status is a subresource."""
+        """Drop the status where it is a subresource."""
         if self._has_status:
             obj.pop("status", None)
 
     def prepare_update(self, new: Object, old: Object) -> None:
-        """The status is kept where it is a subresource."""
+        """Keep the status where it is a subresource."""
         if self._has_status:
             _keep(new, old, "status")
 
     def prepare_status_update(self, new: Object, old: Object) -> None:
-        """Everything but the status and its owners is kept, metadata too."""
+        """Keep everything but the status and managedFields, metadata too."""
         for key in {*new, *old} - {"status", "metadata"}:
             _keep(new, old, key)
         managers = new["metadata"].get("managedFields")
@@ -108,14 +107,16 @@ class CustomStrategy:
             new["metadata"]["managedFields"] = managers
 
     def validate_create(self, obj: Object) -> list[FieldError]:
-        """Types, list types and rules."""
+        """Validate types, list types and rules."""
         if self._schema is None or self._is_usual(self._schema, obj):
             return self._with_rules(obj, None, [])
         errors = [*validate(obj, self._schema), *check_list_types(obj, self._schema)]
         return self._with_rules(obj, None, errors + check_embedded(obj, self._schema))
 
     def validate_update(self, new: Object, old: Object) -> list[FieldError]:
-        """The same, with rules that look at the old object; old mistakes are forgiven."""
+        """As `validate_create`, with transition rules; errors that the old object had are ignored
+        (ratcheting).
+        """
         if self._schema is None or self._is_usual(self._schema, new):
             return self._with_rules(new, old, [])
         errors = new_errors(validate(new, self._schema), new, old, self._schema)
@@ -125,7 +126,7 @@ class CustomStrategy:
         return self._with_rules(new, old, errors + check_embedded(new, self._schema))
 
     def changes_generation(self, new: Object, old: Object) -> bool:
-        """Without a status subresource, status counts as part of the wish."""
+        """Without a status subresource, the status counts as well."""
         ignored = {"metadata", "status"} if self._has_status else {"metadata"}
         return any(new.get(key) != old.get(key) for key in {*new, *old} - ignored)
 
@@ -136,14 +137,14 @@ class CustomStrategy:
         return [*errors, *rule_errors]
 
     def _is_usual(self, schema: Object, obj: Object) -> bool:
-        """Whether a quick look says that all is well."""
+        """Whether the compiled fast check accepts the object."""
         try:
             return bool(quick_check(schema)(obj) == obj)
         except Unusual:
             return False
 
     def unchecked(self, errors: list[FieldError]) -> list[FieldError]:
-        """A note that rules were not looked at because of these errors."""
+        """A note that rules were not evaluated because of these errors."""
         if self._rules is None or not any(error.kind in _BLOCKING for error in errors):
             return []
         return [FieldError(INVALID, "", None, _UNCHECKED)]

@@ -1,10 +1,10 @@
-"""Storage: one SQLite database, one ever-growing revision, and the recent history behind watches.
+"""Storage: one SQLite database, one increasing revision, and the recent history behind watches.
 
-`store` is the room's face. A write goes `store` → `group_commit` (the writer thread) → `journal` (`database`,
-or nothing in memory) and comes back as an event into `heads` (what is), `history` (what happened) and
-`subscribers` (who wants to know). Between objects and rows stands a `value_codec`, which may be `encryption`;
-`reencryption` rewrites a store whose keys have changed. `loading` reads it all back at a start, `lost_writes`
-checks that nothing acknowledged is missing then, `backup` makes copies to restore.
+`store` is the interface. A write passes `store` → `group_commit` (the writer thread) → `journal`
+(`sqlite_journal`, or none in memory) and returns as an event to `object_index` (current objects), `history`
+(recent events) and `subscribers`. A `value_codec`, such as `encryption`, converts between objects and rows;
+`reencryption` rewrites a store whose keys have changed. `log_loading` reads the database at startup,
+`lost_write_detection` checks that no acknowledged write is missing, `backup` makes copies to restore.
 """
 
 from __future__ import annotations

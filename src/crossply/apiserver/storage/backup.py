@@ -1,10 +1,10 @@
-"""Backups: a snapshot in a file of its own, and a store made from it.
+"""Backups: a snapshot in a file, and a store restored from it.
 
-A restored store must never hand out a revision twice: the lineage that the backup was taken from may have
-gone far beyond it, and the same backup may be restored more than once. So it goes on from the number of
-microseconds since 1970: no lineage can have come as far, unless it made more than a million writes a second
-since it began. Should the clock be wrong, it goes on at least a thousand million above the backup. All older
-revisions count as compacted there, so that a client that watched before reads everything anew.
+A restored store must never assign a revision twice: the original store may be far ahead of the backup, and
+the same backup may be restored more than once. So it continues at the number of microseconds since 1970,
+which no store reaches unless it makes more than a million writes a second. If the clock is wrong, it
+continues at least a thousand million above the backup. All older revisions count as compacted, so clients
+with watches list again.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ _LEAST_JUMP = 1_000_000_000
 
 
 def new_lineage() -> str:
-    """The name of a history of revisions: a new one begins with every new and every restored store."""
+    """The name of a history of revisions: every new and every restored store has a new one."""
     return str(uuid.uuid4())
 
 
 def write_backup(
     path: str, lineage: str, revision: int, entries: Iterable[Entry], codec: ValueCodec = PLAIN
 ) -> None:
-    """Write a snapshot into a new file, whole or not at all."""
+    """Write a snapshot into a new file, completely or not at all."""
     create_database(os.path.abspath(path), lineage, revision, by_revision(entries), codec)
 
 
 def restore(
     backup: str, directory: str, clock: Callable[[], float] = time.time, codec: ValueCodec = PLAIN
 ) -> int:
-    """Make a store in an empty directory from a backup; the result is the revision at which it begins.
+    """Restore a backup into an empty directory; returns the first revision of the store.
 
-    The codec reads the backup, so that a key that does not fit is noticed now, and writes the store.
+    The codec reads the backup, so that a wrong key is detected now, and writes the store.
     """
     if not os.path.isfile(backup):
         raise StorageFailed(f"there is no backup {backup}")
@@ -52,7 +52,7 @@ def restore(
     if os.path.exists(f"{backup}-wal"):
         raise StorageFailed(f"{backup} is not a backup: it is a database in use, or a bare copy of one")
     prepare(directory)
-    # The private directory goes last: as long as it is there without a database, the restore is unfinished.
+    # The private directory is removed last: while it exists without a database, the restore is unfinished.
     try:
         with tempfile.TemporaryDirectory(prefix=RESTORING, dir=directory) as private:
             state = _read(backup, private, codec)
@@ -65,17 +65,16 @@ def restore(
 
 
 def revision_above(revision: int, clock: Callable[[], float]) -> int:
-    """Where a new lineage begins, so that no revision of the lineage before it is given again."""
+    """The first revision of a new lineage, above every revision of the one before."""
     return max(int(clock() * 1_000_000), revision + _LEAST_JUMP)
 
 
 def by_revision(entries: Iterable[Entry]) -> list[Entry]:
-    """Entries in the order in which a database takes them best."""
     return sorted(entries, key=lambda entry: entry.revision)
 
 
 def _read(backup: str, private: str, codec: ValueCodec) -> State:
-    """Check and read a backup by a copy: a backup of an older version is brought up to date on the way."""
+    """Check and read a copy of a backup; an older schema is migrated on the way."""
     try:
         return read_backup(shutil.copyfile(backup, os.path.join(private, DATABASE)), codec)
     except OSError as error:

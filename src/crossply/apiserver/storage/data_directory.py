@@ -1,4 +1,4 @@
-"""The directory that holds a store: private to its user, and open in one process at a time."""
+"""The data directory of a store: private to its user, and open in one process at a time."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from crossply.apiserver.storage.errors import StorageDamaged, StorageFailed, Sto
 
 DATABASE = "crossply.db"
 RESTORING = "restoring-"
-"""How the names of directories begin in which a restore works."""
+"""The prefix of directories in which a restore works."""
 _LOCK = "lock"
 _OWNER_BYTES = 32
 
 
 def prepare(path: str) -> None:
-    """Make the directory unless it is there."""
     try:
         os.makedirs(path, mode=0o700, exist_ok=True)
     except OSError as error:
@@ -26,7 +25,7 @@ def prepare(path: str) -> None:
 
 
 def has_database(path: str) -> bool:
-    """Whether a store was made here before."""
+    """Whether a store was created here before."""
     database = os.path.join(path, DATABASE)
     if os.path.exists(database):
         return True
@@ -47,7 +46,7 @@ def has_database(path: str) -> bool:
 
 
 def sync_directory(path: str) -> None:
-    """Make names in a directory durable."""
+    """Make directory entries durable."""
     descriptor = os.open(path or ".", os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -59,7 +58,7 @@ def sync_directory(path: str) -> None:
 def new_file(path: str) -> Iterator[str]:
     """The path of an empty private file, which becomes the file `path` at the end; raises WouldOverwrite.
 
-    The file is new, so nobody else has it open or owns it, also where others can write to the directory.
+    The file is new, so nobody else has it open or owns it, even where others can write to the directory.
     """
     directory = os.path.dirname(path) or "."
     descriptor, partial = tempfile.mkstemp(
@@ -69,7 +68,7 @@ def new_file(path: str) -> Iterator[str]:
     try:
         yield partial
         try:
-            # A link, unlike a rename, replaces nothing that came meanwhile.
+            # A link, unlike a rename, never replaces an existing file.
             os.link(partial, path)
         except FileExistsError:
             raise WouldOverwrite(f"{path} exists already") from None
@@ -80,7 +79,7 @@ def new_file(path: str) -> Iterator[str]:
 
 
 class DirectoryLock:
-    """Keeps other processes out. The system lets go of it however the process ends."""
+    """A lock against other processes. The system releases it however the process ends."""
 
     __slots__ = ("_descriptor",)
 
@@ -99,12 +98,12 @@ class DirectoryLock:
             raise StorageInUse(
                 f"{path} is in use by another process{f' ({owner})' if owner else ''}"
             ) from error
-        # Only a help for the reader of the message above: a full disk must not keep a store from opening.
+        # The pid is only for the message above: a full disk must not prevent opening a store.
         with contextlib.suppress(OSError):
             # In place, without truncating the file first: that works on a full disk too.
             os.pwrite(self._descriptor, f"process {os.getpid()}\n".ljust(_OWNER_BYTES).encode(), 0)
 
     def release(self) -> None:
-        """Let others in. Linux closes the file, and with it the lock, also when it reports an error."""
+        """Release the lock. Linux closes the file, and with it the lock, even when it reports an error."""
         with contextlib.suppress(OSError):
             os.close(self._descriptor)

@@ -1,4 +1,4 @@
-"""The database file: made whole or not at all, opened by one process, written to by one thread."""
+"""The database file: created completely or not at all, opened by one process, written by one thread."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ if TYPE_CHECKING:
     from apsw import Connection
 
 _HAS_MARK = "marked"
-"""The name of the note in the database that there is a mark beside it."""
+"""The meta key that says that a high-water mark exists."""
 _IS_ENCRYPTED = "encrypted"
-"""The name of the note that new objects are encrypted."""
+"""The meta key that says that new objects are encrypted."""
 
 
 def open_database(path: str, codec: ValueCodec = PLAIN) -> tuple[SqliteJournal, State]:
-    """Open a database that exists, check that nothing acknowledged is missing, and read it."""
+    """Open an existing database, check that no acknowledged write is missing, and read it."""
     with open_errors():
         mark, wal = read_mark(mark_path(path)), read_wal(wal_path(path))
     check_wal(mark, wal, wal_path(path))
@@ -68,7 +68,7 @@ def open_database(path: str, codec: ValueCodec = PLAIN) -> tuple[SqliteJournal, 
 
 
 def read_database(path: str, codec: ValueCodec = PLAIN) -> State:
-    """Check and read a database, whatever the mark beside it says."""
+    """Check and read a database, ignoring its high-water mark."""
     with _opened(path) as connection:
         state = _start(connection, codec)
         connection.close()
@@ -91,7 +91,7 @@ def read_backup(path: str, codec: ValueCodec) -> State:
 
 
 def start_lineage(path: str, lineage: str, revision: int) -> None:
-    """Go on with the objects that can be read, without history, and from another revision."""
+    """Continue with the readable objects, without history, and from another revision."""
     with _opened(path) as connection:
         state = _start(connection, OPAQUE)
         current = {entry.revision for entry in state.entries.values()}
@@ -102,25 +102,25 @@ def start_lineage(path: str, lineage: str, revision: int) -> None:
             write_meta(connection, "compacted", str(revision))
         with write_errors():
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-            # The mark is replaced last. If we are killed before, this can be repeated.
+            # The mark is replaced last, so that this can be repeated after a crash.
             MarkFile(mark_path(path), HighWaterMark(lineage, revision)).close()
         connection.close()
 
 
 def wal_path(path: str) -> str:
-    """Where SQLite keeps the write-ahead log of a database."""
+    """The path of SQLite's write-ahead log."""
     return f"{path}-wal"
 
 
 def _first_mark(path: str, mark: HighWaterMark | None, wal: WalContent | None, state: State) -> MarkFile:
-    """The mark of what was found. It includes writes that were under way when the last process ended."""
+    """The mark of what was read. It includes writes that were pending when the last process ended."""
     with open_errors():
         if wal is None or not wal.frames:
             return MarkFile(
                 mark_path(path), HighWaterMark(state.lineage, state.revision, totals=state.totals)
             )
         # A process that was killed leaves frames that were written but not synced. From now on they are
-        # served, and the mark claims them.
+        # served, and the mark includes them.
         _sync_file(wal_path(path))
         frames = mark.frames if mark and mark.salt == wal.salt else 0
         current = HighWaterMark(
@@ -130,7 +130,7 @@ def _first_mark(path: str, mark: HighWaterMark | None, wal: WalContent | None, s
 
 
 def _note_mark(connection: Connection, journal: SqliteJournal) -> None:
-    """Note in the database itself that there is a mark, so that its loss is noticed."""
+    """Record in the database that a mark exists, so that its loss is detected."""
     with write_errors(), transaction(connection):
         write_meta(connection, _HAS_MARK, "yes")
     journal.checkpoint()
@@ -152,7 +152,7 @@ def _opened(path: str) -> Iterator[Connection]:
 
 
 def _remove_empty(path: str) -> None:
-    """Looking at a database makes an empty log beside it; a database that is refused stays as it was."""
+    """Remove the empty log that reading created, so that a refused database stays as it was."""
     with contextlib.suppress(OSError):
         if os.path.getsize(path) == 0:
             os.unlink(path)
@@ -160,10 +160,10 @@ def _remove_empty(path: str) -> None:
 
 def _connect(path: str) -> Connection:
     if os.path.getsize(path) == 0:
-        # Databases are made whole under another name, so an empty one has lost its content.
+        # Databases are created under another name and renamed, so an empty one has lost its content.
         raise StorageDamaged("the database is damaged: the file is empty")
     connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
-    # Until the database is known to be ours and whole, closing must not write to it either.
+    # Until the database is known to be valid, closing must not write to it either.
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     connection.pragma("locking_mode", "exclusive")
     return connection
@@ -175,7 +175,7 @@ def _start(connection: Connection, codec: ValueCodec) -> State:
     if connection.pragma("journal_mode", "wal") != "wal":
         raise StorageFailed("the file system of the data directory does not support a write-ahead log")
     connection.pragma("synchronous", "full")
-    # Checkpoints are made by `tidy`, after the writers have their answer.
+    # `tidy` makes checkpoints, after the writers have their responses.
     connection.pragma("wal_autocheckpoint", 0)
     connection.pragma("journal_size_limit", 4 * CHECKPOINT_BYTES)
     migrate(connection, version)
@@ -198,7 +198,7 @@ def _note_encryption(connection: Connection, codec: ValueCodec) -> None:
 def create_database(
     path: str, lineage: str, revision: int, entries: Iterable[Entry] = (), codec: ValueCodec = PLAIN
 ) -> None:
-    """Make a database that holds these entries and no history, whole or not at all."""
+    """Create a database with these entries and no history, completely or not at all."""
     if os.path.exists(path):
         raise WouldOverwrite(f"{path} exists already")
     events = (Event(entry.revision, "ADDED", entry.key, entry.data) for entry in entries)
@@ -212,7 +212,7 @@ def create_database(
 
 
 def partial_path(path: str) -> str:
-    """Where the successor of a database is made, before it takes its place."""
+    """The path under which the successor of a database is built."""
     return f"{path}.partial"
 
 
@@ -220,7 +220,7 @@ def partial_path(path: str) -> str:
 def new_database(path: str) -> Iterator[Connection]:
     """An empty database to fill, which replaces another one when the block ends without an error.
 
-    Whenever the process or the machine stops, the old one or the new one is there, and whole.
+    Whenever the process or the machine stops, either the old or the new one is complete.
     """
     partial = partial_path(path)
     with write_errors():

@@ -1,9 +1,8 @@
-"""Space on the disk that is kept for deletions.
+"""Disk space reserved for deletions.
 
-A deletion is a write too: it appends to the write-ahead log, and moving that log into the database may make
-the database larger. On a full disk nothing could be deleted. So a file of some megabytes is allocated
-beside the database, and removed when a write finds the disk full. Until it can be allocated again, only
-deletions and the removal of history are written.
+A deletion is a write too: it appends to the write-ahead log, and a checkpoint of that log may enlarge the
+database. So a file of some megabytes is allocated beside the database, and removed when the disk is full.
+Until it can be allocated again, only deletions and compactions are written.
 """
 
 from __future__ import annotations
@@ -14,26 +13,26 @@ import os
 from crossply.apiserver.storage.sqlite_errors import is_full_error
 
 RESERVE_BYTES = 16 << 20
-"""Enough to move the longest write-ahead log into the database: a checkpoint that is due, and one batch."""
+"""Enough to checkpoint the longest write-ahead log: one that is due, and one batch."""
 _LARGEST_SHARE = 4
-"""On a small disk, the reserve is this part of it."""
+"""On a small disk, the reserve is this fraction of it."""
 _LEAST_BYTES = 64 << 10
 
 
 def reserve_path(database: str) -> str:
-    """Where the reserve of a database is kept."""
+    """The path of the reserve of a database."""
     return f"{database}-reserve"
 
 
 def first_reserve(path: str) -> None:
-    """Allocate the reserve of a new database, a smaller one if the disk or a quota does not allow more."""
+    """Allocate the reserve of a new database; a smaller one if the disk or a quota does not allow more."""
     size = _target_bytes(path)
     while size >= _LEAST_BYTES and not _allocate(path, size):
         size //= 2
 
 
 class Reserve:
-    """The file. It belongs to the writer thread, once the store is open."""
+    """The reserve file. It belongs to the writer thread, once the store is open."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -42,7 +41,7 @@ class Reserve:
         self.restore()
 
     def restore(self) -> bool:
-        """Allocate the file unless it is there; false if there is no space for it."""
+        """Allocate the file unless it exists; False if there is no space for it."""
         if not self.is_allocated:
             self.is_allocated = _allocated_bytes(self._path) >= self.bytes or _allocate(
                 self._path, self.bytes
@@ -50,7 +49,7 @@ class Reserve:
         return self.is_allocated
 
     def release(self) -> None:
-        """Give the space to the database."""
+        """Release the space to the database."""
         self.is_allocated = False
         _remove(self._path)
 
@@ -61,7 +60,7 @@ def _target_bytes(path: str) -> int:
 
 
 def _allocated_bytes(path: str) -> int:
-    """The size of the file, if all of it is on the disk."""
+    """The size of the file, if all of it is allocated."""
     try:
         status = os.stat(path)
     except OSError:
@@ -70,7 +69,7 @@ def _allocated_bytes(path: str) -> int:
 
 
 def _allocate(path: str, size: int) -> bool:
-    """Make the file; false if there is no space. Where files cannot be allocated, there is no reserve."""
+    """Allocate the file; False if there is no space. Without support for allocation there is no reserve."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:

@@ -20,7 +20,7 @@ _NONCE_BYTES = 12
 
 
 class EncryptionKey:
-    """A key and its name. It shows its name only, whoever prints it."""
+    """A key and its name. Its repr shows the name only."""
 
     __slots__ = ("_cipher", "name", "prefix")
 
@@ -36,24 +36,24 @@ class EncryptionKey:
         return f"EncryptionKey({self.name!r})"
 
     def encrypt(self, data: bytes, context: bytes) -> bytes:
-        """The prefix, a nonce that is never used again, and the ciphertext."""
+        """The prefix, a unique nonce, and the ciphertext."""
         nonce = os.urandom(_NONCE_BYTES)
         return b"".join((self.prefix, nonce, self._cipher.encrypt(nonce, data, context)))
 
     def decrypt(self, stored: bytes, context: bytes) -> bytes:
-        """The opposite; raises InvalidTag."""
+        """Decrypt a value; raises InvalidTag."""
         start = len(self.prefix)
         nonce, sealed = stored[start : start + _NONCE_BYTES], stored[start + _NONCE_BYTES :]
         return self._cipher.decrypt(nonce, sealed, context)
 
 
 class Providers(NamedTuple):
-    """What reads and writes the objects of some resources."""
+    """The keys of some resources."""
 
     keys: tuple[EncryptionKey, ...]
-    """All that decrypt."""
+    """All keys that decrypt."""
     first: EncryptionKey | None
-    """The one that encrypts; None to write plain text."""
+    """The key that encrypts; None to write plain text."""
     reads_plain: bool
     """Whether objects may be stored in plain text."""
 
@@ -62,23 +62,22 @@ PLAIN_TEXT = Providers((), None, reads_plain=True)
 
 
 class ResourceGroup(NamedTuple):
-    """Resources and their providers."""
+    """Resource patterns and their providers."""
 
     patterns: tuple[str, ...]
     """`secrets`, `deployments.apps`, `*.apps`, `*.` (the core group) or `*.*`."""
     providers: Providers
 
     def has(self, resource: str) -> bool:
-        """Whether a resource, named as in storage, is one of these."""
         group = resource.partition(".")[2]
         return not {resource, f"*.{group}", "*.*"}.isdisjoint(self.patterns)
 
 
 class Encryption:
-    """The codec of a store with keys. The first group that has a resource decides for it."""
+    """The codec of an encrypted store. The first group that matches a resource applies."""
 
     def __init__(self, groups: Sequence[ResourceGroup], others: Providers = PLAIN_TEXT) -> None:
-        """`others` is for resources of no group."""
+        """`others` applies to resources of no group."""
         self._groups = tuple(groups)
         self._others = others
         self._by_resource: dict[str, Providers] = {}
@@ -90,12 +89,10 @@ class Encryption:
         return tuple(dict.fromkeys(key for key in firsts if key is not None))
 
     def encode(self, key: Key, revision: int, data: bytes) -> bytes:
-        """What is stored of an object: encrypted by the first key of its resource."""
         first = self._of(key[0]).first
         return data if first is None else first.encrypt(data, _context(key, revision))
 
     def decode(self, key: Key, revision: int, stored: bytes) -> bytes:
-        """The object, by the key that encrypted it."""
         providers = self._of(key[0])
         if not stored.startswith(ENCRYPTED_PREFIX):
             if not providers.reads_plain:
@@ -109,14 +106,14 @@ class Encryption:
         )
 
     def is_current(self, key: Key, stored: bytes) -> bool:
-        """Whether a value is stored by the first key, or in plain text where nothing is to be encrypted."""
+        """Whether a value is encrypted with the current key, or plain where nothing is to be encrypted."""
         first = self._of(key[0]).first
         if first is None:
             return not stored.startswith(ENCRYPTED_PREFIX)
         return stored.startswith(first.prefix)
 
     def accept_store(self, is_encrypted: bool) -> bool:
-        """A store is encrypted while something encrypts new objects."""
+        """Whether any key encrypts new objects."""
         return bool(self.keys)
 
     def _of(self, resource: str) -> Providers:
@@ -140,7 +137,7 @@ def _decrypt(candidate: EncryptionKey, key: Key, revision: int, stored: bytes) -
 
 
 def _context(key: Key, revision: int) -> bytes:
-    """What is authenticated with a value. No part of a key has a line break."""
+    """The data that is authenticated with a value. No part of a key has a line break."""
     return f"{key[0]}\n{key[1]}\n{key[2]}\n{revision}".encode()
 
 

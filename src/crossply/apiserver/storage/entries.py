@@ -1,7 +1,7 @@
-"""What the store holds: entries (an object as it is) and events (how it came to be so).
+"""Entries (the current state of an object) and events (changes of it).
 
-Both carry encoded bytes, never decoded objects: ten thousand dicts would cost ten times the memory. An
-entry, the event that made it and the event that replaces it share one bytes object.
+Both have encoded bytes, never decoded objects: ten thousand dicts would take ten times the memory. An entry,
+the event that created it and the event that replaces it share one bytes object.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 Key = tuple[str, str, str]
-"""(resource, namespace or "", name); the resource is named as `Resource.key` does."""
+"""(resource, namespace or "", name); the resource is `Resource.key`."""
 
 NO_LAST_STATE = b"{}"
-"""The data of a deletion that was stored on a full disk: after a restart, history begins behind it."""
+"""The data of a deletion that was stored on a full disk: after a restart, history starts after it."""
 
 EventType = Literal["ADDED", "MODIFIED", "DELETED"]
 
@@ -36,11 +36,11 @@ class Event(NamedTuple):
     previous_revision: int = 0
 
     def entry(self) -> Entry:
-        """The object as this change left it."""
+        """The object after this change."""
         return Entry(self.key, self.revision, self.data)
 
     def before(self) -> Entry | None:
-        """The object as it was before this change."""
+        """The object before this change."""
         if self.previous is None:
             return None
         return Entry(self.key, self.previous_revision, self.previous)
@@ -51,7 +51,7 @@ Events = list[Event]
 
 
 def sort_key(key: Key) -> str:
-    """The place of a key in a list.
+    """The position of a key in a list.
 
     It is the order of etcd's paths, in which namespace `team-a` comes before `team` ("-" sorts before "/").
     """

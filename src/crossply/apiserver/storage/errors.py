@@ -1,4 +1,4 @@
-"""What can go wrong in storage."""
+"""Storage errors."""
 
 from __future__ import annotations
 

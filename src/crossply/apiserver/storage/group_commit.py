@@ -1,13 +1,13 @@
-"""Group commit: one thread makes writes durable, and all that wait while it does go out together next.
+"""Group commit: one thread makes writes durable; all writes that arrive meanwhile share the next commit.
 
-A commit costs one sync of the disk however many writes it carries, so the more writers there are the cheaper
-each write becomes, and a lone writer waits for nothing but the disk.
+A commit costs one disk sync however many writes it has, so more writers make each write cheaper, and a single
+writer waits only for the disk.
 
-When a commit fails the thread stops until the event loop has withdrawn what failed: writes that were queued
-in the meantime may build on it, and must fail too.
+When a commit fails the thread stops until the event loop has withdrawn the failed writes: writes that were
+queued meanwhile may build on them, and must fail too.
 
-When the thread itself fails (without memory, say), nothing is written any more: everything that is queued
-fails, and so does what comes later. Only a restart knows what became durable last.
+When the thread itself fails (out of memory, say), nothing is written any more: all queued and later writes
+fail. Only a restart can find out what became durable last.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ _BATCH_BYTES = 8 << 20
 
 
 class Change(NamedTuple):
-    """One write under way, and who waits for it."""
+    """One pending write, and its waiter."""
 
     event: Event
     entry: Entry
     done: asyncio.Future[Entry]
     from_reserve: bool = False
-    """Whether it is written on a full disk too: deletions, and what they depend on."""
+    """Whether it is written even on a full disk: deletions, and what they depend on."""
 
 
 Batch = list[Change]
 
 
 class Purge(NamedTuple):
-    """Rows that nobody needs any more, few enough to remove them between two commits."""
+    """Superseded rows, few enough to remove between two commits."""
 
     revisions: list[int]
     compacted: int
@@ -48,7 +48,7 @@ class Purge(NamedTuple):
 
 
 class GroupCommit:
-    """The writer thread, seen from the event loop. Its callbacks are called in the event loop."""
+    """The writer thread, seen from the event loop. Callbacks run in the event loop."""
 
     def __init__(
         self,
@@ -76,21 +76,20 @@ class GroupCommit:
 
     @property
     def alive(self) -> bool:
-        """Whether the thread runs."""
         return self._error is None and self._thread.is_alive()
 
     def require_alive(self) -> None:
-        """Raise StorageFailed when the thread has ended before its time."""
+        """Raise StorageFailed if the thread has ended early."""
         if self._error is not None:
             raise _as_storage_failed(self._error)
 
     @property
     def is_full(self) -> bool:
-        """Whether only what may use the reserve is written."""
+        """Whether only writes that may use the reserve are accepted."""
         return self._journal.is_full
 
     def submit(self, change: Change) -> None:
-        """Queue a write. All that are queued in one turn of the event loop wake the thread once."""
+        """Queue a write. All writes of one event loop tick wake the thread once."""
         with self._lock:
             self._queue.append(change)
         self._notify_soon()
@@ -103,20 +102,20 @@ class GroupCommit:
         self._notify_soon()
 
     def withdraw(self, keys: set[Key]) -> list[Change]:
-        """Take the queued writes of these keys back, because what they build on has failed."""
+        """Withdraw the queued writes of these keys, because what they build on has failed."""
         with self._lock:
             withdrawn = [change for change in self._queue if change.event.key in keys]
             self._queue = [change for change in self._queue if change.event.key not in keys]
         return withdrawn
 
     def resume(self) -> None:
-        """Go on after a failure has been dealt with."""
+        """Continue after a failure was handled."""
         with self._ready:
             self._halted = False
             self._ready.notify()
 
     async def close(self) -> None:
-        """Finish what is queued, then close the journal."""
+        """Finish the queue, then close the journal."""
         with self._ready:
             self._closing = True
             self._ready.notify()
@@ -137,7 +136,7 @@ class GroupCommit:
     def _run(self) -> None:
         try:
             self._work()
-        except BaseException as error:  # noqa: BLE001 - those who wait must not wait for ever
+        except BaseException as error:  # noqa: BLE001 - waiters must not wait forever
             self._give_up(error)
 
     def _work(self) -> None:
@@ -158,7 +157,7 @@ class GroupCommit:
         self._journal.abandon()
 
     def _await_work(self) -> bool:
-        """Sleep until there is something to do; false when there is nothing left to do ever."""
+        """Wait for work; False when the thread is to end."""
         with self._ready:
             while True:
                 writes = self._queue and not self._halted
@@ -181,19 +180,19 @@ class GroupCommit:
             self._journal.commit([change.event for change in batch])
         except StorageFull as error:
             self._commit_from_reserve(batch, error)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the writers have to be told
+        except Exception as error:  # noqa: BLE001 - the writers must be notified of any error
             self._fail(batch, error)
         else:
             self._succeed(batch)
         self._in_commit = []
 
     def _commit_from_reserve(self, batch: Batch, error: StorageFull) -> None:
-        """Commit what is written on a full disk too; the rest fails."""
+        """Commit what may use the reserve; the rest fails."""
         accepted, others = _split(batch)
         if accepted:
             try:
                 self._journal.commit_from_reserve([change.event for change in accepted])
-            except Exception as failure:  # noqa: BLE001 - whatever it is, the writers have to be told
+            except Exception as failure:  # noqa: BLE001 - the writers must be notified of any error
                 self._fail(batch, failure)
                 return
             self._succeed(accepted)
@@ -215,7 +214,7 @@ class GroupCommit:
         purge = self._purges[0]
         try:
             self._journal.purge(purge.revisions, purge.compacted)
-        except Exception as error:  # noqa: BLE001 - it stays queued, and whoever waits has to be told
+        except Exception as error:  # noqa: BLE001 - it stays queued, and its waiter must be notified
             self._purge_failed = True
             self._notify_purgers(error)
         else:
@@ -232,12 +231,12 @@ class GroupCommit:
         try:
             self._loop.call_soon_threadsafe(callback, *arguments)
         except RuntimeError:
-            # The event loop ended without closing the store: there is nobody left to work for.
+            # The event loop ended without closing the store: nobody is left to notify.
             self._halted, self._closing = False, True
 
 
 def _fitting(queue: Batch) -> int:
-    """How many of the queued writes go into one commit: all, unless they are very large."""
+    """How many queued writes fit into one commit: all, unless they are very large."""
     size = 0
     for count, change in enumerate(queue):
         size += len(change.event.data)
@@ -247,7 +246,7 @@ def _fitting(queue: Batch) -> int:
 
 
 def _split(batch: Batch) -> tuple[Batch, Batch]:
-    """The changes of a batch that are written on a full disk, and the rest with what builds on it."""
+    """The changes that may use the reserve, and the rest with what builds on it."""
     from_reserve: Batch = []
     others: Batch = []
     failing: set[Key] = set()

@@ -30,28 +30,27 @@ _SLOT = 4096
 
 
 class HighWaterMark(NamedTuple):
-    """What must be found at the next start."""
+    """What must be present at the next start."""
 
     lineage: str
     revision: int
     """The newest acknowledged revision."""
     salt: bytes = NO_SALT
-    """The salt of the write-ahead log that holds it; `NO_SALT` if there was none."""
+    """The salt of its write-ahead log; `NO_SALT` if there was none."""
     frames: int = 0
-    """How many frames of that log are needed, if the log is there."""
+    """How many frames of that log are needed, if the log exists."""
     checkpointed: bool = True
-    """Whether all of these frames are in the database too, so that the log may be gone."""
+    """Whether all of these frames are in the database too, so that the log may be missing."""
     totals: RowTotals | None = None
-    """What the rows up to the newest acknowledged revision add up to; None if that is not known."""
+    """The totals of the rows up to the newest acknowledged revision; None if unknown."""
 
 
 def mark_path(database: str) -> str:
-    """Where the mark of a database is kept."""
     return f"{database}-mark"
 
 
 def read_mark(path: str) -> HighWaterMark | None:
-    """The newest mark; None if there is no file. Raises WritesLost when it cannot be read."""
+    """The newest mark; None without a file. Raises WritesLost if it cannot be read."""
     stored = _read(path)
     return stored[1] if stored else None
 
@@ -60,7 +59,7 @@ class MarkFile:
     """The open file. It belongs to the writer thread."""
 
     def __init__(self, path: str, mark: HighWaterMark) -> None:
-        """Write a first mark, durably, unless it is there."""
+        """Write a first mark, durably, unless it exists."""
         stored = _read_any(path)
         self._sequence = stored[0] if stored else 0
         self.mark = mark
@@ -76,7 +75,7 @@ class MarkFile:
             raise
 
     def put(self, mark: HighWaterMark) -> bool:
-        """Replace the mark; false if that failed. Then the older one stays, which claims less and is true."""
+        """Replace the mark; False on failure. The older mark then stays, which claims less and is true."""
         self.mark = mark
         try:
             self._write()
@@ -85,7 +84,7 @@ class MarkFile:
         return True
 
     def sync(self) -> bool:
-        """Make the mark durable; false if that failed."""
+        """Make the mark durable; False on failure."""
         try:
             os.fsync(self._descriptor)
         except OSError:
@@ -93,7 +92,6 @@ class MarkFile:
         return True
 
     def close(self) -> None:
-        """Close the file."""
         with contextlib.suppress(OSError):
             os.close(self._descriptor)
 
@@ -103,7 +101,7 @@ class MarkFile:
 
 
 def _create(path: str) -> None:
-    """Make the file at its full size, so that later updates need no space on the disk."""
+    """Create the file at its full size, so that later updates need no disk space."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     try:
         os.write(descriptor, bytes(2 * _SLOT))
@@ -125,11 +123,11 @@ def _read(path: str) -> tuple[int, HighWaterMark] | None:
         return max(readable)
     if any(content):
         raise WritesLost(f"{path} is damaged: it is not known which writes were acknowledged")
-    return None  # it was being made when the process or the machine stopped
+    return None  # it was being created when the process or the machine stopped
 
 
 def _read_any(path: str) -> tuple[int, HighWaterMark] | None:
-    """As `_read`; a mark that cannot be read is replaced."""
+    """As `_read`; an unreadable mark is replaced."""
     try:
         return _read(path)
     except WritesLost:

@@ -1,7 +1,7 @@
-"""What happened lately: the events behind watches that resume and lists at an older revision.
+"""Recent events, for watches that resume and lists at an older revision.
 
-Events are kept for some minutes, but never more than a bounded number of them or of the bytes that only they
-hold on to. Age is told by a clock that cannot be set, so a jump of the wall clock drops nothing.
+Events are kept for some minutes, but never more than a bounded number of events and bytes. Their age is
+measured by a monotonic clock, so a jump of the wall clock drops nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ DEFAULT_LIMITS = HistoryLimits()
 
 
 class History:
-    """The events after `compacted`, in order of revision, for all resources and for each."""
+    """The events after `compacted`, in order of revision, in total and by resource."""
 
     __slots__ = ("_by_resource", "_bytes", "_events", "_limits", "_marks", "compacted")
 
@@ -48,20 +48,19 @@ class History:
             self.append(event)
 
     def append(self, event: Event) -> None:
-        """Remember the newest event."""
         self._events.append(event)
         self._by_resource.setdefault(event.key[0], []).append(event)
         self._bytes += _held_by(event)
 
     def since(self, resource: str, revision: int) -> list[Event]:
-        """The events of a resource after a revision."""
+        """The events of a resource after a revision; raises Compacted."""
         if revision < self.compacted:
             raise Compacted(revision, self.compacted)
         events = self._by_resource.get(resource, [])
         return events[bisect_right(events, revision, key=_revision_of) :]
 
     def undo(self, entries: list[Entry], resource: str, namespace: str, revision: int) -> list[Entry]:
-        """The sorted entries of a resource as they were at an older revision."""
+        """The sorted entries of a resource at an older revision."""
         before: dict[Key, Entry | None] = {}
         for event in self.since(resource, revision):
             if not namespace or event.key[1] == namespace:
@@ -74,20 +73,20 @@ class History:
         return undone
 
     def mark(self, now: float, revision: int) -> None:
-        """Note what the newest revision is now, so that its age is known later."""
+        """Record the newest revision at a time, so that its age is known later."""
         self._marks.append((now, revision))
 
     def outlived(self, now: float) -> int:
-        """The revision up to which events are older than they need to be."""
+        """The revision up to which events have expired."""
         cutoff = self.compacted
         while self._marks and now - self._marks[0][0] >= self._limits.seconds:
             cutoff = self._marks.popleft()[1]
         return cutoff
 
     def excess(self) -> int:
-        """The revision up to which events must go because they are too many or hold too much.
+        """The revision up to which events must be dropped because they are too many or too large.
 
-        Some more than needed go, so that this is not a part of every write; but few, so that no write waits.
+        It drops some more than needed, so that not every write has to; but few, so that no write waits.
         """
         limits = self._limits
         if len(self._events) <= limits.events and self._bytes <= limits.superseded_bytes:
@@ -100,7 +99,7 @@ class History:
         return cutoff
 
     def drop(self, cutoff: int) -> list[Event]:
-        """Forget the events up to a revision, and give them back."""
+        """Drop the events up to a revision, and return them."""
         if cutoff <= self.compacted:
             return []
         dropped = list(takewhile(lambda event: event.revision <= cutoff, self._events))
@@ -120,6 +119,6 @@ class History:
 
 
 def _held_by(event: Event) -> int:
-    """The bytes that would be free if it were not for this event."""
+    """The bytes that only this event references."""
     last_state = len(event.data) if event.type == "DELETED" else 0
     return _EVENT_OVERHEAD + last_state + len(event.previous or b"")

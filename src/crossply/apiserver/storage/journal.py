@@ -1,4 +1,4 @@
-"""Where changes are made durable. The writer thread is its only user, once it is open."""
+"""Journals make changes durable. Once open, only the writer thread uses one."""
 
 from __future__ import annotations
 
@@ -9,50 +9,42 @@ from crossply.apiserver.storage.entries import Event
 
 
 class Journal(Protocol):
-    """The durable side of the store."""
-
     @property
     def is_full(self) -> bool:
-        """Whether only what may use the reserve is written."""
+        """Whether only writes that may use the reserve are accepted."""
 
     def commit(self, events: Sequence[Event]) -> None:
-        """Make events durable, all of them or (with an exception) none."""
+        """Make events durable: all of them or (with an exception) none."""
 
     def commit_from_reserve(self, events: Sequence[Event]) -> None:
         """As `commit`, also on a full disk. Last states of deleted objects may be left out."""
 
     def purge(self, revisions: Sequence[int], compacted: int) -> None:
-        """Forget superseded rows; from now on, history begins after `compacted`."""
+        """Remove superseded rows; history then starts after `compacted`."""
 
     def tidy(self) -> None:
-        """Do housekeeping that nobody waits for, if some is due."""
+        """Do pending housekeeping."""
 
     def close(self) -> None:
-        """Leave everything in order for the next start."""
+        """Close cleanly."""
 
     def abandon(self) -> None:
-        """Let go of everything as it is, after an error that nobody expected."""
+        """Close without writing, after an unexpected error."""
 
 
 class MemoryJournal:
-    """The journal of a store that keeps nothing: it lives as long as the process."""
+    """The journal of a store in memory, which keeps nothing."""
 
     is_full = False
 
-    def commit(self, events: Sequence[Event]) -> None:
-        """Nothing is kept."""
+    def commit(self, events: Sequence[Event]) -> None: ...
 
-    def commit_from_reserve(self, events: Sequence[Event]) -> None:
-        """Nothing is kept."""
+    def commit_from_reserve(self, events: Sequence[Event]) -> None: ...
 
-    def purge(self, revisions: Sequence[int], compacted: int) -> None:
-        """Nothing was kept."""
+    def purge(self, revisions: Sequence[int], compacted: int) -> None: ...
 
-    def tidy(self) -> None:
-        """There is nothing to do."""
+    def tidy(self) -> None: ...
 
-    def close(self) -> None:
-        """There is nothing to close."""
+    def close(self) -> None: ...
 
-    def abandon(self) -> None:
-        """There is nothing to let go of."""
+    def abandon(self) -> None: ...

@@ -1,7 +1,7 @@
-"""From the rows of the database to the state in memory, trusting nothing on the way.
+"""Loads and verifies the rows of the database at startup.
 
-A start reads every row once, checks its checksum and that it continues what was there before it: a hole in
-the history or a torn value is found here, and the store refuses to serve.
+Every row is read once; its checksum and its link to the previous state are verified. A gap in the history or
+a torn value is detected here, and the store refuses to serve.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from apsw import Connection
 
 FIRST_REVISION = 1
-"""An empty store is at this revision: clients read "0" as "any"."""
+"""The revision of an empty store: clients read "0" as "any"."""
 
 CREATED_WITH = "created"
-"""The name of the note in the database what the rows that it was created with add up to."""
+"""The meta key of the totals of the rows that the database was created with."""
 
 
 class State(NamedTuple):
-    """All that a store knows when it begins."""
+    """The state of a store at startup."""
 
     lineage: str
     revision: int
@@ -39,14 +39,13 @@ class State(NamedTuple):
 
 
 def check_structure(connection: Connection) -> None:
-    """Refuse a database whose pages do not fit together."""
+    """Refuse a database that fails SQLite's integrity check."""
     finding = connection.execute("PRAGMA quick_check(1)").get
     if finding != "ok":
         raise StorageDamaged(f"the database is damaged: {finding}")
 
 
 def load(connection: Connection, codec: ValueCodec = PLAIN) -> State:
-    """Read the whole database."""
     meta = read_meta(connection)
     if "lineage" not in meta or "compacted" not in meta:
         raise StorageDamaged("the database is damaged: it does not say what it is")
@@ -67,7 +66,7 @@ def load(connection: Connection, codec: ValueCodec = PLAIN) -> State:
 
 
 def _check_as_created(state: State, meta: dict[str, str]) -> None:
-    """A backup, and a database that was never written to, has the rows that it was created with."""
+    """A backup, and a database that was never written to, must have the rows that it was created with."""
     created = parse_totals(meta[CREATED_WITH]) if CREATED_WITH in meta else None
     if created and created.compacted == state.compacted >= state.revision and created != state.totals:
         raise StorageDamaged(

@@ -1,8 +1,8 @@
 """Events as rows of the log, many in one statement.
 
-Every statement gives up Python's interpreter lock, and has to wait for it afterwards while the event loop
-is busy. So a batch goes over as one statement with two parameters, whatever its size: a JSON list of the
-small fields, and all values joined, from which SQLite cuts each value by its place.
+Every statement releases Python's interpreter lock, and must wait for it while the event loop is busy. So a
+batch is one statement with two parameters, whatever its size: a JSON list of the small fields, and all values
+joined, from which SQLite cuts each value.
 """
 
 from __future__ import annotations
@@ -34,8 +34,6 @@ _FILL_CHUNK = 500
 
 
 class Row(NamedTuple):
-    """One row of the log, as it is stored."""
-
     revision: int
     key: Key
     kind: str
@@ -45,7 +43,7 @@ class Row(NamedTuple):
 
 
 def insert(connection: Connection, events: Sequence[Event], codec: ValueCodec = PLAIN) -> list[int]:
-    """Add a row for each event, in one statement (and so in one transaction, unless one is open).
+    """Insert a row for each event, in one statement (and so in one transaction, unless one is open).
 
     Returns the checksums of the rows.
     """
@@ -73,14 +71,13 @@ def read(connection: Connection) -> Iterator[Row]:
 
 
 def damaged(row: Row, finding: str) -> StorageDamaged:
-    """The error of a row that is not what was written."""
     return StorageDamaged(
         f"the database is damaged: revision {row.revision} ({'/'.join(row.key)}): {finding}"
     )
 
 
 def fill(connection: Connection, events: Iterable[Event], codec: ValueCodec = PLAIN) -> Iterator[int]:
-    """Add very many rows, a bounded number at a time; yields the checksums of the rows as they are added."""
+    """Insert very many rows, a bounded number at a time; yields the checksums of the rows."""
     chunk: list[Event] = []
     for event in events:
         chunk.append(event)
@@ -92,5 +89,5 @@ def fill(connection: Connection, events: Iterable[Event], codec: ValueCodec = PL
 
 
 def delete(connection: Connection, revisions: Sequence[int]) -> list[int]:
-    """Remove rows; returns the checksums of those that were there."""
+    """Delete rows; returns the checksums of those that existed."""
     return [row[0] for row in connection.execute(_DELETE, (orjson.dumps(revisions).decode(),))]

@@ -1,7 +1,7 @@
-"""Going on with what is left after acknowledged writes were lost.
+"""Continues with what is left after acknowledged writes were lost.
 
-The objects stay as the database has them. A new lineage begins above every revision that was ever given, so
-that no client sees resource versions go back: whoever watched before reads everything anew.
+The objects stay as the database has them. A new lineage starts above every assigned revision, so no client
+sees resourceVersions go back; clients with watches list again.
 """
 
 from __future__ import annotations
@@ -22,14 +22,12 @@ from crossply.apiserver.storage.value_codec import OPAQUE
 
 
 class AcceptedLoss(NamedTuple):
-    """What was done."""
-
     revision: int
-    """The revision at which the store goes on."""
+    """The revision at which the store continues."""
     left: int
     """The newest revision that is left."""
     copy: str
-    """The directory with the files as they were."""
+    """The directory with a copy of the original files."""
 
 
 def accept_loss(directory: str, clock: Callable[[], float] = time.time) -> AcceptedLoss | None:
@@ -46,7 +44,7 @@ def accept_loss(directory: str, clock: Callable[[], float] = time.time) -> Accep
 
 def _is_lost(database: str) -> bool:
     try:
-        # What is stored is kept as it is, and not read: encrypted objects need no key here.
+        # Values are copied without decoding: encrypted objects need no key here.
         journal, _ = open_database(database, OPAQUE)
     except WritesLost:
         return True
@@ -67,7 +65,7 @@ def _accept(database: str, clock: Callable[[], float]) -> AcceptedLoss:
 
 
 def _copy(database: str) -> str:
-    """Keep the files as they are: somebody may still find out more from them."""
+    """Copy the original files, for a later analysis."""
     try:
         directory = tempfile.mkdtemp(prefix="before-loss-", dir=os.path.dirname(database))
         for path in (database, wal_path(database), mark_path(database)):

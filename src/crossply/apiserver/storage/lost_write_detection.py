@@ -1,4 +1,4 @@
-"""Whether everything that was acknowledged is still there: the mark against the log and the database."""
+"""Detects lost writes: compares the high-water mark with the log and the database."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def check_wal(mark: HighWaterMark | None, wal: WalContent | None, path: str) -> None:
-    """Refuse a write-ahead log that lacks frames which were acknowledged, before SQLite reads it.
+    """Refuse a write-ahead log that lacks acknowledged frames, before SQLite reads it.
 
-    Frames beyond the mark may be missing or torn: their writers never had an answer.
+    Frames beyond the mark may be missing or torn: their writers never got a response.
     """
     if mark is None or mark.salt == NO_SALT:
         return
@@ -57,10 +57,10 @@ def check_revision(mark: HighWaterMark | None, state: State) -> None:
 
 
 def check_totals(mark: HighWaterMark | None, state: State, connection: Connection) -> None:
-    """Refuse a database that lacks rows which were acknowledged, or has rows that were removed.
+    """Refuse a database that lacks acknowledged rows, or has rows that were removed.
 
-    It may be ahead of the mark by what was under way when the process ended. Whether a compaction after the
-    mark removed the right rows cannot be known; the next mark is of what it left.
+    It may be ahead of the mark by what was pending when the process ended. Whether a compaction after the
+    mark removed the right rows cannot be known; the next mark covers what it left.
     """
     if mark is None or mark.totals is None or mark.lineage != state.lineage:
         return
@@ -81,6 +81,6 @@ def check_totals(mark: HighWaterMark | None, state: State, connection: Connectio
 
 
 def check_mark_exists(mark: HighWaterMark | None, is_marked: bool, path: str) -> None:
-    """Refuse a database whose mark is gone: it may be a copy that was taken without its log."""
+    """Refuse a database without its mark: it may be a copy that was taken without its log."""
     if mark is None and is_marked:
         raise WritesLost(f"{path} is missing: it is not known which writes were acknowledged")

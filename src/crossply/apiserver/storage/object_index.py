@@ -1,4 +1,4 @@
-"""The current objects, found by key and listed in order."""
+"""The current objects, by key and in list order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class _ResourceObjects:
         self.entries: Entries = []
 
     def find(self, place: str) -> int:
-        """Where an entry with this sort key is, or belongs."""
+        """The position of an entry with this sort key, or where it would be inserted."""
         return bisect_left(self.places, place)
 
 
@@ -32,16 +32,14 @@ class Heads:
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self._by_key: dict[Key, Entry] = {}
         self._by_resource: dict[str, _ResourceObjects] = {}
-        # Put in order, each entry is added at the end of its shelf.
+        # In this order, each entry is appended at the end.
         for entry in sorted(entries, key=lambda entry: sort_key(entry.key)):
             self.put(entry)
 
     def get(self, key: Key) -> Entry | None:
-        """The entry of a key."""
         return self._by_key.get(key)
 
     def put(self, entry: Entry) -> None:
-        """Add an entry, or replace the one of the same key."""
         key = entry.key
         objects = self._by_resource.get(key[0])
         if objects is None:
@@ -56,7 +54,6 @@ class Heads:
         self._by_key[key] = entry
 
     def remove(self, key: Key) -> None:
-        """Forget a key."""
         del self._by_key[key]
         objects = self._by_resource[key[0]]
         index = objects.find(sort_key(key))
@@ -74,12 +71,10 @@ class Heads:
         return objects.entries[objects.find(f"{namespace}/") : objects.find(namespace + _AFTER_SLASH)]
 
     def count(self, resource: str) -> int:
-        """How many objects of a resource there are."""
         objects = self._by_resource.get(resource)
         return len(objects.places) if objects else 0
 
     def resources(self) -> set[str]:
-        """The resources that have objects."""
         return set(self._by_resource)
 
     def __iter__(self) -> Iterator[Entry]:

@@ -1,8 +1,8 @@
-"""Storing all objects anew, with the codec of today: after a key was added, or encryption turned on or off.
+"""Rewrites all objects with the current codec: after a key was added, or encryption turned on or off.
 
-The database is copied into a new file that then takes its place. So no page of the old one, with what was
-deleted or was plain text before, is left in any file; and a process that is killed leaves the old one or the
-new one whole. History is copied too, and revisions stay: watches go on where they were.
+The database is copied into a new file that then replaces it. So no page of the old one, with deleted objects
+or plain text, is left in any file; and a process that is killed leaves either the old or the new one
+complete. History is copied too, and revisions stay, so watches continue.
 """
 
 from __future__ import annotations
@@ -29,16 +29,14 @@ from crossply.apiserver.storage.value_codec import ValueCodec
 
 
 class Reencrypted(NamedTuple):
-    """What was done to a store."""
-
     rewritten: int
-    """How many stored values were not in today's form: all values were written anew, unless this is 0."""
+    """How many stored values were outdated; all values were rewritten unless this is 0."""
     objects: int
     """How many objects there are."""
 
 
 def reencrypt(directory: str, codec: ValueCodec) -> Reencrypted:
-    """Bring the store in a directory, which no server has open, into the form of the codec."""
+    """Rewrite the store in a directory, which no server has open, with the codec."""
     if not os.path.isdir(directory) or not has_database(directory):
         raise StorageFailed(f"there is no database in {directory}")
     lock = DirectoryLock(directory)
@@ -51,9 +49,9 @@ def reencrypt(directory: str, codec: ValueCodec) -> Reencrypted:
 
 
 def open_current(path: str, codec: ValueCodec) -> tuple[SqliteJournal, State, int]:
-    """Open a database in which every value is stored as the codec stores it, and how many were not."""
+    """Open a database after rewriting outdated values; also returns how many there were."""
     with write_errors(), contextlib.suppress(FileNotFoundError):
-        # Left by a process that was killed while it copied: either a whole database or nothing was there.
+        # Left by a process that was killed while it copied: a complete database or nothing existed.
         os.unlink(partial_path(path))
     journal, state = open_database(path, codec)
     outdated = state.outdated
@@ -67,11 +65,11 @@ def open_current(path: str, codec: ValueCodec) -> tuple[SqliteJournal, State, in
 def _copy(path: str, codec: ValueCodec) -> None:
     if os.path.exists(wal_path(path)):
         raise StorageFailed("the write-ahead log could not be moved into the database")
-    # What the rows add up to changes with how they are stored, and both files must fit to the mark.
+    # The totals change with the stored form, and both files must match the mark.
     mark = read_mark(mark_path(path))
     if mark is not None:
         MarkFile(mark_path(path), mark._replace(totals=None)).close()
-    # Opened as immutable, the source makes no file of its own; without a log, it is all there is.
+    # Opened as immutable, the source creates no files; without a log, it is complete.
     with new_database(path) as target, contextlib.closing(_open_immutable(path)) as source:
         for name, value in read_meta(source).items():
             if name != CREATED_WITH:

@@ -1,9 +1,9 @@
-"""The tables of the database, and how an older database becomes a current one.
+"""The tables of the database, and the migration of older databases.
 
-`log` is append-only and holds every value once. The current objects are the rows that no later row names as
-`previous`; the rows after the compacted revision are the history. No table of current objects is needed on
-disk: a start reads all rows anyway, and every write is one row less. A row carries a checksum over all of its
-fields, since SQLite itself notices damage to its own structure only.
+`log` is append-only and has every value once. The current objects are the rows that no later row names as
+`previous`; the rows after the compacted revision are the history. A table of current objects is not needed: a
+start reads all rows anyway, and every write is one row less. A row has a checksum over all of its fields,
+since SQLite detects only damage to its own structure.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def transaction(connection: Connection) -> Iterator[None]:
-    """Commit what is done inside, or roll it back and raise the error that ended it.
+    """Commit the block, or roll back and raise the error that ended it.
 
     When the disk is full or memory runs out, SQLite has rolled back already. The connection as a context
-    manager tries that again and raises the error of that attempt, which hides the one that matters.
+    manager would try that again and raise the error of that attempt, which hides the original one.
     """
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -42,7 +42,7 @@ def transaction(connection: Connection) -> Iterator[None]:
 
 
 APPLICATION_ID = 0x63705079
-"""Marks a file as ours, in the header of the database."""
+"""The application id in the header of the database."""
 
 
 def _create_tables(connection: Connection) -> None:
@@ -64,13 +64,13 @@ def _create_tables(connection: Connection) -> None:
 
 
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (_create_tables,)
-"""Each step leads to the next version of the schema; a step that was released is never changed."""
+"""Each step migrates to the next version of the schema; a released step never changes."""
 
 CURRENT_VERSION = len(MIGRATIONS)
 
 
 def version_of(connection: Connection) -> int:
-    """The version of a database; raises when it is not one of ours, or too new for us."""
+    """The schema version of a database; raises if it is not ours, or too new."""
     if connection.pragma("application_id") != APPLICATION_ID:
         raise StorageDamaged("the file is not a database of Crossply")
     version = int(connection.pragma("user_version"))
@@ -82,7 +82,7 @@ def version_of(connection: Connection) -> int:
 
 
 def migrate(connection: Connection, version: int) -> None:
-    """Bring a database from a version to the current one, step by step and each step whole."""
+    """Migrate a database from a version to the current one, each step in a transaction."""
     for step, migration in enumerate(MIGRATIONS[version:], start=version + 1):
         with transaction(connection):
             migration(connection)
@@ -90,7 +90,6 @@ def migrate(connection: Connection, version: int) -> None:
 
 
 def read_meta(connection: Connection) -> dict[str, str]:
-    """What the database says about itself."""
     meta = {}
     for name, value, checksum in connection.execute("SELECT name, value, checksum FROM meta"):
         if checksum != _meta_checksum(name, value):
@@ -100,14 +99,14 @@ def read_meta(connection: Connection) -> dict[str, str]:
 
 
 def write_meta(connection: Connection, name: str, value: str) -> None:
-    """Note something about the database; belongs into a transaction."""
+    """Set a meta value, within a transaction."""
     connection.execute(
         "INSERT OR REPLACE INTO meta VALUES(?, ?, ?)", (name, value, _meta_checksum(name, value))
     )
 
 
 def delete_meta(connection: Connection, name: str) -> None:
-    """Remove a note; belongs into a transaction."""
+    """Delete a meta value, within a transaction."""
     connection.execute("DELETE FROM meta WHERE name = ?", (name,))
 
 
@@ -118,6 +117,5 @@ def _meta_checksum(name: str, value: str) -> int:
 def row_checksum(
     revision: int, resource: str, namespace: str, name: str, kind: str, previous: int, value: bytes
 ) -> int:
-    """The checksum over all fields of a row of the log."""
     head = f"{revision}\n{resource}\n{namespace}\n{name}\n{kind}\n{previous}\n"
     return crc32(value, crc32(head.encode()))

@@ -1,4 +1,4 @@
-"""What SQLite and the system report, as errors of the store."""
+"""Converts errors of SQLite and the system to storage errors."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ _NOT_OF_THE_FILE = (
     apsw.PermissionsError,
     apsw.ReadOnlyError,
 )
-"""Errors that say nothing about what is in a database: it may be whole."""
+"""Errors that say nothing about the content of a database."""
 
 
 def is_full_error(error: Exception) -> bool:
-    """Whether a write failed because there is no space left."""
     return isinstance(error, apsw.FullError) or getattr(error, "errno", 0) in (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -53,5 +52,5 @@ def open_errors() -> Iterator[None]:
 
 
 def _text(error: Exception) -> str:
-    """Python says nothing with a MemoryError of its own."""
+    """Python's own MemoryError has no message."""
     return str(error) or "out of memory"

@@ -51,11 +51,11 @@ class SqliteJournal:
 
     @property
     def is_full(self) -> bool:
-        """Whether the reserve is in use, so that only what may use it is written."""
+        """Whether the reserve is in use, so that only writes that may use it are accepted."""
         return not self._reserve.is_allocated
 
     def commit(self, events: Sequence[Event]) -> None:
-        """One statement is one transaction: it returns when the log is synced to the disk."""
+        """One statement is one transaction: it returns when the log is synced."""
         if self.is_full and not self._regained_space():
             raise StorageFull(_FULL)
         try:
@@ -65,19 +65,19 @@ class SqliteJournal:
             raise
 
     def commit_from_reserve(self, events: Sequence[Event]) -> None:
-        """As `commit`, with the help of the reserve, and without the last states of deleted objects."""
+        """As `commit`, with the reserve, and without the last states of deleted objects."""
         small = [event._replace(data=NO_LAST_STATE) if event.type == "DELETED" else event for event in events]
         self._with_reserve(lambda: self._insert(small))
 
     def purge(self, revisions: Sequence[int], compacted: int) -> None:
-        """Remove rows and say so, in one transaction."""
+        """Remove rows and record the compaction, in one transaction."""
         self._with_reserve(lambda: self._delete(revisions, compacted))
 
     def tidy(self) -> None:
-        """Move the write-ahead log into the database now and then, when nobody waits for an answer.
+        """Checkpoint the write-ahead log now and then, when no writer waits.
 
-        It may fail (a full disk): nothing is lost by that, the log only grows and is moved the next time.
-        On a full disk this is done each time: then the log starts from the beginning and needs no space.
+        A failure (a full disk) loses nothing: the log only grows until the next attempt. On a full disk this
+        is done each time: the log then restarts and needs no space.
         """
         if not self._written or (self._written < CHECKPOINT_BYTES and not self.is_full):
             return
@@ -85,11 +85,11 @@ class SqliteJournal:
         self.checkpoint()
 
     def checkpoint(self) -> bool:
-        """Move the write-ahead log into the database; false if that did not succeed as a whole."""
-        # From its first page on, a checkpoint mixes newer pages into the database: it is whole again only
-        # with all of these frames. Until then, the log can lose its end and leave an older whole.
+        """Checkpoint the write-ahead log; False if it was incomplete."""
+        # From its first page on, a checkpoint mixes newer pages into the database: it is consistent again
+        # only with all of these frames. Until then, the log could lose its end and leave an older state.
         mark = self._marks.mark
-        # Afterwards SQLite may start the log from the beginning, with another salt.
+        # Afterwards SQLite may restart the log with another salt.
         self._salt_may_change = True
         try:
             frames, _ = self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
@@ -106,8 +106,8 @@ class SqliteJournal:
         return moved >= frames and self._marks.put(mark._replace(checkpointed=True))
 
     def close(self) -> None:
-        """Close the database; this also moves the write-ahead log into it, and removes the log."""
-        # The mark must allow the log to be gone before it is, also on a disk that loses its power.
+        """Close the database, which also checkpoints and removes the write-ahead log."""
+        # The mark must allow for the missing log before it is removed, even after a power loss.
         # On a full disk the log stays: there may be no space for it at the next start.
         if not (self.checkpoint() and self._marks.sync()) or self.is_full:
             self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
@@ -117,7 +117,7 @@ class SqliteJournal:
         self._marks.close()
 
     def abandon(self) -> None:
-        """Leave the files as a process leaves them that is killed."""
+        """Leave the files as a killed process would."""
         with contextlib.suppress(Exception):
             self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             self._connection.close()
@@ -142,7 +142,7 @@ class SqliteJournal:
 
     @contextlib.contextmanager
     def _after_commit(self, size: int) -> Iterator[None]:
-        """What was committed is durable: an error now would have it rolled back in memory alone.
+        """Update the totals after a commit, without raising: the commit is durable already.
 
         Without memory the older mark stays, and totals are not claimed any more.
         """
@@ -153,7 +153,7 @@ class SqliteJournal:
             self._totals = None
 
     def _with_reserve(self, write: Callable[[], None]) -> None:
-        """Write; if the disk is full, once more with the space of the reserve."""
+        """Write; if the disk is full, again with the space of the reserve."""
         try:
             write()
         except StorageFull:
@@ -161,12 +161,12 @@ class SqliteJournal:
             write()
 
     def _release_reserve(self) -> None:
-        """Make space for deletions: in the database, and in the log, which then starts from the beginning."""
+        """Make space for deletions: in the database, and in the log, which then restarts."""
         self._reserve.release()
         self.checkpoint()
 
     def _regained_space(self) -> bool:
-        """Whether everything can be written again: the reserve is back, or the database has as much inside.
+        """Whether everything can be written again: the reserve is back, or the database has free pages.
 
         What deletions free stays with the database file, so the disk may remain full.
         """
@@ -177,10 +177,10 @@ class SqliteJournal:
         return free_pages >= min(self._reserve.bytes // PAGE_SIZE, all_pages // 2)
 
     def _mark(self, revision: int) -> None:
-        """Note that this revision is durable.
+        """Update the mark to this durable revision.
 
-        Frames are counted at checkpoints only: asking SQLite after each commit costs a turn of Python's
-        interpreter lock, and before a checkpoint the revision says as much.
+        Frames are counted at checkpoints only: asking SQLite after each commit would contend for Python's
+        interpreter lock, and before a checkpoint the revision is enough.
         """
         mark = self._marks.mark._replace(revision=revision, checkpointed=False, totals=self._totals)
         if self._salt_may_change:

@@ -1,9 +1,9 @@
-"""The store: every object of the server, its recent history, and the way a change becomes durable.
+"""The store: every object of the server, its recent history, and how changes become durable.
 
 There are two views. Readers, lists and watches see the *durable* one. A writer builds on the *latest* one,
-which includes the writes under way: the check of what it expects, its new revision and its place in the queue
-are one step without an await. When its group commit is synced, the change joins the durable view, listeners
-hear of it, and only then does the writer get its answer. When the commit fails, the latest view goes back.
+which includes pending writes: its precondition check, its new revision and its place in the queue are one
+step without an await. When its group commit is synced, the change joins the durable view, subscribers are
+notified, and only then does the writer get its response. When the commit fails, the latest view is reverted.
 
 Everything here runs in the event loop; `group_commit` has the only other thread.
 """
@@ -42,11 +42,11 @@ from crossply.apiserver.storage.value_codec import PLAIN, ValueCodec
 _PURGE_EVENTS = 250
 _TICK_SECONDS = 10.0
 _GROWTH_BYTES = 4096
-"""By so much an object may grow on a full disk: a deletion timestamp, conditions, and who wrote them."""
+"""How much an object may grow on a full disk: a deletion timestamp, conditions, and managed fields."""
 
 
 class Store:
-    """All objects of the server. Made by `Store.open`, and bound to the event loop it was opened in."""
+    """All objects of the server. Created by `Store.open`, and bound to its event loop."""
 
     def __init__(
         self,
@@ -61,9 +61,9 @@ class Store:
         self.revision = state.revision
         """The newest durable revision."""
         self.failed_commits = 0
-        """How many commits were taken back since the store was opened."""
+        """How many commits failed since the store was opened."""
         self.rewritten = rewritten
-        """How many stored values were encrypted or decrypted anew when the store was opened."""
+        """How many stored values were reencrypted when the store was opened."""
         self._codec = codec
         self._assigned = state.revision
         self._heads = Heads(state.entries.values())
@@ -81,7 +81,7 @@ class Store:
     async def open(
         cls, path: str | None, *, limits: HistoryLimits = DEFAULT_LIMITS, codec: ValueCodec = PLAIN
     ) -> Store:
-        """Open the store in a directory (made if needed), or one in memory only with None."""
+        """Open the store in a directory (created if needed), or one in memory with None."""
         if path is None:
             state = State(new_lineage(), FIRST_REVISION, 0, {}, [], RowTotals(0))
             return cls(state, MemoryJournal(), None, limits, codec)
@@ -96,12 +96,12 @@ class Store:
 
     @property
     def compacted(self) -> int:
-        """Events up to this revision are gone."""
+        """Events up to this revision are dropped."""
         return self._history.compacted
 
     @property
     def serving(self) -> bool:
-        """Whether writes are taken: the store is open, and its writer is at work."""
+        """Whether writes are accepted: the store is open, and its writer thread runs."""
         return not self._closed and self._group.alive
 
     @property
@@ -110,11 +110,11 @@ class Store:
         return self._group.commits
 
     def get(self, key: Key) -> Entry | None:
-        """An object as readers may see it."""
+        """The durable entry of an object."""
         return self._heads.get(key)
 
     def latest(self, key: Key) -> Entry | None:
-        """An object as writers must build on it: including writes under way."""
+        """The latest entry of an object, including pending writes."""
         change = self._pending.get(key)
         if change is None:
             return self._heads.get(key)
@@ -125,23 +125,21 @@ class Store:
         return self._heads.list(resource, namespace)
 
     def list_at(self, resource: str, namespace: str, revision: int) -> Entries:
-        """The objects of a resource as they were at an older revision; raises Compacted."""
+        """The objects of a resource at an older revision; raises Compacted."""
         return self._history.undo(self._heads.list(resource, namespace), resource, namespace, revision)
 
     def count(self, resource: str) -> int:
-        """How many objects of a resource there are."""
         return self._heads.count(resource)
 
     def resources(self) -> set[str]:
-        """The resources that have objects."""
         return self._heads.resources()
 
     def events(self, resource: str, since: int) -> Events:
-        """The events of a resource after a revision; raises Compacted when some of them are gone."""
+        """The events of a resource after a revision; raises Compacted if some are dropped."""
         return self._history.since(resource, since)
 
     def subscribe(self, resource: str, callback: Callable[[Event], None]) -> Callable[[], None]:
-        """Call back in the event loop for each durable event of a resource ("": of all), in order.
+        """Call back in the event loop for each durable event of a resource ("" for all), in order.
 
         Without an await between reading (`list`, `events`) and this call, no event is missed or seen twice.
         """
@@ -155,11 +153,11 @@ class Store:
         *,
         from_reserve: bool = False,
     ) -> Entry:
-        """Create an object (`expected` is None) or replace the one that is at a revision.
+        """Create an object (`expected` is None) or replace the one at a revision.
 
-        `encode` is given the new revision and returns the object. Raises Changed, or Exists once the object
-        that is in the way is durable. On a full disk, an object is replaced only with `from_reserve`, and
-        only if it does not grow.
+        `encode` gets the new revision and returns the object. Raises Changed, or Exists once the existing
+        object is durable. On a full disk, an object is replaced only with `from_reserve`, and only if it does
+        not grow.
         """
         current = self.latest(key)
         if expected is None:
@@ -172,20 +170,20 @@ class Store:
         return await self._enqueue("MODIFIED", current.key, current, encode, from_reserve)
 
     async def delete(self, key: Key, expected: int, encode: Callable[[int], bytes]) -> Entry:
-        """Remove the object that is at a revision; `encode` returns its last state with the new revision."""
+        """Remove the object at a revision; `encode` returns its last state with the new revision."""
         current = self.latest(key)
         if current is None or current.revision != expected:
             raise Changed(key, expected, current)
         return await self._enqueue("DELETED", current.key, current, encode)
 
     async def until_durable(self, key: Key) -> None:
-        """Wait until the newest write of an object is durable; raises StorageError when it is taken back."""
+        """Wait until the newest write of an object is durable; raises StorageError if it fails."""
         change = self._pending.get(key)
         if change is not None:
             await asyncio.shield(change.done)
 
     async def compact(self, revision: int | None = None) -> None:
-        """Forget the events up to a revision (by default: all), in memory at once and then on disk."""
+        """Drop the events up to a revision (by default all), in memory at once and then on disk."""
         cutoff = self.revision if revision is None else min(revision, self.revision)
         if cutoff <= self.compacted:
             return
@@ -195,13 +193,13 @@ class Store:
         await done
 
     async def backup(self, path: str) -> int:
-        """Write all objects as they are now into a new file, while writes go on; gives their revision."""
+        """Write a snapshot of all objects to a new file, while writes continue; returns its revision."""
         revision, entries = self.revision, list(self._heads)
         await asyncio.to_thread(write_backup, path, self.lineage, revision, entries, self._codec)
         return revision
 
     async def close(self) -> None:
-        """Finish the writes under way and let go of the directory."""
+        """Finish pending writes and release the directory."""
         if self._closed:
             return
         self._closed = True
@@ -223,7 +221,7 @@ class Store:
         self._group.require_alive()
         revision = self._assigned + 1
         data = encode(revision)
-        # Only now is the revision spent; should the commit fail, it is left out and never given again.
+        # Only now is the revision used; if the commit fails, it is skipped and never assigned again.
         self._assigned = revision
         if current is None:
             event = Event(revision, kind, key, data)
@@ -233,11 +231,11 @@ class Store:
         change = Change(event, Entry(key, revision, data), self._loop.create_future(), from_reserve)
         self._pending[key] = change
         self._group.submit(change)
-        # Others wait for the write too (`until_durable`), also when its own client has gone.
+        # Others wait for the write too (`until_durable`), even if its own client has disconnected.
         return asyncio.shield(change.done)
 
     def _publish(self, batch: Batch) -> None:
-        """A commit is durable: show it to readers, tell listeners, answer the writers."""
+        """Handle a durable commit: update the durable view, notify subscribers, answer the writers."""
         for change in batch:
             key = change.event.key
             if change.event.type == "DELETED":
@@ -252,11 +250,11 @@ class Store:
         for change in batch:
             if not change.done.done():
                 change.done.set_result(change.entry)
-        # On a full disk, history is what goes first.
+        # On a full disk, history is dropped first.
         self._forget(self.revision if self._group.is_full else self._history.excess())
 
     def _roll_back(self, batch: Batch, error: Exception) -> None:
-        """A commit failed: take back its writes and all that were built on them, and tell the writers."""
+        """Handle a failed commit: revert its writes and all that build on them, and notify the writers."""
         self.failed_commits += 1
         keys = {change.event.key for change in batch}
         failed = batch + self._group.withdraw(keys)
@@ -270,13 +268,13 @@ class Store:
         self._group.resume()
 
     def _forget(self, cutoff: int, done: asyncio.Future[None] | None = None) -> None:
-        """Drop history in memory, and queue the removal of what it alone held on to on disk."""
+        """Drop history in memory, and queue the removal of rows that only it needs."""
         dropped = self._history.drop(cutoff)
         if dropped or done:
             self._group.purge(list(_purges(dropped, self.compacted, done)))
 
     def _tick(self) -> None:
-        """Let history that is old enough go."""
+        """Drop expired history."""
         now = time.monotonic()
         self._history.mark(now, self.revision)
         self._forget(self._history.outlived(now))
@@ -292,13 +290,13 @@ def _open_or_create(path: str, codec: ValueCodec) -> tuple[Journal, State, int]:
 
 
 def _without_last_state(state: State) -> int:
-    """The newest deletion on a full disk: what it removed is not known, so history begins after it."""
+    """The newest deletion on a full disk: its last state is unknown, so history starts after it."""
     unknown = [event.revision for event in state.events if event.data == NO_LAST_STATE]
     return max(unknown, default=0)
 
 
 def _purges(dropped: list[Event], compacted: int, done: asyncio.Future[None] | None) -> Iterator[Purge]:
-    """What dropped events leave to be removed from the log, in portions; the last one tells who waits."""
+    """The rows that dropped events leave to be removed, in portions; the last one notifies the waiter."""
     for start in range(0, len(dropped), _PURGE_EVENTS):
         portion = dropped[start : start + _PURGE_EVENTS]
         superseded = [event.previous_revision for event in portion if event.previous_revision]
@@ -309,17 +307,17 @@ def _purges(dropped: list[Event], compacted: int, done: asyncio.Future[None] | N
 
 
 def _grows(event: Event) -> bool:
-    """Whether an object becomes larger by more than what it may on a full disk."""
+    """Whether an object grows by more than is allowed on a full disk."""
     return len(event.data) > len(event.previous or b"") + _GROWTH_BYTES
 
 
 def _interned(key: Key) -> Key:
-    """A key whose resource and namespace are shared with all others of the same."""
+    """A key with interned resource and namespace."""
     return (sys.intern(key[0]), sys.intern(key[1]), key[2])
 
 
 def _copy_of_error(error: Exception) -> StorageError:
-    """An error of its own for each writer: raised exceptions collect tracebacks."""
+    """A copy of an error for each writer, because raised exceptions collect tracebacks."""
     if isinstance(error, StorageError):
         copy = type(error)(str(error))
     else:

@@ -1,4 +1,4 @@
-"""Who is told about changes, right after they became durable."""
+"""Notifies subscribers of changes, right after they became durable."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class _Subscription:
 
 
 class Subscribers:
-    """The callbacks of each resource. All of it happens in the event loop."""
+    """The callbacks of each resource. Used in the event loop only."""
 
     __slots__ = ("_by_resource",)
 
@@ -28,7 +28,7 @@ class Subscribers:
         self._by_resource: dict[str, tuple[_Subscription, ...]] = {}
 
     def add(self, resource: str, callback: Callable[[Event], None]) -> Callable[[], None]:
-        """Call back for every event of a resource (`EVERY_RESOURCE`: of all); the result ends it."""
+        """Call back for every event of a resource (`EVERY_RESOURCE` for all); the result unsubscribes."""
         subscription = _Subscription(callback)
         self._by_resource = {
             **self._by_resource,
@@ -43,10 +43,10 @@ class Subscribers:
         return unsubscribe
 
     def notify(self, events: Sequence[Event]) -> None:
-        """Tell everybody who is subscribed now.
+        """Notify all current subscribers.
 
-        Who subscribes from within a callback has read a state that holds all of these events already, and so
-        must not be told: changes replace the mapping, and this round keeps the one it began with.
+        A callback that subscribes has read a state with all of these events already, and must not get them:
+        changes replace the mapping, and this round uses the one it started with.
         """
         by_resource = self._by_resource
         if not by_resource:
@@ -62,5 +62,5 @@ def _call(callback: Callable[[Event], None], event: Event) -> None:
     try:
         callback(event)
     except Exception:  # noqa: BLE001 - see below
-        # One broken listener must not keep the others, or the writers, from hearing about the change.
+        # A failing subscriber must not keep the others, or the writers, from the change.
         _log.exception("a listener failed on revision %d of %s", event.revision, "/".join(event.key))

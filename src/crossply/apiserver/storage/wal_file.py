@@ -1,8 +1,8 @@
-"""The write-ahead log as SQLite's file format defines it, read before SQLite reads it.
+"""Reads the write-ahead log by SQLite's file format, before SQLite does.
 
-SQLite recovers the frames up to the last commit whose checksums hold, and ignores the rest without a word.
-This module counts the same frames, so that the count can be compared with what was acknowledged
-(`lost_writes`). See https://www.sqlite.org/fileformat2.html#the_write_ahead_log.
+SQLite recovers the frames up to the last commit whose checksums are valid, and silently ignores the rest.
+This module counts the same frames, to compare them with what was acknowledged (`lost_write_detection`). See
+https://www.sqlite.org/fileformat2.html#the_write_ahead_log.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ class WalContent(NamedTuple):
     """What SQLite will recover from a log."""
 
     salt: bytes
-    """Names this use of the file: SQLite chooses another one each time it starts from the beginning."""
+    """Identifies this use of the file: SQLite changes it each time the log restarts."""
     frames: int
     """The frames up to the last commit."""
 
 
 def read_wal(path: str) -> WalContent | None:
-    """What the log holds; None if it is missing, empty, or its header is damaged."""
+    """The content of a log; None if it is missing, empty, or its header is damaged."""
     try:
         with open(path, "rb") as file:
             return _read(file)
@@ -46,9 +46,9 @@ def read_salt(path: str) -> bytes:
 
 
 def is_restarted(salt: bytes, since: bytes) -> bool:
-    """Whether a log was started from the beginning after it had another salt.
+    """Whether a log was restarted after it had another salt.
 
-    SQLite adds one to the first half of the salt each time. It does so only when a checkpoint has moved the
+    SQLite increments the first half of the salt each time. It does so only when a checkpoint has moved the
     whole log into the database.
     """
     restarts = (int.from_bytes(salt[:4], "big") - int.from_bytes(since[:4], "big")) & _MASK

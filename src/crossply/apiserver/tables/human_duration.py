@@ -1,4 +1,4 @@
-"""How long ago something was, in the few figures that a person wants: 5s, 3m20s, 4d6h."""
+"""Ages as kubectl prints them: 5s, 3m20s, 4d6h."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def since(timestamp: Any, now: datetime) -> str:
 
 
 def human_duration(duration: float) -> str:
-    """A length of time with two or three figures. Clocks may differ by two seconds."""
+    """A duration with two or three digits, as Kubernetes' HumanDuration. Clocks may differ by two seconds."""
     seconds = int(duration)
     if seconds < -1:
         return "<invalid>"

@@ -1,7 +1,7 @@
-"""JSONPath as Kubernetes knows it: `.spec.size`, `.items[0].name`, `.conditions[?(@.type=='Ready')].status`.
+"""Kubernetes' JSONPath: `.spec.size`, `.items[0].name`, `.conditions[?(@.type=='Ready')].status`.
 
-A path is parsed once into steps; each step takes a list of values to a list of values. What does not fit (an
-index beyond the end, a filter on something that is no list) finds nothing.
+A path is parsed once into steps; each step maps a list of values to a list of values. What does not fit (an
+index beyond the end, a filter on something that is not a list) yields nothing.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 class JsonPathError(CrossplyError):
-    """A path that cannot be read."""
+    """A JSONPath that cannot be parsed."""
 
     code = "CP-640"
 
 
 class _Nothing(Exception):
-    """A step met a value that it cannot take."""
+    """A step got a value that it does not support."""
 
 
 @functools.lru_cache(maxsize=2048)
@@ -53,7 +53,7 @@ def parse(path: str) -> tuple[Step, ...]:
 
 
 def find(value: Any, steps: tuple[Step, ...]) -> list[Any]:
-    """The values that a path leads to."""
+    """The values at a path."""
     values = [value]
     try:
         for step in steps:
@@ -66,7 +66,7 @@ def find(value: Any, steps: tuple[Step, ...]) -> list[Any]:
 
 
 def shown(value: Any) -> str:
-    """A value as a text: what is not simple as JSON."""
+    """A value as text; objects and lists as JSON."""
     if isinstance(value, str):
         return value
     if value is None:
@@ -81,7 +81,7 @@ def shown(value: Any) -> str:
 
 
 class _Parser:
-    """Reads a path from left to right."""
+    """Parses a path from left to right."""
 
     def __init__(self, text: str, depth: int) -> None:
         if depth > _DEEPEST:
@@ -91,7 +91,6 @@ class _Parser:
         self._depth = depth
 
     def steps(self) -> tuple[Step, ...]:
-        """Every step to the end of the text."""
         steps: list[Step] = []
         while self._at < len(self._text):
             step = self._step()
@@ -163,7 +162,7 @@ class _Parser:
         return functools.partial(_filter, self._below(left), sign, self._below(right))
 
     def _filter_end(self, at: int) -> int:
-        """Where the condition ends: at the first `)` outside of quotes."""
+        """The end of the condition: the first `)` outside of quotes."""
         quote = ""
         for index in range(at, len(self._text)):
             char = self._text[index]

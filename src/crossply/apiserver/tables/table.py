@@ -1,7 +1,7 @@
-"""Objects as tables: what `kubectl get` shows, made by the server.
+"""Tables for `kubectl get`.
 
-Custom resources have the columns of their definition, each a path into the object (`json_paths`). Built-in
-kinds have columns of their own (`builtin.printers`). Ages are told in the few figures that people want.
+Custom resources have the columns of their definition, each a JSONPath. Built-in kinds have columns of their
+own (`builtin.printers`).
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _table_metadata(list_metadata: Object) -> Object:
 
 
 def _no_rows(columns: Sequence[Column]) -> list[Object] | None:
-    """An empty table; where a real server has no printer of its own it is written as null."""
+    """No rows; null where kube-apiserver has no printer of its own."""
     return None if columns[-1].name == _CREATED else []
 
 
@@ -125,7 +125,6 @@ def _included(obj: Object, include_object: str, meta_version: str) -> Object | N
 
 
 def to_partial(obj: Object, meta_version: str = "v1") -> Object:
-    """The metadata of an object."""
     return {
         "kind": "PartialObjectMetadata",
         "apiVersion": f"meta.k8s.io/{meta_version}",
@@ -148,7 +147,7 @@ def _name(obj: Object) -> str:
 
 
 def _cell(kind: str, values: Sequence[Any], now: datetime) -> Any:
-    """The first of the values that a path leads to, as a cell of a type; None if it is not of that type."""
+    """The first value at a path as a cell; None if it is not of the column's type."""
     if not values:
         return None
     value = values[0]

@@ -1,4 +1,4 @@
-"""The server's certificates: an authority of its own, kept between starts, and what it signs."""
+"""The server's certificates: its own authority, kept between starts, and what it signs."""
 
 from crossply.apiserver.tls.certificate_files import CertificateError, Certificates
 from crossply.apiserver.tls.certificate_renewal import ensure_certificates

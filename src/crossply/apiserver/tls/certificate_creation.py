@@ -1,4 +1,4 @@
-"""Make keys and certificates. The only module that loads `cryptography` to do it, and only when it must."""
+"""Creates keys and certificates. Only this module loads `cryptography` for it, and only when needed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SKEW = timedelta(minutes=5)
 
 
 def make_missing(certificates: Certificates, names: list[str], now: datetime) -> datetime:
-    """Make what is missing, about to end or for other names; tells when the first certificate ends."""
+    """Create what is missing, about to expire or for other names; returns the first expiry."""
     authority = _current_pair(certificates.authority, certificates.authority_key, now + _LEAF_LIFE)
     if authority is None:
         authority = new_authority(subject_of("crossply-ca"), Span(now - _SKEW, now + _AUTHORITY_LIFE))
@@ -63,7 +63,7 @@ def _ensure_leaf(purpose: Purpose, authority: Pair, path: str, key_path: str, no
 
 
 def _current_pair(path: str, key_path: str, until: datetime) -> Pair | None:
-    """The pair in two files, if they are there, fit and last that long."""
+    """The pair in two files, if they match and are valid until then."""
     if not (os.path.exists(path) and os.path.exists(key_path)):
         return None
     try:
@@ -74,6 +74,6 @@ def _current_pair(path: str, key_path: str, until: datetime) -> Pair | None:
 
 
 def _save(pair: Pair, path: str, key_path: str) -> None:
-    # The key first: a certificate without its key would be found unfit and made again.
+    # The key first: a certificate without its key would be replaced.
     write_private(key_path, pair.key_pem)
     write_private(path, pair.certificate_pem)

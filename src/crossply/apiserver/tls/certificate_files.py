@@ -1,4 +1,4 @@
-"""Where certificates and keys lie, and how they are written: whole or not at all, keys for the owner only."""
+"""The paths of certificates and keys; written atomically, keys readable by the owner only."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ class CertificateError(CrossplyError):
 
 @dataclass(frozen=True, slots=True)
 class Certificates:
-    """The files of one server."""
-
     directory: str
 
     @property
@@ -33,17 +31,14 @@ class Certificates:
 
     @property
     def authority_key(self) -> str:
-        """The key that signs certificates."""
         return self._file("ca.key")
 
     @property
     def server(self) -> str:
-        """The certificate that the server shows."""
         return self._file("server.crt")
 
     @property
     def server_key(self) -> str:
-        """The key of the server's certificate."""
         return self._file("server.key")
 
     @property
@@ -53,21 +48,18 @@ class Certificates:
 
     @property
     def admin_key(self) -> str:
-        """The key of the administrator's certificate."""
         return self._file("admin.key")
 
     @property
     def accounts_key(self) -> str:
-        """The key that signs service account tokens."""
         return self._file("service-accounts.key")
 
     @property
     def record(self) -> str:
-        """What the certificates say, for those who do not want to parse them."""
+        """What the certificates contain, without parsing them."""
         return self._file("certificates.json")
 
     def all(self) -> tuple[str, ...]:
-        """Every certificate and key."""
         return (self.authority, self.server, self.admin, *self.private())
 
     def private(self) -> tuple[str, ...]:
@@ -79,7 +71,6 @@ class Certificates:
 
 
 def read(path: str) -> bytes:
-    """The content of a file."""
     try:
         with open(path, "rb") as file:
             return file.read()
@@ -88,9 +79,9 @@ def read(path: str) -> bytes:
 
 
 def write_private(path: str, data: bytes) -> None:
-    """Write a file that only its owner can read. It is never seen half written, nor with wider rights.
+    """Write a file that only its owner can read. It is never visible incomplete, nor with wider permissions.
 
-    A file that is right already is not written: a start needs no space on the disk for it.
+    A file with the right content is not written: a start then needs no disk space for it.
     """
     if _is_private(path, data):
         return
@@ -110,7 +101,7 @@ def write_private(path: str, data: bytes) -> None:
 
 
 def remove_unfinished(directory: str) -> None:
-    """Remove the files that a process was writing when it was killed. Nobody else may be writing."""
+    """Remove unfinished files of a process that was killed. Nobody else may be writing."""
     with contextlib.suppress(FileNotFoundError):
         for name in os.listdir(directory):
             if _UNFINISHED.fullmatch(name):
@@ -118,7 +109,7 @@ def remove_unfinished(directory: str) -> None:
 
 
 def _is_private(path: str, data: bytes) -> bool:
-    """Whether a file is there, for its owner only, with this content."""
+    """Whether a file has this content, and only its owner can read it."""
     try:
         with open(path, "rb") as file:
             return not os.fstat(file.fileno()).st_mode & 0o077 and file.read() == data
@@ -127,6 +118,5 @@ def _is_private(path: str, data: bytes) -> bool:
 
 
 def narrow_rights(path: str) -> None:
-    """Take a key from everyone but its owner."""
     if os.stat(path).st_mode & 0o077:
         os.chmod(path, _PRIVATE)

@@ -1,8 +1,8 @@
-"""Have certificates: those of the last start if they still do, new ones where they do not.
+"""Loads the certificates of the last start, and renews those that are about to expire.
 
-Whether they do is told by a small record beside them, because reading certificates takes a library that is
-slow to load. The record is written last and names the digest of the files: if a file was lost or changed,
-the certificates are looked at, and made anew where needed.
+A small record beside them says whether they are current, because reading certificates needs a library that is
+slow to load. The record is written last and has the digest of the files: if a file was lost or changed, the
+certificates are checked, and created again where needed.
 """
 
 from __future__ import annotations
@@ -33,13 +33,15 @@ LOCAL_NAMES = (
     "kubernetes.default.svc.cluster.local",
 )
 RENEWED_BEFORE = timedelta(days=30)
-"""How long before its end a certificate is replaced."""
+"""How long before its expiry a certificate is renewed."""
 
 
 def ensure_certificates(
     directory: str, names: Iterable[str] = (), now: datetime | None = None
 ) -> Certificates:
-    """The certificates in a directory, good for `names` besides the local ones; made or renewed if needed."""
+    """The certificates in a directory, valid for `names` besides the local ones; created or renewed if
+    needed.
+    """
     certificates = Certificates(directory)
     all_names = sorted({*LOCAL_NAMES, *names})
     time = now or datetime.now(UTC)
@@ -59,7 +61,7 @@ def _prepare(directory: str) -> None:
 
 
 def _are_current(certificates: Certificates, names: list[str], now: datetime) -> bool:
-    """Whether the record says that nothing has to be made."""
+    """Whether the record says that nothing has to be created."""
     record = _record(certificates)
     if record.get("names") != names or not all(map(os.path.exists, certificates.all())):
         return False

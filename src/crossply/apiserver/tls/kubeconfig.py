@@ -1,4 +1,4 @@
-"""The file that tells kubectl where the server is and how to prove who it is."""
+"""The kubeconfig of the administrator."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NAME = "crossply"
 
 
 def write_kubeconfig(path: str, url: str, certificates: Certificates, token: str = "") -> None:
-    """Write a kubeconfig for the administrator: with a bearer token, or else with the client certificate."""
+    """Write a kubeconfig with a bearer token, or else with the client certificate."""
     from crossply.values.yaml import dump
 
     directory = os.path.dirname(os.path.abspath(path))

@@ -1,4 +1,4 @@
-"""How the server speaks TLS: its certificate, and clients' certificates if they have one."""
+"""The server's TLS context, with optional client certificates."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from crossply.apiserver.tls.certificate_files import CertificateError, Certifica
 def server_ssl_context(
     certificates: Certificates, client_authority: str = "", certificate: str = "", key: str = ""
 ) -> ssl.SSLContext:
-    """A context that asks for client certificates, and refuses those that the authority has not signed.
+    """A context that requests client certificates, and refuses those of other authorities.
 
-    `client_authority` names a PEM file of other authorities for clients, `certificate` and `key` a server
-    certificate that somebody else has made.
+    `client_authority` is a PEM file of other authorities for clients, `certificate` and `key` a server
+    certificate from elsewhere.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -28,7 +28,7 @@ def server_ssl_context(
 
 
 def reload_server_certificate(context: ssl.SSLContext, certificates: Certificates) -> None:
-    """Show a renewed certificate to clients that connect from now on."""
+    """Use a renewed certificate for new connections."""
     try:
         context.load_cert_chain(certificates.server, certificates.server_key)
     except (OSError, ssl.SSLError) as problem:

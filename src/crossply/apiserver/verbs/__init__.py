@@ -1,1 +1,1 @@
-"""What can be done to objects: one verb a file, all of the shape `async verb(world, call) -> Reply`."""
+"""The verbs: one per module, each `async verb(context, call) -> Reply`."""

@@ -13,7 +13,6 @@ from crossply.apiserver.server_context import ServerContext
 
 
 async def create(context: ServerContext, call: Call) -> Reply:
-    """Store a new object and answer with it."""
     form = negotiate_for(call)
     check_write_options(call)
     obj = await context.background.run(call.weight, lambda: shape(call, read_body(call)))

@@ -1,4 +1,4 @@
-"""DELETE of one object, or of all that are selected."""
+"""DELETE of one object, or of all selected objects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from crossply.apiserver.verbs.list import reply_list, select
 
 
 async def delete(context: ServerContext, call: Call) -> Reply:
-    """Delete one object."""
     form = negotiate_for(call)
     answer, _ = await delete_object(context, call, call.name, await _options(context, call))
     return await reply_object(context.background, call, 200, answer, form)
@@ -40,7 +39,7 @@ async def _options(context: ServerContext, call: Call) -> DeleteOptions:
 
 
 def _about(call: Call, namespace: str, name: str) -> Call:
-    """The same call about one of the objects, which may be in any namespace."""
+    """The same call about one object, in any namespace."""
     from dataclasses import replace
 
     return replace(call, info=replace(call.info, namespace=namespace, name=name))

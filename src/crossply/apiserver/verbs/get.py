@@ -13,7 +13,7 @@ from crossply.apiserver.server_context import ServerContext
 
 
 async def get(context: ServerContext, call: Call) -> Reply:
-    """The durable state of an object; as stored, where that is what the client wants."""
+    """The durable state of an object; the stored bytes, if they have the negotiated form."""
     form = negotiate_for(call)
     read_version(call)  # any version will do: the newest state is never older
     entry = context.store.get((call.resource.key, call.namespace, call.name))

@@ -1,4 +1,4 @@
-"""GET of many objects: selected, in pages of one consistent snapshot, as stored where possible."""
+"""GET of many objects: selected, in pages of one consistent snapshot."""
 
 from __future__ import annotations
 
@@ -48,7 +48,6 @@ _TOO_OLD = (
 
 
 async def list_objects(context: ServerContext, call: Call) -> Reply:
-    """The selected objects."""
     form = negotiate_for(call)
     signed_option(call, "timeoutSeconds")
     page = _page(context, call)
@@ -66,7 +65,7 @@ async def list_objects(context: ServerContext, call: Call) -> Reply:
 
 
 async def reply_list(context: ServerContext, call: Call, selected: Selected, form: Form) -> Reply:
-    """An answer of many objects, in the shape the client wants."""
+    """A reply with many objects, in the negotiated form."""
     if form.is_plain:
         return Reply(200, await encode_list(selected.as_list(call)))
     factor = FACTORS.get(form.media, YAML_FACTOR)
@@ -75,7 +74,7 @@ async def reply_list(context: ServerContext, call: Call, selected: Selected, for
 
 
 async def select(context: ServerContext, call: Call, page: Page | None = None) -> Selected:
-    """The objects that the call's selectors choose, at the version of the call."""
+    """The selected objects, at the version of the call."""
     page = page or _page(context, call)
     selection = _selection(call)
     entries = await _matching(context, selection, page)
@@ -93,17 +92,17 @@ async def select(context: ServerContext, call: Call, page: Page | None = None) -
 
 
 class _Selection(NamedTuple):
-    """What is selected, by what has to be known of an object to tell."""
+    """The selectors, by what must be known of an object to match it."""
 
     keys: tuple[FieldClause, ...]
     """Clauses about its name and namespace."""
     labels: tuple[Requirement, ...]
     fields: tuple[FieldClause, ...]
-    """Clauses about the rest of it."""
+    """Clauses about its other fields."""
 
     @property
     def needs_objects(self) -> bool:
-        """Whether whole objects must be decoded."""
+        """Whether objects must be decoded."""
         return bool(self.fields)
 
 
@@ -115,7 +114,7 @@ def _selection(call: Call) -> _Selection:
 
 
 async def _matching(context: ServerContext, selection: _Selection, page: Page) -> list[Entry]:
-    """The entries that can be selected, by their keys and labels."""
+    """The entries that match by key and labels."""
     if not selection.keys and not selection.labels:
         return page.entries
     entries = _named(page.entries, selection.keys)
@@ -131,7 +130,7 @@ async def _matching(context: ServerContext, selection: _Selection, page: Page) -
 
 
 def _named(entries: list[Entry], keys: tuple[FieldClause, ...]) -> list[Entry]:
-    """The entries of one namespace that can have a name that is selected; they are in order."""
+    """The entries of one namespace that can have a selected name; they are in order."""
     name = next((clause.value for clause in keys if clause.path == "metadata.name" and clause.equal), None)
     if name is None or not entries or entries[0].key[1] != entries[-1].key[1]:
         return entries
@@ -140,7 +139,7 @@ def _named(entries: list[Entry], keys: tuple[FieldClause, ...]) -> list[Entry]:
 
 
 def _is_fresh(page: Page, since: int) -> bool:
-    """Whether nothing of it was stored before its resource became what it is."""
+    """Whether no entry was stored before the last change of the definition."""
     return not since or all(entry.revision >= since for entry in page.entries)
 
 
@@ -149,14 +148,14 @@ def _selects(call: Call) -> bool:
 
 
 def _first_page(entries: list[Entry], page: Page, limit: int) -> Page:
-    """As many of the selected entries as asked for; how many remain is not known without looking at all."""
+    """The first selected entries, up to the limit; how many remain is not known without matching all."""
     if not limit or len(entries) <= limit:
         return replace(page, entries=entries)
     return Page(entries[:limit], page.revision, continue_token(page.revision, entries[limit - 1]))
 
 
 def _page(context: ServerContext, call: Call) -> Page:
-    # What is selected is not known before it is looked at, so a page of it is cut afterwards.
+    # Selected entries are only known after matching, so their page is cut afterwards.
     limit = 0 if _selects(call) else _limit(call)
     token = call.query.get("continue", "")
     if token:

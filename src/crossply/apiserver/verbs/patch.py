@@ -1,4 +1,4 @@
-"""PATCH in all its forms; a patch is made again on top of what others wrote in between."""
+"""PATCH: JSON patch, merge patch, strategic merge patch and server-side apply."""
 
 from __future__ import annotations
 
@@ -65,7 +65,6 @@ async def patch(context: ServerContext, call: Call) -> Reply:
 
 
 def _patch_causes(call: Call, kind: str) -> Iterator[Cause]:
-    """What is wrong with the options that only patches have."""
     if kind == APPLY_YAML and not call.query.get("fieldManager"):
         yield Cause("FieldValueRequired", "Required value: is required for apply patch", "fieldManager")
     if kind != APPLY_YAML and "force" in call.query:
@@ -87,7 +86,7 @@ def _change(call: Call, kind: str) -> Change:
 
 
 def _check_identity(call: Call, old: Object, new: Object) -> None:
-    """A patch can make an object neither another one nor one of another kind."""
+    """Refuse a patch that changes the kind, name or namespace."""
     if new.get("kind") != old.get("kind") or new.get("apiVersion") != old.get("apiVersion"):
         raise _other_kind(call, new)
     metadata = new.get("metadata")
@@ -123,7 +122,7 @@ def _text(value: Any) -> str:
 
 
 def _bad_patch(new: Object, why: str) -> StatusError:
-    """What the patch makes cannot be read."""
+    """The error for a patched object that cannot be decoded."""
     message = f"Invalid value: {_text(_text(new))}: {why}"
     sentence = f' "" is invalid: patch: {message}'
     return StatusError(422, "Invalid", sentence, causes=[Cause("FieldValueInvalid", message, "patch")])
@@ -152,7 +151,7 @@ def _json_patch(call: Call) -> Callable[[Object], Any]:
         try:
             return json_patch(old, operations)
         except JsonPatchError:
-            # Kubernetes does not say which operation it was, either.
+            # kube-apiserver does not say which operation failed, either.
             raise rejected_patch() from None
 
     return make
@@ -226,7 +225,7 @@ def _parsed(call: Call, place: str = "error decoding patch: ") -> Any:
 
 
 async def _apply(context: ServerContext, call: Call) -> tuple[int, Object]:
-    """Server-side apply: 200 on what exists, 201 on what does not."""
+    """Server-side apply: 200 if the object exists, 201 if it was created."""
     configuration = await context.background.run(call.weight, lambda: _applied_configuration(call))
     force = call.flag("force")
 
@@ -272,7 +271,7 @@ def _from_yaml(body: bytes) -> Any:
 def _applied(
     context: ServerContext, call: Call, live: Object | None, configuration: Object, force: bool
 ) -> Object:
-    """The merged object, checked after the merge: a configuration may leave out what the live object says."""
+    """The merged object. It is checked after the merge: a configuration may omit what the live object has."""
     scope, now = scope_of(context, call), context.timestamp()
     try:
         merged = apply(live, configuration, scope, call.field_manager, now, force).object
@@ -288,7 +287,7 @@ def _applied(
 
 
 def _refuse_uid(call: Call, new: Object) -> None:
-    """A configuration with a UID is about an object that exists."""
+    """A configuration with a UID requires an existing object."""
     uid = new["metadata"].get("uid")
     if uid:
         why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
@@ -296,7 +295,7 @@ def _refuse_uid(call: Call, new: Object) -> None:
 
 
 def _check_readable(call: Call, merged: Object) -> None:
-    """Refuse what no schema forbids and yet nobody can read: a Secret whose data are no base64."""
+    """Refuse what no schema forbids but cannot be decoded: a Secret whose data is not base64."""
     problem = None if call.resource.custom else decode_problem(call.resource, call.version.name, merged)
     if problem is None:
         return
@@ -311,7 +310,7 @@ def _check_readable(call: Call, merged: Object) -> None:
 
 
 def _report_duplicates(call: Call, configuration: Object) -> None:
-    """Tell of keys that the configuration has twice, if nothing else is wrong with it."""
+    """Report duplicate keys of the configuration, if nothing else is wrong with it."""
     validation = field_validation(call)
     if validation == "Ignore" or is_free_of_repeats(call.body, configuration):
         return

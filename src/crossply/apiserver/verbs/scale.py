@@ -1,4 +1,4 @@
-"""GET, PUT and PATCH of /scale: the replicas of an object, seen as autoscaling/v1 Scale."""
+"""GET, PUT and PATCH of /scale: the replicas of an object as autoscaling/v1 Scale."""
 
 from __future__ import annotations
 
@@ -33,10 +33,9 @@ _METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 
 async def scale(context: ServerContext, call: Call) -> Reply:
-    """Serve the scale of an object."""
     form = negotiate_for(call)
     scale_paths = call.version.scale
-    assert scale_paths is not None  # a version without one has no such subresource
+    assert scale_paths is not None  # without one the version has no such subresource
     if call.info.verb == "get":
         _, obj = await load(context, call, call.name)
         if _at(obj, scale_paths.spec_replicas) is None:
@@ -62,13 +61,12 @@ async def scale(context: ServerContext, call: Call) -> Reply:
 
 
 def _current(obj: Object, scale_paths: ScalePaths) -> Object:
-    """The Scale that is changed: one without replicas where the object has none."""
+    """The Scale to change; without replicas if the object has none."""
     scale_object = scale_of(obj, scale_paths)
     return scale_object if _at(obj, scale_paths.spec_replicas) is not None else {**scale_object, "spec": {}}
 
 
 def scale_of(obj: Object, scale_paths: ScalePaths) -> Object:
-    """The Scale of an object."""
     metadata = {key: obj["metadata"][key] for key in _METADATA if key in obj["metadata"]}
     status: Object = {"replicas": _at(obj, scale_paths.status_replicas) or 0}
     selector = _at(obj, scale_paths.label_selector) if scale_paths.label_selector else None
@@ -84,7 +82,7 @@ def scale_of(obj: Object, scale_paths: ScalePaths) -> Object:
 
 
 def _selector_text(selector: Any) -> str:
-    """A selector as a string: custom resources keep one, built-in kinds keep it as an object."""
+    """A selector as a string: custom resources have a string, built-in kinds an object."""
     if isinstance(selector, str):
         return selector
     labels = selector.get("matchLabels", selector) if isinstance(selector, dict) else {}
@@ -92,7 +90,7 @@ def _selector_text(selector: Any) -> str:
 
 
 def _replacement(call: Call) -> Callable[[Object], Object]:
-    """Replaces a Scale by the one in the body; replicas that are left out are none."""
+    """A function that replaces a Scale by the body; missing replicas are zero."""
     body = _read(call, read_value(call, "Scale", "autoscaling/v1"))
     check_address(call, body)
     body["spec"] = {"replicas": 0, **body["spec"]}
@@ -100,7 +98,7 @@ def _replacement(call: Call) -> Callable[[Object], Object]:
 
 
 def _patched(call: Call) -> Callable[[Object], Object]:
-    """Changes a Scale by the patch in the body."""
+    """A function that changes a Scale by the patch in the body."""
     patch = from_json(call.body, "Scale")
     weigh(call, patch)
     if media_type(call.headers.get("Content-Type", "")) != "application/json-patch+json":
@@ -116,7 +114,7 @@ def _patched(call: Call) -> Callable[[Object], Object]:
 
 
 def _read(call: Call, value: Any) -> Object:
-    """A Scale whose metadata and spec can be looked into."""
+    """A Scale with typed metadata and spec."""
     scale_object = _object(value)
     metadata, spec = read_metadata(scale_object.get("metadata"), call)[0], scale_object.get("spec")
     return {**scale_object, "metadata": metadata, "spec": spec if isinstance(spec, dict) else {}}

@@ -1,4 +1,4 @@
-"""PUT of a whole object, or of its status."""
+"""PUT of an object, or of its status."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from crossply.values import Object
 
 
 async def update(context: ServerContext, call: Call) -> Reply:
-    """Replace an object."""
     form = negotiate_for(call)
     check_write_options(call)
     obj = await context.background.run(call.weight, lambda: shape(call, read_body(call)))
@@ -41,7 +40,7 @@ async def update(context: ServerContext, call: Call) -> Reply:
 
 
 def _check_uid(call: Call, old: Object, obj: Object) -> None:
-    """The object in the body must be the one that is replaced, not an earlier one of the same name."""
+    """Refuse a body with the UID of another object, such as an earlier one of the same name."""
     expected, present = obj["metadata"].get("uid"), old["metadata"].get("uid", "")
     if expected and expected != present:
         group = f"{call.resource.group}/" if call.resource.custom else ""

@@ -1,4 +1,4 @@
-"""Resources and subresources that are answered, not stored: reviews and tokens of service accounts."""
+"""Resources and subresources that are answered, not stored: reviews, service account tokens, scale."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from crossply.apiserver.verbs.scale import scale
 
 
 def register(context: ServerContext, reviews: Reviews, tokens: TokenRequests) -> None:
-    """Let the world know who answers what."""
 
     async def review(context: ServerContext, call: Call) -> Reply:
         form = answer_form(call)
@@ -37,7 +36,7 @@ def register(context: ServerContext, reviews: Reviews, tokens: TokenRequests) ->
 
 
 def answer_form(call: Call) -> Form:
-    """How to write the answer: it has no metadata of its own, so it cannot be a table or metadata only."""
+    """The negotiated form; a table or metadata only is refused, because the answer has no metadata."""
     form = negotiate_for(call)
     if form.shape != "object":
         raise not_acceptable(MEDIA_TYPES)

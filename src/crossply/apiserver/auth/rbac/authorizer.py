@@ -1,8 +1,8 @@
-"""The decision about one request, and the rules that a user has.
+"""The RBAC decision about a request, and the rules of a user.
 
-Permissions only ever add up, so the first rule that allows ends the search. Which roles a user has, and what
-they may do to a resource whatever the object's name, is remembered until a role or binding changes: most
-requests of a running system are answered by one look-up.
+Permissions only add up, so the first rule that allows ends the search. The roles of a user, and decisions
+that do not depend on the object's name, are cached until a role or binding changes: most requests take one
+look-up.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _Question = tuple[str, tuple[str, ...], str, str, str, str, str]
 
 
 class _Holdings(NamedTuple):
-    """What a user has in a namespace."""
+    """The roles of a user in a namespace."""
 
     granted: list[tuple[Grant, CompiledRole]]
     missing: list[Grant]
@@ -34,7 +34,7 @@ class _Holdings(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether a request may go on, and why."""
+    """Whether a request is allowed, and why."""
 
     allowed: bool
     reason: str = ""
@@ -44,7 +44,7 @@ _PRIVILEGED = Decision(True)
 
 
 class Authorizer:
-    """Answers whether a user may do something, by the roles and bindings that exist now."""
+    """Decides whether a user may do something, by the current roles and bindings."""
 
     def __init__(self, index: RoleIndex | None = None) -> None:
         self._index = index or RoleIndex()
@@ -54,17 +54,17 @@ class Authorizer:
 
     @classmethod
     def watching(cls, store: RoleStore) -> Authorizer:
-        """An authorizer by the roles and bindings of a store, current for as long as the store lives."""
+        """An authorizer that watches the roles and bindings of a store."""
         authorizer = cls()
         authorizer.stop = authorizer._index.watch(store)
         return authorizer
 
     stop: Callable[[], None] = staticmethod(lambda: None)
-    """Follow the store no longer."""
+    """Stop watching the store."""
 
     @property
     def generation(self) -> int:
-        """Grows with every change of a role or binding; a watch that sees it grow asks again."""
+        """Increases with every change of a role or binding; watches then check access again."""
         return self._index.generation
 
     def require(self, user: User, info: RequestInfo) -> None:
@@ -74,7 +74,6 @@ class Authorizer:
             raise denied(user, info, decision.reason)
 
     def authorize(self, user: User, info: RequestInfo) -> Decision:
-        """Decide about a request."""
         if MASTERS in user.groups:
             return _PRIVILEGED
         if self._cached_generation != self._index.generation:
@@ -94,16 +93,16 @@ class Authorizer:
         return Decision(False, f"RBAC: {problems}" if problems else "")
 
     def rules_for(self, user: User, namespace: str) -> list[Rule]:
-        """Every rule that applies to a user in a namespace ("" = in the whole cluster)."""
+        """Every rule of a user in a namespace ("" for the cluster)."""
         return [rule for _, role in self._holdings_of(user, namespace).granted for rule in role.rules]
 
     def role_rules(self, kind: str, namespace: str, name: str) -> tuple[Rule, ...] | None:
-        """The rules of the role that a binding in `namespace` refers to; None when there is none."""
+        """The rules of the role that a binding in `namespace` refers to, or None."""
         role = self._index.role(role_key(kind, namespace, name))
         return None if role is None else role.rules
 
     def missing_roles(self, user: User, namespace: str) -> list[Grant]:
-        """The bindings of a user to roles that do not exist: what keeps `rules_for` from being complete."""
+        """The bindings of a user to roles that do not exist, which make `rules_for` incomplete."""
         return self._holdings_of(user, namespace).missing
 
     def _candidates(self, user: User, info: RequestInfo) -> Iterator[tuple[Grant, Rule]]:
@@ -135,7 +134,7 @@ class Authorizer:
 
 
 def _bounded(memory: dict[_K, _V]) -> dict[_K, _V]:
-    """A memory with room for one more."""
+    """The cache, emptied if it is full."""
     if len(memory) >= _MOST_CACHED:
         memory.clear()
     return memory

@@ -1,4 +1,4 @@
-"""The sentences of a refusal, as Kubernetes writes them."""
+"""Forbidden errors with kube-apiserver's sentences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ _HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 def denied(user: User, info: RequestInfo, reason: str = "") -> StatusError:
-    """The Forbidden error for a request that the user may not make."""
     message = _sentence(user, info).translate(_HTML)
     if reason:
         message = f"{message}: {reason}"
@@ -33,9 +32,9 @@ def _sentence(user: User, info: RequestInfo) -> str:
 
 
 def resolution_problems(missing: Iterable[Grant], resource: str = "") -> str:
-    """What kept RBAC from knowing all rules: bindings to roles that do not exist.
+    """The roles that RBAC could not resolve: bindings to roles that do not exist.
 
-    `resource` is what the missing ones are called; by default each by its kind.
+    `resource` names the missing ones; by default each is named by its kind.
     """
     problems = list(dict.fromkeys(_problem(grant, resource) for grant in missing))
     if len(problems) < 2:

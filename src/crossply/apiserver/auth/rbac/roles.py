@@ -1,7 +1,7 @@
-"""The roles and bindings of the store, parsed once and arranged by the subject they speak to.
+"""An index of roles and bindings by subject, kept current by watching the store.
 
-The index reads everything at the start and follows the store's events from then on, so a decision never
-parses an object. `generation` grows with each change: who keeps an answer can tell when to ask again.
+The index reads everything at startup and applies the store's events from then on, so that a decision never
+parses an object. `generation` increases with each change, for those who cache results.
 """
 
 from __future__ import annotations
@@ -31,19 +31,17 @@ SubjectKey = tuple[str, str]
 
 
 class Entry(Protocol):
-    """What the store says of an object."""
+    """An object in the store."""
 
     @property
-    def key(self) -> tuple[str, str, str]:
-        """The resource, namespace and name."""
+    def key(self) -> tuple[str, str, str]: ...
 
     @property
-    def data(self) -> bytes:
-        """The object."""
+    def data(self) -> bytes: ...
 
 
 class Event(Entry, Protocol):
-    """What the store says of a change."""
+    """A change in the store."""
 
     @property
     def type(self) -> str:
@@ -53,22 +51,20 @@ class Event(Entry, Protocol):
 class RoleStore(Protocol):
     """The part of the store that the index needs."""
 
-    def list(self, resource: str, namespace: str = "") -> Any:
-        """The entries of a resource."""
+    def list(self, resource: str, namespace: str = "") -> Any: ...
 
-    def subscribe(self, resource: str, callback: Callable[[Any], None]) -> Callable[[], None]:
-        """Have every later change told."""
+    def subscribe(self, resource: str, callback: Callable[[Any], None]) -> Callable[[], None]: ...
 
 
 class CompiledRole:
-    """The rules of a role, found by API group and resource."""
+    """The rules of a role, indexed by resource."""
 
     __slots__ = ("_by_resource", "rules", "url_rules")
 
     def __init__(self, rules: tuple[Rule, ...]) -> None:
         self.rules = rules
         self.url_rules = tuple(rule for rule in rules if rule.urls)
-        # By resource alone: groups times resources may be more than the memory holds.
+        # By resource alone: groups times resources may be too many.
         self._by_resource: dict[str, list[tuple[frozenset[str], Rule]]] = {}
         for rule in rules:
             groups = frozenset(rule.api_groups)
@@ -76,7 +72,7 @@ class CompiledRole:
                 self._by_resource.setdefault(resource, []).append((groups, rule))
 
     def rules_about(self, groups: Iterable[str], resources: tuple[str, ...]) -> Iterator[Rule]:
-        """The rules that speak of any of these resources in any of these groups."""
+        """The rules about any of these resources in any of these groups."""
         for resource in resources:
             for known, rule in self._by_resource.get(resource, ()):
                 if not known.isdisjoint(groups):
@@ -85,11 +81,11 @@ class CompiledRole:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A binding as one of its subjects sees it."""
+    """A binding, seen from one of its subjects."""
 
     binding: str
     namespace: str
-    """Where the binding is; empty for a ClusterRoleBinding."""
+    """The namespace of the binding; empty for a ClusterRoleBinding."""
     role_kind: str
     role_name: str
     order: int
@@ -98,7 +94,7 @@ class Grant:
 
     @property
     def role(self) -> RoleKey | None:
-        """The key of the role that is granted; None when the reference can mean no role."""
+        """The key of the granted role; None if the reference is invalid."""
         return role_key(self.role_kind, self.namespace, self.role_name)
 
     def __str__(self) -> str:
@@ -110,18 +106,18 @@ class Grant:
 
 
 class RoleIndex:
-    """All roles and bindings, kept current."""
+    """All roles and bindings."""
 
     def __init__(self) -> None:
         self.generation = 0
         self._roles: dict[RoleKey, CompiledRole] = {}
-        # Namespace ("" for the cluster), subject, binding: three levels, so that a binding that goes is
-        # found again without looking through the others.
+        # Namespace ("" for the cluster), subject, binding: three levels, so that a binding can be
+        # removed without searching the others.
         self._grants: dict[str, dict[SubjectKey, dict[str, Grant]]] = {}
         self._subjects: dict[tuple[str, str], list[SubjectKey]] = {}
 
     def watch(self, store: RoleStore) -> Callable[[], None]:
-        """Take in what the store has and every later change; returns the way to stop."""
+        """Add what the store has and watch for changes; returns a function that stops watching."""
         stops = [store.subscribe(resource, self.apply) for resource in RESOURCES]
         for resource in RESOURCES:
             for entry in store.list(resource):
@@ -135,7 +131,7 @@ class RoleIndex:
         return stop
 
     def apply(self, event: Event) -> None:
-        """Take in one change."""
+        """Apply an event."""
         if event.type == "DELETED":
             self._remove(event.key)
         else:
@@ -143,11 +139,10 @@ class RoleIndex:
         self.generation += 1
 
     def role(self, key: RoleKey | None) -> CompiledRole | None:
-        """A role by its key."""
         return None if key is None else self._roles.get(key)
 
     def grants(self, user: User, namespace: str) -> Iterator[Grant]:
-        """What bindings give a user: those of the cluster, then those of the namespace."""
+        """The grants of a user: those of the cluster, then those of the namespace."""
         yield from self._grants_in("", user)
         if namespace:
             yield from self._grants_in(namespace, user)
@@ -156,7 +151,7 @@ class RoleIndex:
         by_subject = self._grants.get(namespace)
         if by_subject is None:
             return []
-        # Several subjects of one binding may apply; the first of them stands for it.
+        # Several subjects of one binding may match; the first one counts.
         grants: dict[str, Grant] = dict(by_subject.get(("User", user.name), ()))
         for group in user.groups:
             for name, grant in by_subject.get(("Group", group), {}).items():
@@ -193,7 +188,7 @@ class RoleIndex:
 
 
 def role_key(kind: str, namespace: str, name: str) -> RoleKey | None:
-    """The role that a binding in `namespace` refers to; a binding of the cluster cannot grant a Role."""
+    """The role that a binding in `namespace` refers to; a ClusterRoleBinding cannot grant a Role."""
     if kind == "ClusterRole":
         return "", name
     return (namespace, name) if kind == "Role" and namespace else None
@@ -210,7 +205,7 @@ def _grants_of(namespace: str, name: str, binding: Object) -> Iterator[tuple[Sub
 
 
 def subject_key(subject: Object, namespace: str) -> SubjectKey | None:
-    """Who a binding's subject is; None when it is nobody."""
+    """The key of a binding's subject; None if it is invalid."""
     kind, name = subject.get("kind"), subject.get("name", "")
     if kind in ("User", "Group"):
         return kind, name

@@ -1,4 +1,4 @@
-"""Whether rules that somebody has cover rules that they want to hand out, and what is missing if not."""
+"""Whether the rules of a user cover the rules that they want to grant, and which parts they lack."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ FULL_AUTHORITY = (Rule((ALL,), (ALL,), (ALL,)), Rule((ALL,), urls=(ALL,)))
 
 
 MOST_COMPARISONS = 250_000
-"""How many comparisons of rules one answer may take: a hundred times what roles need."""
+"""How many comparisons of rules one check may take: a hundred times what ordinary roles need."""
 
 
 class TooManyParts(Exception):
-    """The rules combine too many groups, resources, verbs and names to be compared one by one."""
+    """The rules combine too many groups, resources, verbs and names to compare."""
 
 
 def uncovered(owned: Sequence[Rule], granted: Iterable[Rule]) -> list[Rule]:
-    """The parts of `wanted` that no rule of `owned` includes, each with one verb, resource and name.
+    """The parts of `granted` that no rule of `owned` covers, each with one verb, resource and name.
 
-    Raises TooManyParts. A rule that one of the owned rules includes as a whole is never taken apart.
+    Raises TooManyParts. A rule that one owned rule covers entirely is never split.
     """
     missing: list[Rule] = []
     left = MOST_COMPARISONS
@@ -46,14 +46,14 @@ def _number_of_parts(rule: Rule) -> int:
 
 
 def _shares_anything(own: Rule, rule: Rule) -> bool:
-    """Whether a rule can include any part of another; cheap, and never wrongly no."""
+    """Whether a rule can cover any part of another; cheap, with no false negatives."""
     if ALL not in own.verbs and set(own.verbs).isdisjoint(rule.verbs):
         return False
     return bool(rule.urls) or ALL in own.api_groups or not set(own.api_groups).isdisjoint(rule.api_groups)
 
 
 def _covers_all(own: Rule, rule: Rule) -> bool:
-    """Whether a rule includes every part of another that is about resources."""
+    """Whether a rule covers every resource part of another."""
     return (
         not rule.urls
         and (ALL in own.verbs or set(own.verbs).issuperset(rule.verbs))
@@ -64,10 +64,10 @@ def _covers_all(own: Rule, rule: Rule) -> bool:
 
 
 def compact(rules: Iterable[Rule]) -> list[Rule]:
-    """Join the verbs of parts that speak of the same resource and name, for a message one can read."""
+    """Join the verbs of parts with the same resource and name, for a readable message."""
     joined: dict[Rule, list[str]] = {}
     for rule in rules:
-        # A path is told on its own for every verb.
+        # Each verb of a path is listed separately.
         subject = rule if rule.urls else replace(rule, verbs=())
         joined.setdefault(subject, []).extend(rule.verbs)
     return [replace(subject, verbs=tuple(verbs)) for subject, verbs in joined.items()]
@@ -85,7 +85,7 @@ def _parts(rule: Rule) -> Iterator[Rule]:
 
 
 def _covers(own: Rule, part: Rule) -> bool:
-    """Whether a rule includes a part. A part of a path asks nothing of groups and resources."""
+    """Whether a rule covers a part. A part with a URL has no groups and resources."""
     return (
         (ALL in own.verbs or part.verbs[0] in own.verbs)
         and all(ALL in own.api_groups or group in own.api_groups for group in part.api_groups)
@@ -103,5 +103,5 @@ def _covers_resource(own: Rule, resource: str) -> bool:
 
 
 def _names_are_among(names: tuple[str, ...], owned: tuple[str, ...]) -> bool:
-    """Whether every name is owned; no name at all stands for all names, which a list cannot include."""
+    """Whether every name is owned; no names means all names, which a list cannot cover."""
     return bool(names) and set(owned).issuperset(names)

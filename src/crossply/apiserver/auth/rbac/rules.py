@@ -1,4 +1,4 @@
-"""One rule of a role: what it allows, and how messages print it."""
+"""One rule of a role."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Rule:
         return "{" + ", ".join(f"{name}:{quoted(values)}" for name, values in fields if values) + "}"
 
     def body(self) -> Object:
-        """The rule as it stands in a role."""
+        """The rule as a PolicyRule."""
         fields: dict[str, tuple[str, ...]] = {
             "apiGroups": self.api_groups,
             "nonResourceURLs": self.urls,
@@ -52,7 +52,7 @@ def quoted(values: Iterable[str]) -> str:
 
 
 def parse_rule(rule: Any) -> Rule:
-    """Read a PolicyRule; what is not a list of strings counts as absent."""
+    """Parse a PolicyRule; values that are not lists of strings count as absent."""
     rule = rule if isinstance(rule, dict) else {}
     return Rule(
         _strings(rule.get("verbs")),
@@ -64,7 +64,6 @@ def parse_rule(rule: Any) -> Rule:
 
 
 def parse_rules(role: Object) -> tuple[Rule, ...]:
-    """The rules of a Role or ClusterRole."""
     return tuple(parse_rule(rule) for rule in role.get("rules") or ())
 
 
@@ -75,7 +74,6 @@ def _strings(value: Any) -> tuple[str, ...]:
 
 
 def allows(rule: Rule, info: RequestInfo) -> bool:
-    """Whether the rule allows the request."""
     if info.verb not in rule.verbs and ALL not in rule.verbs:
         return False
     if not info.is_resource:
@@ -88,12 +86,12 @@ def allows(rule: Rule, info: RequestInfo) -> bool:
 
 
 def spellings(resource: str, subresource: str) -> tuple[str, ...]:
-    """What a rule may call a resource, or a subresource of it."""
+    """How a rule may name a resource, or a subresource of it."""
     if not subresource:
         return resource, ALL
     return f"{resource}/{subresource}", ALL, f"*/{subresource}"
 
 
 def url_matches(pattern: str, path: str) -> bool:
-    """Whether a path is one that a rule names; a trailing star stands for any ending."""
+    """Whether a URL pattern matches a path; a trailing star matches any suffix."""
     return pattern in (ALL, path) or (pattern.endswith(ALL) and path.startswith(pattern.rstrip(ALL)))

@@ -1,7 +1,7 @@
-"""The defaults that the real server fills in, by the type that they belong to.
+"""The defaults that kube-apiserver sets, by type.
 
-A function gets the object as it has been read so far (its parts have their defaults already) and fills in
-what is missing. Types are named by their definition.
+A function gets the object (its parts are defaulted already) and sets what is missing. Types are named by
+their definition.
 """
 
 from __future__ import annotations

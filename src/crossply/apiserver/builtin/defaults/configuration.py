@@ -1,4 +1,4 @@
-"""Defaults of Namespaces, Secrets, roles and the like."""
+"""Defaults of Namespaces, Secrets, roles, definitions, admission configurations and storage kinds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _namespace(namespace: Object) -> None:
 
 
 def _secret(secret: Object) -> None:
-    """Texts are another way to write data; they are never read back."""
+    """stringData is write-only: it becomes data."""
     secret.setdefault("type", "Opaque")
     texts = secret.pop("stringData", None)
     if texts:
@@ -56,7 +56,7 @@ def _node_status(status: Object) -> None:
 
 
 def _definition(definition: Object) -> None:
-    """A CustomResourceDefinition names its kind in every form, and the version that is stored."""
+    """Set the names of a CustomResourceDefinition, and the stored version."""
     spec = definition["spec"]
     names = spec["names"]
     names.setdefault("singular", names.get("kind", "").lower())

@@ -14,14 +14,14 @@ _DEFAULT_MODE = 0o644
 
 
 def image_tag(image: str) -> str:
-    """The tag of an image; `latest` unless one is given or a digest pins it."""
+    """The tag of an image; `latest` without a tag or digest."""
     name, _, digest = image.partition("@")
     tag = name.rpartition("/")[2].partition(":")[2]
     return tag or ("" if digest else "latest")
 
 
 def pull_policy(image: str) -> str:
-    """When an image is pulled if nobody says: always, if its tag may move."""
+    """The default pull policy: Always if the tag is `latest`."""
     return "Always" if image_tag(image) == "latest" else "IfNotPresent"
 
 
@@ -37,7 +37,7 @@ def _pod_spec(spec: Object) -> None:
     spec.setdefault("securityContext", {})
     spec.setdefault("terminationGracePeriodSeconds", 30)
     spec.setdefault("schedulerName", "default-scheduler")
-    # The old name of a Pod's service account is kept in step with the new one.
+    # The deprecated serviceAccount has the same value as serviceAccountName.
     account = spec.get("serviceAccountName") or spec.get("serviceAccount")
     if account:
         spec["serviceAccountName"] = spec["serviceAccount"] = account
@@ -73,7 +73,7 @@ def _mode(source: Object) -> None:
 
 
 def setting(**values: Any) -> Callable[[Object], None]:
-    """A function that fills in values that are missing."""
+    """A function that sets missing fields to values."""
 
     def fill(obj: Object) -> None:
         for key, value in values.items():

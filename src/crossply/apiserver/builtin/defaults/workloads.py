@@ -1,4 +1,4 @@
-"""Defaults of the kinds that keep Pods running."""
+"""Defaults of workloads, Jobs and autoscalers."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _stateful_set_spec(spec: Object) -> None:
 
 def _stateful_set(obj: Object) -> None:
     for claim in obj["spec"].get("volumeClaimTemplates") or ():
-        # A template is read as a whole claim, whose type is filled in.
+        # A volumeClaimTemplate is a complete claim, with its kind.
         claim.setdefault("apiVersion", "v1")
         claim.setdefault("kind", "PersistentVolumeClaim")
 
@@ -63,7 +63,7 @@ def _replication_controller(obj: Object) -> None:
 
 
 def _daemon_set(obj: Object) -> None:
-    """The generations of the template are counted in an annotation, as long as clients read it."""
+    """The deprecated annotation that counts generations of the template."""
     annotations = obj["metadata"].get("annotations") or {}
     obj["metadata"]["annotations"] = {TEMPLATE_GENERATION: "0", **annotations}
 
@@ -134,7 +134,7 @@ def _spec(spec: Object) -> None:
 
 
 def _autoscaler_v1(autoscaler: Object) -> None:
-    """Without a metric, here or in the annotations, the aim is a share of the CPU."""
+    """Without metrics, here or in the annotations, the target is a CPU utilization."""
     if METRICS not in (autoscaler["metadata"].get("annotations") or {}):
         autoscaler["spec"].setdefault("targetCPUUtilizationPercentage", DEFAULT_CPU)
 

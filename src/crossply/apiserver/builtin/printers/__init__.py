@@ -1,4 +1,4 @@
-"""The cells of `kubectl get` for the built-in kinds, one function a kind: an object → its cells in order.
+"""The cells of `kubectl get` for built-in kinds, one function per kind: from an object to its cells in order.
 
 The names and types of the columns were derived from a real server with the rest of the table.
 """
@@ -34,7 +34,7 @@ def columns_of(group: str, plural: str) -> tuple[Column, ...]:
 
 
 def cells_of(group: str, plural: str) -> Cells:
-    """The function that makes the cells of an object."""
+    """The function that returns the cells of an object."""
     from crossply.apiserver.builtin.printers import (
         configuration,
         metadata,

@@ -1,4 +1,4 @@
-"""The cells of kinds that hold settings: ConfigMaps, Secrets, Namespaces, Leases, Nodes and the like."""
+"""The cells of ConfigMaps, Secrets, Namespaces, Leases, Nodes, Events and the like."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cells that come from an object's metadata: its name and its age."""
+"""Cells that several kinds share: name, age, labels, selectors, containers."""
 
 from __future__ import annotations
 
@@ -10,28 +10,25 @@ from crossply.values import Object
 
 
 def name_of(obj: Object) -> str:
-    """The object's name."""
     name: str = (obj.get("metadata") or {}).get("name", "")
     return name
 
 
 def age_of(obj: Object, now: datetime) -> str:
-    """How long ago the object was made."""
     return since((obj.get("metadata") or {}).get("creationTimestamp"), now)
 
 
 def name_and_creation(obj: Object, now: datetime) -> list[Any]:
-    """The cells of a kind that says nothing about itself."""
+    """The cells of a kind without a printer of its own."""
     return [name_of(obj), (obj.get("metadata") or {}).get("creationTimestamp")]
 
 
 def name_and_age(obj: Object, now: datetime) -> list[Any]:
-    """The cells of a kind of which only the age is of interest."""
+    """The cells of a kind that shows only its age."""
     return [name_of(obj), age_of(obj, now)]
 
 
 def is_going(obj: Object) -> bool:
-    """Whether the object is being deleted."""
     return bool((obj.get("metadata") or {}).get("deletionTimestamp"))
 
 
@@ -44,7 +41,7 @@ def labels_text(labels: Any) -> str:
 
 
 def selector_text(selector: Object | None) -> str:
-    """A label selector in the words of a query; empty if it selects everything, `<none>` without one."""
+    """A label selector in query syntax; empty if it selects everything, `<none>` without one."""
     if selector is None:
         return "<none>"
     clauses = [(key, f"{key}={value}") for key, value in (selector.get("matchLabels") or {}).items()]
@@ -65,7 +62,7 @@ def _clause(expression: Object) -> str:
 
 
 def selector_or_none(selector: Object | None) -> str:
-    """A label selector, `<none>` if it selects everything."""
+    """A label selector; `<none>` if it selects everything."""
     return selector_text(selector) or "<none>"
 
 

@@ -1,4 +1,4 @@
-"""The cells of Services, Ingresses and what belongs to them."""
+"""The cells of Services, Ingresses and related kinds."""
 
 from __future__ import annotations
 

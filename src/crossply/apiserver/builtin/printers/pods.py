@@ -1,4 +1,4 @@
-"""The cells of Pods: how many containers are ready, what they are doing, how often they were restarted."""
+"""The cells of Pods: ready containers, status, restarts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TERMINAL = ("Failed", "Succeeded")
 
 
 class _Summary:
-    """What is known of a Pod's containers so far."""
+    """The state of a Pod's containers."""
 
     __slots__ = ("errors", "last_restart", "ready", "reason", "restarts", "running")
 
@@ -27,7 +27,6 @@ class _Summary:
         self.errors = ""
 
     def count_restarts(self, container: Object) -> None:
-        """Add one container's restarts."""
         self.restarts += container.get("restartCount") or 0
         finished = ((container.get("lastState") or {}).get("terminated") or {}).get("finishedAt") or ""
         last, other = parse_timestamp(self.last_restart), parse_timestamp(finished)
@@ -83,7 +82,7 @@ def _sidecars(spec: Object) -> set[str]:
 
 
 def _initial_containers(summary: _Summary, sidecars: _Summary, spec: Object, status: Object) -> bool:
-    """Go through the init containers until one is not done; say whether there was such a one."""
+    """Visit the init containers until one is not done; returns whether there was one."""
     names = _sidecars(spec)
     for index, container in enumerate(status.get("initContainerStatuses") or ()):
         summary.count_restarts(container)
@@ -155,7 +154,7 @@ def _gates(spec: Object, status: Object) -> str:
 
 
 def row_conditions(pod: Object) -> list[Object]:
-    """What a table says of a Pod that will not run again."""
+    """The table conditions of a Pod that will not run again."""
     phase = (pod.get("status") or {}).get("phase")
     if phase == "Succeeded":
         message = "The pod has completed successfully."

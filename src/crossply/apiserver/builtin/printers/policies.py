@@ -1,4 +1,4 @@
-"""The cells of what governs others: role bindings, webhooks, admission policies, budgets, autoscalers."""
+"""The cells of role bindings, webhooks, admission policies, budgets and autoscalers."""
 
 from __future__ import annotations
 

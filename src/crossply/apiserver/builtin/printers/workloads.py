@@ -1,4 +1,4 @@
-"""The cells of kinds that run Pods."""
+"""The cells of workloads."""
 
 from __future__ import annotations
 

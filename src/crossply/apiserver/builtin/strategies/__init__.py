@@ -1,4 +1,4 @@
-"""What is special about each built-in kind; `strategy_for` finds it."""
+"""The strategies of the built-in kinds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Strategy", "strategy_for"]
 
 
 def strategy_for(resource: Resource) -> Strategy:
-    """The rules of a resource's kind; plain ones for kinds that have none of their own."""
+    """The strategy of a resource's kind; the base one for kinds without their own."""
     return _strategy(resource)
 
 

@@ -1,4 +1,4 @@
-"""Admission policies and their bindings: what they match, and what follows."""
+"""Strategies of admission policies and their bindings."""
 
 from __future__ import annotations
 
@@ -27,13 +27,10 @@ _ACTIONS = ("Audit", "Deny", "Warn")
 
 
 class PolicyStrategy(Strategy):
-    """ValidatingAdmissionPolicies."""
-
     counts_generation = True
     allows_unconditional_update = False
 
     def validate(self, obj: Object) -> list[FieldError]:
-        """Check what is matched and that there is something to validate."""
         spec = obj.get("spec") or {}
         errors = one_of("spec.failurePolicy", spec.get("failurePolicy", ""), FAILURE_POLICIES)
         if spec.get("paramKind") is not None:
@@ -72,13 +69,10 @@ def _check_matching(matching: Object, path: str, rules_required: bool) -> list[F
 
 
 class PolicyBindingStrategy(Strategy):
-    """ValidatingAdmissionPolicyBindings."""
-
     counts_generation = True
     allows_unconditional_update = False
 
     def validate(self, obj: Object) -> list[FieldError]:
-        """Check which policy is bound, to what, and what follows."""
         spec = obj.get("spec") or {}
         errors = [] if spec.get("policyName") else [required("spec.policyName")]
         reference = spec.get("paramRef")

@@ -1,4 +1,4 @@
-"""What is special about a kind: its names, what is filled in when it is written, what it must look like."""
+"""The base strategy of built-in kinds."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from crossply.values.api_version import split_api_version
 
 
 class Strategy:
-    """The rules of a built-in kind that has none of its own. Others override what differs.
+    """The strategy of a built-in kind without its own. Others override what differs.
 
-    Objects that come in are in Go's form (`go_form.normalised`), with their metadata filled in (name,
-    namespace, uid). `prepare_*` may change the new object, never the old one.
+    Objects are normalized (`go_structs.normalised`), with their metadata set (name, namespace, uid).
+    `prepare_*` may change the new object, never the old one.
     """
 
     counts_generation = False
     """Whether metadata.generation starts at one and grows with the spec."""
     allows_create_on_update = False
-    """Whether a PUT to a name that does not exist makes the object."""
+    """Whether a PUT to a name that does not exist creates the object."""
     allows_unconditional_update = True
     """Whether an update without a resourceVersion is accepted."""
     generation_fields: tuple[str, ...] = ("spec",)
@@ -32,44 +32,40 @@ class Strategy:
         self.has_status = "status" in resource.versions[resource.storage_version].subresources
 
     def name_problems(self, name: str) -> tuple[str, ...]:
-        """What is wrong with an object's name."""
         return subdomain_problems(name)
 
     def prepare_create(self, obj: Object) -> None:
-        """Fill in what the server decides; nobody may say what the status is when the object is made."""
+        """Set what the server decides; the status of a new object is empty."""
         if not self.counts_generation:
             obj["metadata"].pop("generation", None)
         if self.has_status:
             self.reset_status(obj)
 
     def prepare_update(self, new: Object, old: Object) -> None:
-        """Keep what an update must not touch."""
+        """Restore what an update must not change."""
         if self.has_status:
             keep(new, old, "status")
 
     def prepare_status_update(self, new: Object, old: Object) -> None:
-        """Keep everything but the status; metadata may change too."""
+        """Restore everything but the status; metadata may change too."""
         for key in {*new, *old} - {"apiVersion", "kind", "metadata", "status"}:
             keep(new, old, key)
 
     def validate_create(self, obj: Object) -> list[FieldError]:
-        """What is wrong with a new object, besides its metadata."""
         return self.validate(obj)
 
     def validate_update(self, new: Object, old: Object) -> list[FieldError]:
-        """What is wrong with a changed object, besides its metadata."""
         return self.validate(new)
 
     def validate(self, obj: Object) -> list[FieldError]:
-        """What is wrong with an object, new or changed."""
+        """The errors of an object, new or changed."""
         return []
 
     def changes_generation(self, new: Object, old: Object) -> bool:
-        """Whether an update counts as a new generation."""
         return self.counts_generation and any(new.get(key) != old.get(key) for key in self.generation_fields)
 
     def reset_status(self, obj: Object) -> None:
-        """Make the status what Go writes for one that nobody has set."""
+        """Reset the status to what Go writes for an unset one."""
         version = split_api_version(obj.get("apiVersion", ""))[1] or self.resource.storage_version
         empty: Any = zero(self.resource, version, "status")
         obj.pop("status", None)
@@ -78,7 +74,7 @@ class Strategy:
 
 
 def keep(new: Object, old: Object, key: str) -> None:
-    """Make a member of the new object what it was."""
+    """Restore a member of the old object."""
     if key in old:
         new[key] = old[key]
     else:

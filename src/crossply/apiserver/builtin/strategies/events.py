@@ -1,4 +1,4 @@
-"""Events: old ones are checked little, new ones (with an eventTime) more."""
+"""Strategies of Events: old ones are validated little, new ones (with an eventTime) more."""
 
 from __future__ import annotations
 
@@ -29,12 +29,10 @@ _FIXED = (
 
 
 class EventStrategy(Strategy):
-    """Events of the core group and of events.k8s.io."""
-
     allows_create_on_update = True
 
     def validate_create(self, obj: Object) -> list[FieldError]:
-        """Check an event; those of events.k8s.io must be of the new form throughout."""
+        """Validate an event; those of events.k8s.io must be of the new form throughout."""
         event = to_core(obj)
         errors = self._check(event)
         if not self.resource.group:

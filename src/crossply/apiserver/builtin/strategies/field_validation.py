@@ -1,4 +1,4 @@
-"""Checks that many kinds share, with Kubernetes' sentences."""
+"""Field checks that many kinds share, with Kubernetes' sentences."""
 
 from __future__ import annotations
 
@@ -27,38 +27,33 @@ _SET_OPERATORS = ("In", "NotIn")
 
 
 def invalid(path: str, value: Any, detail: str) -> FieldError:
-    """The value breaks a rule."""
     return FieldError(INVALID, path, value, detail)
 
 
 def required(path: str, detail: str = "") -> FieldError:
-    """The value is missing."""
     return FieldError(REQUIRED, path, "", detail)
 
 
 def forbidden(path: str, detail: str) -> FieldError:
-    """The field must not be set here."""
     return FieldError(FORBIDDEN, path, "", detail)
 
 
 def duplicate(path: str, value: Any) -> FieldError:
-    """The value is there twice."""
     return FieldError(DUPLICATE, path, value, "")
 
 
 def one_of(path: str, value: Any, allowed: Iterable[str]) -> list[FieldError]:
-    """The value must be one of these."""
     choices = list(allowed)
     return [] if value in choices else [unsupported(path, value, choices)]
 
 
 def problems_at(path: str, value: str, problems: Iterable[str]) -> list[FieldError]:
-    """The problems of a name as errors of a field."""
+    """The problems of a name as field errors."""
     return [invalid(path, value, problem) for problem in problems]
 
 
 def not_negative(obj: Object, path: str, *keys: str) -> list[FieldError]:
-    """Numbers that must be zero or more, if they are set."""
+    """Numbers that must not be negative, if they are set."""
     return [
         invalid(f"{path}.{key}", obj[key], "must be greater than or equal to 0")
         for key in keys
@@ -67,12 +62,11 @@ def not_negative(obj: Object, path: str, *keys: str) -> list[FieldError]:
 
 
 def immutable(new: Any, old: Any, path: str) -> list[FieldError]:
-    """A value that must stay what it is."""
     return [] if new == old else [invalid(path, new, IMMUTABLE)]
 
 
 def count_or_percent(value: Any, path: str) -> list[FieldError]:
-    """A number of things, or a share of them."""
+    """A number or a percentage."""
     if isinstance(value, str):
         return [] if _PERCENT.fullmatch(value) else [invalid(path, value, _PERCENT_RULE)]
     if isinstance(value, int) and value < 0:
@@ -81,14 +75,13 @@ def count_or_percent(value: Any, path: str) -> list[FieldError]:
 
 
 def at_most_all(value: Any, path: str) -> list[FieldError]:
-    """A share that must not be more than everything."""
+    """A percentage of at most 100."""
     if isinstance(value, str) and _PERCENT.fullmatch(value) and int(value[:-1]) > 100:
         return [invalid(path, value, "must not be greater than 100%")]
     return []
 
 
 def label_selector(selector: Object | None, path: str) -> list[FieldError]:
-    """What is wrong with a label selector."""
     errors: list[FieldError] = []
     if selector is None:
         return errors
@@ -120,7 +113,7 @@ def _expression(expression: Object, path: str) -> list[FieldError]:
 
 
 def is_selector(selector: Object | None) -> bool:
-    """Whether a label selector can be used at all; the absence of one selects nothing, which is fine."""
+    """Whether a label selector is valid; the absence of one selects nothing, which is valid."""
     return all(
         (expression.get("operator") in _SET_OPERATORS and expression.get("values"))
         or (expression.get("operator") in ("Exists", "DoesNotExist") and not expression.get("values"))
@@ -129,7 +122,6 @@ def is_selector(selector: Object | None) -> bool:
 
 
 def selects(selector: Object, labels: Object) -> bool:
-    """Whether a label selector matches labels."""
     if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
         return False
     return all(_matches(expression, labels) for expression in selector.get("matchExpressions") or ())

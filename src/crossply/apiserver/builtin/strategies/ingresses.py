@@ -1,4 +1,4 @@
-"""Ingresses and their classes."""
+"""Strategies of Ingresses and their classes."""
 
 from __future__ import annotations
 
@@ -20,12 +20,9 @@ _PATHS = ("Exact", "ImplementationSpecific", "Prefix")
 
 
 class IngressStrategy(Strategy):
-    """Ingresses."""
-
     counts_generation = True
 
     def validate(self, obj: Object) -> list[FieldError]:
-        """Check where each path leads."""
         spec = obj.get("spec") or {}
         rules, backend = spec.get("rules") or (), spec.get("defaultBackend")
         if not rules and backend is None:

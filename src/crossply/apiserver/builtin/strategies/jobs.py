@@ -1,4 +1,4 @@
-"""Jobs and CronJobs: a Job owns the Pods that carry its uid."""
+"""Strategies of Jobs and CronJobs."""
 
 from __future__ import annotations
 
@@ -32,12 +32,10 @@ _CRON_NAME = 52
 
 
 class JobStrategy(Strategy):
-    """Jobs."""
-
     counts_generation = True
 
     def prepare_create(self, obj: Object) -> None:
-        """Select the Pods of this very Job, unless someone chose a selector."""
+        """Generate the selector and labels of this Job, unless manualSelector is set."""
         super().prepare_create(obj)
         spec = obj["spec"]
         if spec.get("manualSelector"):
@@ -46,7 +44,7 @@ class JobStrategy(Strategy):
         marks = {_UID: uid, _OLD_UID: uid, _NAME: name, _OLD_NAME: name}
         template = spec["template"].setdefault("metadata", {})
         template["labels"] = {**(template.get("labels") or {}), **marks}
-        # Labels of a Job that has none are those of its template, marks included.
+        # A Job without labels gets those of its template, including the generated ones.
         labels = obj["metadata"].get("labels")
         if labels is not None and labels.items() <= template["labels"].items():
             obj["metadata"]["labels"] = {**labels, **marks}
@@ -55,7 +53,6 @@ class JobStrategy(Strategy):
         spec["selector"] = {**selector, "matchLabels": labels}
 
     def validate(self, obj: Object) -> list[FieldError]:
-        """Check the counts, the template and the selector."""
         spec = obj.get("spec") or {}
         errors = check_job_spec(spec, "spec")
         selector = spec.get("selector")
@@ -69,7 +66,7 @@ class JobStrategy(Strategy):
         return errors
 
     def validate_update(self, new: Object, old: Object) -> list[FieldError]:
-        """What a Job runs is settled when it is made."""
+        """The template and selector of a Job are immutable."""
         errors = self.validate(new)
         after, before = new["spec"], old["spec"]
         if after.get("completionMode") != "Indexed":
@@ -82,7 +79,6 @@ class JobStrategy(Strategy):
 
 
 def check_job_spec(spec: Object, path: str) -> list[FieldError]:
-    """What is wrong with the spec of a Job."""
     errors = not_negative(spec, path, *_COUNTS)
     mode = spec.get("completionMode", "NonIndexed")
     errors += one_of(f"{path}.completionMode", mode, ["NonIndexed", "Indexed"])
@@ -105,8 +101,6 @@ def check_job_spec(spec: Object, path: str) -> list[FieldError]:
 
 
 class CronJobStrategy(Strategy):
-    """CronJobs."""
-
     counts_generation = True
 
     def name_problems(self, name: str) -> tuple[str, ...]:
@@ -115,7 +109,6 @@ class CronJobStrategy(Strategy):
         return (*problems, too_long_problem(_CRON_NAME)) if len(name) > _CRON_NAME else problems
 
     def validate(self, obj: Object) -> list[FieldError]:
-        """Check the schedule and the Jobs that it makes."""
         spec = obj.get("spec") or {}
         schedule = spec.get("schedule", "")
         errors = [] if schedule else [required("spec.schedule")]

@@ -1,4 +1,4 @@
-"""Namespaces: they end when their finalizers are gone, and say what they are in their status."""
+"""The strategy of Namespaces."""
 
 from __future__ import annotations
 
@@ -13,14 +13,12 @@ _STANDARD = (FINALIZER, "orphan", "foregroundDeletion")
 
 
 class NamespaceStrategy(Strategy):
-    """Namespaces."""
-
     def name_problems(self, name: str) -> tuple[str, ...]:
-        """A namespace is part of host names."""
+        """A namespace name must be a DNS label."""
         return dns_label_problems(name)
 
     def prepare_create(self, obj: Object) -> None:
-        """Hold every namespace by the finalizer that the namespace controller removes."""
+        """Add the finalizer that the namespace controller removes."""
         super().prepare_create(obj)
         spec = obj.setdefault("spec", {})
         finalizers = list(spec.get("finalizers") or ())
@@ -29,7 +27,7 @@ class NamespaceStrategy(Strategy):
         spec["finalizers"] = finalizers
 
     def prepare_update(self, new: Object, old: Object) -> None:
-        """Finalizers go by the finalize subresource only."""
+        """Finalizers change by the finalize subresource only."""
         super().prepare_update(new, old)
         finalizers = (old.get("spec") or {}).get("finalizers")
         new["spec"] = {**(new.get("spec") or {}), "finalizers": finalizers}
@@ -37,12 +35,10 @@ class NamespaceStrategy(Strategy):
             del new["spec"]["finalizers"]
 
     def validate_create(self, obj: Object) -> list[FieldError]:
-        """Check the finalizers."""
         return check_finalizers(obj, "spec.finalizers")
 
 
 def check_finalizers(obj: Object, path: str) -> list[FieldError]:
-    """What is wrong with the finalizers of a namespace's spec."""
     errors: list[FieldError] = []
     for name in (obj.get("spec") or {}).get("finalizers") or ():
         errors += problems_at(path, name, qualified_name_problems(name))

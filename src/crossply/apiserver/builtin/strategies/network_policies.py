@@ -1,4 +1,4 @@
-"""NetworkPolicies: the Pods they are about, who may talk to them, and on which ports."""
+"""The strategy of NetworkPolicies."""
 
 from __future__ import annotations
 
@@ -23,12 +23,9 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class NetworkPolicyStrategy(Strategy):
-    """NetworkPolicies."""
-
     counts_generation = True
 
     def validate(self, obj: Object) -> list[FieldError]:
-        """Check which Pods are meant, which directions, ports and peers."""
         spec = obj.get("spec") or {}
         errors = label_selector(spec.get("podSelector"), "spec.podSelector")
         for direction, peers in (("ingress", "from"), ("egress", "to")):

@@ -1,4 +1,4 @@
-"""What a Pod's spec must look like, wherever it stands: containers, ports, variables, volumes, policies."""
+"""Validates Pod specs: containers, ports, variables, volumes, policies."""
 
 from __future__ import annotations
 
@@ -49,18 +49,16 @@ _SOURCES = (
     "fc",
     "configMap",
 )
-"""Kinds of volumes in the order in which they are looked for: the second one found is the one too many."""
+"""Volume sources in kube-apiserver's order: it reports the second one that is set."""
 
 
 def check_template(template: Object | None, path: str) -> list[FieldError]:
-    """What is wrong with a Pod template."""
     template = template or {}
     labels = (template.get("metadata") or {}).get("labels")
     return check_labels(labels, f"{path}.labels") + check_spec(template.get("spec") or {}, f"{path}.spec")
 
 
 def check_spec(spec: Object, path: str) -> list[FieldError]:
-    """What is wrong with a Pod's spec."""
     errors = _check_volumes(spec.get("volumes") or (), f"{path}.volumes")
     containers = spec.get("containers") or ()
     if not containers:
@@ -164,12 +162,11 @@ def _check_ports(ports: Sequence[Object], path: str) -> list[FieldError]:
 
 
 def check_port(number: Any, path: str) -> list[FieldError]:
-    """A port is a number of sixteen bits other than zero."""
+    """A port is a number from 1 to 65535."""
     return [] if isinstance(number, int) and 1 <= number <= 65535 else [invalid(path, number, _PORT_RULE)]
 
 
 def port_name_problems(name: str) -> list[str]:
-    """What is wrong with the name of a port."""
     problems = []
     if len(name) > 15:
         problems.append("must be no more than 15 characters")
@@ -214,7 +211,7 @@ def _check_mounts(mounts: Sequence[Object], path: str) -> list[FieldError]:
 
 
 def check_requirements(resources: Object, path: str) -> list[FieldError]:
-    """Requests must not be more than limits."""
+    """Requests must not exceed limits."""
     from crossply.values.quantity import QuantityError, parse
 
     errors = []

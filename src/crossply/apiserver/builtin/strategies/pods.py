@@ -1,4 +1,4 @@
-"""Pods: nothing runs them here, but they are kept and checked as if something did."""
+"""The strategy of Pods, which are validated although nothing runs them here."""
 
 from __future__ import annotations
 
@@ -21,12 +21,10 @@ _UPDATES = (
 
 
 class PodStrategy(Strategy):
-    """Pods."""
-
     counts_generation = True
 
     def prepare_create(self, obj: Object) -> None:
-        """Fill in what admission would: the service account, the priority, how long to outlive a node."""
+        """Set what admission would: the service account, the priority, default tolerations."""
         super().prepare_create(obj)
         spec = obj["spec"]
         spec.setdefault("serviceAccountName", "default")
@@ -37,11 +35,10 @@ class PodStrategy(Strategy):
         obj["status"] = {"phase": "Pending", "qosClass": quality(spec)}
 
     def validate(self, obj: Object) -> list[FieldError]:
-        """Check the spec."""
         return check_spec(obj.get("spec") or {}, "spec")
 
     def validate_update(self, new: Object, old: Object) -> list[FieldError]:
-        """Of a Pod that exists only its images and few other things may change."""
+        """Only the images and few other fields of a Pod may change."""
         errors = self.validate(new)
         before, after = old.get("spec") or {}, new.get("spec") or {}
         if len(before.get("containers") or ()) != len(after.get("containers") or ()):
@@ -75,7 +72,7 @@ def _tolerations(tolerations: list[Any]) -> list[Any]:
 
 
 def quality(spec: Object) -> str:
-    """A Pod's quality of service: guaranteed if every container's limits are its requests."""
+    """The quality of service class of a Pod."""
     requests_resources, guaranteed = False, True
     for container in [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]:
         resources = container.get("resources") or {}

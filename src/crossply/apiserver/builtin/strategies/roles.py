@@ -1,4 +1,4 @@
-"""Roles and bindings: what rules may say, and whom a binding may bind to what."""
+"""Strategies of RBAC kinds."""
 
 from __future__ import annotations
 
@@ -20,20 +20,16 @@ _GROUP = "rbac.authorization.k8s.io"
 
 
 class _NamedFreely(Strategy):
-    """Kinds whose names need only fit into a URL, such as `system:node`."""
+    """Kinds whose names must only fit into a URL, such as `system:node`."""
 
     allows_create_on_update = True
 
     def name_problems(self, name: str) -> tuple[str, ...]:
-        """Almost any name will do."""
         return path_segment_problems(name)
 
 
 class RoleStrategy(_NamedFreely):
-    """Roles and ClusterRoles."""
-
     def validate(self, obj: Object) -> list[FieldError]:
-        """Check every rule."""
         errors = []
         for index, rule in enumerate(obj.get("rules") or ()):
             errors += _check_rule(rule, f"rules[{index}]", self.resource.namespaced)
@@ -81,10 +77,7 @@ def _check_aggregation(aggregation: Object) -> list[FieldError]:
 
 
 class BindingStrategy(_NamedFreely):
-    """RoleBindings and ClusterRoleBindings."""
-
     def validate(self, obj: Object) -> list[FieldError]:
-        """Check the role and the subjects."""
         role = obj.get("roleRef") or {}
         kinds = ("Role", "ClusterRole") if self.resource.namespaced else ("ClusterRole",)
         errors = one_of("roleRef.apiGroup", role.get("apiGroup", ""), [_GROUP])
@@ -99,7 +92,7 @@ class BindingStrategy(_NamedFreely):
         return errors
 
     def validate_update(self, new: Object, old: Object) -> list[FieldError]:
-        """A binding binds to one role for its life."""
+        """The roleRef of a binding is immutable."""
         errors = self.validate(new)
         if new.get("roleRef") != old.get("roleRef"):
             role = new.get("roleRef") or {}

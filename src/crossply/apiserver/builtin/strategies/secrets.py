@@ -1,4 +1,4 @@
-"""Secrets and ConfigMaps: keys, sizes, what the types of Secrets require, and immutability."""
+"""Strategies of Secrets and ConfigMaps: keys, sizes, Secret types and immutability."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ _JSON_TYPES = ("kubernetes.io/dockercfg", "kubernetes.io/dockerconfigjson")
 
 
 def key_problems(key: str) -> list[str]:
-    """What is wrong with a key of a Secret or ConfigMap."""
     problems = [too_long_problem(253)] if len(key) > 253 else []
     if not _KEY.fullmatch(key):
         problems.append(_KEY_RULE)
@@ -68,15 +67,12 @@ def _check_frozen(new: Object, old: Object, fields: tuple[str, ...]) -> list[Fie
 
 
 class SecretStrategy(Strategy):
-    """Secrets."""
-
     def prepare_update(self, new: Object, old: Object) -> None:
-        """Keep the type if none is given."""
+        """Keep the type if none is set."""
         if not new.get("type"):
             new["type"] = old.get("type", "")
 
     def validate(self, obj: Object) -> list[FieldError]:
-        """Check the keys, the size, and what the type requires."""
         data = obj.get("data") or {}
         errors = _check_keys(data, "data")
         if _decoded_size(data) > MAX_SIZE:
@@ -84,7 +80,7 @@ class SecretStrategy(Strategy):
         return errors + _check_type(obj, data)
 
     def validate_update(self, new: Object, old: Object) -> list[FieldError]:
-        """A Secret's type never changes; its data may."""
+        """The type of a Secret is immutable; its data is not, unless `immutable` is set."""
         errors = immutable(new.get("type", ""), old.get("type", ""), "type")
         return errors + _check_frozen(new, old, ("data",)) + self.validate(new)
 
@@ -121,10 +117,7 @@ def _check_json(data: Object, key: str) -> list[FieldError]:
 
 
 class ConfigMapStrategy(Strategy):
-    """ConfigMaps."""
-
     def validate(self, obj: Object) -> list[FieldError]:
-        """Check the keys and the size."""
         data, binary = obj.get("data") or {}, obj.get("binaryData") or {}
         errors = []
         for key in data:
@@ -138,5 +131,4 @@ class ConfigMapStrategy(Strategy):
         return errors
 
     def validate_update(self, new: Object, old: Object) -> list[FieldError]:
-        """An immutable ConfigMap stays as it is."""
         return _check_frozen(new, old, ("data", "binaryData")) + self.validate(new)

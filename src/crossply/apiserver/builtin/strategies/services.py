@@ -1,7 +1,7 @@
-"""Services: their ports, and the addresses that stand for them.
+"""The strategy of Services: ports and cluster IPs.
 
-There is no network behind these Services, so an address is not allocated: it is derived from the Service's
-name and stays the same for its life.
+There is no network behind these Services, so addresses are not allocated: a cluster IP is derived from the
+name of the Service and does not change.
 """
 
 from __future__ import annotations
@@ -36,21 +36,19 @@ _EXTERNAL = ("may not be set for ExternalName services", ("clusterIPs", "ipFamil
 
 
 class ServiceStrategy(Strategy):
-    """Services."""
-
     allows_create_on_update = True
 
     def name_problems(self, name: str) -> tuple[str, ...]:
-        """A Service's name is a host name."""
+        """The name of a Service must be a DNS-1035 label."""
         return dns_label_problems(name)
 
     def prepare_create(self, obj: Object) -> None:
-        """Give the Service an address."""
+        """Assign the cluster IP."""
         super().prepare_create(obj)
         _address(obj)
 
     def prepare_update(self, new: Object, old: Object) -> None:
-        """Keep the addresses that the Service has."""
+        """Keep the assigned cluster IPs."""
         super().prepare_update(new, old)
         before, after = old["spec"], new["spec"]
         if "ExternalName" not in (before.get("type"), after.get("type")):
@@ -65,7 +63,6 @@ class ServiceStrategy(Strategy):
         _address(new)
 
     def validate(self, obj: Object) -> list[FieldError]:
-        """Check the type and the ports."""
         spec = obj.get("spec") or {}
         kind, headless = spec.get("type", ""), spec.get("clusterIP") == "None"
         ports = spec.get("ports") or ()
@@ -82,7 +79,7 @@ class ServiceStrategy(Strategy):
         return errors + _check_choices(spec) + _check_repeated(ports, kind)
 
     def validate_update(self, new: Object, old: Object) -> list[FieldError]:
-        """A Service keeps its address while it has one."""
+        """A cluster IP is immutable while the Service has one."""
         before, after = old["spec"], new["spec"]
         errors = []
         has_ports = "ExternalName" not in (before.get("type"), after.get("type"))
@@ -93,7 +90,7 @@ class ServiceStrategy(Strategy):
 
 
 def _check_choices(spec: Object) -> list[FieldError]:
-    """Settings that may be left out, but are one of a few."""
+    """Optional fields with a fixed set of values."""
     errors = [
         error
         for key in _CHOICES
@@ -145,7 +142,7 @@ def _check_repeated(ports: Any, kind: str) -> list[FieldError]:
     for index, port in enumerate(ports):
         key = (port.get("protocol", ""), port.get("port", 0))
         if key in known_ports:
-            # Go shows the whole internal struct that it looked up.
+            # Go shows the internal struct that it looked up.
             shown = {"Name": "", "Protocol": key[0], "AppProtocol": None, "Port": key[1], "TargetPort": 0}
             errors.append(duplicate(f"spec.ports[{index}]", {**shown, "NodePort": 0}))
         known_ports.add(key)
@@ -159,7 +156,7 @@ def _address(obj: Object) -> None:
     if not spec.get("clusterIP"):
         spec["clusterIP"] = (spec.get("clusterIPs") or [_derived_address(obj)])[0]
     spec.setdefault("clusterIPs", [spec["clusterIP"]])
-    # Nobody knows the addresses behind a Service without an address and without a selector.
+    # A Service without a cluster IP and selector has no endpoints.
     both = spec["clusterIP"] == "None" and not spec.get("selector")
     family = "IPv6" if ":" in spec["clusterIP"] else "IPv4"
     spec.setdefault("ipFamilies", ["IPv4", "IPv6"] if both else [family])
@@ -184,7 +181,7 @@ def _digest(obj: Object, use: str) -> int:
 
 
 def _drop_unused(after: Object, before: Object) -> None:
-    """Take away what the former type brought along and the new one cannot have, if it was left as it was."""
+    """Remove the fields of the former type that the new one cannot have, if they are unchanged."""
     kind, former = after.get("type"), before.get("type")
     if kind == former:
         return

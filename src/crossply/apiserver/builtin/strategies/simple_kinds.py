@@ -1,4 +1,4 @@
-"""Kinds of which little is checked: Leases, budgets, priorities, policies of the network and the like."""
+"""Strategies of kinds with little validation: Leases, budgets, priority classes and the like."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _HIGHEST_PRIORITY = 1_000_000_000
 
 
 class DefinitionStrategy(Strategy):
-    """CustomResourceDefinitions. What they define is checked by `custom`."""
+    """CustomResourceDefinitions. `apiextensions` validates what they define."""
 
     counts_generation = True
 
     def prepare_create(self, obj: Object) -> None:
-        """Only the name of the version that is stored is known from the start."""
+        """Only the storage version is known at creation."""
         super().prepare_create(obj)
         stored = [
             version.get("name", "") for version in obj["spec"].get("versions") or () if version.get("storage")
@@ -40,20 +40,20 @@ class DefinitionStrategy(Strategy):
 
 
 class PriorityClassStrategy(Strategy):
-    """PriorityClasses: their generation is one for ever, as their value is."""
+    """PriorityClasses: their generation is always one, because their value is immutable."""
 
     counts_generation = True
     generation_fields = ()
 
     def validate_create(self, obj: Object) -> list[FieldError]:
-        """The highest priorities are the system's."""
+        """The highest priorities are reserved for the system."""
         if obj.get("value", 0) <= _HIGHEST_PRIORITY:
             return []
         detail = f"maximum allowed value of a user defined priority is {_HIGHEST_PRIORITY}"
         return [forbidden("value", detail)]
 
     def validate_update(self, new: Object, old: Object) -> list[FieldError]:
-        """A priority must mean the same for every Pod that has it."""
+        """The value and preemption policy are immutable."""
         errors = []
         if new.get("value") != old.get("value"):
             errors.append(forbidden("value", "may not be changed in an update."))
@@ -63,48 +63,40 @@ class PriorityClassStrategy(Strategy):
 
 
 class EndpointSliceStrategy(Strategy):
-    """EndpointSlices."""
-
     counts_generation = True
     generation_fields = ("endpoints", "ports", "addressType")
 
     def validate_create(self, obj: Object) -> list[FieldError]:
-        """An EndpointSlice says what its addresses are."""
         kinds = ["FQDN", "IPv4", "IPv6"]
         if not obj.get("addressType"):
             return [required("addressType")]
         return one_of("addressType", obj["addressType"], kinds)
 
     def validate_update(self, new: Object, old: Object) -> list[FieldError]:
-        """The kind of its addresses stays."""
+        """The address type is immutable."""
         return immutable(new.get("addressType"), old.get("addressType"), "addressType")
 
 
 class PodTemplateStrategy(Strategy):
-    """PodTemplates."""
-
     counts_generation = True
     generation_fields = ("template",)
 
 
 class LeaseStrategy(Strategy):
-    """Leases."""
-
     allows_create_on_update = True
     allows_unconditional_update = False
 
     def prepare_create(self, obj: Object) -> None:
-        """Leave out what serves coordinated elections, which are not held here."""
+        """Drop the fields of coordinated leader election, which is not supported."""
         super().prepare_create(obj)
         self.prepare_update(obj, obj)
 
     def prepare_update(self, new: Object, old: Object) -> None:
-        """Leave out what serves coordinated elections."""
+        """Drop the fields of coordinated leader election."""
         for key in ("strategy", "preferredHolder"):
             (new.get("spec") or {}).pop(key, None)
 
     def validate(self, obj: Object) -> list[FieldError]:
-        """A Lease lasts some time, and changes hands a number of times."""
         spec = obj.get("spec") or {}
         errors = []
         seconds, transitions = spec.get("leaseDurationSeconds"), spec.get("leaseTransitions")
@@ -117,13 +109,11 @@ class LeaseStrategy(Strategy):
 
 
 class BudgetStrategy(Strategy):
-    """PodDisruptionBudgets."""
-
     counts_generation = True
     allows_unconditional_update = False
 
     def validate(self, obj: Object) -> list[FieldError]:
-        """A budget counts what stays or what goes."""
+        """Either minAvailable or maxUnavailable."""
         spec = obj.get("spec") or {}
         errors: list[FieldError] = []
         if spec.get("minAvailable") is not None and spec.get("maxUnavailable") is not None:
@@ -136,28 +126,23 @@ class BudgetStrategy(Strategy):
 
 
 class RuntimeClassStrategy(Strategy):
-    """RuntimeClasses."""
-
     allows_create_on_update = True
     allows_unconditional_update = False
 
     def validate(self, obj: Object) -> list[FieldError]:
-        """A handler is named like a host."""
         handler = obj.get("handler", "")
         return problems_at("handler", handler, dns_label_problems(handler))
 
     def validate_update(self, new: Object, old: Object) -> list[FieldError]:
-        """The handler stays."""
+        """The handler is immutable."""
         return immutable(new.get("handler"), old.get("handler"), "handler")
 
 
 class IngressClassStrategy(Strategy):
-    """IngressClasses."""
-
     counts_generation = True
 
     def validate_create(self, obj: Object) -> list[FieldError]:
-        """A controller is named by a domain and a path."""
+        """A controller is a domain-prefixed path."""
         controller = (obj.get("spec") or {}).get("controller", "")
         if not controller:
             return [required("spec.controller")]
@@ -168,28 +153,24 @@ class IngressClassStrategy(Strategy):
         return problems_at("spec.controller", domain, subdomain_problems(domain))
 
     def validate_update(self, new: Object, old: Object) -> list[FieldError]:
-        """The controller stays."""
+        """The controller is immutable."""
         after, before = (obj.get("spec") or {} for obj in (new, old))
         return immutable(after.get("controller"), before.get("controller"), "spec.controller")
 
 
 class NodeStrategy(Strategy):
-    """Nodes: whoever registers one also says how it is."""
+    """Nodes: whoever registers one also sets its status."""
 
     def prepare_create(self, obj: Object) -> None:
-        """Keep the status as given."""
         obj["metadata"].pop("generation", None)
 
 
 class APIServiceStrategy(Strategy):
-    """APIServices: named by the version and group that they serve."""
-
     def name_problems(self, name: str) -> tuple[str, ...]:
-        """The name is checked against the spec."""
         return path_segment_problems(name)
 
     def validate(self, obj: Object) -> list[FieldError]:
-        """The name says which version of which group."""
+        """The name must be `version.group`."""
         spec = obj.get("spec") or {}
         name = (obj.get("metadata") or {}).get("name", "")
         expected_name = f"{spec.get('version', '')}.{spec.get('group', '')}"
@@ -201,10 +182,7 @@ class APIServiceStrategy(Strategy):
 
 
 class AutoscalerStrategy(Strategy):
-    """HorizontalPodAutoscalers."""
-
     def validate(self, obj: Object) -> list[FieldError]:
-        """Check the bounds and what is scaled."""
         spec = obj.get("spec") or {}
         low, high = spec.get("minReplicas"), spec.get("maxReplicas", 0)
         errors = []

@@ -1,4 +1,4 @@
-"""Volumes, claims to them, and the classes that they are made by."""
+"""Strategies of volumes, claims and storage classes."""
 
 from __future__ import annotations
 
@@ -33,14 +33,11 @@ _MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 
 
 class StorageClassStrategy(Strategy):
-    """StorageClasses."""
-
     def validate(self, obj: Object) -> list[FieldError]:
-        """A class says who makes its volumes."""
         return [] if obj.get("provisioner") else [required("provisioner")]
 
     def validate_update(self, new: Object, old: Object) -> list[FieldError]:
-        """What a class makes stays the same."""
+        """The parameters of a class are immutable."""
         errors = []
         if (new.get("parameters") or {}) != (old.get("parameters") or {}):
             errors.append(forbidden("parameters", "updates to parameters are forbidden."))
@@ -50,15 +47,12 @@ class StorageClassStrategy(Strategy):
 
 
 class ClaimStrategy(Strategy):
-    """PersistentVolumeClaims."""
-
     def prepare_create(self, obj: Object) -> None:
-        """A claim waits for a volume."""
+        """A new claim is Pending."""
         super().prepare_create(obj)
         obj["status"] = {"phase": "Pending"}
 
     def validate(self, obj: Object) -> list[FieldError]:
-        """A claim asks for storage and says how it is used."""
         spec = obj.get("spec") or {}
         modes = spec.get("accessModes") or ()
         errors = [] if modes else [required("spec.accessModes", "at least 1 access mode is required")]
@@ -72,7 +66,7 @@ class ClaimStrategy(Strategy):
         return errors + label_selector(spec.get("selector"), "spec.selector")
 
     def validate_update(self, new: Object, old: Object) -> list[FieldError]:
-        """A claim may ask for more, and be bound to a volume; nothing else."""
+        """A claim may request more storage, and be bound to a volume; the rest is immutable."""
         errors = self.validate(new)
         after, before = (
             {key: value for key, value in obj["spec"].items() if key not in _CLAIM_CHANGEABLE}
@@ -85,15 +79,12 @@ class ClaimStrategy(Strategy):
 
 
 class VolumeStrategy(Strategy):
-    """PersistentVolumes."""
-
     def prepare_create(self, obj: Object) -> None:
-        """A volume waits to be made available."""
+        """A new volume is Pending."""
         super().prepare_create(obj)
         obj["status"] = {"phase": "Pending"}
 
     def validate(self, obj: Object) -> list[FieldError]:
-        """A volume has a size, a source, and ways to be used."""
         spec = obj.get("spec") or {}
         modes = spec.get("accessModes") or ()
         errors = [] if modes else [required("spec.accessModes")]

@@ -1,4 +1,4 @@
-"""Webhook configurations: what they match, and where they are called."""
+"""Strategies of webhook configurations."""
 
 from __future__ import annotations
 
@@ -31,14 +31,11 @@ _HARMLESS = ("None", "NoneOnDryRun")
 
 
 class WebhookStrategy(Strategy):
-    """Mutating- and ValidatingWebhookConfigurations."""
-
     counts_generation = True
     allows_unconditional_update = False
     generation_fields = ("webhooks",)
 
     def validate(self, obj: Object) -> list[FieldError]:
-        """Check every webhook."""
         errors: list[FieldError] = []
         names: set[str] = set()
         for index, webhook in enumerate(obj.get("webhooks") or ()):
@@ -89,7 +86,6 @@ def _check_name(name: str, path: str) -> list[FieldError]:
 
 
 def check_rule(rule: Object, path: str) -> list[FieldError]:
-    """What is wrong with a rule that says which requests are meant."""
     operations = rule.get("operations") or ()
     errors = [] if operations else [required(f"{path}.operations")]
     if len(operations) > 1 and "*" in operations:
@@ -175,7 +171,7 @@ def _check_path(value: str, path: str) -> list[FieldError]:
 
 
 def check_url(url: str, path: str) -> list[FieldError]:
-    """A webhook is called over TLS, at a plain address."""
+    """A webhook URL must use HTTPS, without credentials, query or fragment."""
     form = "; desired format: https://host[/path]"
     parts = urlsplit(url)
     errors = []
@@ -195,7 +191,7 @@ def check_url(url: str, path: str) -> list[FieldError]:
 
 
 def check_conditions(conditions: Any, path: str) -> list[FieldError]:
-    """What is wrong with match conditions, besides what their expressions compute."""
+    """Validate match conditions, except for the types of their expressions."""
     errors: list[FieldError] = []
     names: set[str] = set()
     if len(conditions) > 64:

@@ -1,4 +1,4 @@
-"""The kinds that keep Pods running: their selectors must match their templates and stay as they are."""
+"""Strategies of workloads: selectors must match templates, and are immutable."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _STATEFUL_FIXED = (
 
 
 def check_selected(spec: Object, path: str, kind: str, label: str) -> list[FieldError]:
-    """What is wrong with a selector and the template that it must match."""
+    """Validate a selector and the template that it must match."""
     selector = spec.get("selector")
     needed = selector is None and kind != "daemonset"
     errors = [required(f"{path}.selector")] if needed else []
@@ -58,7 +58,7 @@ def check_selected(spec: Object, path: str, kind: str, label: str) -> list[Field
 
 
 def check_running(template: Object, path: str, label: str) -> list[FieldError]:
-    """What is wrong with the template of Pods that are to run for ever."""
+    """Validate the template of Pods that run forever."""
     errors = check_template(template, path)
     pod = template.get("spec") or {}
     errors += one_of(f"{path}.spec.restartPolicy", pod.get("restartPolicy", ""), ["Always"])
@@ -69,12 +69,9 @@ def check_running(template: Object, path: str, label: str) -> list[FieldError]:
 
 
 class DeploymentStrategy(Strategy):
-    """Deployments."""
-
     counts_generation = True
 
     def validate(self, obj: Object) -> list[FieldError]:
-        """Check the selector, the template and how updates roll out."""
         spec = obj.get("spec") or {}
         errors = not_negative(spec, "spec", "replicas")
         errors += check_selected(spec, "spec", "deployment", "ReplicaSet")
@@ -87,7 +84,7 @@ class DeploymentStrategy(Strategy):
         return errors
 
     def validate_update(self, new: Object, old: Object) -> list[FieldError]:
-        """A Deployment's selector never changes."""
+        """The selector is immutable."""
         return self.validate(new) + _fixed_selector(new, old)
 
 
@@ -113,32 +110,26 @@ def _check_rollout(strategy: Object, path: str) -> list[FieldError]:
 
 
 class ReplicaSetStrategy(Strategy):
-    """ReplicaSets."""
-
     counts_generation = True
 
     def validate(self, obj: Object) -> list[FieldError]:
-        """Check the selector and the template."""
         spec = obj.get("spec") or {}
         errors = not_negative(spec, "spec", "replicas", "minReadySeconds")
         return errors + check_selected(spec, "spec", "replicaset", "ReplicaSet")
 
     def validate_update(self, new: Object, old: Object) -> list[FieldError]:
-        """A ReplicaSet's selector never changes."""
+        """The selector is immutable."""
         return self.validate(new) + _fixed_selector(new, old)
 
 
 class StatefulSetStrategy(Strategy):
-    """StatefulSets."""
-
     counts_generation = True
 
     def name_problems(self, name: str) -> tuple[str, ...]:
-        """The names of its Pods begin with it."""
+        """The names of its Pods start with its name."""
         return dns_label_problems(name)
 
     def validate(self, obj: Object) -> list[FieldError]:
-        """Check the selector, the template and how updates roll out."""
         spec = obj.get("spec") or {}
         errors = []
         if spec.get("podManagementPolicy") not in ("OrderedReady", "Parallel"):
@@ -155,7 +146,7 @@ class StatefulSetStrategy(Strategy):
         return errors + check_selected(spec, "spec", "statefulset", "StatefulSet")
 
     def validate_update(self, new: Object, old: Object) -> list[FieldError]:
-        """Little of a StatefulSet may change."""
+        """Only few fields of a StatefulSet may change."""
         errors = self.validate(new)
         after, before = (
             {key: value for key, value in obj["spec"].items() if key not in _STATEFUL_CHANGEABLE}
@@ -165,17 +156,15 @@ class StatefulSetStrategy(Strategy):
 
 
 class DaemonSetStrategy(Strategy):
-    """DaemonSets."""
-
     counts_generation = True
 
     def prepare_create(self, obj: Object) -> None:
-        """Count the generations of the template in an annotation, as long as clients read it."""
+        """Set the deprecated annotation that counts generations of the template."""
         super().prepare_create(obj)
         _annotate(obj, 1)
 
     def prepare_update(self, new: Object, old: Object) -> None:
-        """Count up when the template changes."""
+        """Increase it when the template changes."""
         super().prepare_update(new, old)
         annotations = (old["metadata"].get("annotations") or {}).get(TEMPLATE_GENERATION, "0")
         count = int(annotations) if annotations.isdigit() else 0
@@ -184,7 +173,6 @@ class DaemonSetStrategy(Strategy):
         _annotate(new, count + changed)
 
     def validate(self, obj: Object) -> list[FieldError]:
-        """Check the selector, the template and how updates roll out."""
         spec = obj.get("spec") or {}
         errors = check_selected(spec, "spec", "daemonset", "DaemonSet")
         errors += not_negative(spec, "spec", "minReadySeconds", "revisionHistoryLimit")
@@ -194,7 +182,7 @@ class DaemonSetStrategy(Strategy):
         return errors
 
     def validate_update(self, new: Object, old: Object) -> list[FieldError]:
-        """A DaemonSet's selector never changes."""
+        """The selector is immutable."""
         return _fixed_selector(new, old) + self.validate(new)
 
 
@@ -204,12 +192,11 @@ def _annotate(obj: Object, generation: int) -> None:
 
 
 class ReplicationControllerStrategy(Strategy):
-    """ReplicationControllers: their selector is a plain set of labels."""
+    """ReplicationControllers, whose selector is a set of labels."""
 
     counts_generation = True
 
     def validate(self, obj: Object) -> list[FieldError]:
-        """Check the selector and the template."""
         spec = obj.get("spec") or {}
         errors = not_negative(spec, "spec", "minReadySeconds")
         if not spec.get("selector"):

@@ -1,8 +1,8 @@
-"""The garbage collector: objects go when the last of their owners is gone.
+"""The garbage collector: deletes objects when their last owner is gone.
 
-It follows every change in the store. What it keeps is `owner_index`; what is due is decided anew from the
-store each time an object comes up (`collecting`), so handling an object twice does no harm, and after a
-restart one look at everything is enough.
+It watches every change in the store. It keeps only the dependency graph; what to do with an object is decided
+from the store each time (`object_sync`), so handling an object twice does no harm, and after a restart one
+pass over all objects is enough.
 """
 
 from __future__ import annotations
@@ -29,20 +29,18 @@ _IS_DELETED = b'"deletionTimestamp":'
 
 
 class GarbageCollector:
-    """Follows the store and deletes what nobody owns any more."""
-
     def __init__(self, context: ServerContext) -> None:
         self._context = context
         self._index = OwnerIndex()
         self._lookup = OwnerLookup(context)
         self._waiting: dict[str, Key] = {}
-        """Owners, by uid, that wait for their dependents to go first."""
+        """Owners, by uid, that wait for their dependents to be deleted."""
         self._sync = ObjectSync(context, self._index, self._lookup, self._add)
         self.queue: WorkQueue[Key] = WorkQueue(self._sync.handle)
         self._unsubscribe: Callable[[], None] = lambda: None
 
     def start(self) -> None:
-        """Look at everything once, and follow the store from then on."""
+        """Process all objects once, and watch the store from then on."""
         store = self._context.store
         self._unsubscribe = store.subscribe("", self._on_event)
         for resource in store.resources():
@@ -50,7 +48,6 @@ class GarbageCollector:
                 self._on_event(Event(entry.revision, "ADDED", entry.key, entry.data))
 
     async def stop(self) -> None:
-        """Follow the store no longer."""
         self._unsubscribe()
         await self.queue.close()
 
@@ -70,7 +67,7 @@ class GarbageCollector:
             self._update_owners(key, decode(data)["metadata"])
 
     def _update_owners(self, key: Key, metadata: Object) -> None:
-        """An object that has owners, or had, or is being deleted, is now like this."""
+        """Process an object that has or had owners, or is being deleted."""
         owners, before = owners_of(metadata), self._index.owners(key)
         if owners != before:
             self._index.put(key, owners)
@@ -86,7 +83,7 @@ class GarbageCollector:
             self.queue.add(key)
 
     def _forget(self, event: Event) -> None:
-        """An object is gone: its dependents may be garbage, its owners may be free to go."""
+        """Process a removed object: enqueue its dependents and its waiting owners."""
         self._sync.forget(event.key)
         self._release(self._index.remove(event.key), {})
         if not self._index and not self._waiting:
@@ -100,12 +97,12 @@ class GarbageCollector:
             self.queue.add(dependent)
 
     def _release(self, before: Owners, now: Owners) -> None:
-        """Owners that an object held back and holds back no longer may go on."""
+        """Enqueue waiting owners that an object does not block any more."""
         for uid, blocked in before.items():
             if blocked and not now.get(uid) and uid in self._waiting:
                 self.queue.add(self._waiting[uid])
 
     def _retry_unknown(self) -> None:
-        """Kinds may be served now that were not before; the registry follows a definition a little later."""
+        """Enqueue objects with unknown owner kinds; the registry is updated a little after a definition."""
         for key in self._sync.take_unknown():
             self.queue.add_later(key, _SETTLING_SECONDS)

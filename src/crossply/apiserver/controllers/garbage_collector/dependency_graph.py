@@ -1,6 +1,6 @@
-"""Who depends on whom: kept for objects that have owners, nothing for all others.
+"""The dependency graph of objects with owners.
 
-Only keys and the owners' uids are kept. Whether an owner exists, and what it is like, is asked of the store.
+It has only keys and the owners' uids. Whether an owner exists is looked up in the store.
 """
 
 from __future__ import annotations
@@ -16,13 +16,11 @@ Owners = dict[str, bool]
 
 
 def owner_references(metadata: Object) -> list[Object]:
-    """The owner references of an object."""
     references: list[Object] = metadata.get("ownerReferences") or []
     return references
 
 
 def owners_of(metadata: Object) -> Owners:
-    """The owners of an object by uid."""
     return {intern(ref["uid"]): _blocks(ref) for ref in owner_references(metadata) if ref.get("uid")}
 
 
@@ -31,8 +29,6 @@ def _blocks(reference: dict[str, Any]) -> bool:
 
 
 class OwnerIndex:
-    """The dependents of every owner."""
-
     __slots__ = ("_dependents", "_owners")
 
     def __init__(self) -> None:
@@ -46,19 +42,17 @@ class OwnerIndex:
         return key in self._owners
 
     def owners(self, key: Key) -> Owners:
-        """The owners of an object."""
         return self._owners.get(key) or {}
 
     def dependents(self, uid: str) -> list[Key]:
-        """The objects that name this owner."""
         return list(self._dependents.get(uid) or ())
 
     def blocking(self, uid: str) -> list[Key]:
-        """The objects that name this owner and must be gone before it."""
+        """The dependents that must be deleted before this owner."""
         return [key for key in self._dependents.get(uid) or () if self._owners[key].get(uid)]
 
     def put(self, key: Key, owners: Owners) -> None:
-        """Note the owners that an object has now."""
+        """Set the owners of an object."""
         before = self._owners.get(key) or {}
         for uid in before.keys() - owners.keys():
             self._drop(uid, key)
@@ -70,7 +64,7 @@ class OwnerIndex:
             self._owners.pop(key, None)
 
     def remove(self, key: Key) -> Owners:
-        """Forget an object; returns the owners it had."""
+        """Remove an object; returns the owners it had."""
         before = self.owners(key)
         self.put(key, {})
         return before

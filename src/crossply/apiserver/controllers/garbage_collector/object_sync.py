@@ -1,8 +1,8 @@
-"""What is due for one object by the rules of ownership, and doing it.
+"""Syncs one object with its owners and dependents.
 
-An object that is being deleted in the foreground waits for its blocking dependents; one that is orphaning
-lets go of its dependents first. Any other object goes when none of its owners is left; as long as one is, the
-references to the others are taken out.
+A terminating object with the foreground finalizer waits for its blocking dependents; one with the orphan
+finalizer is first removed from the owner references of its dependents. Any other object is deleted when none
+of its owners exists; while one does, references to missing owners are removed.
 """
 
 from __future__ import annotations
@@ -28,12 +28,10 @@ USER = controller_user("generic-garbage-collector")
 _RECORDER = Recorder("garbage-collector-controller", USER)
 _WARNED = 2048
 _PER_REFERENCE = 4 << 10
-"""What it weighs to look up an owner."""
+"""The weight of looking up an owner."""
 
 
 class ObjectSync:
-    """Does what is due for an object."""
-
     def __init__(
         self, context: ServerContext, index: OwnerIndex, lookup: OwnerLookup, add: Callable[[Key], None]
     ) -> None:
@@ -45,17 +43,15 @@ class ObjectSync:
         self._warned: dict[tuple[str, str], None] = {}
 
     def take_unknown(self) -> list[Key]:
-        """The objects with owners of unknown kinds, to be handled again; they are noted anew if need be."""
+        """The objects with owners of unknown kinds, for another sync; the list is emptied."""
         keys = list(self._unknown)
         self._unknown.clear()
         return keys
 
     def forget(self, key: Key) -> None:
-        """An object is gone."""
         self._unknown.pop(key, None)
 
     async def handle(self, key: Key) -> None:
-        """Do what is due for an object now."""
         entry = self._context.store.get(key)
         if entry is None:
             return
@@ -98,7 +94,7 @@ class ObjectSync:
         if owner_waits and dependents:
             policy = "Foreground"
             if any(self._is_deleting_dependents(dependent) for dependent in dependents):
-                # The object may wait, through its dependents, for itself. It must block nobody then.
+                # The object may wait, through its dependents, for itself, so it must not block anything.
                 await self._update(key, metadata["uid"], unblocking)
                 version = ""
         elif ORPHAN in finalizers:
@@ -108,7 +104,7 @@ class ObjectSync:
         call = internal_call(self._context, key, "delete", USER)
         if call is None:
             return
-        # The version makes sure that nobody has given the object another owner meanwhile.
+        # The resourceVersion ensures that the object has not got another owner meanwhile.
         options = DeleteOptions(policy, metadata["uid"], version)
         await _ignore_not_found(delete(self._context, call, key[2], options))
 
@@ -134,7 +130,7 @@ class ObjectSync:
         await self._update(key, uid, without_finalizer(ORPHAN))
 
     async def _update(self, key: Key, uid: str | None, change: Callable[[Object], Object]) -> None:
-        """Change an object's metadata, if it is still the one with this uid."""
+        """Change an object's metadata, if it still has this uid."""
         call = internal_call(self._context, key, "patch", USER)
         if call is None:
             return
@@ -148,7 +144,7 @@ class ObjectSync:
         await _ignore_not_found(update(self._context, call, key[2], changed))
 
     async def _warn(self, obj: Object, references: Iterable[Object], owners: dict[str, OwnerState]) -> None:
-        """Tell of owners that exist where the object's owners cannot be."""
+        """Record a warning about owners that exist in another namespace."""
         metadata = obj["metadata"]
         namespace = metadata.get("namespace", "")
         for reference in references:
@@ -169,7 +165,7 @@ class ObjectSync:
 
 
 def without_owners(uids: set[str]) -> Callable[[Object], Object]:
-    """Metadata without references to these owners."""
+    """A change that removes references to these owners."""
 
     def change(metadata: Object) -> Object:
         remaining = [ref for ref in owner_references(metadata) if ref.get("uid") not in uids]
@@ -180,7 +176,7 @@ def without_owners(uids: set[str]) -> Callable[[Object], Object]:
 
 
 def without_finalizer(finalizer: str) -> Callable[[Object], Object]:
-    """Metadata without a finalizer."""
+    """A change that removes a finalizer."""
 
     def change(metadata: Object) -> Object:
         remaining = [name for name in metadata.get("finalizers") or () if name != finalizer]
@@ -191,13 +187,13 @@ def without_finalizer(finalizer: str) -> Callable[[Object], Object]:
 
 
 def unblocking(metadata: Object) -> Object:
-    """Metadata whose owners need not wait for the object."""
+    """Metadata with blockOwnerDeletion set to false."""
     references = [{**ref, "blockOwnerDeletion": False} for ref in owner_references(metadata)]
     return {**metadata, "ownerReferences": references}
 
 
 async def _ignore_not_found(doing: Awaitable[object]) -> None:
-    """Wait for something that is as good as done when its object is gone."""
+    """Await a change; a missing object counts as done."""
     try:
         await doing
     except StatusError as problem:

@@ -1,7 +1,7 @@
-"""Whether the owners that an object names exist.
+"""Looks up the owners of objects.
 
-An owner is looked for where Kubernetes looks for it: by the kind and name of the reference, in the namespace
-of the dependent when the kind is namespaced. What is found there must have the uid of the reference.
+An owner is searched as in Kubernetes: by the kind and name of the reference, in the namespace of the
+dependent if the kind is namespaced. The object must have the uid of the reference.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MOST_REMEMBERED = 2048
 
 
 class OwnerState(Enum):
-    """What became of an owner."""
+    """The state of an owner."""
 
     SOLID = "it exists"
     ABSENT = "it does not exist"
@@ -34,7 +34,7 @@ class OwnerState(Enum):
 
 
 class OwnerLookup:
-    """Answers what became of owners; remembers those that are known to be gone, as uids never come back."""
+    """Looks up owners; remembers deleted ones, because uids are never reused."""
 
     def __init__(self, context: ServerContext) -> None:
         self._context = context
@@ -42,11 +42,10 @@ class OwnerLookup:
         self.uids = UidIndex(context)
 
     def note_deleted(self, uid: str, namespace: str) -> None:
-        """An object that was somebody's owner was deleted."""
+        """Note that an owner was deleted."""
         _remember(self._deleted, uid, namespace)
 
     def state_of_owner(self, reference: Object, namespace: str) -> OwnerState:
-        """What became of the owner of an object in a namespace."""
         uid = reference["uid"]
         resource = self._resource(reference)
         if resource is not None and resource.namespaced and not namespace:
@@ -59,7 +58,7 @@ class OwnerLookup:
         return self._in_store(resource, reference, namespace)
 
     async def elsewhere(self, reference: Object, namespace: str) -> bool:
-        """Whether the owner exists, but in another namespace than the object that names it."""
+        """Whether the owner exists in another namespace than its dependent."""
         resource = self._resource(reference)
         if resource is None or not resource.namespaced or reference["uid"] in self._deleted:
             return False
@@ -74,7 +73,7 @@ class OwnerLookup:
 
     def _in_store(self, resource: Resource, reference: Object, namespace: str) -> OwnerState:
         key: Key = (resource.key, namespace if resource.namespaced else "", reference["name"])
-        # Only what is durable counts: a deletion under way may still fail, a lost dependent is lost.
+        # Only durable state counts: a pending deletion may fail, and dependents cannot be restored.
         entry = self._context.store.get(key)
         if entry is None:
             return OwnerState.ABSENT
@@ -95,7 +94,7 @@ _UID = re.compile(rb'"uid":"([^"\\]*)"')
 
 
 class UidIndex:
-    """The keys of objects by their uids."""
+    """An index of objects by uid, built per resource on first use and updated from events."""
 
     def __init__(self, context: ServerContext) -> None:
         self._context = context
@@ -104,17 +103,17 @@ class UidIndex:
         self._uids: dict[Key, str] = {}
         self._building = asyncio.Lock()
         self.reads = 0
-        """How many objects were looked into."""
+        """How many objects were read."""
 
     async def find(self, resource: str, uid: str) -> Key | None:
-        """The key of the object of a resource that has this uid."""
+        """The key of the object with this uid, or None."""
         async with self._building:
             if resource not in self._keys:
                 await self._build(resource)
         return self._keys[resource].get(uid)
 
     def on_event(self, event: Event) -> None:
-        """Note that an object came or went."""
+        """Update the index."""
         if event.key[0] not in self._keys:
             return
         if event.type == "ADDED":
@@ -126,7 +125,7 @@ class UidIndex:
         store, slices = self._context.store, Slices()
         self._keys[resource] = {}
         for entry in store.list(resource):
-            # Meanwhile it may be gone, or another one of the same name may have come.
+            # The object may be removed or replaced meanwhile.
             if entry.key not in self._uids and store.get(entry.key) is not None:
                 self._put(entry.key, entry.data)
             await slices.spend(len(entry.data))
@@ -139,7 +138,7 @@ class UidIndex:
 
 
 def _uid_in(data: bytes) -> str:
-    """The uid of a stored object; mostly it is the only one in there, and the rest need not be decoded."""
+    """The uid of a stored object. Mostly it is the only uid in it, and need not be decoded."""
     uids = _UID.findall(data)
     if len(uids) == 1:
         only: str = uids[0].decode()

@@ -1,4 +1,4 @@
-"""What the status of a namespace tells about its deletion."""
+"""The conditions of a terminating namespace."""
 
 from __future__ import annotations
 
@@ -27,15 +27,14 @@ _FINE = {
 
 @dataclass(slots=True)
 class Remains:
-    """What is left in a namespace after a round of deleting."""
+    """What remains in a namespace after its content was deleted."""
 
     resources: dict[tuple[str, str], int] = field(default_factory=dict)
-    """How many objects are left, by plural and group."""
+    """How many objects remain, by plural and group."""
     finalizers: dict[str, int] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
 
     def add(self, plural: str, group: str, finalizers: Sequence[str]) -> None:
-        """Count an object that is still there."""
         place = (plural, group)
         self.resources[place] = self.resources.get(place, 0) + 1
         for finalizer in finalizers:
@@ -46,7 +45,7 @@ class Remains:
 
 
 def conditions_after(conditions: Sequence[Object], remains: Remains, stamp: str) -> list[Object]:
-    """The conditions after a round of deleting; times change only with a status."""
+    """The conditions after a deletion pass; lastTransitionTime changes only with the status."""
     wrong = _wrong(remains)
     by_type = {condition["type"]: condition for condition in conditions}
     for kind, fine in _FINE.items():

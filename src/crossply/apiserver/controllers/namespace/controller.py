@@ -1,7 +1,7 @@
-"""The namespace controller: empties namespaces that are being deleted, and lets them go when they are empty.
+"""The namespace controller: deletes the content of terminating namespaces, then removes them.
 
-It looks at a terminating namespace again whenever something in it changes, so a namespace that waits for the
-finalizers of its content goes as soon as they are gone.
+It enqueues a terminating namespace whenever an object in it changes, so a namespace that waits for finalizers
+is removed as soon as they are.
 """
 
 from __future__ import annotations
@@ -31,14 +31,12 @@ _AT_ONCE = 200
 
 
 class ContentRemains(CrossplyError):
-    """Some of a namespace's content could not be deleted; it is tried again."""
+    """Some content of a namespace could not be deleted; the deletion is retried."""
 
     code = "CP-680"
 
 
 class NamespaceController:
-    """Follows the store, and finishes the namespaces that are being deleted."""
-
     def __init__(self, context: ServerContext) -> None:
         self._context = context
         self._terminating: set[str] = set()
@@ -46,13 +44,12 @@ class NamespaceController:
         self._unsubscribe: Callable[[], None] = lambda: None
 
     def start(self) -> None:
-        """Go on with what was under way, and follow the store from then on."""
+        """Enqueue terminating namespaces, and watch the store."""
         self._unsubscribe = self._context.store.subscribe("", self._on_event)
         for entry in self._context.store.list(NAMESPACES):
             self._on_event(Event(entry.revision, "ADDED", entry.key, entry.data))
 
     async def stop(self) -> None:
-        """Follow the store no longer."""
         self._unsubscribe()
         await self.queue.close()
 
@@ -89,7 +86,7 @@ class NamespaceController:
         await self._finish(name)
 
     async def _empty(self, name: str) -> Remains:
-        """Delete everything in a namespace, pods first; says what is left."""
+        """Delete everything in a namespace, pods first; returns what remains."""
         remains = Remains()
         resources = [r for r in self._context.registry.all() if r.namespaced and _can_delete(r)]
         for resource in sorted(resources, key=lambda r: r.key != "pods"):

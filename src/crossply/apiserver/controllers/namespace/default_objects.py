@@ -1,6 +1,6 @@
-"""What every namespace has: the default service account, and the certificate of the server.
+"""Creates the default namespaces, and in each namespace the default ServiceAccount and the root CA ConfigMap.
 
-Both come back when somebody deletes them. The namespaces that every cluster has are made at start.
+The objects are created again when somebody deletes them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ _PUBLISHER = controller_user("root-ca-cert-publisher")
 
 
 async def ensure_namespaces(context: ServerContext) -> None:
-    """Create the namespaces that every cluster has."""
     for name in DEFAULT_NAMESPACES:
         key: Key = ("namespaces", "", name)
         if context.store.latest(key) is None:
@@ -51,14 +50,12 @@ async def _create(context: ServerContext, key: Key, user: User, obj: Object) -> 
     try:
         await create(context, call, shape(call, obj))
     except StatusError as problem:
-        # Somebody else was faster, or the namespace has gone or begins to go: all is well.
+        # It exists already, or the namespace is missing or terminating: nothing to do.
         if problem.status not in (403, 404, 409):
             raise
 
 
 class NamespaceContents:
-    """Follows the store, and gives each namespace what it must have."""
-
     def __init__(self, context: ServerContext, root_ca: str = "") -> None:
         self._context = context
         self._root_ca = root_ca
@@ -66,7 +63,7 @@ class NamespaceContents:
         self._stops: list[Callable[[], None]] = []
 
     def start(self) -> None:
-        """Complete all namespaces, and follow the store from then on."""
+        """Enqueue all namespaces, and watch the store."""
         store = self._context.store
         self._stops = [
             store.subscribe("namespaces", self._on_namespace_event),
@@ -77,7 +74,6 @@ class NamespaceContents:
             self.queue.add(entry.key[2])
 
     async def stop(self) -> None:
-        """Follow the store no longer."""
         for stop in self._stops:
             stop()
         await self.queue.close()

@@ -1,7 +1,7 @@
-"""How a namespace goes: it is marked as terminating, finalized when it is empty, and then removed.
+"""The deletion of a namespace: marked as terminating, finalized when it is empty, then removed.
 
-Besides `metadata.finalizers` a namespace has `spec.finalizers`. They are changed by its `finalize`
-subresource only, and as long as there is one the namespace stays.
+Besides `metadata.finalizers` a namespace has `spec.finalizers`, which only its `finalize` subresource
+changes. It stays while one remains.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _SERVER_SET = (
 
 
 def is_finished(namespace: Object) -> bool:
-    """Whether nothing holds a deleted namespace back any more."""
+    """Whether a deleted namespace has no finalizers left."""
     metadata = namespace["metadata"]
     is_blocked = metadata.get("finalizers") or _has_finalizers(namespace)
     return bool(metadata.get("deletionTimestamp")) and not is_blocked
@@ -62,7 +62,7 @@ def _terminating(namespace: Object, options: DeleteOptions, stamp: str) -> Objec
 
 
 async def _write(context: ServerContext, entry: Entry, namespace: Object) -> Object:
-    """Store a namespace, or remove it when it is finished."""
+    """Store a namespace, or remove it if it is finished."""
 
     def encoded(revision: int) -> bytes:
         return encode(with_revision(namespace, revision))
@@ -75,11 +75,11 @@ async def _write(context: ServerContext, entry: Entry, namespace: Object) -> Obj
 
 
 delete_namespace = partial(delete_in_two_phases, TwoPhaseDeletion(_terminating, _write, _has_finalizers))
-"""Begin the end of a namespace."""
+"""Mark a namespace for deletion."""
 
 
 async def change_namespace(context: ServerContext, call: Call, change: Change) -> Object:
-    """Change a namespace by a subresource; a finished one is removed."""
+    """Change a namespace by a subresource; removes it if it is finished."""
     for _ in range(_TRIES):
         entry, old = await load(context, call, call.name)
         new = await context.admission.mutate(call, "UPDATE", change(old), old)
@@ -98,7 +98,6 @@ async def change_namespace(context: ServerContext, call: Call, change: Change) -
 
 
 async def finalize(context: ServerContext, call: Call) -> Reply:
-    """PUT of a namespace's `finalize` subresource."""
     form = negotiate_for(call)
     check_write_options(call)
     body = await context.background.run(call.weight, lambda: shape(call, read_body(call)))
