@@ -28,7 +28,7 @@ from tests.support.registry import docker_registry, pushed  # noqa: E402
 
 from crossply.compose.messages import Request, Resource, State  # noqa: E402
 from crossply.containers.failures import ContainerError  # noqa: E402
-from crossply.containers.image_pull import fetch  # noqa: E402
+from crossply.containers.image_pull import pull  # noqa: E402
 from crossply.containers.image_store import Store, StoredImage  # noqa: E402
 from crossply.containers.launcher_client import close_launcher, current_launcher  # noqa: E402
 from crossply.containers.oci_runtime import find_engine  # noqa: E402
@@ -251,7 +251,7 @@ def cold_start(directory: pathlib.Path, engine: str) -> None:
 
 def one_cold_start(name: str, directory: pathlib.Path, engine: str) -> list[float]:
     begin = time.perf_counter()
-    stored = asyncio.run(fetch(name, Store(str(directory))))
+    stored = asyncio.run(pull(name, Store(str(directory))))
     pulled = time.perf_counter()
     container = ServedContainer("f", stored, Settings(engine=engine))
     with contextlib.closing(container), contextlib.closing(Remote("f", container.target(30))) as remote:

@@ -21,7 +21,7 @@ from crossply.control.runtimes.package_runtimes import PackageRuntimes
 from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig
 from crossply.kube.leases import Timing
-from crossply.record.probes import probes
+from crossply.record.http_pages import probes
 
 
 def called(*words: str, **environ: str) -> Invocation:

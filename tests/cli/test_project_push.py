@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from crossply.xpkg.archive_writer import write_archive, write_tagged
-from crossply.xpkg.image_pull import Found, manifest, pull_package, tags
+from crossply.xpkg.image_pull import ResolvedImage, manifest, pull_package, tags
 from crossply.xpkg.image_reference import parse
 from crossply.xpkg.package_layers import stream_of
 from crossply.xpkg.package_stream import Package, read
@@ -24,8 +24,8 @@ real = needs("docker-registry")
 pytestmark = pytest.mark.xdist_group("registry")
 
 
-def fetched(name: str, directory: Path) -> tuple[Found, Package]:
-    async def main() -> tuple[Found, Package]:
+def fetched(name: str, directory: Path) -> tuple[ResolvedImage, Package]:
+    async def main() -> tuple[ResolvedImage, Package]:
         async with Registries() as registries:
             found = await manifest(registries, parse(name))
             pulled = await pull_package(registries, parse(name), str(directory))

@@ -12,7 +12,7 @@ from crossply.xpkg.archive_reader import read_archive
 from crossply.xpkg.archive_writer import write_archive
 from crossply.xpkg.failures import BuildFailed
 from crossply.xpkg.layer_unpack import unpack
-from crossply.xpkg.provider_family import Naming, parse_platform
+from crossply.xpkg.provider_family import PackageNaming, parse_platform
 from crossply.xpkg.registry_failures import NotInRegistry
 from tests.support.cli.command import Run
 from tests.support.cli.provider_family import (
@@ -173,7 +173,9 @@ FILES = [
 
 @pytest.mark.parametrize(("url_format", "version", "why"), FILES, ids=[row[2] for row in FILES])
 def test_files_are_named_by_the_version(url_format: str, version: str, why: str) -> None:
-    assert Naming("provider-sky", url_format, {}).file("moon") == f"provider-sky-moon-{version}.xpkg", why
+    assert (
+        PackageNaming("provider-sky", url_format, {}).file("moon") == f"provider-sky-moon-{version}.xpkg"
+    ), why
 
 
 @pytest.mark.parametrize("text", ["", "linux", "linux_", "_arm64", "linux_arm_v7", "linux/arm64"])

@@ -17,7 +17,7 @@ import pytest
 from crossply.containers import cgroups
 from crossply.containers.failures import ContainerError
 from crossply.containers.image_store import Store, StoredImage
-from crossply.containers.launcher_client import Launcher
+from crossply.containers.launcher_client import LauncherClient
 from crossply.containers.run_to_completion import run_once
 from crossply.containers.settings import Settings
 
@@ -58,7 +58,7 @@ def test_a_container_ends_with_whoever_started_it(
     assert processes_of(*marks) == []
     # What is left is files and empty control groups, which the next of us removes.
     os.utime(directory, (1, 1))
-    Launcher().close()
+    LauncherClient().close()
     assert not os.path.exists(directory)
     cgroups.find_places()
     assert not glob.glob(f"/sys/fs/cgroup/*/**/crossply-{process.pid}-*", recursive=True)
@@ -76,12 +76,12 @@ def processes_of(directory: str, group: str) -> list[str]:
 
 def test_directories_of_others_are_left_alone(launcher: None) -> None:
     ours, young = (tempfile.mkdtemp(prefix="crossply-containers-", dir="/tmp") for _ in range(2))
-    second = Launcher()
+    second = LauncherClient()
     try:
         os.utime(second.directory, (1, 1))
         os.mkdir(os.path.join(ours, "s"))
         os.utime(ours, (1, 1))
-        third = Launcher()
+        third = LauncherClient()
         third.close()
         assert os.path.exists(second.directory), "somebody lives there"
         assert os.path.exists(young), "somebody may be about to move in"

@@ -15,7 +15,7 @@ import pytest
 
 import crossply
 from crossply.containers.cgroups import find_places
-from crossply.containers.limits import BY_CGROUP, BY_NOTHING, BY_RLIMIT, BY_WATCHING, Held
+from crossply.containers.limits import BY_CGROUP, BY_NOTHING, BY_RLIMIT, BY_WATCHING, EnforcedLimits
 from tests.support.container_images import program
 
 pytestmark = pytest.mark.xdist_group("containers")
@@ -104,19 +104,19 @@ def interpreter() -> str:
 @pytest.mark.parametrize(
     ("held", "told"),
     [
-        (Held(BY_CGROUP, BY_CGROUP, BY_CGROUP), ""),
+        (EnforcedLimits(BY_CGROUP, BY_CGROUP, BY_CGROUP), ""),
         (
-            Held(BY_WATCHING, BY_NOTHING, BY_RLIMIT),
+            EnforcedLimits(BY_WATCHING, BY_NOTHING, BY_RLIMIT),
             "nothing holds the limit of cpu; memory is watched twenty times a second, not bounded by the "
             "kernel; processes are bounded by a limit of the user, not of the container: this process may "
             "not make control groups (cgroups) here",
         ),
         (
-            Held(BY_CGROUP, BY_NOTHING, BY_CGROUP),
+            EnforcedLimits(BY_CGROUP, BY_NOTHING, BY_CGROUP),
             "nothing holds the limit of cpu: this process may not make control groups (cgroups) here",
         ),
     ],
 )
-def test_limits_that_nothing_holds_are_told(held: Held, told: str) -> None:
+def test_limits_that_nothing_holds_are_told(held: EnforcedLimits, told: str) -> None:
     assert held.told() == told
     assert held.unheld == (("cpu",) if held.cpu == BY_NOTHING else ())

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from crossply.containers.failures import ImageMissing
-from crossply.containers.image_pull import ALWAYS, NEVER, fetch
+from crossply.containers.image_pull import ALWAYS, NEVER, pull
 from crossply.containers.image_store import Store
 from crossply.containers.run_to_completion import run_once
 from crossply.containers.settings import Settings
@@ -107,11 +107,11 @@ def tool(*command: str) -> None:
 def test_it_is_fetched_once_and_runs(engine: str, theirs: str, tmp_path: Path) -> None:
     store = Store(str(tmp_path / "store"))
     with pytest.raises(ImageMissing, match=f"the image {theirs} is not here, and its pull policy is Never"):
-        asyncio.run(fetch(theirs, store, NEVER))
-    image = asyncio.run(fetch(theirs, store))
+        asyncio.run(pull(theirs, store, NEVER))
+    image = asyncio.run(pull(theirs, store))
     settings = Settings(engine=engine, arguments=("echo",))
     assert run_once(image, b"hello", settings).stdout == b"hello"
-    assert asyncio.run(fetch(theirs, store, NEVER)) == image == asyncio.run(fetch(theirs, store, ALWAYS))
+    assert asyncio.run(pull(theirs, store, NEVER)) == image == asyncio.run(pull(theirs, store, ALWAYS))
     assert sorted(os.listdir(store.directory)) == ["images", "names"], "what was pulled is unpacked and gone"
 
 

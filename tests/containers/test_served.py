@@ -15,8 +15,8 @@ import pytest
 from crossply.compose.messages import Request, Resource, State
 from crossply.containers.failures import ContainerEnded, ContainerError, NotListening, OutOfMemory
 from crossply.containers.image_store import StoredImage
-from crossply.containers.limits import BY_CGROUP, limits_held, places
-from crossply.containers.served_container import Pauses, ServedContainer
+from crossply.containers.limits import BY_CGROUP, enforced_limits, places
+from crossply.containers.served_container import RestartBackoff, ServedContainer
 from crossply.containers.settings import MEBIBYTE, Limits, Settings
 from crossply.containers.warm_pool import WarmPool
 from crossply.functions.failures import (
@@ -122,7 +122,7 @@ def test_one_that_ends_again_and_again_is_left_alone_for_a_while(serve: Serve) -
 
 
 def test_the_pauses_between_starts_grow_and_are_forgotten() -> None:
-    pauses, waits = Pauses(), []
+    pauses, waits = RestartBackoff(), []
     for _ in range(9):
         pauses.ended(began=100.0, now=101.0)
         waits.append(pauses.left(101.0))
@@ -212,8 +212,8 @@ def wait_until(true: Callable[[], bool]) -> None:
 
 
 def test_the_kernel_holds_its_limits_where_it_can(serve: Serve) -> None:
-    if limits_held().told():
-        pytest.skip(f"NOT TESTED WITH CONTROL GROUPS: {limits_held().told()}")
+    if enforced_limits().told():
+        pytest.skip(f"NOT TESTED WITH CONTROL GROUPS: {enforced_limits().told()}")
     container = serve(limits=Limits(memory=96 * MEBIBYTE, cpu=0.25, pids=33))
     container.target(10)
     found: dict[str, str] = {}
@@ -229,7 +229,7 @@ def test_the_kernel_holds_its_limits_where_it_can(serve: Serve) -> None:
 
 
 def test_a_limit_that_is_refused_is_not_passed_over(serve: Serve) -> None:
-    if limits_held().memory != BY_CGROUP:
+    if enforced_limits().memory != BY_CGROUP:
         pytest.skip("NOT TESTED WITH CONTROL GROUPS: this user may make none")
     with pytest.raises(ContainerError, match=r"cannot set its limit pids\.max to -5: invalid argument"):
         serve(limits=SMALL._replace(pids=-5)).target(10)

@@ -15,11 +15,11 @@ from crossply.compose.messages import Request, Resource, Response, State
 from crossply.control.calls.pipeline_functions import PipelineFunctions
 from crossply.control.calls.runner_factory import RunnerFactory
 from crossply.control.runtimes.certificate_authority import (
-    Lives,
-    authority_due,
+    Lifetimes,
     issued,
     purpose_for,
     read_authorities,
+    renew_authority,
 )
 from crossply.control.runtimes.private_files import PrivateFiles
 from crossply.functions.failures import FunctionCrashed, FunctionError, FunctionNotBound, FunctionNotRunning
@@ -34,7 +34,7 @@ STEP = Step("s", "f")
 
 def authority():
     """Somebody who signs certificates."""
-    found = read_authorities(authority_due({}, NOW, Lives()), NOW)
+    found = read_authorities(renew_authority({}, NOW, Lifetimes()), NOW)
     assert found is not None
     return found
 
@@ -51,7 +51,7 @@ def shown(by, usage=FOR_CLIENTS):
 
 
 def signed(by, usage=FOR_CLIENTS):
-    return issued(purpose_for(usage, ("localhost",)), by, NOW, Lives())
+    return issued(purpose_for(usage, ("localhost",)), by, NOW, Lifetimes())
 
 
 def saying(who):

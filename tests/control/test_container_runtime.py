@@ -13,8 +13,8 @@ from crossply.compose.messages import Request, Resource, State
 from crossply.control.calls.endpoint import Endpoint
 from crossply.control.package_manager.settings import PackageSettings
 from crossply.control.plane import plane_for
-from crossply.control.runtimes.certificate_authority import Lives
-from crossply.control.runtimes.container_setup import ImagePlace
+from crossply.control.runtimes.certificate_authority import Lifetimes
+from crossply.control.runtimes.container_setup import ImageSettings
 from crossply.control.runtimes.credentials import CredentialSettings
 from crossply.control.runtimes.package_runtimes import parse_runtimes
 from crossply.control.runtimes.runtimes import Runtimes, RuntimeSettings
@@ -33,7 +33,7 @@ pytestmark = [
 
 DESIRED = State(None, {"a": Resource({"kind": "A"})})
 REQUEST = Request(State(Resource({"kind": "XR"})), DESIRED)
-SHORT = Lives(certificate=timedelta(seconds=12), skew=timedelta(0))
+SHORT = Lifetimes(certificate=timedelta(seconds=12), skew=timedelta(0))
 """Renewed after 8 seconds. The other 4 are for a new container to start in, on a busy machine, too."""
 
 
@@ -45,12 +45,12 @@ def image(tmp_path_factory):
 
 
 @contextlib.asynccontextmanager
-async def containers(client, ns, directory, lives=Lives()):  # noqa: B008 - it is immutable
+async def containers(client, ns, directory, lives=Lifetimes()):  # noqa: B008 - it is immutable
     """The part of a control plane that runs functions in containers; gives how a revision is called."""
     settings = RuntimeSettings(parse_runtimes("Container"), CredentialSettings(ns, lives=lives))
     async with Client(client.config) as own:
         plane = plane_for(own)
-        place = ImagePlace(PackageSettings(namespace=ns), str(directory))
+        place = ImageSettings(PackageSettings(namespace=ns), str(directory))
         running = Runtimes(plane, settings, images=place)
         async with plane.informers:
             try:

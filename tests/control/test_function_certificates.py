@@ -14,14 +14,14 @@ from cryptography import x509
 from crossply.certificates import FOR_CLIENTS, FOR_SERVERS, names_of, was_issued_by
 from crossply.control.kinds import SECRET
 from crossply.control.runtimes.certificate_authority import (
-    Lives,
-    authority_due,
-    certificate_due,
+    Lifetimes,
     is_from_another,
     issued,
     purpose_for,
     read_authorities,
     read_bundle,
+    renew_authority,
+    renew_certificate,
 )
 from crossply.control.runtimes.credentials import Credentials, CredentialSettings
 from crossply.control.runtimes.private_files import PrivateFiles
@@ -31,7 +31,7 @@ from tests.support.control.crossplane_certificates import certificate_of_crosspl
 pytestmark = pytest.mark.xdist_group("packages")
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-LIVES = Lives()
+LIVES = Lifetimes()
 YEAR = timedelta(days=365)
 SERVER = purpose_for(FOR_SERVERS, ("fn", "fn.home", "fn.home.svc"))
 
@@ -40,7 +40,7 @@ def authority_at(*moments, files=None):
     """The files of an authority that was looked at in these moments."""
     files = files or {}
     for moment in moments:
-        changes = authority_due(files, moment, LIVES)
+        changes = renew_authority(files, moment, LIVES)
         files = {key: value for key, value in {**files, **(changes or {})}.items() if value}
     return files
 
@@ -51,7 +51,7 @@ def signer(files):
 
 def test_an_authority_is_made_once_and_kept():
     files = authority_at(NOW)
-    assert authority_due(files, NOW + YEAR, LIVES) is None
+    assert renew_authority(files, NOW + YEAR, LIVES) is None
     assert names_of(signer(files)) == ("crossplane-root-ca",)
 
 
@@ -85,7 +85,7 @@ def test_an_authority_that_ended_while_nobody_looked_is_replaced_by_the_one_that
 )
 def test_what_cannot_sign_is_replaced(change, why):
     files = {**authority_at(NOW), **change}
-    assert authority_due(files, NOW, LIVES) is not None, why
+    assert renew_authority(files, NOW, LIVES) is not None, why
 
 
 def test_a_certificate_is_for_its_names_and_by_the_authority():
@@ -93,7 +93,7 @@ def test_a_certificate_is_for_its_names_and_by_the_authority():
     files = issued(SERVER, found, NOW, LIVES)
     assert names_of(signer(files)) == SERVER.names
     assert was_issued_by(signer(files), found.signing.certificate)
-    assert certificate_due(files, SERVER, found, NOW, LIVES) is None
+    assert renew_certificate(files, SERVER, found, NOW, LIVES) is None
 
 
 def test_a_certificate_never_outlives_its_authority():
@@ -115,7 +115,7 @@ def test_a_certificate_never_outlives_its_authority():
 def test_a_certificate_is_renewed_in_time_and_for_new_names(purpose, after, due, why):
     found = read_authorities(authority_at(NOW), NOW)
     files = issued(SERVER, found, NOW, LIVES)
-    assert set(certificate_due(files, purpose, found, NOW + after, LIVES) or {}) == due, why
+    assert set(renew_certificate(files, purpose, found, NOW + after, LIVES) or {}) == due, why
 
 
 def test_an_announced_authority_changes_whom_to_trust_and_not_the_certificate():
@@ -123,13 +123,13 @@ def test_an_announced_authority_changes_whom_to_trust_and_not_the_certificate():
     moment = NOW + YEAR * 7
     files = issued(SERVER, read_authorities(first, moment), moment, LIVES)
     found = read_authorities(authority_at(moment, files=first), moment)
-    assert set(certificate_due(files, SERVER, found, moment, LIVES)) == {"ca.crt"}
+    assert set(renew_certificate(files, SERVER, found, moment, LIVES)) == {"ca.crt"}
 
 
 def test_an_authority_of_crossplane_stays_and_signs_for_us():
     authority = certificate_of_crossplane(("crossplane-root-ca",), now=NOW)
     files = files_of_crossplane(authority)
-    assert authority_due(files, NOW, LIVES) is None, "what is good stays as it is"
+    assert renew_authority(files, NOW, LIVES) is None, "what is good stays as it is"
     found = read_authorities(files, NOW)
     assert was_issued_by(signer(issued(SERVER, found, NOW, LIVES)), authority[0])
 
@@ -147,7 +147,7 @@ def test_a_certificate_of_crossplane_is_used_as_it_is(usage, names, reason):
     files = files_of_crossplane(made, authority)
     found = read_authorities(files_of_crossplane(authority), NOW)
     wanted = purpose_for(usage, ("fn.home",) if usage == FOR_SERVERS else ("crossply.home",))
-    assert certificate_due(files, wanted, found, NOW + YEAR, LIVES) is None, reason
+    assert renew_certificate(files, wanted, found, NOW + YEAR, LIVES) is None, reason
     assert is_from_another(files)
     assert not is_from_another(issued(wanted, found, NOW, LIVES))
 
@@ -169,7 +169,7 @@ def test_a_new_authority_after_crossplanes_is_announced_and_its_certificate_stay
     made = files_of_crossplane(
         certificate_of_crossplane(("fn.home",), FOR_SERVERS, authority, NOW + YEAR), authority
     )
-    changes = certificate_due(made, purpose_for(FOR_SERVERS, ("fn.home",)), found, late, LIVES)
+    changes = renew_certificate(made, purpose_for(FOR_SERVERS, ("fn.home",)), found, late, LIVES)
     assert set(changes) == {"ca.crt"}, "who trusts both can be called by either"
 
 

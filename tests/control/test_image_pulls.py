@@ -8,7 +8,7 @@ import pytest
 from aiohttp import web
 
 from crossply.containers.image_store import Store
-from crossply.control.package_manager.package_fetcher import Fetching
+from crossply.control.package_manager.package_fetcher import PackageFetcher
 from crossply.control.package_manager.settings import PackageSettings
 from crossply.control.runtimes.revision_images import RevisionImages
 from crossply.control.runtimes.runtime import NotRunning
@@ -32,7 +32,7 @@ def test_the_image_of_a_revision_that_is_deleted_is_pulled_no_further(connect, n
 
             registry.handlers[f"/v2/acme/x/blobs/{encode(package()).config.digest}"] = hang
             settings = PackageSettings(str(tmp_path / "packages"), namespace=ns, service_account="")
-            images = RevisionImages(Fetching(client, settings), Store(str(tmp_path / "store")))
+            images = RevisionImages(PackageFetcher(client, settings), Store(str(tmp_path / "store")))
             revision = {"metadata": {"name": "x-1"}, "spec": {"image": f"{registry.address}/acme/x:v1"}}
             waiting = asyncio.create_task(images.fetch(revision, 60))
             await asked.wait()

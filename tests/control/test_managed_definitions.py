@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from crossply.control.kinds import CRD, PROVIDER
-from crossply.control.package_manager.establisher import Establishing
+from crossply.control.package_manager.establisher import Establisher
 from crossply.control.package_manager.managed_definitions import MANAGED_DEFINITION
 from crossply.control.package_manager.owner_references import AlreadyControlled
 from crossply.control.package_manager.provider_roles import roles_of_provider
@@ -30,7 +30,7 @@ class Installed:
         self.name = self.crd["metadata"]["name"]
         self.package = self.group.partition(".")[0]
         self.plane = plane_for(client)
-        self.establishing = Establishing(self.plane, ns)
+        self.establishing = Establisher(self.plane, ns)
 
     async def own(self, name):
         """A Provider, as an owner; what belongs to nobody is collected."""

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crossply.control.package_manager.revision_activation import Decision, Rules, Standing, decide
+from crossply.control.package_manager.revision_activation import Decision, ExistingRevision, Rules, decide
 
 ROLLS_OUT = Rules(rolls_out=True, active_limit=2, history_limit=3)
 MANUAL = ROLLS_OUT._replace(automatic=False)
 
 
 def a(number, active=True, healthy=True):
-    return Standing(f"r{number}", number, active, healthy)
+    return ExistingRevision(f"r{number}", number, active, healthy)
 
 
 CASES = {
@@ -133,7 +133,7 @@ def after(standing, current, decision):
     found.pop(decision.collect, None)
     before = found.get(current)
     healthy = before.healthy if before is not None else False
-    found[current] = Standing(current, decision.number, decision.active, healthy)
+    found[current] = ExistingRevision(current, decision.number, decision.active, healthy)
     return list(found.values())
 
 

@@ -16,19 +16,19 @@ import pytest
 from aiohttp import web
 
 from crossply.control.kinds import IMAGE_CONFIG, SECRET, SERVICE_ACCOUNT
-from crossply.control.package_manager.package_content import packed
+from crossply.control.package_manager.package_content import read_package_content
 from crossply.control.package_manager.package_fetcher import (
     ALWAYS,
     NEVER,
     FetchError,
-    Fetching,
+    PackageFetcher,
     source_and_version,
 )
 from crossply.control.package_manager.settings import PackageSettings
 from crossply.xpkg.failures import PackagesError, TooLarge, WrongDigest
 from crossply.xpkg.image import encode
 from crossply.xpkg.registry import Trust
-from crossply.xpkg.registry_addresses import Refused
+from crossply.xpkg.registry_addresses import AddressRefused
 from crossply.xpkg.registry_failures import NotAllowed, RegistryUnreachable
 from crossply.xpkg.signatures import NotSigned
 from tests.support.bombs import MIB, bomb, header
@@ -48,7 +48,7 @@ def fetch(connect, ns, tmp_path):
             async with Lying().running() as registry:
                 registry.serve_image(package())
                 kept = PackageSettings(str(tmp_path / "packages"), namespace=ns, service_account="")
-                await case(registry, Fetching(client, kept._replace(**settings)), client)
+                await case(registry, PackageFetcher(client, kept._replace(**settings)), client)
 
         connect(connected)
 
@@ -249,7 +249,7 @@ def test_a_secret_that_is_no_pull_secret_is_told_without_its_content(fetch, ns):
 def test_a_registry_cannot_send_us_elsewhere(fetch, target):
     async def case(registry, fetching, client):
         registry.serve("/v2/acme/x/manifests/v1", status=307, Location=target)
-        with pytest.raises(Refused, match=r"^cannot resolve .* to digest: "):
+        with pytest.raises(AddressRefused, match=r"^cannot resolve .* to digest: "):
             await fetching.resolve(f"{registry.address}/acme/x:v1")
 
     fetch(case)
@@ -328,7 +328,7 @@ def test_whoever_gives_up_has_a_package_not_read_on(monkeypatch):
     monkeypatch.setattr("crossply.control.package_manager.package_content.documents", slowly)
 
     async def main() -> None:
-        reading = asyncio.create_task(packed(b"", "x"))
+        reading = asyncio.create_task(read_package_content(b"", "x"))
         await asyncio.to_thread(begun.wait)
         reading.cancel()
         with pytest.raises(asyncio.CancelledError):

@@ -6,10 +6,10 @@ import orjson
 import pytest
 
 from crossply.control.calls.endpoint import revision_endpoint
-from crossply.control.package_manager.package_fetcher import Fetching
+from crossply.control.package_manager.package_fetcher import PackageFetcher
 from crossply.control.package_manager.package_identity import FRESH_SECONDS, Identities
 from crossply.control.package_manager.package_kinds import FUNCTIONS
-from crossply.control.package_manager.package_reconciler import PackageController
+from crossply.control.package_manager.package_reconciler import PackageReconciler
 from crossply.control.package_manager.package_revision import revision_name
 from crossply.control.package_manager.settings import PackageSettings
 from crossply.control.plane import plane_for
@@ -34,7 +34,7 @@ class Case:
         self.client, self.registry, self.now = client, registry, 0.0
         self.image = f"{registry.address}/acme/x:v1"
         settings = PackageSettings(namespace=ns, service_account="")
-        self.identities = Identities(Fetching(client, settings), lambda: self.now)
+        self.identities = Identities(PackageFetcher(client, settings), lambda: self.now)
 
     async def hash(self, current=None, status=None, **spec):
         function = {
@@ -114,7 +114,7 @@ def test_a_version_that_does_not_run_leaves_the_one_before_active(play):
 
     async def case(c):
         plane = plane_for(c.client)
-        controller = PackageController(plane, FUNCTIONS, c.identities)
+        controller = PackageReconciler(plane, FUNCTIONS, c.identities)
         kind, name = FUNCTIONS.package, f"f{id(c):x}"
         body = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": name}}
         for cache in (controller.packages, controller.revisions):

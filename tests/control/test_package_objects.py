@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crossply.control.controller import Waiting
-from crossply.control.package_manager.fetch_backoff import Resting
+from crossply.control.package_manager.fetch_backoff import FetchBackoff
 from crossply.control.package_manager.owner_references import AlreadyControlled, owners, released
 from crossply.control.package_manager.package_checks import capabilities, check_digest, check_version, copied
 from crossply.control.package_manager.provider_webhooks import call_back, pointed_home
@@ -131,7 +131,7 @@ def test_an_image_must_be_the_one_that_its_revision_is_named_after():
 
 def test_a_package_that_could_not_be_fetched_is_not_asked_for_again_at_once():
     now = [100.0]
-    resting = Resting(lambda: now[0])
+    resting = FetchBackoff(lambda: now[0])
     resting.check("a", 1)
     with pytest.raises(WrongDigest), resting.after_failure("a", 1):
         raise WrongDigest("x")

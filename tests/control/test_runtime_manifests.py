@@ -9,11 +9,11 @@ import pytest
 from crossply.certificates import FOR_SERVERS
 from crossply.control.managed_fields import holds_completed
 from crossply.control.runtimes.certificate_authority import (
-    Lives,
-    authority_due,
+    Lifetimes,
     issued,
     purpose_for,
     read_authorities,
+    renew_authority,
 )
 from crossply.control.runtimes.deployment_manifest import deployment_for
 from crossply.control.runtimes.deployment_runtime import stamp_of
@@ -322,9 +322,9 @@ YEAR = timedelta(days=365)
 
 
 def certificate_at(moment, files=None):
-    authority = files or authority_due({}, NOW, Lives())
+    authority = files or renew_authority({}, NOW, Lifetimes())
     found = read_authorities(authority, moment)
-    return authority, issued(purpose_for(FOR_SERVERS, ("fn",)), found, moment, Lives())
+    return authority, issued(purpose_for(FOR_SERVERS, ("fn",)), found, moment, Lifetimes())
 
 
 def test_pods_are_started_anew_for_a_new_certificate_only_when_theirs_is_about_to_end():

@@ -10,7 +10,7 @@ from crossply.compose.messages import Request, Resource, State
 from crossply.containers.oci_runtime import engine_installed
 from crossply.functions import builtin
 from crossply.functions.binding import bind, choose_runtime
-from crossply.functions.docker_container import Container
+from crossply.functions.docker_container import DockerContainer
 from crossply.functions.docker_settings import read_settings
 from crossply.functions.failures import (
     ContainerEngineUnavailable,
@@ -178,12 +178,12 @@ def test_a_function_that_is_said_to_run_and_does_not_fails_without_waiting(packa
     ("given", "preferred", "kind", "reason"),
     [
         (function(OTHER, **{THEIRS: "Docker"}), None, InContainer, "any engine does"),
-        (function(OTHER, **{THEIRS: "Docker"}), "docker", Container, "the command insists"),
-        (function(OTHER, **{OURS: "docker"}), None, Container, "our annotation insists"),
+        (function(OTHER, **{THEIRS: "Docker"}), "docker", DockerContainer, "the command insists"),
+        (function(OTHER, **{OURS: "docker"}), None, DockerContainer, "our annotation insists"),
         (
             function(OTHER, **{THEIRS: "Docker", f"{THEIRS}-docker-name": "x"}),
             None,
-            Container,
+            DockerContainer,
             "only Docker's",
         ),
         (function(OTHER), None, InContainer, "the default"),

@@ -17,11 +17,11 @@ from crossply.certificates import FOR_CLIENTS, FOR_SERVERS
 from crossply.compose.messages import Response, Result
 from crossply.compose.wire import encode_response
 from crossply.control.runtimes.certificate_authority import (
-    Lives,
-    authority_due,
+    Lifetimes,
     issued,
     purpose_for,
     read_authorities,
+    renew_authority,
 )
 from crossply.control.runtimes.private_files import PrivateFiles
 from crossply.functions import channels as lines
@@ -31,7 +31,7 @@ from crossply.functions.remote import Remote
 from crossply.functions.server_certificates import server_credentials
 from tests.support.function_servers import REQUEST, V1, Methods, free_port
 
-LIVES = Lives()
+LIVES = Lifetimes()
 NAME = "fn.crossplane-system"
 
 
@@ -42,7 +42,7 @@ class Authority:
         """What became of one from before, some part of its life ago."""
         moment = datetime.now(UTC) - LIVES.authority * ago
         known = before.files if before else {}
-        changes = authority_due(known, moment, LIVES)
+        changes = renew_authority(known, moment, LIVES)
         self.files = {key: value for key, value in {**known, **changes}.items() if value}
 
     def issue(self, usage, *names):

@@ -12,12 +12,18 @@ from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families as parse
 
 from crossply.kube.workqueue import Workqueue
-from crossply.record import families
-from crossply.record.client_meter import Exchange, host_of
-from crossply.record.families import Counter, Durations, Gauge
-from crossply.record.metrics import ALL, CLIENT_REQUESTS, CONTROLLERS_STARTED, CONTROLLERS_STOPPED
-from crossply.record.page import metrics_served, metrics_text
+from crossply.record import prometheus
+from crossply.record.http_pages import metrics_served, metrics_text
+from crossply.record.metrics import (
+    ALL,
+    CLIENT_REQUESTS,
+    CONTROLLERS_STARTED,
+    CONTROLLERS_STOPPED,
+    Exchange,
+    host_of,
+)
 from crossply.record.process_metrics import process_families
+from crossply.record.prometheus import Counter, DurationHistogram, Gauge
 from crossply.record.work_meter import WorkMeter
 
 REFERENCE = pathlib.Path(__file__).parent.parent.parent / "docs" / "reference" / "metrics.md"
@@ -45,7 +51,7 @@ def test_any_label_is_read_back_as_it_was(counts) -> None:
 
 
 def test_durations_are_counted_in_every_bucket_that_they_fit() -> None:
-    durations = Durations("d_seconds", "Help.", "who", bounds=(0.1, 1.0))
+    durations = DurationHistogram("d_seconds", "Help.", "who", bounds=(0.1, 1.0))
     for seconds in (0.1, 0.5, 3.0):
         durations.of("me").add(seconds)
     read = {
@@ -61,7 +67,7 @@ def test_durations_are_counted_in_every_bucket_that_they_fit() -> None:
 
 
 def test_names_without_end_are_counted_together_once_there_are_too_many(monkeypatch) -> None:
-    monkeypatch.setattr(families, "MOST_SERIES", 3)
+    monkeypatch.setattr(prometheus, "MAX_SERIES", 3)
     counter = Counter("c_total", "Help.", "name")
     for index in range(10):
         counter.of(str(index)).value += 1

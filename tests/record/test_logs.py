@@ -11,8 +11,7 @@ import pytest
 
 from crossply.control.controller import log_failure
 from crossply.errors import CrossplyError
-from crossply.record.line_limit import BURST, PAUSE, LineLimit
-from crossply.record.logs import LONGEST, LineFormatter
+from crossply.record.logs import BURST, LONGEST, PAUSE, LineFormatter, LineLimit
 from crossply.record.metrics import LINES_HELD_BACK
 from crossply.record.run_context import current, running
 

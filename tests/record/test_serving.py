@@ -6,7 +6,7 @@ import asyncio
 
 import aiohttp
 
-from crossply.record.probes import probes
+from crossply.record.http_pages import probes
 
 
 def test_a_control_plane_that_starts_lives_but_is_not_ready() -> None:

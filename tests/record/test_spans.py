@@ -9,7 +9,7 @@ import pytest
 
 from crossply.record import spans as otel
 from crossply.record.run_context import call_headers, running
-from crossply.record.tracing import begin_tracing, is_wanted, obstacle
+from crossply.record.tracing import is_wanted, obstacle, start_tracing
 from tests.support.otlp_receiver import Received, attributes, receiving
 
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
@@ -24,7 +24,7 @@ def collector(monkeypatch):
 
 def traced(work) -> None:
     """Do some work while runs are traced."""
-    stop = begin_tracing()
+    stop = start_tracing()
     try:
         work()
     finally:

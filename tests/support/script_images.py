@@ -7,7 +7,7 @@ import functools
 import pytest
 
 from crossply.xpkg.image import EMPTY, Image, Layer, append
-from crossply.xpkg.layer_writer import Entry, Written, write_layer
+from crossply.xpkg.layer_writer import Entry, WrittenLayer, write_layer
 from tests.support.programs import ENGINE, needs, path_of
 
 needs_containers = [needs(ENGINE), pytest.mark.xdist_group("containers")]
@@ -24,7 +24,7 @@ def script_image(script: str, **config: object) -> Image:
 
 
 @functools.cache
-def _shell() -> Written:
+def _shell() -> WrittenLayer:
     """The layer that all of them share."""
     with open(path_of("busybox"), "rb") as file:
         shell = file.read()

@@ -16,7 +16,7 @@ from crossply.xpkg.archive_writer import write_archive
 from crossply.xpkg.failures import BadArchive
 from crossply.xpkg.image import EMPTY, digest
 from crossply.xpkg.layer_writer import Entry, write_file_layer, write_layer
-from crossply.xpkg.package_build import Built, Plan, build, default_file
+from crossply.xpkg.package_build import BuildPlan, BuiltPackage, build, default_file
 from crossply.xpkg.package_layers import NoStream, stream_of
 from crossply.xpkg.package_stream import read
 from tests.support.images import archive, image, member
@@ -46,12 +46,12 @@ spec:
 """
 
 
-def made(root: Path, files: dict[str, str], **plan: object) -> Built:
+def made(root: Path, files: dict[str, str], **plan: object) -> BuiltPackage:
     for name, text in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    return build(Plan(str(root), str(root / "examples"), **plan))  # type: ignore[arg-type]
+    return build(BuildPlan(str(root), str(root / "examples"), **plan))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crossply.xpkg.image_configs import VERIFICATION, choose, is_for, pull_secret, rewritten
+from crossply.xpkg.image_configs import VERIFICATION, is_for, pull_secret, rewritten, select_config
 
 
 def config(name: str, *prefixes: str, **spec: Any) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def test_the_longest_prefix_wins_and_the_first_of_two_as_long() -> None:
 def test_sections_are_chosen_by_themselves() -> None:
     configs = [rewrite("r", "xpkg.test/acme/x", "a.test/x"), secret("s", "xpkg.test/")]
     assert pull_secret(configs, "xpkg.test/acme/x:v1") == ("s-secret", "s")
-    assert choose(configs, "xpkg.test/acme/x:v1", ("runtime",)) is None
+    assert select_config(configs, "xpkg.test/acme/x:v1", ("runtime",)) is None
 
 
 def test_a_rewritten_image_is_what_the_secret_is_chosen_for() -> None:
@@ -76,14 +76,14 @@ def test_odd_configurations_are_for_nothing() -> None:
 )
 def test_an_image_matches_however_its_registry_is_spelled(prefix: str, image: str, reason: str) -> None:
     verified = config("sig", prefix, verification={"provider": "Cosign"})
-    assert choose([verified], image, VERIFICATION) is not None, reason
+    assert select_config([verified], image, VERIFICATION) is not None, reason
     assert is_for([prefix], image), reason
 
 
 def test_other_registries_do_not_match() -> None:
     verified = config("sig", "xpkg.test/", verification={"provider": "Cosign"})
     for image in ("xpkg.test.example.org/x1:v1", "xpkg.test:5000/x1:v1", "other.test/xpkg.test/x1:v1"):
-        assert choose([verified], image, VERIFICATION) is None
+        assert select_config([verified], image, VERIFICATION) is None
 
 
 def test_an_image_is_rewritten_in_the_spelling_that_matches() -> None:

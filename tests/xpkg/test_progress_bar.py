@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from crossply.xpkg.progress_bar import Bar
+from crossply.xpkg.progress_bar import ProgressBar
 
 
 class Terminal(io.StringIO):
@@ -14,7 +14,7 @@ class Terminal(io.StringIO):
 
 def play(stream: io.StringIO) -> str:
     times = iter(range(100))
-    with Bar(stream, "pulling x", lambda: float(next(times))) as bar:
+    with ProgressBar(stream, "pulling x", lambda: float(next(times))) as bar:
         bar.expect(4_000_000)
         bar.moved(1_000_000)
         bar.moved(3_000_000)

@@ -26,7 +26,7 @@ from crossply.xpkg.image_reference import Reference, parse
 from crossply.xpkg.keychain import DockerConfig
 from crossply.xpkg.package_layers import stream_of
 from crossply.xpkg.registry import Registries, Trust
-from crossply.xpkg.registry_addresses import Refused, is_public_host, may_see_credentials
+from crossply.xpkg.registry_addresses import AddressRefused, is_public_host, may_see_credentials
 from crossply.xpkg.registry_failures import (
     MalformedAnswer,
     NotAllowed,
@@ -284,7 +284,7 @@ REDIRECTS = {
 def test_redirects_into_private_places_are_not_followed(target: str) -> None:
     async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
         registry.serve("/v2/acme/x/manifests/v1", status=307, Location=target)
-        with pytest.raises(Refused):
+        with pytest.raises(AddressRefused):
             await manifest(registries, reference)
 
     play(scene)
@@ -294,7 +294,7 @@ def test_a_name_that_leads_into_a_private_network_is_not_followed() -> None:
     async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
         port = registry.address.rpartition(":")[2]
         registry.serve("/v2/acme/x/manifests/v1", status=307, Location=f"http://ip6-localhost:{port}/x")
-        with pytest.raises((Refused, RegistryUnreachable)):
+        with pytest.raises((AddressRefused, RegistryUnreachable)):
             await manifest(registries, reference)
 
     _, registry = play(scene)
@@ -349,7 +349,7 @@ def test_a_token_is_fetched_where_the_registry_says_so() -> None:
 def test_tokens_are_not_fetched_from_private_places(realm: str) -> None:
     async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
         registry.handlers["/v2/acme/x/manifests/v1"] = _wants(f'Bearer realm="{realm}"', b"{}")
-        with pytest.raises(Refused):
+        with pytest.raises(AddressRefused):
             await manifest(registries, reference)
 
     play(scene, logins=True)

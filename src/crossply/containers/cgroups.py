@@ -25,7 +25,7 @@ _BOUNDS = {MEMORY: "memory.limit_in_bytes", CPU: "cpu.cfs_quota_us", PIDS: "pids
 """The file of version 1 that a controller must have to be of use: kernels can be built without it."""
 
 
-class Places(NamedTuple):
+class CgroupHierarchies(NamedTuple):
     """Where groups can be made."""
 
     version: int
@@ -33,7 +33,7 @@ class Places(NamedTuple):
     """For each controller that we may use; in version 2 it is the same directory for all."""
 
 
-class Group(NamedTuple):
+class Cgroup(NamedTuple):
     """The groups of one container."""
 
     version: int
@@ -72,21 +72,21 @@ class Group(NamedTuple):
                     time.sleep(_MOMENT)
 
 
-def find_places(root: str = _ROOT) -> Places:
+def find_places(root: str = _ROOT) -> CgroupHierarchies:
     """Where we may make groups; what others of us left behind is removed on the way."""
     if os.path.exists(os.path.join(root, "cgroup.controllers")):
-        return Places(2, _version_2(root))
+        return CgroupHierarchies(2, _version_2(root))
     found = {name: path for name, path in _version_1() if name in _BOUNDS and _usable(path, _BOUNDS[name])}
     for path in set(found.values()):
         _remove_orphans(path)
-    return Places(1, found)
+    return CgroupHierarchies(1, found)
 
 
-def make_group(places: Places, key: str, limits: Limits) -> Group:
+def make_group(places: CgroupHierarchies, key: str, limits: Limits) -> Cgroup:
     """Make the groups of a container, with its limits."""
     name = f"crossply-{os.getpid()}-{key}"
     paths = {controller: os.path.join(place, name) for controller, place in places.directories.items()}
-    group = Group(places.version, tuple(dict.fromkeys(paths.values())), paths.get(MEMORY, ""))
+    group = Cgroup(places.version, tuple(dict.fromkeys(paths.values())), paths.get(MEMORY, ""))
     try:
         for controller, path in paths.items():
             os.makedirs(path, exist_ok=True)

@@ -9,13 +9,13 @@ import secrets
 from collections.abc import Sequence
 
 from crossply.containers import oci_spec as spec
-from crossply.containers.cgroups import Group, make_group
+from crossply.containers.cgroups import Cgroup, make_group
 from crossply.containers.failures import BadImage, ContainerEnded, ContainerError, OutOfMemory
 from crossply.containers.image_store import StoredImage, in_use
 from crossply.containers.image_user import image_user
 from crossply.containers.launcher.protocol import Message
 from crossply.containers.launcher_client import current_launcher
-from crossply.containers.limits import BY_WATCHING, limits_held, places
+from crossply.containers.limits import BY_WATCHING, enforced_limits, places
 from crossply.containers.oci_runtime import find_engine
 from crossply.containers.root_filesystem import without_links
 from crossply.containers.settings import ISOLATED, MEBIBYTE, Settings
@@ -28,13 +28,13 @@ _ENDING = 10.0
 _MEMORY = "memory"
 
 
-class Running:
+class Container:
     """A container that was started."""
 
     def __init__(self, image: StoredImage, settings: Settings, files: Sequence[int], port: int = 0) -> None:
         self._settings = settings
         self._resources = contextlib.ExitStack()
-        self._group: Group | None = None
+        self._group: Cgroup | None = None
         launcher = current_launcher()
         key = secrets.token_hex(6)
         self.socket = os.path.join(launcher.sockets, key) if port else ""
@@ -114,7 +114,7 @@ def _how(status: int) -> str:
 
 def _wanted(image: StoredImage, settings: Settings, identity: Identity, key: str) -> Message:
     """What the launcher is told."""
-    held = limits_held()
+    held = enforced_limits()
     inner = image.inner
     ids = map_for(identity, *image_user(image.root, str(inner.get("User") or "")))
     inside = spec.Inside(inner, _directory(image), ids, tuple(mount.target for mount in settings.mounts))

@@ -12,7 +12,7 @@ _LONGEST_LINE = 2000
 _PATIENCE = 2.0
 
 
-class Kept:
+class OutputTail:
     """The last bytes that were added."""
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class Kept:
         return ": " + "\n".join(lines) if lines else ""
 
 
-class Log(Kept):
+class ContainerLog(OutputTail):
     """What comes out of a pipe, whose other end a container has."""
 
     def __init__(self) -> None:

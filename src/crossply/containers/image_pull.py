@@ -18,7 +18,7 @@ from crossply.xpkg.registry import Registries, Trust
 IF_NOT_PRESENT, ALWAYS, NEVER = "IfNotPresent", "Always", "Never"
 
 
-class Source(NamedTuple):
+class ImageSource(NamedTuple):
     """How registries are spoken to."""
 
     keychain: Keychain | None = None
@@ -27,8 +27,8 @@ class Source(NamedTuple):
     progress: Progress | None = None
 
 
-async def fetch(
-    image: str, store: Store, policy: str = IF_NOT_PRESENT, source: Source | None = None
+async def pull(
+    image: str, store: Store, policy: str = IF_NOT_PRESENT, source: ImageSource | None = None
 ) -> StoredImage:
     """The image that a reference stands for, unpacked."""
     reference = parse(image)
@@ -37,7 +37,7 @@ async def fetch(
         return found
     if policy == NEVER:
         raise ImageMissing(f"the image {image} is not here, and its pull policy is {NEVER}")
-    source = source or Source()
+    source = source or ImageSource()
     keychain = source.keychain or default_keychain(os.environ)
     async with (
         Registries(keychain, source.trust, source.progress) as registries,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from crossply.containers.failures import BadImage
-from crossply.xpkg.confined_directory import Confined
+from crossply.xpkg.confined_directory import ConfinedDirectory
 from crossply.xpkg.failures import UnsafeEntry
 
 _LARGEST_FILE = 1 << 20
@@ -47,7 +47,7 @@ def _number(text: str) -> int:
 def _entries(root: str, name: str) -> list[list[str]]:
     """The lines of a file of the image, which is read without leaving the image."""
     try:
-        with Confined(root) as image:
+        with ConfinedDirectory(root) as image:
             directory = image.directory(["etc"])
             try:
                 opened = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)

@@ -19,7 +19,7 @@ import time
 from collections.abc import Sequence
 
 import crossply
-from crossply.containers.cgroups import Group
+from crossply.containers.cgroups import Cgroup
 from crossply.containers.failures import ContainersForbidden
 from crossply.containers.launcher import protocol as wire
 from crossply.containers.user_namespace import Identity, own_identity, write_maps
@@ -36,10 +36,10 @@ _PROGRAM = (
 _ENGINE_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
-class Launched:
+class LaunchedContainer:
     """A container that was started; it is told when it ended."""
 
-    def __init__(self, launcher: Launcher, key: str) -> None:
+    def __init__(self, launcher: LauncherClient, key: str) -> None:
         self._launcher = launcher
         self.key = key
         self._ended = threading.Event()
@@ -60,7 +60,7 @@ class Launched:
         self._ended.set()
 
 
-class Launcher:
+class LauncherClient:
     """The process that starts containers."""
 
     def __init__(self) -> None:
@@ -69,8 +69,8 @@ class Launcher:
         self.sockets = os.path.join(self.directory, "s")
         self._owner = _own(self.directory)
         self._lock = threading.Lock()
-        self._launched: dict[str, Launched] = {}
-        self.groups: set[Group] = set()
+        self._launched: dict[str, LaunchedContainer] = {}
+        self.groups: set[Cgroup] = set()
         """The control groups of containers that run, which are removed with it."""
         self.alive = True
         self._line, theirs = wire.pair()
@@ -103,9 +103,9 @@ class Launcher:
             reason = (message or {}).get("refused") or f"the launcher has ended{_last_line(self._log)}"
             raise ContainersForbidden(f"cannot start containers here: {reason}")
 
-    def start(self, key: str, wanted: wire.Message, files: Sequence[int]) -> Launched:
+    def start(self, key: str, wanted: wire.Message, files: Sequence[int]) -> LaunchedContainer:
         """Start a container with these standard input, output and error."""
-        launched = Launched(self, key)
+        launched = LaunchedContainer(self, key)
         with self._lock:
             self._launched[key] = launched
             try:
@@ -211,11 +211,11 @@ def _remove_orphans(place: str) -> None:
             os.close(opened)
 
 
-_current: Launcher | None = None
+_current: LauncherClient | None = None
 _starting = threading.Lock()
 
 
-def current_launcher() -> Launcher:
+def current_launcher() -> LauncherClient:
     """The launcher of this process, started if need be."""
     global _current
     with _starting:
@@ -225,7 +225,7 @@ def current_launcher() -> Launcher:
             else:
                 atexit.register(close_launcher)
             _current = None
-            _current = Launcher()
+            _current = LauncherClient()
         return _current
 
 

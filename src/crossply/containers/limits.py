@@ -6,12 +6,12 @@ import functools
 from typing import NamedTuple
 
 from crossply.containers import cgroups
-from crossply.containers.cgroups import CPU, MEMORY, PIDS, Places
+from crossply.containers.cgroups import CPU, MEMORY, PIDS, CgroupHierarchies
 
 BY_CGROUP, BY_WATCHING, BY_RLIMIT, BY_NOTHING = "cgroup", "watching", "rlimit", "nothing"
 
 
-class Held(NamedTuple):
+class EnforcedLimits(NamedTuple):
     """What holds each limit."""
 
     memory: str
@@ -38,16 +38,16 @@ class Held(NamedTuple):
 
 
 @functools.cache
-def places() -> Places:
+def places() -> CgroupHierarchies:
     """Where control groups can be made; looked up once."""
     return cgroups.find_places()
 
 
 @functools.cache
-def limits_held() -> Held:
+def enforced_limits() -> EnforcedLimits:
     """What holds limits on this machine, for this user."""
     found = places().directories
-    return Held(
+    return EnforcedLimits(
         memory=BY_CGROUP if MEMORY in found else BY_WATCHING,
         cpu=BY_CGROUP if CPU in found else BY_NOTHING,
         pids=BY_CGROUP if PIDS in found else BY_RLIMIT,

@@ -8,7 +8,7 @@ import resource
 from typing import Any, NamedTuple
 
 from crossply.containers.failures import BadImage
-from crossply.containers.limits import BY_WATCHING, Held
+from crossply.containers.limits import BY_WATCHING, EnforcedLimits
 from crossply.containers.seccomp import seccomp_profile
 from crossply.containers.settings import ISOLATED, Limits, Settings
 from crossply.containers.user_namespace import IdMap
@@ -42,7 +42,7 @@ class Inside(NamedTuple):
     """Where the mounts of the settings are to be seen; they are below the directory as mount0, mount1 …"""
 
 
-def runtime_spec(inside: Inside, settings: Settings, held: Held) -> Object:
+def runtime_spec(inside: Inside, settings: Settings, held: EnforcedLimits) -> Object:
     """The whole description, for a directory that has everything it names."""
     return {
         "ociVersion": "1.0.2",
@@ -61,7 +61,7 @@ def runtime_spec(inside: Inside, settings: Settings, held: Held) -> Object:
     }
 
 
-def _process(inside: Inside, settings: Settings, held: Held) -> Object:
+def _process(inside: Inside, settings: Settings, held: EnforcedLimits) -> Object:
     return {
         "terminal": False,
         "user": {"uid": inside.ids.user, "gid": inside.ids.group},
@@ -154,7 +154,7 @@ def _mappings(entries: tuple[tuple[int, int], ...]) -> list[Object]:
     return [{"containerID": inside, "hostID": outside, "size": 1} for inside, outside in entries]
 
 
-def _rlimits(limits: Limits, held: Held) -> list[Object]:
+def _rlimits(limits: Limits, held: EnforcedLimits) -> list[Object]:
     wanted = {"NOFILE": 4096, "CORE": 0, "NPROC": limits.pids, "MSGQUEUE": 0, "FSIZE": limits.scratch}
     if held.memory == BY_WATCHING:
         # All processes together are watched; this only bounds what one can take between two looks. It has to

@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterable, Iterator
 
 from crossply.containers.failures import BadImage
-from crossply.xpkg.confined_directory import Confined, Parent
+from crossply.xpkg.confined_directory import ConfinedDirectory, Parent
 from crossply.xpkg.failures import UnsafeEntry
 from crossply.xpkg.layer_unpack import parts_of
 
@@ -18,7 +18,7 @@ _FILES = ("etc/hosts", "etc/resolv.conf")
 
 def furnish(root: str, wanted: Iterable[str]) -> None:
     """Make the places that something will be mounted at, and the directories that are wanted."""
-    with Confined(root) as image:
+    with ConfinedDirectory(root) as image:
         try:
             for path in (*_DIRECTORIES, *(path.lstrip("/") for path in wanted)):
                 os.close(image.directory(parts_of(path), make=True))
@@ -30,7 +30,7 @@ def furnish(root: str, wanted: Iterable[str]) -> None:
             raise BadImage(f"the image has no room for what a container needs: {problem}") from None
 
 
-def _touch(image: Confined, path: str) -> None:
+def _touch(image: ConfinedDirectory, path: str) -> None:
     *parents, name = parts_of(path)
     directory = image.directory(parents, make=True)
     try:
@@ -48,7 +48,7 @@ def _touch(image: Confined, path: str) -> None:
 
 def without_links(root: str, path: str) -> str:
     """The path of a directory of an image, once all symbolic links on the way were followed inside of it."""
-    with Confined(root) as image:
+    with ConfinedDirectory(root) as image:
         try:
             opened = image.directory(parts_of(path.lstrip("/")))
         except (UnsafeEntry, OSError) as problem:

@@ -11,8 +11,8 @@ import selectors
 import time
 from typing import NamedTuple
 
-from crossply.containers.container import Running
-from crossply.containers.container_log import Kept
+from crossply.containers.container import Container
+from crossply.containers.container_log import OutputTail
 from crossply.containers.failures import OutputTooLarge, TookTooLong
 from crossply.containers.image_store import StoredImage
 from crossply.containers.settings import Settings
@@ -20,7 +20,7 @@ from crossply.containers.settings import Settings
 _CHUNK = 1 << 16
 
 
-class Finished(NamedTuple):
+class FinishedRun(NamedTuple):
     """How a container ended by itself."""
 
     stdout: bytes
@@ -30,14 +30,14 @@ class Finished(NamedTuple):
     """Its exit status; 128 and the number of the signal where one ended it."""
 
 
-def run_once(image: StoredImage, stdin: bytes, settings: Settings) -> Finished:
+def run_once(image: StoredImage, stdin: bytes, settings: Settings) -> FinishedRun:
     """Run a container with these bytes on its standard input, and wait until it ended.
 
     Raises TookTooLong, OutputTooLarge, OutOfMemory or another ContainerError.
     """
     with _Pipes(stdin, settings) as pipes:
         deadline = time.monotonic() + settings.timeout
-        running = Running(image, settings, pipes.theirs)
+        running = Container(image, settings, pipes.theirs)
         try:
             pipes.let_go_of_theirs()
             pipes.exchange(deadline)
@@ -46,7 +46,7 @@ def run_once(image: StoredImage, stdin: bytes, settings: Settings) -> Finished:
             wrote = pipes.errors.last_lines()
             if running.wanted_too_much() or running.status < 0 or running.failed_to_start:
                 raise running.explain(wrote)
-            return Finished(bytes(pipes.output), pipes.errors.text(), running.status)
+            return FinishedRun(bytes(pipes.output), pipes.errors.text(), running.status)
         finally:
             pipes.close()  # runc carries the output itself, and would wait for somebody to read it
             running.end()
@@ -58,7 +58,7 @@ class _Pipes:
     def __init__(self, stdin: bytes, settings: Settings) -> None:
         self._settings = settings
         self._left = memoryview(stdin)
-        self.output, self.errors = bytearray(), Kept()
+        self.output, self.errors = bytearray(), OutputTail()
         read, self._input = os.pipe2(os.O_CLOEXEC)
         self._output, write = os.pipe2(os.O_CLOEXEC)
         self._errors, write_errors = os.pipe2(os.O_CLOEXEC)

@@ -13,8 +13,8 @@ import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from crossply.containers.container import Running
-from crossply.containers.container_log import Log
+from crossply.containers.container import Container
+from crossply.containers.container_log import ContainerLog
 from crossply.containers.failures import ContainerError, NotListening
 from crossply.containers.image_store import StoredImage
 from crossply.containers.settings import Settings
@@ -42,7 +42,7 @@ class ServedContainer:
         self._settings = _as_server(settings)
         self._lock = threading.RLock()
         self._serving: _Serving | None = None
-        self._pauses = Pauses()
+        self._pauses = RestartBackoff()
         self._last_failure: _Failure | None = None
         self._last_call = 0.0
         self._calls = 0
@@ -189,7 +189,7 @@ def _as_server(settings: Settings) -> Settings:
     return settings._replace(arguments=(*(settings.arguments or ()), "--insecure"))
 
 
-class Pauses:
+class RestartBackoff:
     """How long to wait before a container that ended is started again: not at all at first, then longer."""
 
     def __init__(self) -> None:
@@ -215,11 +215,11 @@ class _Serving:
     def __init__(self, image: StoredImage, settings: Settings) -> None:
         self.began = time.monotonic()
         self.timer: threading.Timer | None = None
-        self.log = Log()
+        self.log = ContainerLog()
         nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
         try:
             files = [nothing, self.log.write, self.log.write]
-            self.running = Running(image, settings, files, PORT)
+            self.running = Container(image, settings, files, PORT)
         finally:
             os.close(nothing)
             self.log.begin()

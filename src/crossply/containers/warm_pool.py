@@ -8,7 +8,7 @@ from typing import Protocol
 DEFAULT = 64
 
 
-class Warm(Protocol):
+class WarmContainer(Protocol):
     """A container that is started."""
 
     def last_call(self) -> float:
@@ -25,10 +25,10 @@ class WarmPool:
 
     def __init__(self, most: int = DEFAULT) -> None:
         self._most = most
-        self._warm: dict[int, Warm] = {}
+        self._warm: dict[int, WarmContainer] = {}
         self._lock = threading.Lock()
 
-    def started(self, container: Warm) -> None:
+    def started(self, container: WarmContainer) -> None:
         """One more is warm."""
         with self._lock:
             self._warm[id(container)] = container
@@ -37,7 +37,7 @@ class WarmPool:
         for each in surplus:
             each.cool_down()
 
-    def stopped(self, container: Warm) -> None:
+    def stopped(self, container: WarmContainer) -> None:
         """One less is."""
         with self._lock:
             self._warm.pop(id(container), None)

@@ -23,10 +23,10 @@ from crossply.control.operations.controllers import operation_controllers
 from crossply.control.operations.crds import operation_crds
 from crossply.control.options import Options
 from crossply.control.package_manager.controllers import package_controllers, revision_controllers
-from crossply.control.package_manager.package_fetcher import Fetching
+from crossply.control.package_manager.package_fetcher import PackageFetcher
 from crossply.control.package_manager.package_identity import Identities
 from crossply.control.plane import plane_for
-from crossply.control.runtimes.container_setup import ImagePlace
+from crossply.control.runtimes.container_setup import ImageSettings
 from crossply.control.runtimes.runtimes import Runtimes
 from crossply.control.start_progress import report_start, start_progress
 from crossply.control.webhooks.address import WebhookSettings
@@ -65,7 +65,7 @@ class ControlPlane:
     ) -> None:
         """Without `shards` it is the only replica, and does everything; `webhooks` may be left out."""
         self._options = options
-        images = ImagePlace(options.packages, options.images)
+        images = ImageSettings(options.packages, options.images)
         self._responses = self._response_store()
         self._plane = replace(
             plane_for(client, self._functions(images)),
@@ -120,7 +120,7 @@ class ControlPlane:
         if not self._options.host_access.is_nothing:
             self._tasks.append(asyncio.create_task(self._plane.functions.sources.run()))
 
-    def _functions(self, images: ImagePlace) -> PipelineFunctions:
+    def _functions(self, images: ImageSettings) -> PipelineFunctions:
         options = self._options
         cache, containers = ResponseCache(self._responses), images.container_functions()
         factory = RunnerFactory(options.calls, options.host_access.check, cache, containers.open)
@@ -164,7 +164,7 @@ class ControlPlane:
 
     def _declare_controllers(self) -> list[Controller]:
         plane, packages = self._plane, self._options.packages
-        fetching = Fetching(plane.keeping, packages)
+        fetching = PackageFetcher(plane.keeping, packages)
         return [
             *definition_controllers(plane),
             *package_controllers(plane, Identities(fetching), self._options.rollout),

@@ -16,7 +16,7 @@ from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.failures import Conflict
 from crossply.kube.write_guard import NotOwner
-from crossply.record.rate_limit import Allowances
+from crossply.record.rate_limit import RateLimiter
 from crossply.values import Object
 from crossply.values.timestamps import current_timestamp
 
@@ -35,7 +35,7 @@ class Recorder:
 
     def __init__(self, client: Client, component: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._client = client
-        self._allowances = Allowances(BURST, PAUSE, clock)
+        self._allowances = RateLimiter(BURST, PAUSE, clock)
         self._component = component
         self._told: OrderedDict[bytes, None] = OrderedDict()
         self._waiting: deque[Object] = deque(maxlen=_MOST_WAITING)

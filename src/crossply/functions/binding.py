@@ -235,11 +235,11 @@ def sources_of(function: Object) -> list[str]:
 
 
 def _docker(function: Object) -> Runner:
-    from crossply.functions.docker_container import Container
+    from crossply.functions.docker_container import DockerContainer
     from crossply.functions.docker_settings import read_settings
 
     settings = read_settings(_name(function), _package(function), _annotations(function))
-    return Container(settings, f"{_built_in_advice(function)}; or {_OTHER_WAYS}")
+    return DockerContainer(settings, f"{_built_in_advice(function)}; or {_OTHER_WAYS}")
 
 
 def _container(function: Object) -> Runner:

@@ -51,7 +51,7 @@ NOWHERE = Address("")
 """Nobody who could be called is known at the moment."""
 
 
-class Line:
+class Channel:
     """An open channel, and how to send on it in each version of the protocol."""
 
     __slots__ = ("calls", "channel", "send", "send_beta", "shown")
@@ -66,7 +66,7 @@ class Line:
         self.calls = 0
 
 
-class Lines:
+class ChannelPool:
     """The newest line to one function, and older ones as long as somebody is on them."""
 
     __slots__ = ("_certificates", "_line", "_lock", "_looked", "_max_reply", "_seen", "_where")
@@ -76,24 +76,24 @@ class Lines:
         self._certificates = certificates
         self._max_reply = max_reply
         self._lock = threading.Lock()
-        self._line: Line | None = None
+        self._line: Channel | None = None
         self._looked = float("-inf")
         self._seen: tuple[int, ...] = ()
 
-    def take(self) -> Line:
+    def take(self) -> Channel:
         """The line for one call; to be given back."""
         with self._lock:
             wanted = (self._where(), self._look())
             before, line = self._line, self._line
             if line is None or line.shown != wanted:
-                line = self._line = Line(self._open(wanted[0]), wanted)
+                line = self._line = Channel(self._open(wanted[0]), wanted)
             line.calls += 1
             idle = before is not None and before is not line and not before.calls
         if before is not None and idle:
             before.channel.close()
         return line
 
-    def give_back(self, line: Line) -> None:
+    def give_back(self, line: Channel) -> None:
         """The call has ended."""
         with self._lock:
             line.calls -= 1

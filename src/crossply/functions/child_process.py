@@ -16,7 +16,7 @@ _SHELL = "/bin/sh"
 _WATCH = 'exec 3<&0; ( (read -r line <&3; kill -9 0) >/dev/null 2>&1 & ); exec "$@" 3<&- </dev/null'
 
 
-class Lifeline:
+class ChildProcess:
     """One end of the pipe. What was started with it ends when it is cut, by us or by our end."""
 
     __slots__ = ("_kept",)

@@ -21,7 +21,7 @@ _LOG_LINES = 12
 _POLL = 0.25
 
 
-class Container:
+class DockerContainer:
     """A function behind gRPC in a container, which is started at the first call."""
 
     __slots__ = ("_container", "_engine", "_other_ways", "_remote", "_settings")

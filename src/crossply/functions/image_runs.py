@@ -11,13 +11,13 @@ import time
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from crossply.containers.image_pull import IF_NOT_PRESENT, Source, fetch
+from crossply.containers.image_pull import IF_NOT_PRESENT, ImageSource, pull
 from crossply.containers.image_store import Store, StoredImage
 from crossply.containers.run_to_completion import run_once
 from crossply.containers.settings import ISOLATED, Limits, Settings
 from crossply.functions.failures import FunctionCrashed, FunctionSettingsWrong, FunctionTimedOut
 from crossply.values.quantity import QuantityError, parse
-from crossply.xpkg.keychain import Keychain, KeychainError, Several, from_secret
+from crossply.xpkg.keychain import CombinedKeychain, Keychain, KeychainError, from_secret
 from crossply.xpkg.progress import Progress
 from crossply.xpkg.registry import Trust
 
@@ -58,11 +58,11 @@ def fetch_within(
     seconds: float, wanted: ImageRun, store: Store, trust: Trust | None, progress: Progress | None = None
 ) -> StoredImage:
     """An image, unpacked; pulled, where its policy wants that. Not to be called in an event loop."""
-    source = Source(wanted.keychain, trust, progress)
+    source = ImageSource(wanted.keychain, trust, progress)
 
     async def fetched() -> StoredImage:
         async with asyncio.timeout(seconds):
-            return await fetch(wanted.image, store, wanted.pull_policy, source)
+            return await pull(wanted.image, store, wanted.pull_policy, source)
 
     try:
         return asyncio.run(fetched())
@@ -121,4 +121,4 @@ def keychain_of(secrets: Mapping[str, Mapping[str, bytes]], others: Keychain | N
                 hint="make it with: kubectl create secret docker-registry",
             )
         found.append(from_secret(contents[0], name))
-    return Several(*found, *([others] if others is not None else ()))
+    return CombinedKeychain(*found, *([others] if others is not None else ()))

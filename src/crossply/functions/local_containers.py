@@ -13,7 +13,7 @@ from crossply.functions.docker_settings import ContainerSettings
 from crossply.functions.image_runs import ImageRun, fetch_within
 from crossply.functions.in_container import InContainer
 from crossply.xpkg.keychain import default_keychain
-from crossply.xpkg.progress_bar import Bar
+from crossply.xpkg.progress_bar import ProgressBar
 from crossply.xpkg.registry import Trust
 
 
@@ -23,7 +23,7 @@ def open_locally(function: ContainerSettings, to_completion: bool, instead: str 
 
     def fetch(seconds: float) -> StoredImage:
         try:
-            with Bar(sys.stderr, f"pulling {function.image}") as bar:
+            with ProgressBar(sys.stderr, f"pulling {function.image}") as bar:
                 return fetch_within(seconds, wanted, _store(), _trust(), bar)
         except CrossplyError as problem:
             hint = "; ".join(advice for advice in (problem.hint, instead) if advice)

@@ -19,7 +19,7 @@ import time
 from collections import deque
 
 from crossply.compose.messages import Request, Response
-from crossply.functions.child_process import Lifeline
+from crossply.functions.child_process import ChildProcess
 from crossply.functions.failures import FunctionCrashed, FunctionTimedOut, FunctionUnavailable
 from crossply.functions.remote import Remote
 from crossply.functions.source_files import SourceFiles
@@ -113,7 +113,7 @@ class _Started:
         self._over = False
         target = f"unix:{self._socket}" if self._socket else f"127.0.0.1:{self._port}"
         self.remote = Remote(name, target)
-        self._lifeline = Lifeline()
+        self._lifeline = ChildProcess()
         self._process = self._start(command, target)
         self.files = SourceFiles(shlex.split(command), time.monotonic)
         self._reader = threading.Thread(target=self._keep_what_it_writes, daemon=True)

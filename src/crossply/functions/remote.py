@@ -18,8 +18,8 @@ from crossply.functions.channels import (
     METHOD,
     NOWHERE,
     Address,
-    Line,
-    Lines,
+    Channel,
+    ChannelPool,
     read_certificate,
     silence_grpc,
 )
@@ -77,7 +77,7 @@ class Remote:
         self._target = target
         self._certificates = certificates
         self._where = where
-        self._lines = Lines(where or (lambda: Address(target)), certificates, max_reply)
+        self._lines = ChannelPool(where or (lambda: Address(target)), certificates, max_reply)
 
     def __call__(self, request: Request, timeout: float) -> Response:
         """Send the request, waiting for the function to come up if need be."""
@@ -150,7 +150,7 @@ class Remote:
         finally:
             self._lines.give_back(line)
 
-    def _exchange(self, line: Line, data: bytes, timeout: float, wait: bool) -> bytes:
+    def _exchange(self, line: Channel, data: bytes, timeout: float, wait: bool) -> bytes:
         import grpc
 
         headers = call_headers()

@@ -19,7 +19,7 @@ from crossply.functions.image_runs import ImageRun, ImageRuns
 from crossply.functions.remote import silence_grpc
 from crossply.functions.runner_client import FIRST_METHOD, LARGEST, METHOD
 from crossply.xpkg.failures import BadReference
-from crossply.xpkg.keychain import Keychain, Login, Several
+from crossply.xpkg.keychain import CombinedKeychain, Keychain, Login
 from crossply.xpkg.registry_failures import NotAllowed, NotInRegistry
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def _keychain(auth: Any) -> Keychain:
     if auth.auth:
         username, password = _pair(auth.auth)
     login = Login(username, password, auth.identity_token, auth.registry_token)
-    return _Always(login) if any(login) else Several()
+    return _Always(login) if any(login) else CombinedKeychain()
 
 
 class _Always:

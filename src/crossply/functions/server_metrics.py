@@ -6,8 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from crossply.functions.failures import ServeError
-from crossply.record.families import Counter, Durations
-from crossply.record.text import CONTENT_TYPE
+from crossply.record.prometheus import CONTENT_TYPE, Counter, DurationHistogram
 
 if TYPE_CHECKING:
     from http.server import ThreadingHTTPServer
@@ -24,7 +23,7 @@ class CallMeter:
         self._lock = threading.Lock()
         self._started = Counter("grpc_server_started_total", "Calls begun.", *_CALL)
         self._handled = Counter("grpc_server_handled_total", "Calls ended.", *_CALL, "grpc_code")
-        self._seconds = Durations(
+        self._seconds = DurationHistogram(
             "grpc_server_handling_seconds", "How long calls took.", *_CALL, bounds=_SECONDS
         )
 

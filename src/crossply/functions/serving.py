@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from crossply.functions.server import Server
 
 
-def serve_until_told(start: Callable[[], Server]) -> None:
+def serve_until_signal(start: Callable[[], Server]) -> None:
     """Start a server, wait until a signal ends it, and let the running calls finish."""
     signals = _hold_back_signals()
     server = start()

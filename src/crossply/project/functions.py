@@ -18,7 +18,7 @@ from crossply.values import Object
 from crossply.xpkg.dns_names import to_dns_label
 from crossply.xpkg.failures import BuildFailed
 from crossply.xpkg.image_reference import parse
-from crossply.xpkg.project_functions import PYTHON_IMAGE, Source, find_source, functions_of
+from crossply.xpkg.project_functions import PYTHON_IMAGE, FunctionSource, find_source, functions_of
 from crossply.xpkg.python_project import read_project
 from crossply.xpkg.python_source import FILE
 from crossply.xpkg.registry_session import story
@@ -60,7 +60,7 @@ def _depended_on(package: Object, best_tag: BestTag) -> Object:
     return _function(source, f"{source}:{best_tag(source, version)}")
 
 
-def _own(repository: str, source: Source) -> Object:
+def _own(repository: str, source: FunctionSource) -> Object:
     if not source.base:
         raise BuildFailed(
             f"the function {source.name} is an image in a file, which render does not run",

@@ -7,15 +7,22 @@ inputs of functions are never given to the logger, at any level.
 from __future__ import annotations
 
 import logging
+import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
 import orjson
 
-from crossply.record.line_limit import HELD_BACK, LineLimit
+from crossply.record.metrics import LINES_HELD_BACK
+from crossply.record.rate_limit import RateLimiter
 from crossply.record.run_context import Run, current
 from crossply.values.timestamps import format_timestamp
 
+BURST = 20
+PAUSE = 5.0
+"""Seconds between two lines of one kind after the burst; the burst recovers at the same rate."""
+HELD_BACK = "held_back"
 LOGFMT, JSON = ("logfmt", "json")
 LONGEST = 4096
 """The characters of one value: a function may say as much as it likes."""
@@ -29,7 +36,7 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 Fields = dict[str, Any]
 
 
-def begin_logging(stream: TextIO, style: str, debug: bool) -> None:
+def start_logging(stream: TextIO, style: str, debug: bool) -> None:
     """Write what is logged to a stream, from now on."""
     handler = logging.StreamHandler(stream)
     handler.setFormatter(LineFormatter(style))
@@ -114,3 +121,33 @@ def _word(value: str) -> str:
         return orjson.dumps(value).decode()
     except orjson.JSONEncodeError:
         return orjson.dumps(ascii(value)).decode()
+
+
+class LineLimit(logging.Filter):
+    """Limits how many lines of one kind are written, and counts the others.
+
+    Lines are of one kind if the same code of the same controller wrote them with the same error code; names
+    and messages may differ. A burst is written, then a few a minute, each with the number of lines dropped
+    before it. Debug lines are not limited.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._limiter = RateLimiter(BURST, PAUSE, clock)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the line is written; sets how many lines were dropped before it."""
+        if record.levelno < logging.INFO:
+            return True
+        dropped = self._limiter.take(_kind_of(record))
+        if dropped is None:
+            LINES_HELD_BACK.of(record.levelname.lower()).value += 1
+            return False
+        setattr(record, HELD_BACK, dropped)
+        return True
+
+
+def _kind_of(record: logging.LogRecord) -> tuple[str, ...]:
+    run = current()
+    fields = getattr(record, "fields", {})
+    return (record.name, str(record.msg), run.controller if run else "", str(fields.get("code", "")))

@@ -5,10 +5,15 @@ The figures are of the whole process. The page of the reference is generated fro
 
 from __future__ import annotations
 
-from crossply.record.families import Counter, Durations, Gauge, Reading, Shown
+import time
+from urllib.parse import urlsplit
+
+from crossply.record.prometheus import Counter, DurationHistogram, Gauge, MetricFamily, Reading
 from crossply.record.work_meter import WorkMeter, longest, unfinished, waiting
 from crossply.version import __version__
 
+UNANSWERED = "<error>"
+"""The code of a request that got no response."""
 _CALL = ("function_name", "function_package", "grpc_target", "grpc_method")
 _ANSWER = (*_CALL, "grpc_code", "result_severity")
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -20,7 +25,7 @@ FUNCTION_RESPONSES = Counter(
     "Calls of functions ended. The severity is that of the worst result.",
     *_ANSWER,
 )
-FUNCTION_SECONDS = Durations(
+FUNCTION_SECONDS = DurationHistogram(
     "function_run_function_seconds", "How long calls of functions took.", *_ANSWER, bounds=_SECONDS
 )
 CACHE_HITS = Counter(
@@ -81,7 +86,7 @@ CLIENT_REQUESTS = Counter(
     "method",
     "host",
 )
-CLIENT_SECONDS = Durations(
+CLIENT_SECONDS = DurationHistogram(
     "rest_client_request_duration_seconds",
     "How long the API server took to begin its answers.",
     "verb",
@@ -93,11 +98,45 @@ LINES_HELD_BACK = Counter(
 )
 
 
+class CircuitMeter:
+    """Counts what the circuit breaker of one controller lets through and delays."""
+
+    def __init__(self, controller: str) -> None:
+        self.opened = CIRCUITS_OPENED.of(controller)
+        self.closed = CIRCUITS_CLOSED.of(controller)
+        self.allowed = CIRCUIT_EVENTS.of(controller, "Allowed")
+        self.probed = CIRCUIT_EVENTS.of(controller, "HalfOpenAllowed")
+        self.put_off = CIRCUIT_EVENTS.of(controller, "Dropped")
+
+
+class Exchange:
+    """One request to the API server; only its first end counts."""
+
+    __slots__ = ("_host", "_method", "_start")
+
+    def __init__(self, method: str, host: str) -> None:
+        self._method = method
+        self._host = host
+        self._start: float | None = time.perf_counter()
+
+    def end(self, code: str) -> None:
+        """Count the response; what fails after the response started is not counted."""
+        if self._start is not None:
+            CLIENT_REQUESTS.of(code, self._method, self._host).value += 1
+            CLIENT_SECONDS.of(self._method, self._host).add(time.perf_counter() - self._start)
+            self._start = None
+
+
+def host_of(server: str) -> str:
+    """The host and port of a server, without credentials."""
+    return urlsplit(server).netloc.rpartition("@")[2]
+
+
 def _build() -> Reading:
     return [((__version__,), 1)]
 
 
-ALL: tuple[Shown, ...] = (
+ALL: tuple[MetricFamily, ...] = (
     FUNCTION_REQUESTS,
     FUNCTION_RESPONSES,
     FUNCTION_SECONDS,

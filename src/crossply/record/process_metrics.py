@@ -6,7 +6,7 @@ import os
 import resource
 from collections.abc import Iterator
 
-from crossply.record.text import Family
+from crossply.record.prometheus import Family
 
 
 def process_families() -> Iterator[Family]:

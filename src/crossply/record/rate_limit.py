@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable
 _REMEMBERED = 10_000
 
 
-class _Allowance:
+class _Bucket:
     """What one sort has left."""
 
     __slots__ = ("held_back", "left", "since")
@@ -24,14 +24,14 @@ class _Allowance:
         self.held_back = 0
 
 
-class Allowances:
+class RateLimiter:
     """Lets a burst of each sort pass, then one whenever a pause is over."""
 
     def __init__(self, burst: int, pause: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._burst = float(burst)
         self._pause = pause
         self._clock = clock
-        self._known: OrderedDict[Hashable, _Allowance] = OrderedDict()
+        self._known: OrderedDict[Hashable, _Bucket] = OrderedDict()
 
     def take(self, sort: Hashable) -> int | None:
         """None where it must be held back; else how many were held back since the last that was not."""
@@ -46,10 +46,10 @@ class Allowances:
         held_back, allowance.held_back = allowance.held_back, 0
         return held_back
 
-    def _allowance(self, sort: Hashable, now: float) -> _Allowance:
+    def _allowance(self, sort: Hashable, now: float) -> _Bucket:
         found = self._known.get(sort)
         if found is None:
-            found = self._known[sort] = _Allowance(self._burst, now)
+            found = self._known[sort] = _Bucket(self._burst, now)
             if len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
         else:

@@ -36,7 +36,7 @@ LONGEST = 1024
 _propagator = TraceContextTextMapPropagator()
 
 
-def begin() -> Callable[[], None]:
+def start_spans() -> Callable[[], None]:
     """Trace every run from now on; returns how to send the rest and stop."""
     ours = Resource.create({SERVICE_NAME: "crossply", SERVICE_VERSION: __version__})
     # What the environment says about us wins over what we say.

@@ -29,8 +29,8 @@ def obstacle(environ: Mapping[str, str]) -> str:
     return "" if protocol == _HTTP else f"the protocol {protocol} is not offered: use {_HTTP}"
 
 
-def begin_tracing() -> Callable[[], None]:
+def start_tracing() -> Callable[[], None]:
     """Trace every run from now on; returns how to send the rest and stop."""
-    from crossply.record import spans as otel
+    from crossply.record.spans import start_spans
 
-    return otel.begin()
+    return start_spans()

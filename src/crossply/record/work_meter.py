@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable, Hashable
 from typing import ClassVar
 
-from crossply.record.families import Counter, Durations, Gauge, Reading, Shown
+from crossply.record.prometheus import Counter, DurationHistogram, Gauge, MetricFamily, Reading
 
 SUCCESS, ERROR, AGAIN = "success", "error", "requeue_after"
 """How work ends: done, failed, or to be looked at again at a given time."""
@@ -31,13 +31,13 @@ class WorkMeter:
 
     ADDS = Counter("workqueue_adds_total", "Objects added to the queue.", *_LABELS)
     RETRIES = Counter("workqueue_retries_total", "Objects to be tried again after a pause.", *_LABELS)
-    WAITED = Durations(
+    WAITED = DurationHistogram(
         "workqueue_queue_duration_seconds",
         "How long objects waited before they were worked on.",
         *_LABELS,
         bounds=_QUEUE_SECONDS,
     )
-    WORKED = Durations(
+    WORKED = DurationHistogram(
         "workqueue_work_duration_seconds",
         "How long objects were worked on.",
         *_LABELS,
@@ -47,14 +47,14 @@ class WorkMeter:
         "controller_runtime_reconcile_total", "Reconciles, by how they ended.", "controller", "result"
     )
     ERRORS = Counter("controller_runtime_reconcile_errors_total", "Reconciles that failed.", "controller")
-    SECONDS = Durations(
+    SECONDS = DurationHistogram(
         "controller_runtime_reconcile_time_seconds",
         "How long reconciles took.",
         "controller",
         bounds=_RECONCILE_SECONDS,
     )
     ACTIVE = Gauge("controller_runtime_active_workers", "Reconciles under way.", "controller", read=_workers)
-    FAMILIES: ClassVar[tuple[Shown, ...]] = (
+    FAMILIES: ClassVar[tuple[MetricFamily, ...]] = (
         RECONCILES,
         ERRORS,
         SECONDS,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from crossply.functions.failures import ServeError
 from crossply.functions.server import Handler, Server, ServerSettings
 from crossply.functions.server_metrics import CallMeter, serve_metrics
-from crossply.functions.serving import serve_until_told
+from crossply.functions.serving import serve_until_signal
 
 METRICS = ":8080"
 """Where metrics are served when the function is served with TLS, as in a cluster."""
@@ -42,7 +42,7 @@ def serve(name: str, handler: Handler, options: Options, tell: Callable[[str], N
         tell(f"serving {name} at {options.address}")
         return server
 
-    serve_until_told(start)
+    serve_until_signal(start)
 
 
 def _settings(options: Options, tell: Callable[[str], None]) -> ServerSettings:

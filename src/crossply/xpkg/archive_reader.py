@@ -20,7 +20,7 @@ from crossply.xpkg.decompression import uncompressed
 from crossply.xpkg.failures import BadArchive, WrongDigest
 from crossply.xpkg.image import Image, Layer, decode_object
 from crossply.xpkg.image_manifests import architecture, choose, from_manifest
-from crossply.xpkg.layer_reader import MAX_ENTRIES, told_plainly
+from crossply.xpkg.layer_reader import MAX_ENTRIES, explained_archive_errors
 from crossply.xpkg.layer_writer import GZIP_MAGIC, compress
 
 _MOST_MEMBERS = 10_000
@@ -127,7 +127,7 @@ def gzipped(blob: Blob) -> Blob:
             return blob
     target = tempfile.NamedTemporaryFile(prefix="crossply-layer-", delete=False)  # noqa: SIM115
     try:
-        with blob.open() as source, told_plainly(), uncompressed(source) as plain, target:
+        with blob.open() as source, explained_archive_errors(), uncompressed(source) as plain, target:
             compress(plain, target)  # type: ignore[arg-type]
     except BaseException:
         os.unlink(target.name)

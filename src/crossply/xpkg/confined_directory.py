@@ -22,7 +22,7 @@ _MOST_PARTS = 256
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class Confined:
+class ConfinedDirectory:
     """One directory; `with Confined(path) as root`."""
 
     def __init__(self, path: str) -> None:
@@ -115,7 +115,7 @@ class _Walk:
 class Parent:
     """The directory of one entry, open: what may be done with the entry in it, by its plain name."""
 
-    def __init__(self, root: Confined, parts: list[str], make: bool = True) -> None:
+    def __init__(self, root: ConfinedDirectory, parts: list[str], make: bool = True) -> None:
         self._fd = root.directory(parts[:-1], make)
         self._name = parts[-1]
 
@@ -164,7 +164,7 @@ class Parent:
         return os.fdopen(created, "wb")
 
     def link_to(self, target: str) -> None:
-        """Make a symbolic link; where it leads is decided when it is followed, by `Confined`."""
+        """Make a symbolic link; where it leads is decided when it is followed, by `ConfinedDirectory`."""
         self.remove()
         os.symlink(target, self._name, dir_fd=self._fd)
 

@@ -18,7 +18,7 @@ AUTHENTICATION = ("registry", "authentication")
 VERIFICATION = ("verification",)
 
 
-class Chosen(NamedTuple):
+class SelectedConfig(NamedTuple):
     """A configuration that is for an image, and the prefix by which it is."""
 
     config: Object
@@ -32,9 +32,9 @@ class Chosen(NamedTuple):
         return str((self.config.get("metadata") or {}).get("name", ""))
 
 
-def choose(configs: Iterable[Object], image: str, section: Sequence[str]) -> Chosen | None:
+def select_config(configs: Iterable[Object], image: str, section: Sequence[str]) -> SelectedConfig | None:
     """The configuration with this section that is for an image."""
-    best: Chosen | None = None
+    best: SelectedConfig | None = None
     spelled = spellings(image)
     for config in configs:
         spec = config.get("spec") or {}
@@ -42,7 +42,7 @@ def choose(configs: Iterable[Object], image: str, section: Sequence[str]) -> Cho
             continue
         match = _longest(spec.get("matchImages") or (), spelled)
         if match is not None and (best is None or len(match[0]) > len(best.prefix)):
-            best = Chosen(config, *match)
+            best = SelectedConfig(config, *match)
     return best
 
 
@@ -84,7 +84,7 @@ def prefixes(config: Object) -> list[str]:
 
 def rewritten(configs: Iterable[Object], image: str) -> tuple[str, str]:
     """The image to pull instead, and the name of the configuration that says so; empty for none."""
-    chosen = choose(configs, image, REWRITE)
+    chosen = select_config(configs, image, REWRITE)
     if chosen is None:
         return image, ""
     prefix = chosen.config["spec"]["rewriteImage"].get("prefix") or ""
@@ -93,7 +93,7 @@ def rewritten(configs: Iterable[Object], image: str) -> tuple[str, str]:
 
 def pull_secret(configs: Iterable[Object], image: str) -> tuple[str, str]:
     """The name of the Secret to pull an image with, and of the configuration that says so; empty for none."""
-    chosen = choose(configs, image, AUTHENTICATION)
+    chosen = select_config(configs, image, AUTHENTICATION)
     if chosen is None:
         return "", ""
     section = _find(chosen.config["spec"], AUTHENTICATION)

@@ -21,7 +21,7 @@ from crossply.xpkg.failures import BadArchive, TooLarge, WrongDigest
 from crossply.xpkg.image import Image, decode_object
 from crossply.xpkg.image_manifests import architecture, check_manifest, choose, from_manifest
 from crossply.xpkg.image_reference import Reference, check_digest
-from crossply.xpkg.registry import Ask, Registries, read_bounded, scope_of
+from crossply.xpkg.registry import Registries, RegistryRequest, read_bounded, scope_of
 
 _AT_ONCE = 3
 _MOST_NESTED = 4
@@ -34,7 +34,7 @@ _MAX_TAGS_PAGE = 8 << 20
 _MAX_PAGES = 1000
 
 
-class Found(NamedTuple):
+class ResolvedImage(NamedTuple):
     """A manifest, or an index of manifests, and its digest."""
 
     digest: str
@@ -44,7 +44,7 @@ class Found(NamedTuple):
     """The same as it was sent."""
 
 
-class Pulled(NamedTuple):
+class PulledImage(NamedTuple):
     """An image, and the digest that the reference stood for: that of the index, where there is one."""
 
     image: Image
@@ -63,7 +63,7 @@ async def resolve(registries: Registries, reference: Reference) -> str:
         return (await manifest(registries, reference)).digest
 
 
-async def manifest(registries: Registries, reference: Reference) -> Found:
+async def manifest(registries: Registries, reference: Reference) -> ResolvedImage:
     """The manifest that a reference stands for; one asked for by digest must have it."""
     async with registries.deadline(reference), registries.ask(_manifest_ask("GET", reference)) as response:
         data = await read_bounded(response, media.MAX_MANIFEST, f"the manifest of {reference}")
@@ -72,13 +72,13 @@ async def manifest(registries: Registries, reference: Reference) -> Found:
     if reference.digest and digest != reference.digest:
         raise WrongDigest(f"the manifest of {reference} has the digest {digest}")
     content = decode_object(data, f"the manifest of {reference}")
-    return Found(digest, str(content.get("mediaType") or media_type), content, data)
+    return ResolvedImage(digest, str(content.get("mediaType") or media_type), content, data)
 
 
-def _manifest_ask(method: str, reference: Reference) -> Ask:
+def _manifest_ask(method: str, reference: Reference) -> RegistryRequest:
     path = f"/v2/{reference.repository}/manifests/{reference.identifier}"
     headers = {"Accept": ", ".join(media.ACCEPTED)}
-    return Ask(method, reference.registry, path, scope_of(reference), headers)
+    return RegistryRequest(method, reference.registry, path, scope_of(reference), headers)
 
 
 async def tags(registries: Registries, reference: Reference) -> list[str]:
@@ -91,7 +91,7 @@ async def _tags(registries: Registries, reference: Reference) -> list[str]:
     found: list[str] = []
     path = f"/v2/{reference.repository}/tags/list"
     for _ in range(_MAX_PAGES):
-        ask = Ask("GET", reference.registry, path, scope_of(reference))
+        ask = RegistryRequest("GET", reference.registry, path, scope_of(reference))
         async with registries.ask(ask) as response:
             data = await read_bounded(response, _MAX_TAGS_PAGE, "the list of tags")
             page = decode_object(data, "the list of tags")
@@ -108,7 +108,7 @@ async def _tags(registries: Registries, reference: Reference) -> list[str]:
 
 async def pull_image(
     registries: Registries, reference: Reference, directory: str, wanted: str = ""
-) -> Pulled:
+) -> PulledImage:
     """A whole image; its blobs become files of a directory, named by their digests.
 
     Of an index it is the image for the architecture that is wanted, or else for that of this machine.
@@ -116,7 +116,7 @@ async def pull_image(
     return await _pull(registries, reference, directory, lambda layers: layers, wanted)
 
 
-async def pull_package(registries: Registries, reference: Reference, directory: str) -> Pulled:
+async def pull_package(registries: Registries, reference: Reference, directory: str) -> PulledImage:
     """Of an image what a package needs: the layer that is annotated so, or else all of them."""
     return await _pull(registries, reference, directory, _only_package)
 
@@ -139,7 +139,7 @@ async def _pull(
     directory: str,
     select: Callable[[list[Object]], list[Object]],
     wanted: str = "",
-) -> Pulled:
+) -> PulledImage:
     async with registries.deadline(reference):
         return await _pull_all(registries, reference, directory, select, wanted)
 
@@ -150,7 +150,7 @@ async def _pull_all(
     directory: str,
     select: Callable[[list[Object]], list[Object]],
     wanted: str,
-) -> Pulled:
+) -> PulledImage:
     found = await manifest(registries, reference)
     digest = found.digest
     for _ in range(_MOST_NESTED):
@@ -173,7 +173,7 @@ async def _pull_all(
         check_space(directory, total)
     await _download_all(registries, reference, blobs.values(), directory)
     image = from_manifest(content, lambda described: _stored(directory, described))
-    return Pulled(image, digest)
+    return PulledImage(image, digest)
 
 
 def _stored(directory: str, described: Object) -> Blob:
@@ -239,7 +239,9 @@ async def _receive(
     path = f"/v2/{reference.repository}/blobs/{digest}"
     hashed, left = hashlib.sha256(), size
     registries.progress.expect(size)
-    async with registries.ask(Ask("GET", reference.registry, path, scope_of(reference))) as response:
+    async with registries.ask(
+        RegistryRequest("GET", reference.registry, path, scope_of(reference))
+    ) as response:
         async for chunk in response.content.iter_chunked(CHUNK):
             left -= len(chunk)
             if left < 0:

@@ -13,7 +13,7 @@ from crossply.xpkg.image import Image, Manifest, encode, encode_index
 from crossply.xpkg.image_reference import Reference
 from crossply.xpkg.media_types import OCI_INDEX
 from crossply.xpkg.progress import Progress
-from crossply.xpkg.registry import Ask, Registries, scope_of
+from crossply.xpkg.registry import Registries, RegistryRequest, scope_of
 from crossply.xpkg.registry_failures import NotInRegistry, RegistryError
 
 PIECE = 16 << 20
@@ -62,7 +62,7 @@ async def put_manifest(
     """Store a manifest under the tag, or under its digest where the reference has no tag."""
     path = f"/v2/{reference.repository}/manifests/{reference.tag or digest}"
     headers = {"Content-Type": media_type}
-    ask = Ask("PUT", reference.registry, path, _scope(reference), headers, data)
+    ask = RegistryRequest("PUT", reference.registry, path, _scope(reference), headers, data)
     async with registries.ask(ask, (200, 201, 202)):
         return
 
@@ -77,7 +77,7 @@ async def push_blob(registries: Registries, blob: Blob, reference: Reference) ->
         return
     registries.progress.expect(blob.size)
     path = f"/v2/{reference.repository}/blobs/uploads/"
-    ask = Ask("POST", reference.registry, path, _scope(reference), {"Content-Length": "0"}, b"")
+    ask = RegistryRequest("POST", reference.registry, path, _scope(reference), {"Content-Length": "0"}, b"")
     async with registries.ask(ask, (202,)) as response:
         place = response.headers.get("Location", "")
     if not place:
@@ -89,7 +89,7 @@ async def push_blob(registries: Registries, blob: Blob, reference: Reference) ->
     headers = {"Content-Type": _BYTES, "Content-Length": str(blob.size - sent)}
     query = {"digest": blob.digest}
     data = _bytes(blob, sent, blob.size - sent, registries.progress)
-    ask = Ask("PUT", reference.registry, place, _scope(reference), headers, data, query)
+    ask = RegistryRequest("PUT", reference.registry, place, _scope(reference), headers, data, query)
     async with registries.ask(ask, (201, 204)):
         return
 
@@ -98,7 +98,7 @@ async def has_blob(registries: Registries, digest: str, reference: Reference) ->
     """Tell whether a repository has a blob."""
     path = f"/v2/{reference.repository}/blobs/{digest}"
     try:
-        async with registries.ask(Ask("HEAD", reference.registry, path, _scope(reference))):
+        async with registries.ask(RegistryRequest("HEAD", reference.registry, path, _scope(reference))):
             return True
     except NotInRegistry:
         return False
@@ -111,7 +111,7 @@ async def _send_piece(registries: Registries, reference: Reference, blob: Blob, 
         "Content-Range": f"{sent}-{sent + PIECE - 1}",
     }
     data = _bytes(blob, sent, PIECE, registries.progress)
-    ask = Ask("PATCH", reference.registry, place, _scope(reference), headers, data)
+    ask = RegistryRequest("PATCH", reference.registry, place, _scope(reference), headers, data)
     async with registries.ask(ask, (202, 204)) as response:
         return response.headers.get("Location", "") or place
 

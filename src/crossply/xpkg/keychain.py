@@ -95,7 +95,7 @@ class DockerConfig:
         return store if isinstance(store, str) else ""
 
 
-class Several:
+class CombinedKeychain:
     """Keychains that are asked one after the other."""
 
     def __init__(self, *keychains: Keychain) -> None:
@@ -119,7 +119,7 @@ def default_keychain(environ: Mapping[str, str]) -> Keychain:
         paths.append(environ["REGISTRY_AUTH_FILE"])
     elif environ.get("XDG_RUNTIME_DIR"):
         paths.append(os.path.join(environ["XDG_RUNTIME_DIR"], "containers", "auth.json"))
-    return Several(*(read_file(path, environ) for path in paths if os.path.isfile(path)))
+    return CombinedKeychain(*(read_file(path, environ) for path in paths if os.path.isfile(path)))
 
 
 def read_file(path: str, environ: Mapping[str, str]) -> DockerConfig:

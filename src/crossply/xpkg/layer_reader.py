@@ -98,7 +98,7 @@ class LayerReader:
         """Where the content of the last entry ends."""
 
     def __iter__(self) -> Iterator[tarfile.TarInfo]:
-        with told_plainly():
+        with explained_archive_errors():
             for count, info in enumerate(self._entries()):
                 if count >= self._most:
                     raise TooLarge(f"the layer has more than {self._most} entries")
@@ -131,7 +131,11 @@ def read_layer(
     file: BinaryIO, most_bytes: int = MAX_BYTES, most_entries: int = MAX_ENTRIES
 ) -> Iterator[LayerReader]:
     """Read a layer from the beginning."""
-    with told_plainly(), uncompressed(file) as plain, read_plain(plain, most_bytes, most_entries) as reader:
+    with (
+        explained_archive_errors(),
+        uncompressed(file) as plain,
+        read_plain(plain, most_bytes, most_entries) as reader,
+    ):
         yield reader
 
 
@@ -139,12 +143,15 @@ def read_layer(
 def read_plain(plain: BinaryIO, most_bytes: int, most_entries: int) -> Iterator[LayerReader]:
     """Read a layer that is uncompressed already."""
     counted = _Counted(plain, most_bytes)
-    with told_plainly(), _Tar.open(fileobj=counted, mode="r|", tarinfo=_Info, bufsize=CHUNK) as tar:
+    with (
+        explained_archive_errors(),
+        _Tar.open(fileobj=counted, mode="r|", tarinfo=_Info, bufsize=CHUNK) as tar,
+    ):
         yield LayerReader(tar, counted, most_entries)
 
 
 @contextlib.contextmanager
-def told_plainly() -> Iterator[None]:
+def explained_archive_errors() -> Iterator[None]:
     """Say of damaged archives that they are damaged."""
     try:
         yield

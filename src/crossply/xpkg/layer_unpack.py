@@ -16,11 +16,11 @@ from collections.abc import Iterable
 from typing import BinaryIO, NamedTuple, cast
 
 from crossply.xpkg.blobs import CHUNK
-from crossply.xpkg.confined_directory import Confined, Parent
+from crossply.xpkg.confined_directory import ConfinedDirectory, Parent
 from crossply.xpkg.decompression import uncompressed
 from crossply.xpkg.failures import PackagesError, TooLarge, UnsafeEntry, WrongDigest
 from crossply.xpkg.image import Image, Layer
-from crossply.xpkg.layer_reader import LayerReader, read_plain, told_plainly
+from crossply.xpkg.layer_reader import LayerReader, explained_archive_errors, read_plain
 
 _WHITEOUT, _OPAQUE = ".wh.", ".wh..wh..opq"
 _PRIVILEGES = 0o7000
@@ -72,7 +72,7 @@ def unpack(
 ) -> None:
     """Unpack an image into an empty directory; raises UnpackingCancelled soon after the event is set."""
     budget = _Budget(limits or Limits(), cancelled or threading.Event())
-    with Confined(directory) as root:
+    with ConfinedDirectory(directory) as root:
         try:
             for layer, diff_id in zip(image.layers, _diff_ids(image), strict=False):
                 _unpack_layer(layer, diff_id, root, budget)
@@ -88,11 +88,11 @@ def _diff_ids(image: Image) -> Iterable[str]:
     return known if len(known) == len(image.layers) else [""] * len(image.layers)
 
 
-def _unpack_layer(layer: Layer, diff_id: str, root: Confined, budget: _Budget) -> None:
+def _unpack_layer(layer: Layer, diff_id: str, root: ConfinedDirectory, budget: _Budget) -> None:
     """Unpack a layer, and raise unless it is what the image's configuration says once it is uncompressed."""
-    with layer.blob.open() as file, told_plainly(), uncompressed(file) as plain:
+    with layer.blob.open() as file, explained_archive_errors(), uncompressed(file) as plain:
         hashed = _Hashed(plain)
-        _Unpacking(root, budget).layer(cast("BinaryIO", hashed))
+        _Unpack(root, budget).layer(cast("BinaryIO", hashed))
         hashed.finish(budget.limits.size)
     if diff_id and hashed.digest != diff_id:
         raise WrongDigest(f"a layer does not have the digest {diff_id} when it is uncompressed")
@@ -126,10 +126,10 @@ class _Hashed(io.RawIOBase):
         return f"sha256:{self._hash.hexdigest()}"
 
 
-class _Unpacking:
+class _Unpack:
     """One layer on its way into the directory."""
 
-    def __init__(self, root: Confined, budget: _Budget) -> None:
+    def __init__(self, root: ConfinedDirectory, budget: _Budget) -> None:
         self._root = root
         self._budget = budget
         self._written: dict[tuple[int, str], int] = {}

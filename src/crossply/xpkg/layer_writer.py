@@ -32,20 +32,20 @@ class Entry(NamedTuple):
     is_directory: bool = False
 
 
-class Written(NamedTuple):
+class WrittenLayer(NamedTuple):
     """A layer, and the digest it has uncompressed."""
 
     blob: Blob
     diff_id: str
 
 
-def write_layer(entries: Iterable[Entry]) -> Written:
+def write_layer(entries: Iterable[Entry]) -> WrittenLayer:
     """A compressed layer of these entries."""
     plain = write_tar(entries)
-    return Written(in_memory(compressed(plain)), digest_of(plain))
+    return WrittenLayer(in_memory(compressed(plain)), digest_of(plain))
 
 
-def write_file_layer(path: str, name: str, mode: int, directory: str) -> Written:
+def write_file_layer(path: str, name: str, mode: int, directory: str) -> WrittenLayer:
     """A compressed layer of one large file, which is kept in a directory and not in memory."""
     info = header(Entry(name, mode=mode))
     with open(path, "rb") as source, tempfile.TemporaryFile(dir=directory) as plain:
@@ -57,7 +57,7 @@ def write_file_layer(path: str, name: str, mode: int, directory: str) -> Written
         plain.seek(0)
         with tempfile.NamedTemporaryFile(prefix="layer-", dir=directory, delete=False) as target:
             compress(plain, target)  # type: ignore[arg-type]
-    return Written(file_part(target.name), diff_id)
+    return WrittenLayer(file_part(target.name), diff_id)
 
 
 def write_tar(entries: Iterable[Entry]) -> bytes:

@@ -15,7 +15,7 @@ from crossply.xpkg.blobs import FilePart
 from crossply.xpkg.dependencies import Dependency, DependencyError, best_version, dependencies_of
 from crossply.xpkg.failures import BadArchive
 from crossply.xpkg.image_manifests import check_manifest, is_descriptor
-from crossply.xpkg.image_pull import Found, download, manifest, pull_package, tags
+from crossply.xpkg.image_pull import ResolvedImage, download, manifest, pull_package, tags
 from crossply.xpkg.image_push import has_blob, push_blob, put_manifest
 from crossply.xpkg.image_reference import Reference, parse, parse_tag
 from crossply.xpkg.package_layers import stream_of
@@ -38,7 +38,7 @@ class Sink(Protocol):
         """Store a blob that is in a file."""
         ...
 
-    async def put_manifest(self, reference: Reference, found: Found) -> None:
+    async def put_manifest(self, reference: Reference, found: ResolvedImage) -> None:
         """Store a manifest, under the tag where the reference has one."""
         ...
 
@@ -64,23 +64,23 @@ class RegistrySink:
         part = FilePart(path, 0, described["size"], described["digest"])
         await push_blob(self._registries, part, self._at(reference))
 
-    async def put_manifest(self, reference: Reference, found: Found) -> None:
+    async def put_manifest(self, reference: Reference, found: ResolvedImage) -> None:
         """Store a manifest, under the tag where the reference has one."""
         target = self._at(reference)
         await put_manifest(self._registries, target, found.data, found.media_type, found.digest)
 
 
-class Wanted(NamedTuple):
+class MirrorItem(NamedTuple):
     """A package to be copied, and who wants it."""
 
     reference: Reference
     by: str = ""
 
 
-async def closure(registries: Registries, root: Reference, directory: str) -> list[Wanted]:
+async def closure(registries: Registries, root: Reference, directory: str) -> list[MirrorItem]:
     """A package and all that it depends on, in the versions that its dependencies accept."""
-    found: dict[str, Wanted] = {}
-    waiting = deque([Wanted(root)])
+    found: dict[str, MirrorItem] = {}
+    waiting = deque([MirrorItem(root)])
     while waiting:
         wanted = waiting.popleft()
         if str(wanted.reference) in found:
@@ -90,7 +90,7 @@ async def closure(registries: Registries, root: Reference, directory: str) -> li
             raise DependencyError(f"{root} depends on more than {_MOST_PACKAGES} packages")
         for dependency in await _dependencies(registries, wanted.reference, directory):
             chosen = await _chosen(registries, dependency, wanted.reference)
-            waiting.append(Wanted(chosen, str(wanted.reference)))
+            waiting.append(MirrorItem(chosen, str(wanted.reference)))
     return list(found.values())
 
 
@@ -122,26 +122,26 @@ async def _chosen(registries: Registries, wanted: Dependency, by: Reference) -> 
 async def copy(registries: Registries, reference: Reference, sink: Sink, directory: str) -> str:
     """Copy an image for all its platforms, and its signatures; its digest."""
     found = await manifest(registries, reference)
-    await _Copying(registries, sink, directory).whole(reference, found)
+    await _Copy(registries, sink, directory).whole(reference, found)
     beside = reference._replace(tag=f"{found.digest.replace(':', '-')}.sig", digest="")
     try:
         signature = await manifest(registries, beside)
     except NotInRegistry:
         return found.digest
-    await _Copying(registries, sink, directory).whole(beside, signature)
+    await _Copy(registries, sink, directory).whole(beside, signature)
     return found.digest
 
 
-class _Copying:
+class _Copy:
     """One image on its way."""
 
     def __init__(self, registries: Registries, sink: Sink, directory: str) -> None:
         self._registries, self._sink, self._directory = registries, sink, directory
         self._left = _MOST_MANIFESTS
 
-    async def whole(self, reference: Reference, top: Found) -> None:
+    async def whole(self, reference: Reference, top: ResolvedImage) -> None:
         """Copy what is below a manifest before the manifest itself, so that nobody finds half an image."""
-        below: list[Found] = []
+        below: list[ResolvedImage] = []
         waiting = [top]
         while waiting:
             found = waiting.pop()
@@ -159,7 +159,7 @@ class _Copying:
             target = reference._replace(digest="") if found is top else reference._replace(tag="", digest="")
             await self._sink.put_manifest(target, found)
 
-    async def _blobs(self, reference: Reference, found: Found) -> None:
+    async def _blobs(self, reference: Reference, found: ResolvedImage) -> None:
         for described in check_manifest(found.content):
             if await self._sink.has(reference, described["digest"]):
                 continue
@@ -168,7 +168,7 @@ class _Copying:
             os.unlink(path)
 
 
-def _listed(found: Found) -> list[Object]:
+def _listed(found: ResolvedImage) -> list[Object]:
     """The manifests that an index names."""
     listed = found.content.get("manifests")
     if listed is None:

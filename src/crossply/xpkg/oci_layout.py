@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from crossply.values import Object
-from crossply.xpkg.image_pull import Found
+from crossply.xpkg.image_pull import ResolvedImage
 from crossply.xpkg.image_reference import Reference
 
 _NAME = "org.opencontainers.image.ref.name"
@@ -37,7 +37,7 @@ class LayoutSink:
         shutil.copyfile(path, f"{target}.part")
         os.replace(f"{target}.part", target)
 
-    async def put_manifest(self, reference: Reference, found: Found) -> None:
+    async def put_manifest(self, reference: Reference, found: ResolvedImage) -> None:
         """Store a manifest; one with a tag is listed under its whole name."""
         self._write(os.path.join("blobs", "sha256", found.digest.partition(":")[2]), found.data)
         if not reference.tag:

@@ -13,7 +13,7 @@ from crossply.values import Object
 from crossply.xpkg import media_types as media
 from crossply.xpkg.failures import BuildFailed
 from crossply.xpkg.image import EMPTY, Image, Layer, append
-from crossply.xpkg.layer_writer import Entry, Written, write_layer
+from crossply.xpkg.layer_writer import Entry, WrittenLayer, write_layer
 from crossply.xpkg.package_directory import Directory, read_directory
 from crossply.xpkg.package_lint import check_one_meta, lint
 from crossply.xpkg.package_stream import Package, check_example, decode, write
@@ -22,7 +22,7 @@ from crossply.xpkg.run_to_completion import LABEL, RUNS_TO_COMPLETION
 _READING = "failed to initialize package parsing backend"
 
 
-class Plan(NamedTuple):
+class BuildPlan(NamedTuple):
     """What to build a package of."""
 
     root: str
@@ -32,18 +32,18 @@ class Plan(NamedTuple):
     """The image of the runtime that the package brings."""
 
 
-class Built(NamedTuple):
+class BuiltPackage(NamedTuple):
     """A package, and the image it is in."""
 
     package: Package
     image: Image
 
 
-class Content(NamedTuple):
+class PackageSource(NamedTuple):
     """A package, and the layers that it adds to any runtime."""
 
     package: Package
-    layers: tuple[tuple[str, Written], ...]
+    layers: tuple[tuple[str, WrittenLayer], ...]
     """What each is for, and the layer."""
 
     def onto(self, base: Image) -> Image:
@@ -54,14 +54,14 @@ class Content(NamedTuple):
         return image
 
 
-def build(plan: Plan) -> Built:
+def build(plan: BuildPlan) -> BuiltPackage:
     """Build a package."""
     with reading():
         files = read_directory(plan.root, plan.ignored, plan.examples)
         examples = read_examples(plan.examples, plan.ignored)
     is_completed = plan.base.labels.get(LABEL) == RUNS_TO_COMPLETION
     content = pack(files, examples, {LABEL: RUNS_TO_COMPLETION} if is_completed else {})
-    return Built(content.package, content.onto(plan.base))
+    return BuiltPackage(content.package, content.onto(plan.base))
 
 
 @contextlib.contextmanager
@@ -87,7 +87,7 @@ def read_examples(root: str, ignored: Sequence[str] = ()) -> Directory | None:
 
 def pack(
     files: Directory, examples: Directory | None, annotations: Mapping[str, str] = MappingProxyType({})
-) -> Content:
+) -> PackageSource:
     """Check the files of a package, and make layers of them; the package gets annotations beside its own."""
     package = _parse(files)
     check_one_meta(package)
@@ -100,7 +100,7 @@ def pack(
     layers = [(media.BASE, write_layer([Entry(media.STREAM_FILE, write(package))]))]
     if examples is not None:
         layers.append((media.EXAMPLES, write_layer([Entry(media.EXAMPLES_FILE, _checked(examples))])))
-    return Content(package, tuple(layers))
+    return PackageSource(package, tuple(layers))
 
 
 def _annotated(meta: Object, annotations: Mapping[str, str]) -> Object:
@@ -131,7 +131,7 @@ def _checked(examples: Directory) -> bytes:
     return examples.text
 
 
-def _with_layer(image: Image, written: Written, purpose: str) -> Image:
+def _with_layer(image: Image, written: WrittenLayer, purpose: str) -> Image:
     """The image with one more layer, labelled with what it is for."""
     layer = Layer(written.blob, annotations={media.ANNOTATION: purpose})
     image = append(image, layer, written.diff_id)
@@ -140,7 +140,7 @@ def _with_layer(image: Image, written: Written, purpose: str) -> Image:
     return image._replace(config={**image.config, "config": labelled})
 
 
-def default_file(root: str, built: Built, digest: str) -> str:
+def default_file(root: str, built: BuiltPackage, digest: str) -> str:
     """Where a package is written unless somebody says where."""
     from crossply.xpkg.dns_names import friendly_id
 

@@ -17,7 +17,7 @@ class Progress(Protocol):
         ...
 
 
-class Untold:
+class NoProgress:
     """Nobody is told."""
 
     def expect(self, size: int) -> None:

@@ -11,7 +11,7 @@ _SECONDS = 0.1
 _MEGABYTE = 1_000_000
 
 
-class Bar:
+class ProgressBar:
     """The line; `with Bar(stderr, "pushing x") as bar`. Nothing is written where there is no terminal."""
 
     def __init__(self, stream: TextIO, what: str, clock: Callable[[], float] = time.monotonic) -> None:
@@ -21,7 +21,7 @@ class Bar:
         self._next = clock() + _SECONDS
         self._drawn = False
 
-    def __enter__(self) -> Bar:
+    def __enter__(self) -> ProgressBar:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -46,7 +46,7 @@ class NoBuilder(BuildFailed):
     )
 
 
-class Source(NamedTuple):
+class FunctionSource(NamedTuple):
     """A function of a project, and what it is made of."""
 
     name: str
@@ -67,14 +67,14 @@ def functions_of(project: Project, root: str) -> list[EmbeddedFunction]:
     return [EmbeddedFunction(name) for name in names if os.path.isdir(os.path.join(directory, name))]
 
 
-def find_source(project: Project, root: str, function: EmbeddedFunction) -> Source:
+def find_source(project: Project, root: str, function: EmbeddedFunction) -> FunctionSource:
     """What a function is made of."""
     if function.tarball:
-        return Source(function.name, place_in(root, function.tarball))
+        return FunctionSource(function.name, place_in(root, function.tarball))
     path = place_in(root, os.path.join(project.functions, function.name))
     if not os.path.isdir(path):
         raise BuildFailed(f"there is no directory {path}")
-    return Source(function.name, path, _base_for(path))
+    return FunctionSource(function.name, path, _base_for(path))
 
 
 def _base_for(directory: str) -> str:
@@ -139,7 +139,7 @@ def runtime_of(image: Image) -> Image:
     return Image(config, tuple(Layer(gzipped(layer.blob)) for layer, _ in kept))
 
 
-def saved_image(source: Source, architecture: str, directory: str) -> Image:
+def saved_image(source: FunctionSource, architecture: str, directory: str) -> Image:
     """The image of a function that others built, for one architecture."""
     tried = [f"{source.path}-{architecture}.{ending}" for ending in ("tar", "tar.gz")]
     for path in tried:
@@ -163,7 +163,7 @@ def checked(image: Image, architecture: str) -> Image:
     return image
 
 
-def build_function(project: Project, source: Source, bases: list[Image]) -> list[Image]:
+def build_function(project: Project, source: FunctionSource, bases: list[Image]) -> list[Image]:
     """The packages of a function: one for each architecture, in the order of an index of them."""
     meta = File("crossplane.yaml", dump(function_meta(project, source.name)).encode())
     with reading():
@@ -173,7 +173,7 @@ def build_function(project: Project, source: Source, bases: list[Image]) -> list
     return sorted(images, key=lambda image: encode(image).manifest.digest)
 
 
-def _with_code(base: Image, source: Source) -> Image:
+def _with_code(base: Image, source: FunctionSource) -> Image:
     if source.base == PYTHON_IMAGE:
         return _with_python(base, source.path)
     if source.base == TEMPLATES_IMAGE:

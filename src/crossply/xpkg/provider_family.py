@@ -16,7 +16,7 @@ from crossply.xpkg.failures import BuildFailed
 from crossply.xpkg.image import Image, Layer, append
 from crossply.xpkg.image_reference import LATEST
 from crossply.xpkg.layer_writer import write_file_layer
-from crossply.xpkg.package_build import Content, pack, read_examples, reading
+from crossply.xpkg.package_build import PackageSource, pack, read_examples, reading
 from crossply.xpkg.package_directory import Directory, File, read_directory
 
 PROGRAM = "usr/local/bin/provider"
@@ -46,7 +46,7 @@ def parse_platform(text: str) -> Platform:
     return Platform(*names)
 
 
-class Naming(NamedTuple):
+class PackageNaming(NamedTuple):
     """What the packages of a family are called, and where they go."""
 
     provider: str
@@ -90,7 +90,7 @@ class Sources(NamedTuple):
         group = self.crd_overrides.get(service) or service
         return "" if group == _EVERYTHING else f"{group}."
 
-    def content(self, service: str, metadata: File) -> Content:
+    def content(self, service: str, metadata: File) -> PackageSource:
         """The package of a service without its program, the same for all platforms."""
         with reading("failed to initialize the CRD parser backend"):
             found = read_directory(self.crds, self.ignored, self.examples, self.prefix(service))

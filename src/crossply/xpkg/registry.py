@@ -22,8 +22,8 @@ from crossply.version import __version__
 from crossply.xpkg.blobs import CHUNK
 from crossply.xpkg.failures import PackagesError, TooLarge
 from crossply.xpkg.image_reference import Reference
-from crossply.xpkg.keychain import Keychain, Several
-from crossply.xpkg.progress import Progress, Untold
+from crossply.xpkg.keychain import CombinedKeychain, Keychain
+from crossply.xpkg.progress import NoProgress, Progress
 from crossply.xpkg.registry_addresses import (
     GuardedResolver,
     check_address,
@@ -84,7 +84,7 @@ def _context(authority: bytes, insecure: bool) -> ssl.SSLContext:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class RegistryRequest:
     """One request to one registry."""
 
     method: str
@@ -127,11 +127,11 @@ class Registries:
         progress: Progress | None = None,
     ) -> None:
         self._trust = trust or Trust()
-        self.progress = progress or Untold()
+        self.progress = progress or NoProgress()
         self._resolver = GuardedResolver()
         self._bases: dict[str, URL] = {}
         self._session: aiohttp.ClientSession | None = None
-        self._tokens = Tokens(keychain or Several())
+        self._tokens = Tokens(keychain or CombinedKeychain())
 
     async def __aenter__(self) -> Self:
         connector = aiohttp.TCPConnector(resolver=self._resolver, ssl=self._trust.context(), limit=16)
@@ -168,7 +168,7 @@ class Registries:
 
     @contextlib.asynccontextmanager
     async def ask(
-        self, ask: Ask, accepted: tuple[int, ...] = (200,)
+        self, ask: RegistryRequest, accepted: tuple[int, ...] = (200,)
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """The answer, if it is one of those accepted; a refusal is raised."""
         async with contextlib.AsyncExitStack() as stack:
@@ -183,7 +183,9 @@ class Registries:
             except aiohttp.ClientError as problem:  # also while the caller reads the answer
                 raise _broken(ask.registry, problem) from None
 
-    async def _answered(self, ask: Ask, stack: contextlib.AsyncExitStack) -> aiohttp.ClientResponse:
+    async def _answered(
+        self, ask: RegistryRequest, stack: contextlib.AsyncExitStack
+    ) -> aiohttp.ClientResponse:
         base = await self._base(ask.registry)
         for attempt in range(_ATTEMPTS):
             try:
@@ -201,7 +203,7 @@ class Registries:
         raise AssertionError("the last attempt returns or raises")
 
     async def _authenticated(
-        self, ask: Ask, base: URL, stack: contextlib.AsyncExitStack
+        self, ask: RegistryRequest, base: URL, stack: contextlib.AsyncExitStack
     ) -> aiohttp.ClientResponse:
         """The answer to who we are; told that it must be said, we say it."""
         token = self._tokens.known(ask.registry, ask.scope)
@@ -214,7 +216,7 @@ class Registries:
         return await self._followed(ask, base, token, stack) if token else response
 
     async def _followed(
-        self, ask: Ask, base: URL, token: str, stack: contextlib.AsyncExitStack
+        self, ask: RegistryRequest, base: URL, token: str, stack: contextlib.AsyncExitStack
     ) -> aiohttp.ClientResponse:
         """The answer at the end of all redirects. Only the registry itself is shown who we are."""
         assert self._session is not None, "the session is used outside of its `async with` block"

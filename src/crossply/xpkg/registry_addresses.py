@@ -30,7 +30,7 @@ _TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
 _LOOPBACK_NAMES = (".localhost", ".local")
 
 
-class Refused(PackagesError):
+class AddressRefused(PackagesError):
     """A registry sent us to an address that it must not send us to."""
 
     code = "CP-920"
@@ -93,10 +93,10 @@ def check_address(url: URL, registry: str, schemes: tuple[str, ...]) -> None:
     """Raise unless a registry may send us to this address."""
     if url.scheme not in schemes:
         allowed = " or ".join(schemes)
-        raise Refused(f"{registry} refers to {_shown(url)}, but only {allowed} may be used")
+        raise AddressRefused(f"{registry} refers to {_shown(url)}, but only {allowed} may be used")
     host = url.host or ""
     if host != host_of(registry) and not is_public(host):
-        raise Refused(f"{registry} refers to {_shown(url)}, which is inside of a private network")
+        raise AddressRefused(f"{registry} refers to {_shown(url)}, which is inside of a private network")
 
 
 def _shown(url: URL) -> str:

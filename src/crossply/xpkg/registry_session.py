@@ -10,7 +10,7 @@ from crossply.errors import CrossplyError
 
 if TYPE_CHECKING:
     from crossply.xpkg.image import Image
-    from crossply.xpkg.image_pull import Pulled
+    from crossply.xpkg.image_pull import PulledImage
     from crossply.xpkg.image_reference import Reference
     from crossply.xpkg.registry import Registries
 
@@ -58,7 +58,7 @@ def pull_content(user: RegistryUser, reference: Reference, directory: str) -> Im
 
 
 def _pulled(
-    user: RegistryUser, reference: Reference, fetch: Callable[[Registries], Awaitable[Pulled]]
+    user: RegistryUser, reference: Reference, fetch: Callable[[Registries], Awaitable[PulledImage]]
 ) -> Image:
     import asyncio
 
@@ -124,10 +124,10 @@ async def session(user: RegistryUser, what: str, insecure: bool = False) -> Asyn
     from urllib.request import getproxies_environment
 
     from crossply.xpkg.keychain import default_keychain
-    from crossply.xpkg.progress_bar import Bar
+    from crossply.xpkg.progress_bar import ProgressBar
     from crossply.xpkg.registry import Registries, Trust
 
     trust = Trust(insecure=insecure, proxies=getproxies_environment())
-    with Bar(user.stderr, what) as bar:
+    with ProgressBar(user.stderr, what) as bar:
         async with Registries(default_keychain(user.environ), trust, bar) as registries:
             yield registries

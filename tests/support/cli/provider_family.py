@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from crossply.xpkg.image import Image
-from crossply.xpkg.image_pull import Found, manifest, pull_image
+from crossply.xpkg.image_pull import ResolvedImage, manifest, pull_image
 from crossply.xpkg.image_reference import parse
 from crossply.xpkg.package_layers import stream_of
 from crossply.xpkg.package_stream import Package, read
@@ -79,8 +79,8 @@ def words(address: str, repository: str = "team") -> list[str]:
     ]
 
 
-def found(text: str) -> Found:
-    async def main() -> Found:
+def found(text: str) -> ResolvedImage:
+    async def main() -> ResolvedImage:
         async with Registries() as registries:
             return await manifest(registries, parse(text))
 

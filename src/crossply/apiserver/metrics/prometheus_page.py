@@ -12,7 +12,7 @@ from crossply.apiserver.http.connections import Connections
 from crossply.apiserver.metrics.request_metrics import BOUNDS, Labels, Metrics
 from crossply.apiserver.storage import Store
 from crossply.record.process_metrics import process_families
-from crossply.record.text import CONTENT_TYPE, Family, Histogram, family_text, histogram_text
+from crossply.record.prometheus import CONTENT_TYPE, Family, Histogram, family_text, histogram_text
 
 _DURATION = "apiserver_request_duration_seconds"
 

@@ -90,7 +90,7 @@ async def probes_served(
     import logging
     from contextlib import AsyncExitStack
 
-    from crossply.record.probes import probes, starting
+    from crossply.record.http_pages import probes, starting
 
     host = reachable_host()
     async with AsyncExitStack() as stack:

@@ -48,9 +48,9 @@ async def observed(invocation: Invocation, host: str | None) -> AsyncIterator[No
     """Log, serve metrics and send traces while a control plane runs."""
     import asyncio
 
-    from crossply.record.logs import begin_logging
+    from crossply.record.logs import start_logging
 
-    begin_logging(invocation.stderr, invocation["log-format"], invocation["debug"])
+    start_logging(invocation.stderr, invocation["log-format"], invocation["debug"])
     stop_tracing = _begin_tracing()
     try:
         async with _metrics(host, invocation["metrics-port"]):
@@ -64,7 +64,7 @@ async def _metrics(host: str | None, port: int) -> AsyncIterator[None]:
     """Composite resources matter more than figures about them: a port that is taken is no reason to stop."""
     from contextlib import AsyncExitStack
 
-    from crossply.record.page import metrics_served
+    from crossply.record.http_pages import metrics_served
 
     async with AsyncExitStack() as stack:
         if port:
@@ -76,7 +76,7 @@ async def _metrics(host: str | None, port: int) -> AsyncIterator[None]:
 
 
 def _begin_tracing() -> Callable[[], None]:
-    from crossply.record.tracing import begin_tracing, is_wanted, obstacle
+    from crossply.record.tracing import is_wanted, obstacle, start_tracing
 
     if not is_wanted(os.environ):
         return lambda: None
@@ -84,7 +84,7 @@ def _begin_tracing() -> Callable[[], None]:
     if reason:
         _warn(f"traces are not sent: {reason}")
         return lambda: None
-    return begin_tracing()
+    return start_tracing()
 
 
 def _warn(sentence: str) -> None:

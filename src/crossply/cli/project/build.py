@@ -17,7 +17,7 @@ from crossply.xpkg.registry_session import story
 
 if TYPE_CHECKING:
     from crossply.xpkg.image import Image
-    from crossply.xpkg.project_functions import Source
+    from crossply.xpkg.project_functions import FunctionSource
 
 CONFIGURATION_TAG = "configuration"
 PROJECT = Flag("project-file", "Path to project definition.", short="f", kind="string", default=PROJECT_FILE)
@@ -109,7 +109,7 @@ class _Build:
             (source.name, index_digest(made)) for source, made in zip(sources, built, strict=True)
         ]
 
-    def _sources(self) -> list[Source]:
+    def _sources(self) -> list[FunctionSource]:
         """What each function is made of; known of all before the first is built."""
         from crossply.xpkg.project_functions import find_source, functions_of
 
@@ -142,7 +142,7 @@ class _Build:
                 found.append(checked(image, architecture))
         return found
 
-    def _function(self, source: Source, bases: dict[str, list[Image]]) -> list[Image]:
+    def _function(self, source: FunctionSource, bases: dict[str, list[Image]]) -> list[Image]:
         from crossply.xpkg.project_functions import build_function, saved_image
 
         what = f"Building function {source.name}"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from crossply.cli.xpkg.batch_metadata import Metadata
     from crossply.xpkg.image import Image
     from crossply.xpkg.image_reference import Reference
-    from crossply.xpkg.provider_family import Naming, Platform, Sources
+    from crossply.xpkg.provider_family import PackageNaming, Platform, Sources
     from crossply.xpkg.registry import Registries
 
     Bases = dict[Platform, Image]
@@ -189,10 +189,10 @@ def _failed(problems: list[tuple[str, CrossplyError]]) -> BatchError:
     )
 
 
-def _naming(invocation: Invocation) -> Naming:
-    from crossply.xpkg.provider_family import Naming
+def _naming(invocation: Invocation) -> PackageNaming:
+    from crossply.xpkg.provider_family import PackageNaming
 
-    return Naming(
+    return PackageNaming(
         invocation["provider-name"],
         invocation["family-package-url-format"],
         invocation["package-repo-override"],

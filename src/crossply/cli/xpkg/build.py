@@ -33,9 +33,9 @@ def run(invocation: Invocation) -> int:
 def _build(invocation: Invocation, base: Image) -> int:
     from crossply.xpkg.archive_writer import write_archive
     from crossply.xpkg.image import digest
-    from crossply.xpkg.package_build import Plan, build, default_file
+    from crossply.xpkg.package_build import BuildPlan, build, default_file
 
-    plan = Plan(invocation["package-root"], invocation["examples-root"], invocation["ignore"], base)
+    plan = BuildPlan(invocation["package-root"], invocation["examples-root"], invocation["ignore"], base)
     with story("failed to build package"):
         built = build(plan)
         if invocation["from-oci-tarball"] and built.package.kind != "Function":

@@ -32,14 +32,14 @@ def run(invocation: Invocation) -> int:
 
 async def _mirror(invocation: Invocation, directory: str) -> None:
     from crossply.xpkg.image_reference import parse
-    from crossply.xpkg.mirror import Wanted, closure, copy
+    from crossply.xpkg.mirror import MirrorItem, closure, copy
     from crossply.xpkg.registry_session import session
 
     root = parse(invocation["package"])
     async with session(invocation, f"mirroring {root.repository}") as registries:
         sink = _sink(registries, invocation["target"])
         alone = invocation["skip-dependencies"]
-        wanted = [Wanted(root)] if alone else await closure(registries, root, directory)
+        wanted = [MirrorItem(root)] if alone else await closure(registries, root, directory)
         for each in wanted:
             digest = await copy(registries, each.reference, sink, directory)
             told = f" (wanted by {each.by})" if each.by else ""

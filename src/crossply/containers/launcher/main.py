@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from crossply.containers.launcher import protocol as wire
 from crossply.containers.launcher import syscalls as kernel
-from crossply.containers.launcher.server import Serving
+from crossply.containers.launcher.server import LauncherServer
 
 _CGROUPS, _VERSION_2 = "/sys/fs/cgroup", "unified"
 
@@ -48,7 +48,7 @@ def _serve(line: socket.socket, place: str, identified: bool) -> NoReturn:
         wire.send(line, {"refused": f"{problem.filename}: {problem.strerror}"})
         os._exit(1)
     wire.send(line, {"ready": True})
-    Serving(line, place).run()
+    LauncherServer(line, place).run()
     # As the first process of the namespace we take every other one along.
     sys.stdout.flush()
     os._exit(0)

@@ -28,7 +28,7 @@ class _Run:
         self.killing = False
 
 
-class Serving:
+class LauncherServer:
     """Serves one line until its other end is closed."""
 
     def __init__(self, line: socket.socket, place: str) -> None:

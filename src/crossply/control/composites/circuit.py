@@ -18,7 +18,7 @@ import orjson
 from crossply.compose.conditions import RESPONSIVE
 from crossply.compose.events import StatusCondition
 from crossply.compose.machinery import INFRASTRUCTURE, MODERN
-from crossply.record.circuit_meter import CircuitMeter
+from crossply.record.metrics import CircuitMeter
 from crossply.values import Object
 
 _SOURCES = 16

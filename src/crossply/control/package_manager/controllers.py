@@ -15,13 +15,13 @@ from crossply.compose.metadata import controller_of, metadata_of
 from crossply.control.controller import Controller, EnqueuedKeys, Spec, Watch, by_name, controller_name
 from crossply.control.definitions.crd_indexes import CRD_METADATA
 from crossply.control.kinds import COMPOSITION, CRD, DEFINITION, IMAGE_CONFIG, LOCK
-from crossply.control.package_manager.dependency_reconciler import ResolvingController
-from crossply.control.package_manager.lock import Locking
-from crossply.control.package_manager.package_fetcher import Fetching
+from crossply.control.package_manager.dependency_reconciler import DependencyReconciler
+from crossply.control.package_manager.lock import PackageLock
+from crossply.control.package_manager.package_fetcher import PackageFetcher
 from crossply.control.package_manager.package_identity import Identities
 from crossply.control.package_manager.package_kinds import PACKAGE_KINDS, PackageKind
-from crossply.control.package_manager.package_reconciler import PackageController, package_of
-from crossply.control.package_manager.revision_reconciler import InstallingController
+from crossply.control.package_manager.package_reconciler import PackageReconciler, package_of
+from crossply.control.package_manager.revision_reconciler import PackageRevisionReconciler
 from crossply.control.plane import Plane
 from crossply.kube.informer import Informer
 from crossply.kube.selection import EVERYTHING
@@ -35,20 +35,20 @@ def package_controllers(plane: Plane, identities: Identities, rollout: bool) -> 
     return [_packages(plane, kind, identities, rollout) for kind in PACKAGE_KINDS]
 
 
-def revision_controllers(plane: Plane, fetching: Fetching, namespace: str) -> list[Controller]:
+def revision_controllers(plane: Plane, fetching: PackageFetcher, namespace: str) -> list[Controller]:
     """A controller for each kind of package revision, and one for the Lock that they share."""
     lock = Spec(
         name=controller_name("package-dependencies", LOCK),
         reconciles=plane.informers.acquire(LOCK),
-        reconcile=by_name(ResolvingController(plane, fetching).reconcile),
+        reconcile=by_name(DependencyReconciler(plane, fetching).reconcile),
     )
-    locking = Locking(plane)
+    locking = PackageLock(plane)
     revisions = [_revisions(plane, kind, fetching, locking, namespace) for kind in PACKAGE_KINDS]
     return [*revisions, Controller(plane, lock)]
 
 
 def _packages(plane: Plane, kind: PackageKind, identities: Identities, rollout: bool) -> Controller:
-    reconciler = PackageController(plane, kind, identities, rollout)
+    reconciler = PackageReconciler(plane, kind, identities, rollout)
     spec = Spec(
         name=controller_name("packages", reconciler.packages.kind),
         reconciles=reconciler.packages,
@@ -68,7 +68,7 @@ def _packages_of_revision(key: Key, old: bytes | None, new: bytes | None) -> Ite
             yield "", name
 
 
-def _packages_with_image(reconciler: PackageController) -> EnqueuedKeys:
+def _packages_with_image(reconciler: PackageReconciler) -> EnqueuedKeys:
     """A change of an ImageConfig concerns the packages whose image it is for, or was for."""
     return lambda key, old, new: [
         ("", name) for name in reconciler.with_image_like(_changed_prefixes(old, new))
@@ -76,9 +76,9 @@ def _packages_with_image(reconciler: PackageController) -> EnqueuedKeys:
 
 
 def _revisions(
-    plane: Plane, kind: PackageKind, fetching: Fetching, locking: Locking, namespace: str
+    plane: Plane, kind: PackageKind, fetching: PackageFetcher, locking: PackageLock, namespace: str
 ) -> Controller:
-    reconciler = InstallingController(plane, kind, fetching, locking, namespace)
+    reconciler = PackageRevisionReconciler(plane, kind, fetching, locking, namespace)
     revisions = plane.informers.acquire(kind.revision)
     installed = [
         Watch(
@@ -100,7 +100,7 @@ def _revisions(
     return Controller(plane, spec)
 
 
-def _dependents(reconciler: InstallingController) -> EnqueuedKeys:
+def _dependents(reconciler: PackageRevisionReconciler) -> EnqueuedKeys:
     """A change of the Lock concerns the revisions that depend on others."""
 
     def keys(key: Key, old: bytes | None, new: bytes | None) -> Iterable[Key]:
@@ -116,7 +116,7 @@ def _locked(lock: bytes | None) -> list[Object]:
     return packages
 
 
-def _revisions_with_image(reconciler: InstallingController, revisions: Informer) -> EnqueuedKeys:
+def _revisions_with_image(reconciler: PackageRevisionReconciler, revisions: Informer) -> EnqueuedKeys:
     """A change of an ImageConfig concerns the revisions whose image it is for, or was for."""
 
     def keys(key: Key, old: bytes | None, new: bytes | None) -> Iterable[Key]:
@@ -138,7 +138,7 @@ def _changed_prefixes(old: bytes | None, new: bytes | None) -> tuple[str, ...]:
 
 
 def _revision_of_object(
-    reconciler: InstallingController, kind: PackageKind, object_kind: str
+    reconciler: PackageRevisionReconciler, kind: PackageKind, object_kind: str
 ) -> EnqueuedKeys:
     """A change that the reconciler did not make itself: another generation than the one that it left."""
 

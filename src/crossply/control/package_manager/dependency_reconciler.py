@@ -13,7 +13,7 @@ from crossply.control.conditions import with_conditions
 from crossply.control.controller import Requeue
 from crossply.control.finalizers import add_finalizer, remove_finalizer
 from crossply.control.kinds import CONFIGURATION, FUNCTION, IMAGE_CONFIG, LOCK, PROVIDER
-from crossply.control.package_manager.package_fetcher import Fetching, source_and_version
+from crossply.control.package_manager.package_fetcher import PackageFetcher, source_and_version
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.functions import builtin
@@ -50,10 +50,10 @@ Present = dict[tuple[str, str], str]
 """The sources of packages, by their kinds and names."""
 
 
-class ResolvingController:
+class DependencyReconciler:
     """Installs what the packages of the Lock want."""
 
-    def __init__(self, plane: Plane, fetching: Fetching) -> None:
+    def __init__(self, plane: Plane, fetching: PackageFetcher) -> None:
         self._plane, self._fetching = plane, fetching
         self._tried: dict[str, int] = {}
         """How often each missing package was tried."""

@@ -41,7 +41,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-class _Wish(NamedTuple):
+class _DesiredObject(NamedTuple):
     """An object as it is to be, encoded, and what of it is there."""
 
     kind: Kind
@@ -73,7 +73,7 @@ class Established(NamedTuple):
     """Whether some of it calls the Provider, by a certificate that is renewed now and then."""
 
 
-class Establishing:
+class Establisher:
     """Writes the objects of packages."""
 
     def __init__(self, plane: Plane, namespace: str) -> None:
@@ -88,7 +88,7 @@ class Establishing:
         if active and call_back(map(_decoded, served)):
             certificate = await self._certificate(revision)
 
-        async def wish(data: bytes) -> _Wish:
+        async def wish(data: bytes) -> _DesiredObject:
             obj = _decoded(data)
             if certificate:
                 obj = pointed_home(obj, revision, self._namespace, certificate)
@@ -144,7 +144,7 @@ class Establishing:
             raise NoCertificate(f"waiting for the webhook TLS secret {self._namespace}/{name}")
         return str(certificate)
 
-    async def _wish(self, obj: Object, revision: Object, active: bool) -> _Wish:
+    async def _wish(self, obj: Object, revision: Object, active: bool) -> _DesiredObject:
         kind = await self._plane.discovery.kind_for(obj["apiVersion"], obj["kind"])
         if kind.kind == CRD.kind and name_of(obj) in core_names():
             raise AlreadyControlled(f"{name_of(obj)} is already controlled by the control plane itself", {})
@@ -159,16 +159,16 @@ class Establishing:
         wish = {**obj, "metadata": {**obj["metadata"], "ownerReferences": references}}
         found = None if live is None else _important(live)
         is_there = live is not None and is_applied(live, wish, MANAGER)
-        return _Wish(kind, orjson.dumps(wish), found, is_there, references)
+        return _DesiredObject(kind, orjson.dumps(wish), found, is_there, references)
 
-    async def _managed_wish(self, obj: Object, definition: Object) -> _Wish:
+    async def _managed_wish(self, obj: Object, definition: Object) -> _DesiredObject:
         """A CRD that Crossplane's definition controls: it stays so, and there may be none."""
         live = await self._plane.keeping.get(CRD, name_of(obj))
         if live is None or covers(live["spec"], obj["spec"]):
-            return _Wish(MANAGED_DEFINITION, orjson.dumps(obj), definition, True, [])
+            return _DesiredObject(MANAGED_DEFINITION, orjson.dumps(obj), definition, True, [])
         references = live["metadata"].get("ownerReferences") or []
         wish = {**obj, "metadata": {**obj["metadata"], "ownerReferences": references}}
-        return _Wish(CRD, orjson.dumps(wish), _important(live), False, references)
+        return _DesiredObject(CRD, orjson.dumps(wish), _important(live), False, references)
 
     async def _expect_release(self, problem: AlreadyControlled, revision: Object) -> None:
         """Wait for another revision of the same package, which was active until now, to let go."""
@@ -182,10 +182,10 @@ class Establishing:
         if labels_of(other).get(PACKAGE) == labels_of(revision).get(PACKAGE):
             raise Waiting(f"waiting for {name_of(other)} to release what it controls: {problem}") from None
 
-    async def _try(self, wish: _Wish) -> None:
+    async def _try(self, wish: _DesiredObject) -> None:
         await self._plane.keeping.apply(wish.kind, wish.data, MANAGER, dry_run=True)
 
-    async def _write(self, wish: _Wish, active: bool) -> Object | None:
+    async def _write(self, wish: _DesiredObject, active: bool) -> Object | None:
         """The metadata of the object as it is then; None where it is not there, and not ours to make."""
         if active and not wish.is_there:
             return _important(await self._plane.keeping.apply(wish.kind, wish.data, MANAGER))
@@ -231,7 +231,7 @@ def _important(live: Object) -> Object:
     return {key: live["metadata"][key] for key in _IMPORTANT if key in live["metadata"]}
 
 
-def _reference(wish: _Wish, live: Object | None) -> Object:
+def _reference(wish: _DesiredObject, live: Object | None) -> Object:
     name = live["name"] if live is not None else name_of(orjson.loads(wish.data))
     reference = {"apiVersion": wish.kind.api_version, "kind": wish.kind.kind, "name": name}
     return {**reference, "uid": live["uid"]} if live is not None else reference

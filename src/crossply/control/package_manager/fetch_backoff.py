@@ -16,7 +16,7 @@ from crossply.errors import CrossplyError
 SECONDS = 1.0
 
 
-class Resting:
+class FetchBackoff:
     """Which revisions rest, until when."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -35,7 +35,7 @@ API_VERSION = "pkg.crossplane.io/v1"
 _MOST_LINES = 12
 
 
-class Standing(NamedTuple):
+class DependencyStatus(NamedTuple):
     """How many packages a revision needs, how many of them are there, and how many in wrong versions."""
 
     found: int = 0
@@ -44,14 +44,14 @@ class Standing(NamedTuple):
     problem: DependencyError | None = None
 
 
-class Locking:
+class PackageLock:
     """Keeps the entries of revisions in the Lock."""
 
     def __init__(self, plane: Plane) -> None:
         self._plane = plane
         self._turn = asyncio.Lock()
 
-    async def enter(self, revision: Object, kind: str, meta: Object) -> Standing:
+    async def enter(self, revision: Object, kind: str, meta: Object) -> DependencyStatus:
         """Have a revision in the Lock, and see whether what it wants is there."""
         wanted = dependencies_of(meta)
         check_number(wanted)
@@ -105,7 +105,7 @@ def _entry(revision: Object, kind: str, wanted: tuple[Dependency, ...]) -> Objec
     }
 
 
-def standing(packages: list[Locked], name: str, is_new: bool) -> Standing:
+def standing(packages: list[Locked], name: str, is_new: bool) -> DependencyStatus:
     """How a revision that is in the Lock stands, which may have been entered just now."""
     own = next(each for each in packages if each.name == name)
     present = {each.source for each in packages}
@@ -114,10 +114,10 @@ def standing(packages: list[Locked], name: str, is_new: bool) -> Standing:
         absent = [each for each in own.dependencies if each.source not in present]
         if absent:
             installed = sum(each in present for each in direct)
-            return Standing(len(direct), installed, 0, missing_error(absent))
+            return DependencyStatus(len(direct), installed, 0, missing_error(absent))
     tree = frozenset(below(packages, own.source))
     implied = [each for each in missing(packages) if each.source in tree]
-    found = Standing(len(tree), len(tree) - len(implied))
+    found = DependencyStatus(len(tree), len(tree) - len(implied))
     if implied:
         return found._replace(problem=missing_error(implied))
     wrong = unmet(packages, own)

@@ -18,7 +18,7 @@ from crossply.xpkg.failures import TooLarge
 from crossply.xpkg.package_stream import Package, documents
 
 
-class Packed(NamedTuple):
+class PackageContent(NamedTuple):
     """A package that was read."""
 
     package: Package
@@ -27,12 +27,12 @@ class Packed(NamedTuple):
     """What it brings, in the same order."""
 
 
-async def packed(stream: bytes, source: str) -> Packed:
+async def read_package_content(stream: bytes, source: str) -> PackageContent:
     """Read the stream of a package beside everything else; whoever no longer waits for it ends it."""
     return await cancellable_thread(lambda given_up: _read(stream, source, given_up))
 
 
-def _read(stream: bytes, source: str, given_up: threading.Event) -> Packed:
+def _read(stream: bytes, source: str, given_up: threading.Event) -> PackageContent:
     metas: list[Object] = []
     heads: list[Object] = []
     encoded: list[bytes] = []
@@ -44,7 +44,7 @@ def _read(stream: bytes, source: str, given_up: threading.Event) -> Packed:
         else:
             heads.append(_head(obj))
             encoded.append(orjson.dumps(obj))
-    return Packed(Package(tuple(metas), tuple(heads)), tuple(encoded))
+    return PackageContent(Package(tuple(metas), tuple(heads)), tuple(encoded))
 
 
 def _head(obj: Object) -> Object:

@@ -19,10 +19,10 @@ from weakref import WeakValueDictionary
 import orjson
 
 from crossply.control.kinds import IMAGE_CONFIG
-from crossply.control.package_manager.package_content import Packed, packed
+from crossply.control.package_manager.package_content import PackageContent, read_package_content
 from crossply.control.package_manager.pull_secrets import Logins, logins_for
 from crossply.control.package_manager.settings import PackageSettings
-from crossply.control.package_manager.signature_check import Verifying
+from crossply.control.package_manager.signature_check import SignatureChecker
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.values import Object
@@ -94,7 +94,7 @@ class Fetched(NamedTuple):
     """A package, and what it was fetched as."""
 
     resolved: Resolved
-    content: Packed
+    content: PackageContent
 
     @property
     def package(self) -> Package:
@@ -129,7 +129,7 @@ class _Plan(NamedTuple):
     reference: Reference
     configs: tuple[ConfigRef, ...]
     logins: Logins
-    verification: image_configs.Chosen | None
+    verification: image_configs.SelectedConfig | None
 
 
 class _Slots:
@@ -142,14 +142,14 @@ class _Slots:
         return self._slots.setdefault(registry, asyncio.Semaphore(_AT_ONCE))
 
 
-class Fetching:
+class PackageFetcher:
     """Fetches packages, as the ImageConfigs and the pull secrets of a control plane say."""
 
     def __init__(self, client: Client, settings: PackageSettings) -> None:
         self._client, self._settings = client, settings
         self._directory = _usable(settings.directory)
         self._cache = PackageCache(self._directory) if self._directory else None
-        self._verifying = Verifying(client, settings.namespace)
+        self._verifying = SignatureChecker(client, settings.namespace)
         self._slots = _Slots()
 
     async def resolve(self, image: str, secrets: Iterable[str] = ()) -> Resolved:
@@ -168,7 +168,7 @@ class Fetching:
             resolved = await self._resolved(registries, plan, digest)
             stream = await self._stream(registries, plan, resolved, policy or IF_NOT_PRESENT)
             try:
-                return Fetched(resolved, await packed(stream, str(resolved.reference)))
+                return Fetched(resolved, await read_package_content(stream, str(resolved.reference)))
             except CrossplyError as problem:
                 raise problem.within("cannot parse package") from None
 
@@ -201,10 +201,10 @@ class Fetching:
         configs: list[Object] = [orjson.loads(each) for each in listed.items]
         pulled, rewriting = image_configs.rewritten(configs, image)
         secret, authenticating = image_configs.pull_secret(configs, pulled)
-        verification = image_configs.choose(configs, pulled, image_configs.VERIFICATION)
+        verification = image_configs.select_config(configs, pulled, image_configs.VERIFICATION)
         if verification is None:
             # An image must not escape its verification by being pulled from elsewhere.
-            verification = image_configs.choose(configs, image, image_configs.VERIFICATION)
+            verification = image_configs.select_config(configs, image, image_configs.VERIFICATION)
         used = (
             ConfigRef(rewriting, REWRITE),
             ConfigRef(authenticating, PULL_SECRET),

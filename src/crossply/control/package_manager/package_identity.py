@@ -16,7 +16,7 @@ from crossply.control.calls.function_revision import (
     local_identity,
     needs_package,
 )
-from crossply.control.package_manager.package_fetcher import ALWAYS, DIGEST, Fetching, Resolved
+from crossply.control.package_manager.package_fetcher import ALWAYS, DIGEST, PackageFetcher, Resolved
 from crossply.control.package_manager.package_kinds import PackageKind
 from crossply.control.package_manager.package_revision import Identity
 from crossply.errors import CrossplyError
@@ -25,11 +25,11 @@ from crossply.values import Object
 FRESH_SECONDS = 50.0
 """For so long an answer of a registry is good for packages that are always to be asked for."""
 
-Which = tuple[str, str]
+PackageState = tuple[str, str]
 """The kind of a package, and its name."""
 
 
-class _Known(NamedTuple):
+class _CachedDigest(NamedTuple):
     """What a registry said, to which question, and when."""
 
     question: tuple[object, ...]
@@ -40,10 +40,10 @@ class _Known(NamedTuple):
 class Identities:
     """What packages stand for."""
 
-    def __init__(self, fetching: Fetching, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, fetching: PackageFetcher, clock: Callable[[], float] = time.monotonic) -> None:
         self._fetching = fetching
         self._clock = clock
-        self._known: dict[Which, _Known] = {}
+        self._known: dict[PackageState, _CachedDigest] = {}
 
     async def of(self, package: Object, kind: PackageKind, current: Object | None) -> Identity:
         """What a package stands for, beside its revision until now; raises why that cannot be known."""
@@ -64,7 +64,7 @@ class Identities:
         """Ask anew: something else may be meant now."""
         self._known.pop((kind.package.kind, name), None)
 
-    async def _resolve(self, package: Object, which: Which) -> Resolved:
+    async def _resolve(self, package: Object, which: PackageState) -> Resolved:
         spec = package["spec"]
         secrets = tuple(each.get("name", "") for each in spec.get("packagePullSecrets") or ())
         question = (spec["package"], secrets)
@@ -72,10 +72,10 @@ class Identities:
         if known is not None and known.question == question and not self._is_old(package, known):
             return known.resolved
         resolved = await self._fetching.resolve(spec["package"], secrets)
-        self._known[which] = _Known(question, resolved, self._clock())
+        self._known[which] = _CachedDigest(question, resolved, self._clock())
         return resolved
 
-    def _is_old(self, package: Object, known: _Known) -> bool:
+    def _is_old(self, package: Object, known: _CachedDigest) -> bool:
         return _always(package) and self._clock() - known.at > FRESH_SECONDS
 
 

@@ -24,15 +24,15 @@ from crossply.control.package_manager.package_identity import Identities
 from crossply.control.package_manager.package_kinds import PackageKind
 from crossply.control.package_manager.package_revision import (
     Identity,
-    check_ours,
+    check_controller,
     revision_for,
     revision_name,
 )
 from crossply.control.package_manager.revision_activation import (
     MANUAL,
     Decision,
+    ExistingRevision,
     Rules,
-    Standing,
     decide,
 )
 from crossply.control.plane import Plane
@@ -53,7 +53,7 @@ OF_PACKAGE = "package"
 ALWAYS_SECONDS = 60.0
 
 
-class PackageController:
+class PackageReconciler:
     """Keeps the revisions of the packages of one kind in line with them."""
 
     def __init__(self, plane: Plane, kind: PackageKind, identities: Identities, rollout: bool = True) -> None:
@@ -148,9 +148,9 @@ class PackageController:
             rolls_out=self._rolls_out,
         )
 
-    def _standing(self, revision: Object) -> Standing:
+    def _standing(self, revision: Object) -> ExistingRevision:
         spec = revision["spec"]
-        return Standing(
+        return ExistingRevision(
             name_of(revision),
             spec.get("revision") or 0,
             spec.get("desiredState") == ACTIVE,
@@ -177,7 +177,7 @@ class PackageController:
             return live
         try:
             if live is not None:
-                check_ours(live, package)
+                check_controller(live, package)
                 # Decided about this very state: somebody may have activated it since.
                 wish["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"]
             written = await self._plane.keeping.apply(self._kind.revision, wish, MANAGER)

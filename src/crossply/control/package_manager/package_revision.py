@@ -26,7 +26,7 @@ _LONGEST_NAME = 253
 _SERVER, _CLIENT = "-tls-server", "-tls-client"
 
 
-class NotOurs(CrossplyError):
+class RevisionNotControlled(CrossplyError):
     """A revision has the name that ours must have, and belongs to somebody else."""
 
     code = "CP-851"
@@ -95,8 +95,8 @@ def _secret_name(package: Object, suffix: str) -> str:
     return name_of(package)[: _LONGEST_NAME - len(suffix)] + suffix
 
 
-def check_ours(live: Object, package: Object) -> None:
+def check_controller(live: Object, package: Object) -> None:
     """Refuse to write a revision that somebody else controls."""
     controller = controller_of(live)
     if controller is not None and controller.get("uid") != uid_of(package):
-        raise NotOurs(f'existing object is not controlled by UID "{uid_of(package)}"')
+        raise RevisionNotControlled(f'existing object is not controlled by UID "{uid_of(package)}"')

@@ -12,7 +12,7 @@ from crossply.control.package_manager.settings import PackageSettings
 from crossply.kube.client import Client
 from crossply.kube.failures import Forbidden
 from crossply.values import Object
-from crossply.xpkg.keychain import DockerConfig, Keychain, KeychainError, Several, from_secret
+from crossply.xpkg.keychain import CombinedKeychain, DockerConfig, Keychain, KeychainError, from_secret
 
 
 class Logins(NamedTuple):
@@ -34,7 +34,7 @@ async def logins_for(client: Client, settings: PackageSettings, names: Iterable[
         else:
             found.append(_login(secret, name))
     found += [settings.logins] if settings.logins is not None else []
-    return Logins(Several(*found), tuple(missing))
+    return Logins(CombinedKeychain(*found), tuple(missing))
 
 
 async def _of_account(client: Client, settings: PackageSettings) -> list[str]:

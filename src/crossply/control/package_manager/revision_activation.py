@@ -12,7 +12,7 @@ from typing import NamedTuple
 MANUAL = "Manual"
 
 
-class Standing(NamedTuple):
+class ExistingRevision(NamedTuple):
     """What matters of a revision that exists."""
 
     name: str
@@ -45,7 +45,7 @@ class Decision(NamedTuple):
     """The one that is to be deleted."""
 
 
-def decide(standing: Sequence[Standing], current: str, rules: Rules) -> Decision:
+def decide(standing: Sequence[ExistingRevision], current: str, rules: Rules) -> Decision:
     """Decide about the revisions that exist; the current one may be new."""
     before = next((each for each in standing if each.name == current), None)
     others = [each for each in standing if each.name != current]
@@ -60,13 +60,15 @@ def decide(standing: Sequence[Standing], current: str, rules: Rules) -> Decision
     return decision._replace(collect=_oldest(standing, [o for o in others if o.name not in kept], rules))
 
 
-def _number(before: Standing | None, standing: Sequence[Standing]) -> int:
+def _number(before: ExistingRevision | None, standing: Sequence[ExistingRevision]) -> int:
     """The current one always has the highest: one that is wanted again gets a new number."""
     highest = max((each.number for each in standing), default=0)
     return before.number if before is not None and 0 < before.number == highest else highest + 1
 
 
-def _wanted(before: Standing | None, others: Sequence[Standing], rules: Rules) -> set[str] | None:
+def _wanted(
+    before: ExistingRevision | None, others: Sequence[ExistingRevision], rules: Rules
+) -> set[str] | None:
     """Which others are to be active; None where that is the user's choice."""
     if not rules.rolls_out:
         return set()
@@ -80,7 +82,9 @@ def _wanted(before: Standing | None, others: Sequence[Standing], rules: Rules) -
     return {each.name for each in wanted}
 
 
-def _oldest(standing: Sequence[Standing], expendable: Sequence[Standing], rules: Rules) -> str:
+def _oldest(
+    standing: Sequence[ExistingRevision], expendable: Sequence[ExistingRevision], rules: Rules
+) -> str:
     """The revision beyond the history, one at a time; never one that is in use."""
     if rules.history_limit == 0 or len(standing) <= rules.history_limit + 1 or not expendable:
         return ""

@@ -19,10 +19,10 @@ from crossply.control.controller import Requeue
 from crossply.control.definitions.kind_roles import KindRoles
 from crossply.control.finalizers import add_finalizer, remove_finalizer
 from crossply.control.kinds import CLUSTER_ROLE
-from crossply.control.package_manager.establisher import MANAGER, Establishing, Generations
-from crossply.control.package_manager.fetch_backoff import Resting
+from crossply.control.package_manager.establisher import MANAGER, Establisher, Generations
+from crossply.control.package_manager.fetch_backoff import FetchBackoff
 from crossply.control.package_manager.install_step import StepFailed, step
-from crossply.control.package_manager.lock import Locking
+from crossply.control.package_manager.lock import PackageLock
 from crossply.control.package_manager.package_checks import (
     LOCAL_META,
     capabilities,
@@ -31,8 +31,8 @@ from crossply.control.package_manager.package_checks import (
     check_version,
     copied,
 )
-from crossply.control.package_manager.package_content import Packed
-from crossply.control.package_manager.package_fetcher import DIGEST, REASONS, Fetching, Resolved
+from crossply.control.package_manager.package_content import PackageContent
+from crossply.control.package_manager.package_fetcher import DIGEST, REASONS, PackageFetcher, Resolved
 from crossply.control.package_manager.package_kinds import PackageKind
 from crossply.control.package_manager.provider_roles import roles_of_provider
 from crossply.control.plane import Plane
@@ -50,7 +50,7 @@ _WELL = Event(NORMAL, SYNC, "Successfully configured package revision")
 _PAUSE = Event(NORMAL, PAUSED, "Reconciliation (including deletion) is paused via the pause annotation")
 
 
-class _Known(NamedTuple):
+class _FetchedPackage(NamedTuple):
     """What is remembered of a package that was fetched."""
 
     generation: int
@@ -63,7 +63,7 @@ class _Known(NamedTuple):
     """When that is to be looked at again."""
 
 
-class _Look:
+class _Reconcile:
     """One look at one revision: the object as it is stored, and what its status is to say."""
 
     __slots__ = ("revision", "status")
@@ -98,18 +98,18 @@ class _Look:
         return any(each["type"] == HEALTHY.type and each["status"] == "True" for each in conditions)
 
 
-class InstallingController:
+class PackageRevisionReconciler:
     """Brings the revisions of one kind of package in line."""
 
     def __init__(
-        self, plane: Plane, kind: PackageKind, fetching: Fetching, locking: Locking, namespace: str
+        self, plane: Plane, kind: PackageKind, fetching: PackageFetcher, locking: PackageLock, namespace: str
     ) -> None:
         self._plane, self._kind = plane, kind
         self._fetching, self._locking = fetching, locking
-        self._establishing = Establishing(plane, namespace)
+        self._establishing = Establisher(plane, namespace)
         self._roles = KindRoles(plane, plane.informers.acquire(CLUSTER_ROLE))
-        self._known: dict[str, _Known] = {}
-        self._resting = Resting()
+        self._known: dict[str, _FetchedPackage] = {}
+        self._resting = FetchBackoff()
 
     def forget(self, name: str) -> None:
         """Fetch a package anew when its revision is looked at next."""
@@ -137,13 +137,13 @@ class InstallingController:
             self.forget(name)
         elif is_paused(revision):
             self._plane.recorder.record(revision, _PAUSE)
-            await self._tell(_Look(revision), RECONCILE_PAUSED._replace(message=_PAUSE.message))
+            await self._tell(_Reconcile(revision), RECONCILE_PAUSED._replace(message=_PAUSE.message))
         elif revision["metadata"].get("deletionTimestamp"):
             self.forget(name)
             await self._locking.leave(name)
             await self._hold(revision, False)
         else:
-            await self._install(_Look(await self._hold(revision, True)))
+            await self._install(_Reconcile(await self._hold(revision, True)))
 
     async def _hold(self, revision: Object, held: bool) -> Object:
         """Keep a revision from going before it has left the Lock, or let it go."""
@@ -158,7 +158,7 @@ class InstallingController:
             self._kind.revision, name_of(revision), body, "", MANAGER
         )
 
-    async def _install(self, look: _Look) -> None:
+    async def _install(self, look: _Reconcile) -> None:
         """Go through all steps; the first that fails is told."""
         try:
             await self._steps(look)
@@ -175,12 +175,12 @@ class InstallingController:
             self._plane.recorder.record(look.revision, _WELL)
         await self._tell(look, HEALTHY)
 
-    async def _tell(self, look: _Look, condition: StatusCondition) -> None:
+    async def _tell(self, look: _Reconcile, condition: StatusCondition) -> None:
         told = with_conditions({**look.revision, "status": look.status}, (condition,), self._plane.now())
         if told["status"] != look.revision.get("status"):
             await self._plane.keeping.update_status(self._kind.revision, told, MANAGER)
 
-    async def _steps(self, look: _Look) -> None:
+    async def _steps(self, look: _Reconcile) -> None:
         if not look.is_active:
             async with step("cannot deactivate package revision", DEACTIVATE):
                 await self._locking.leave(look.name)
@@ -200,7 +200,7 @@ class InstallingController:
         if known.established is None:
             await self._establish(look, known, content or await self._fetch(look))
 
-    async def _package(self, look: _Look) -> tuple[_Known, Packed | None]:
+    async def _package(self, look: _Reconcile) -> tuple[_FetchedPackage, PackageContent | None]:
         """What a package says of itself, and the package where it was fetched for that."""
         known = self._known.get(look.name)
         if known is not None and known.generation == look.generation and time.monotonic() < known.until:
@@ -208,7 +208,7 @@ class InstallingController:
         content = await self._fetch(look)
         return self._known[look.name], content
 
-    async def _fetch(self, look: _Look) -> Packed:
+    async def _fetch(self, look: _Reconcile) -> PackageContent:
         spec = look.spec
         secrets = [str(each.get("name") or "") for each in spec.get("packagePullSecrets") or ()]
         digest = annotations_of(look.revision).get(DIGEST, "")
@@ -225,10 +225,10 @@ class InstallingController:
         if wrong:
             told = f"linting package contents failed: {'; '.join(wrong[:10])}"
             self._plane.recorder.record(look.revision, Event(WARNING, LINT, told))
-        self._known[look.name] = _Known(look.generation, package.meta, fetched.resolved)
+        self._known[look.name] = _FetchedPackage(look.generation, package.meta, fetched.resolved)
         return fetched.content
 
-    async def _describe(self, look: _Look, known: _Known) -> None:
+    async def _describe(self, look: _Reconcile, known: _FetchedPackage) -> None:
         """Have a revision say what its package says of itself, and where that came from.
 
         A label or annotation that the revision has already stays: it is the user's, by way of the Provider,
@@ -256,7 +256,7 @@ class InstallingController:
             if not look.status[key]:
                 del look.status[key]
 
-    async def _depend(self, look: _Look, meta: Object) -> None:
+    async def _depend(self, look: _Reconcile, meta: Object) -> None:
         if not look.is_active:
             return
         if look.spec.get("skipDependencyResolution") is not False:
@@ -275,7 +275,7 @@ class InstallingController:
             # A change of the Lock has us look again.
             raise StepFailed(standing.problem.within(story), DEPENDENCIES, again=False)
 
-    async def _establish(self, look: _Look, known: _Known, content: Packed) -> None:
+    async def _establish(self, look: _Reconcile, known: _FetchedPackage, content: PackageContent) -> None:
         """Bring into being what a package holds; that of a Function only describes its input."""
         kind = self._kind.package.kind
         pairs = () if kind == "Function" else zip(content.package.objects, content.encoded, strict=True)

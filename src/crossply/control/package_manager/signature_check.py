@@ -8,19 +8,21 @@ from crossply.control.kinds import SECRET
 from crossply.control.package_manager.pull_secrets import decoded
 from crossply.kube.client import Client
 from crossply.values import Object
-from crossply.xpkg.image_configs import Chosen
+from crossply.xpkg.image_configs import SelectedConfig
 from crossply.xpkg.image_reference import Reference
 from crossply.xpkg.registry import Registries
 from crossply.xpkg.signatures import Authority, NotSigned, verify
 
 
-class Verifying:
+class SignatureChecker:
     """Checks signatures with the keys in the Secrets of one namespace."""
 
     def __init__(self, client: Client, namespace: str) -> None:
         self._client, self._namespace = client, namespace
 
-    async def check(self, registries: Registries, reference: Reference, digest: str, chosen: Chosen) -> None:
+    async def check(
+        self, registries: Registries, reference: Reference, digest: str, chosen: SelectedConfig
+    ) -> None:
         """Raise NotSigned unless one of the authorities of an ImageConfig signed the image."""
         authorities, refused = await self._authorities(_listed(chosen.config))
         if not authorities:

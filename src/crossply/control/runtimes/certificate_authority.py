@@ -41,7 +41,7 @@ NEXT_CERTIFICATE, NEXT_KEY = "next.crt", "next.key"
 _OWNER = "Crossplane"
 
 
-class Lives(NamedTuple):
+class Lifetimes(NamedTuple):
     """How long certificates are good for. Each is renewed when a third of its time is left."""
 
     authority: timedelta = timedelta(days=3650)
@@ -74,7 +74,7 @@ def read_authorities(files: Files, now: datetime) -> Authorities | None:
     return Authorities(signing, coming, tuple(by_print.values()))
 
 
-def authority_due(files: Files, now: datetime, lives: Lives) -> Files | None:
+def renew_authority(files: Files, now: datetime, lives: Lifetimes) -> Files | None:
     """What is to change in the Secret of the authority; None where it is as it should be."""
     found = read_authorities(files, now)
     if found is None:
@@ -87,14 +87,14 @@ def authority_due(files: Files, now: datetime, lives: Lives) -> Files | None:
     return None
 
 
-def look_again_at(found: Authorities) -> datetime:
+def renewal_time(found: Authorities) -> datetime:
     """When the authority is due the next time."""
     certificate = found.signing.certificate
     return renewal_of(certificate) if found.next is None else _turn_of(certificate)
 
 
-def certificate_due(
-    files: Files, purpose: Purpose, found: Authorities, now: datetime, lives: Lives
+def renew_certificate(
+    files: Files, purpose: Purpose, found: Authorities, now: datetime, lives: Lifetimes
 ) -> Files | None:
     """What is to change in the Secret of a certificate; None where it is as it should be."""
     pair = _pair(files, CERTIFICATE, KEY)
@@ -106,7 +106,7 @@ def certificate_due(
     return {TRUSTED: found.bundle}
 
 
-def issued(purpose: Purpose, found: Authorities, now: datetime, lives: Lives) -> Files:
+def issued(purpose: Purpose, found: Authorities, now: datetime, lives: Lifetimes) -> Files:
     """A new certificate, its key, and whom its holder is to trust."""
     ends = min(now + lives.certificate, found.signing.certificate.not_valid_after_utc)
     pair = new_certificate(purpose, found.signing, Span(now - lives.skew, ends))
@@ -138,14 +138,14 @@ def _turn_of(certificate: x509.Certificate) -> datetime:
     return renewal + (certificate.not_valid_after_utc - renewal) / 2
 
 
-def _make(now: datetime, lives: Lives) -> Pair:
+def _make(now: datetime, lives: Lifetimes) -> Pair:
     # Two authorities that are trusted at once must not have the same name.
     subject = subject_of(f"{AUTHORITY} {x509.random_serial_number():x}"[:64], _OWNER)
     span = Span(now - lives.skew, now + lives.authority)
     return new_authority(subject, span, (AUTHORITY,), new_rsa_key())
 
 
-def _first(files: Files, now: datetime, lives: Lives) -> Files:
+def _first(files: Files, now: datetime, lives: Lifetimes) -> Files:
     """An authority where there is none, or where its time ran out: the next one, if there is one."""
     coming = _pair(files, NEXT_CERTIFICATE, NEXT_KEY)
     lasts = coming is not None and coming.certificate.not_valid_after_utc > now

@@ -18,7 +18,7 @@ from crossply.compose.messages import Request, Response
 from crossply.compose.metadata import annotations_of, labels_of, name_of, uid_of
 from crossply.containers.image_store import StoredImage
 from crossply.containers.launcher_client import current_launcher
-from crossply.containers.limits import limits_held
+from crossply.containers.limits import enforced_limits
 from crossply.containers.oci_runtime import find_engine
 from crossply.containers.settings import Settings
 from crossply.control.calls.endpoint import Endpoint
@@ -27,7 +27,7 @@ from crossply.control.plane import Plane
 from crossply.control.runtimes.container_settings import ContainerSettings
 from crossply.control.runtimes.credentials import Credentials, renewal_in
 from crossply.control.runtimes.manifest_parts import PACKAGE
-from crossply.control.runtimes.revision_container import MadeOf, RunningContainer
+from crossply.control.runtimes.revision_container import ContainerInputs, RevisionContainer
 from crossply.control.runtimes.revision_images import RevisionImages
 from crossply.control.runtimes.runtime import Prepared
 from crossply.functions.binding import RUNTIME, TO_COMPLETION
@@ -62,14 +62,14 @@ class ContainerRuntime:
         self._images = images
         self._settings = settings
         self._credentials = credentials
-        self._running: dict[str, RunningContainer] = {}
+        self._running: dict[str, RevisionContainer] = {}
         self._loop = asyncio.get_running_loop()
         plane.functions.factory.register_scheme(SCHEME, lambda endpoint: _RevisionRunner(self, endpoint))
         revisions.subscribe(self._notice)
 
     async def prepare(self, revision: Object) -> Prepared:
         """Say where it is called, and which limits can be held here."""
-        told = await asyncio.to_thread(lambda: limits_held().told())
+        told = await asyncio.to_thread(lambda: enforced_limits().told())
         condition = _NOT_HELD._replace(message=told) if told else _HELD
         wish = with_conditions(revision, (condition,), self._plane.now())
         name = name_of(revision)
@@ -98,7 +98,7 @@ class ContainerRuntime:
         for each in running.values():
             await asyncio.to_thread(each.retire)
 
-    def running(self, name: str, seconds: float) -> RunningContainer:
+    def running(self, name: str, seconds: float) -> RevisionContainer:
         """The container of a revision, for a call from another thread, which is counted already."""
         running = self._running.get(name)
         while running is None or not running.begin_call():
@@ -124,7 +124,7 @@ class ContainerRuntime:
         if running is not None:
             self._loop.run_in_executor(None, running.retire)
 
-    async def _called(self, name: str, seconds: float) -> RunningContainer:
+    async def _called(self, name: str, seconds: float) -> RevisionContainer:
         """The container of a revision that is called before this replica looked at it."""
         data = self._revisions.get("", name)
         if data is None:
@@ -133,7 +133,7 @@ class ContainerRuntime:
             )
         return await self._ready(orjson.loads(data), seconds)
 
-    async def _ready(self, revision: Object, patience: float) -> RunningContainer:
+    async def _ready(self, revision: Object, patience: float) -> RevisionContainer:
         image = await self._images.fetch(revision, patience)
         choice = self._settings.of(revision)
         made_of = await asyncio.to_thread(self._made_of, revision, image, choice.settings)
@@ -148,7 +148,7 @@ class ContainerRuntime:
             await asyncio.to_thread(running.warm)
         return running
 
-    def _made_of(self, revision: Object, image: StoredImage, settings: Settings) -> MadeOf:
+    def _made_of(self, revision: Object, image: StoredImage, settings: Settings) -> ContainerInputs:
         with open(os.path.join(self._credentials.directory, "ca.crt"), "rb") as file:
             trusted = file.read()
         environment = (
@@ -158,9 +158,9 @@ class ContainerRuntime:
         )
         settings = settings._replace(environment=(*environment, *settings.environment))
         to_completion = annotations_of(revision).get(RUNTIME) == TO_COMPLETION
-        return MadeOf(image.digest, settings, to_completion, trusted)
+        return ContainerInputs(image.digest, settings, to_completion, trusted)
 
-    def _make(self, revision: Object, image: StoredImage, made_of: MadeOf) -> RunningContainer:
+    def _make(self, revision: Object, image: StoredImage, made_of: ContainerInputs) -> RevisionContainer:
         files = self._credentials.server_files(_LOCALHOST)
         certificates = self._credentials.new_files()
         certificates.replace(files)
@@ -171,7 +171,7 @@ class ContainerRuntime:
             self._credentials.directory,
             made_of.to_completion,
         )
-        return RunningContainer(made_of, runner, certificates, renewal_in(files))
+        return RevisionContainer(made_of, runner, certificates, renewal_in(files))
 
 
 class _RevisionRunner:

@@ -10,7 +10,7 @@ from crossply.containers.image_store import Store
 from crossply.containers.settings import store_directory
 from crossply.control.definitions.container_config_crd import CONTAINER_CONFIG
 from crossply.control.kinds import IMAGE_CONFIG, RUNTIME_CONFIG
-from crossply.control.package_manager.package_fetcher import Fetching
+from crossply.control.package_manager.package_fetcher import PackageFetcher
 from crossply.control.package_manager.settings import PackageSettings
 from crossply.control.plane import Plane
 from crossply.control.runtimes.container_runtime import ContainerRuntime
@@ -22,7 +22,7 @@ from crossply.functions.container_functions import ContainerFunctions
 from crossply.kube.informer import Informer
 
 
-class ImagePlace(NamedTuple):
+class ImageSettings(NamedTuple):
     """Where images of functions come from, and where they are kept unpacked."""
 
     packages: PackageSettings = PackageSettings()
@@ -38,8 +38,12 @@ class ImagePlace(NamedTuple):
         return ContainerFunctions(self.store(), self.packages.logins, self.packages.trust)
 
 
-async def begin_containers(
-    plane: Plane, revisions: Informer, credentials: Credentials, place: ImagePlace, wake: Callable[[], None]
+async def start_container_runtime(
+    plane: Plane,
+    revisions: Informer,
+    credentials: Credentials,
+    place: ImageSettings,
+    wake: Callable[[], None],
 ) -> ContainerRuntime:
     """The container runtime; `wake` has every revision looked at again."""
     caches = [plane.informers.acquire(kind) for kind in (CONTAINER_CONFIG, RUNTIME_CONFIG, IMAGE_CONFIG)]
@@ -48,5 +52,5 @@ async def begin_containers(
         cache.subscribe(lambda *told: wake())
     ours, deployment_configs, image_configs = caches
     settings = ContainerSettings(ours, RuntimeConfigs(deployment_configs, image_configs))
-    images = RevisionImages(Fetching(plane.keeping, place.packages), place.store())
+    images = RevisionImages(PackageFetcher(plane.keeping, place.packages), place.store())
     return ContainerRuntime(plane, revisions, images, settings, credentials)

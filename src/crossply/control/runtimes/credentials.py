@@ -22,14 +22,14 @@ from crossply.control.runtimes.certificate_authority import (
     KEY,
     TRUSTED,
     Authorities,
-    Lives,
-    authority_due,
-    certificate_due,
+    Lifetimes,
     issued,
-    look_again_at,
     purpose_for,
     read_authorities,
+    renew_authority,
+    renew_certificate,
     renewal_of,
+    renewal_time,
 )
 from crossply.control.runtimes.private_files import PrivateFiles
 from crossply.control.shared_secret import Files, SharedSecret, selection_of
@@ -59,7 +59,7 @@ class CredentialSettings(NamedTuple):
     """The service account of the control plane; part of the name in its certificate."""
     client_secret: str = "crossplane-tls-client"
     authority_secret: str = AUTHORITY
-    lives: Lives = Lives()
+    lives: Lifetimes = Lifetimes()
     directory: str = ""
     """Where private files are for the time that we run; empty for the temporary directory."""
 
@@ -149,7 +149,7 @@ class Credentials:
         secret = SharedSecret(self._client, self._settings.namespace, name, metadata=metadata)
         purpose = purpose_for(usage, names)
         files = await secret.settle(
-            lambda files: certificate_due(
+            lambda files: renew_certificate(
                 files, purpose, self._authorities, self._clock(), self._settings.lives
             )
         )
@@ -174,17 +174,17 @@ class Credentials:
     async def _renew(self) -> None:
         """Use what is in the Secrets, change what is due, and be back in time."""
         lives = self._settings.lives
-        files = await self._authority.settle(lambda files: authority_due(files, self._clock(), lives))
+        files = await self._authority.settle(lambda files: renew_authority(files, self._clock(), lives))
         before, self._found = self._found, read_authorities(files, self._clock())
         own = purpose_for(FOR_CLIENTS, (f"{self._settings.account}.{self._settings.namespace}",))
         shown = await self._own.settle(
-            lambda files: certificate_due(files, own, self._authorities, self._clock(), lives)
+            lambda files: renew_certificate(files, own, self._authorities, self._clock(), lives)
         )
         self._show(shown)
         if before is not None and before.trusted != self._authorities.trusted:
             for told in self._subscribers:
                 told()
-        due = min(look_again_at(self._authorities), renewal_in(shown))
+        due = min(renewal_time(self._authorities), renewal_in(shown))
         left = (due - self._clock()).total_seconds()
         # Clocks may jump, and machines sleep: look at it every day, which costs nothing.
         self._queue.add_after("renew", min(max(left, 0.2), _DAY))

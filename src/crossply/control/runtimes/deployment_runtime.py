@@ -43,7 +43,7 @@ Bind = Callable[[Object, str, str], Awaitable[None]]
 """Given a revision, and the namespace and name of its service account."""
 
 
-class Surroundings(NamedTuple):
+class RuntimeContext(NamedTuple):
     """What a Deployment of any package is made with."""
 
     namespace: str = "crossplane-system"
@@ -62,7 +62,7 @@ class DeploymentRuntime:
         credentials: Credentials,
         configs: RuntimeConfigs,
         revisions: Informer,
-        around: Surroundings,
+        around: RuntimeContext,
         bind: Bind | None = None,
     ) -> None:
         """`bind` gives its rights to the service account of a revision that has some: a provider's."""

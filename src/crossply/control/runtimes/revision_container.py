@@ -12,7 +12,7 @@ from crossply.control.runtimes.private_files import PrivateFiles
 from crossply.functions.in_container import InContainer
 
 
-class MadeOf(NamedTuple):
+class ContainerInputs(NamedTuple):
     """What a container was made of: when one of these changes, another one is made."""
 
     digest: str
@@ -22,11 +22,11 @@ class MadeOf(NamedTuple):
     """Whom the function is to trust, who calls it."""
 
 
-class RunningContainer:
+class RevisionContainer:
     """One container, which ends with its last call once it was replaced."""
 
     def __init__(
-        self, made_of: MadeOf, runner: InContainer, certificates: PrivateFiles, renewal: datetime
+        self, made_of: ContainerInputs, runner: InContainer, certificates: PrivateFiles, renewal: datetime
     ) -> None:
         self.made_of = made_of
         self.renewal = renewal

@@ -7,7 +7,7 @@ import tempfile
 
 from crossply.compose.metadata import annotations_of
 from crossply.containers.image_store import Store, StoredImage
-from crossply.control.package_manager.package_fetcher import DIGEST, NEVER, Fetching
+from crossply.control.package_manager.package_fetcher import DIGEST, NEVER, PackageFetcher
 from crossply.control.runtimes.runtime import NotRunning
 from crossply.values import Object
 from crossply.xpkg.cancellable_thread import cancellable_thread
@@ -18,7 +18,7 @@ from crossply.xpkg.image_pull import pull_image
 class RevisionImages:
     """Pulls images as ImageConfigs and pull secrets say."""
 
-    def __init__(self, fetching: Fetching, store: Store) -> None:
+    def __init__(self, fetching: PackageFetcher, store: Store) -> None:
         self._fetching = fetching
         self._store = store
         self._pulls: dict[str, asyncio.Task[StoredImage]] = {}

@@ -29,7 +29,7 @@ class NoRuntimeConfig(CrossplyError):
     hint = "make the DeploymentRuntimeConfig that spec.runtimeConfigRef names, or name another one"
 
 
-class Chosen(NamedTuple):
+class SelectedConfig(NamedTuple):
     """What was chosen for one revision."""
 
     spec: Object
@@ -45,11 +45,11 @@ class RuntimeConfigs:
         self._configs = configs
         self._image_configs = image_configs
 
-    def of(self, revision: Object) -> Chosen:
+    def of(self, revision: Object) -> SelectedConfig:
         """What a revision is run with; raises what is not there."""
         resolved = (revision.get("status") or {}).get("resolvedImage") or revision["spec"].get("image", "")
         spec = self._spec(_reference(revision, list(self._all_image_configs()), resolved))
-        return Chosen(spec, _pinned(resolved, revision), tuple(self._pull_secrets(revision)))
+        return SelectedConfig(spec, _pinned(resolved, revision), tuple(self._pull_secrets(revision)))
 
     def _all_image_configs(self) -> Iterator[Object]:
         return (orjson.loads(data) for data in self._image_configs.objects())
@@ -85,7 +85,7 @@ class RuntimeConfigs:
 
 def _reference(revision: Object, configs: list[Object], image: str) -> Object:
     """An ImageConfig's word counts most, then the package's own."""
-    chosen = image_configs.choose(configs, image, _CONFIG_REF)
+    chosen = image_configs.select_config(configs, image, _CONFIG_REF)
     if chosen is not None:
         found: Object = chosen.config["spec"]["runtime"]["configRef"]
         return found

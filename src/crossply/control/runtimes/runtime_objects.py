@@ -20,7 +20,7 @@ from crossply.values import Object
 KINDS = (SERVICE, SERVICE_ACCOUNT, DEPLOYMENT)
 
 
-class NotOurs(CrossplyError):
+class ObjectNotControlled(CrossplyError):
     """An object that is to run a package is somebody else's."""
 
     code = "CP-874"
@@ -85,4 +85,6 @@ def _check_ours(live: Object, wish: Object) -> None:
     """Refuse to write what somebody else controls; another revision of the package may hand it over."""
     owner, ours = controller_of(live), controller_of(wish)
     if owner is not None and ours is not None and owner.get("kind") != ours["kind"]:
-        raise NotOurs(f"{live['kind']} {name_of(live)} is controlled by {owner['kind']} {owner.get('name')}")
+        raise ObjectNotControlled(
+            f"{live['kind']} {name_of(live)} is controlled by {owner['kind']} {owner.get('name')}"
+        )

@@ -29,7 +29,7 @@ _DAY = 86_400.0
 _PRE, _POST = (f"{when} establish runtime hook failed for package" for when in ("pre", "post"))
 
 
-class _Verdict(NamedTuple):
+class _Outcome(NamedTuple):
     """What is to be said about a revision."""
 
     condition: StatusCondition
@@ -66,7 +66,7 @@ class RuntimeReconciler:
             return None
         return Requeue(min(max((again - datetime.now(UTC)).total_seconds(), 1.0), _DAY))
 
-    async def _judge(self, runtime: Runtime, revision: Object) -> _Verdict:
+    async def _judge(self, runtime: Runtime, revision: Object) -> _Outcome:
         """Do what is due, and say how it went."""
         prepared = Prepared({})
         try:
@@ -74,14 +74,14 @@ class RuntimeReconciler:
         except CrossplyError as problem:
             return _failed(problem.within(_PRE), prepared)
         if runtime is not self._local and not _is_healthy(revision, REVISION_HEALTHY):
-            return _Verdict(_NOT_YET, prepared=prepared)
+            return _Outcome(_NOT_YET, prepared=prepared)
         try:
             await runtime.run(revision, prepared)
         except CrossplyError as problem:
             return _failed(problem.within(_POST), prepared)
-        return _Verdict(HEALTHY, prepared=prepared)
+        return _Outcome(HEALTHY, prepared=prepared)
 
-    async def _tell(self, revision: Object, verdict: _Verdict) -> None:
+    async def _tell(self, revision: Object, verdict: _Outcome) -> None:
         """Events, and the status where it changes."""
         if verdict.problem is not None:
             self._plane.recorder.record(revision, Event(WARNING, _SYNC, str(verdict.problem)))
@@ -94,8 +94,8 @@ class RuntimeReconciler:
             self._revisions.record_write(await self._plane.keeping.update_status(self._revisions.kind, wish))
 
 
-def _failed(problem: CrossplyError, prepared: Prepared) -> _Verdict:
-    return _Verdict(UNHEALTHY._replace(message=str(problem)), problem, prepared)
+def _failed(problem: CrossplyError, prepared: Prepared) -> _Outcome:
+    return _Outcome(UNHEALTHY._replace(message=str(problem)), problem, prepared)
 
 
 def _is_left_alone(revision: Object) -> bool:

@@ -18,9 +18,9 @@ from crossply.control.kinds import (
 )
 from crossply.control.plane import Plane
 from crossply.control.runtimes.container_runtime import ContainerRuntime
-from crossply.control.runtimes.container_setup import ImagePlace, begin_containers
+from crossply.control.runtimes.container_setup import ImageSettings, start_container_runtime
 from crossply.control.runtimes.credentials import Credentials, CredentialSettings
-from crossply.control.runtimes.deployment_runtime import DeploymentRuntime, Surroundings
+from crossply.control.runtimes.deployment_runtime import DeploymentRuntime, RuntimeContext
 from crossply.control.runtimes.function_addresses import FunctionAddresses
 from crossply.control.runtimes.package_runtimes import (
     CONTAINER,
@@ -62,13 +62,13 @@ class Runtimes:
         plane: Plane,
         settings: RuntimeSettings,
         rollout: bool = True,
-        images: ImagePlace = ImagePlace(),  # noqa: B008 - it is immutable
+        images: ImageSettings = ImageSettings(),  # noqa: B008 - it is immutable
     ) -> None:
         """With `rollout`, several revisions of a Function may be active."""
         self._plane = plane
         self._packages = settings.packages
         own = settings.credentials
-        self._around = Surroundings(own.namespace, own.account, rollout)
+        self._around = RuntimeContext(own.namespace, own.account, rollout)
         self.addresses = FunctionAddresses(own.namespace) if settings.by_slices else None
         """Who knows where functions are; None where that is left to DNS."""
         self._images = images
@@ -118,7 +118,7 @@ class Runtimes:
     async def _runtime(self, kind: str, revisions: Informer) -> Runtime | None:
         chosen = self._packages.of(kind)
         if chosen == CONTAINER:
-            self._containers = await begin_containers(
+            self._containers = await start_container_runtime(
                 self._plane, revisions, self.credentials, self._images, self._enqueue_all
             )
             return self._containers

@@ -9,7 +9,7 @@ from typing import Any
 import grpc
 
 from crossply.functions.server import Refused, Server, ServerSettings
-from crossply.functions.serving import serve_until_told
+from crossply.functions.serving import serve_until_signal
 from crossply.sdk.foreign import Foreign
 
 from .proto.v1 import run_function_pb2
@@ -51,7 +51,7 @@ def serve(
         )
     served = Foreign(function, run_function_pb2.RunFunctionRequest)
     settings = ServerSettings(address, credentials=None if insecure else creds, options=tuple(options or ()))
-    serve_until_told(lambda: Server(served.name, _handler(served), settings))
+    serve_until_signal(lambda: Server(served.name, _handler(served), settings))
 
 
 def _handler(served: Foreign) -> Any:

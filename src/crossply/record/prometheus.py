@@ -1,23 +1,78 @@
-"""Counters, histograms and gauges: the few kinds of figures that we keep.
+"""Counters, histograms and gauges, and Prometheus' text format.
 
-Whoever counts often asks for its series once and keeps it: then counting is one addition. Everything is
-counted in the event loop's thread, so nothing is locked.
+Code that counts often gets its series once with `of` and holds on to it: then counting is one addition.
+Everything is counted in the event loop's thread, so nothing is locked.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from crossply.record.text import Family, Histogram, family_text, histogram_text
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
-MOST_SERIES = 5_000
+Sample = tuple[Mapping[str, str], float]
+
+
+class Family(NamedTuple):
+    """Samples of one name."""
+
+    name: str
+    kind: str
+    help: str
+    samples: Iterable[Sample]
+
+
+class Histogram(NamedTuple):
+    """How often a value was within each bound, for one set of labels."""
+
+    labels: Mapping[str, str]
+    bounds: tuple[float, ...]
+    buckets: list[int]
+    """How many fell into each bucket alone; one more than bounds."""
+    total: float
+
+
+def family_text(family: Family) -> str:
+    """One family as text."""
+    lines = [f"# HELP {family.name} {family.help}", f"# TYPE {family.name} {family.kind}"]
+    lines += [f"{family.name}{_labels(labels)} {_number(value)}" for labels, value in family.samples]
+    return "\n".join(lines) + "\n"
+
+
+def histogram_text(name: str, meaning: str, histograms: Iterable[Histogram]) -> str:
+    """A family of histograms as text."""
+    lines = [f"# HELP {name} {meaning}", f"# TYPE {name} histogram"]
+    for labels, bounds, buckets, total in histograms:
+        count = 0
+        for bound, within in zip((*bounds, None), buckets, strict=True):
+            count += within
+            edge = "+Inf" if bound is None else f"{bound:g}"
+            lines.append(f"{name}_bucket{_labels({**labels, 'le': edge})} {count}")
+        lines.append(f"{name}_sum{_labels(labels)} {_number(total)}")
+        lines.append(f"{name}_count{_labels(labels)} {count}")
+    return "\n".join(lines) + "\n"
+
+
+def _labels(labels: Mapping[str, str]) -> str:
+    if not labels:
+        return ""
+    told = ",".join(f'{name}="{value.translate(_ESCAPES)}"' for name, value in labels.items())
+    return f"{{{told}}}"
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if value == int(value) else repr(value)
+
+
+MAX_SERIES = 5_000
 """Of one family. Labels are names that users choose: beyond that many, the rest is counted together."""
 OTHER = "other"
 
 
-class Shown(Protocol):
+class MetricFamily(Protocol):
     """Something that is on the page."""
 
     name: str
@@ -30,7 +85,7 @@ class Shown(Protocol):
         ...
 
 
-class Count:
+class Series:
     """One series of a counter: add to its value."""
 
     __slots__ = ("value",)
@@ -48,14 +103,14 @@ class Counter:
         self.name = name
         self.meaning = meaning
         self.labels = labels
-        self._series: dict[tuple[str, ...], Count] = {}
+        self._series: dict[tuple[str, ...], Series] = {}
 
-    def of(self, *values: str) -> Count:
+    def of(self, *values: str) -> Series:
         """The series of these values of the labels."""
         found = self._series.get(values)
         if found is None:
             values = _bounded(self._series, values)
-            found = self._series.setdefault(values, Count())
+            found = self._series.setdefault(values, Series())
         return found
 
     def text(self) -> str:
@@ -64,7 +119,7 @@ class Counter:
         return family_text(Family(self.name, self.type, self.meaning, samples))
 
 
-class Times:
+class HistogramSeries:
     """One series of a histogram."""
 
     __slots__ = ("bounds", "buckets", "total")
@@ -80,7 +135,7 @@ class Times:
         self.total += seconds
 
 
-class Durations:
+class DurationHistogram:
     """How long something took, by labels."""
 
     type = "histogram"
@@ -90,14 +145,14 @@ class Durations:
         self.meaning = meaning
         self.labels = labels
         self._bounds = bounds
-        self._series: dict[tuple[str, ...], Times] = {}
+        self._series: dict[tuple[str, ...], HistogramSeries] = {}
 
-    def of(self, *values: str) -> Times:
+    def of(self, *values: str) -> HistogramSeries:
         """The series of these values of the labels."""
         found = self._series.get(values)
         if found is None:
             values = _bounded(self._series, values)
-            found = self._series.setdefault(values, Times(self._bounds))
+            found = self._series.setdefault(values, HistogramSeries(self._bounds))
         return found
 
     def text(self) -> str:
@@ -134,4 +189,4 @@ def _named(labels: tuple[str, ...], values: tuple[str, ...]) -> dict[str, str]:
 
 
 def _bounded(series: Mapping[tuple[str, ...], object], values: tuple[str, ...]) -> tuple[str, ...]:
-    return values if len(series) < MOST_SERIES else (OTHER,) * len(values)
+    return values if len(series) < MAX_SERIES else (OTHER,) * len(values)
