@@ -16,7 +16,7 @@ import crossply as crossply_package
 from crossply.cli.framework.parser import Parsed, parse
 from crossply.cli.up.background_start import detached_words
 from crossply.cli.up.command import COMMAND
-from crossply.cli.up.data_directory import kept_port
+from crossply.cli.up.data_directory import saved_port
 from crossply.cli.up.lock import is_locked, running
 from tests.support.cli.up_process import CROSSPLY, PATIENCE, crossply, eventually, kill, plane_at
 from tests.support.function_servers import free_port
@@ -170,7 +170,7 @@ def test_the_port_stays_the_same_unless_it_is_taken_or_another_is_chosen(plane):
 @pytest.mark.parametrize("text", ["", "x", "-1", "0", "65536", "9" * 5000, "1.5"])
 def test_a_kept_port_that_is_none_is_passed_over(text, tmp_path):
     (tmp_path / "port").write_text(text)
-    assert kept_port(str(tmp_path)) is None
+    assert saved_port(str(tmp_path)) is None
 
 
 def test_when_it_is_killed_its_api_server_ends_and_the_next_one_starts_at_once(plane):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crossply.testing.junit import junit_text
 from crossply.testing.report import coverage_text, suite_text, summary
-from crossply.testing.suite_run import Wishes, run_suite
+from crossply.testing.suite_run import SuiteRunOptions, run_suite
 from crossply.values.deepcopy import deepcopy
 from crossply.values.yaml import Document
 from tests.support.suite_folder import COMPOSITION, suite
@@ -81,7 +81,7 @@ def test_a_suite_with_anything_anywhere_ends_in_a_verdict(path: tuple[Any, ...],
     for key in path[:-1]:
         place = place[key]
     place[path[-1]] = value
-    verdict = run_suite(Document(written, "x_test.yaml", 1), Wishes())
+    verdict = run_suite(Document(written, "x_test.yaml", 1), SuiteRunOptions())
     assert verdict.cases
     assert suite_text(verdict)
     assert summary([verdict], 0.1)
@@ -90,5 +90,5 @@ def test_a_suite_with_anything_anywhere_ends_in_a_verdict(path: tuple[Any, ...],
 
 
 def test_what_the_odd_ones_are_made_of_is_sound() -> None:
-    verdict = run_suite(Document(SOUND, "x_test.yaml", 1), Wishes())
+    verdict = run_suite(Document(SOUND, "x_test.yaml", 1), SuiteRunOptions())
     assert [case.status for case in verdict.cases] == ["failed", "failed"]

@@ -36,11 +36,11 @@ def run(invocation: Invocation) -> int:
 def _documents(data: bytes, path: str) -> list[Document]:
     source = "stdin" if path == "-" else path
     try:
-        found = read_stream(data, source)
+        stream = read_stream(data, source)
     except YamlError as problem:
         raise problem.within("cannot convert: error converting YAML to JSON") from None
     # A document of comments only stays where it is.
-    return [document for document in found if b"#" in document.text or not is_blank(document.text)]
+    return [document for document in stream if b"#" in document.text or not is_blank(document.text)]
 
 
 def _beside(paths: list[str] | None) -> list[Document]:
@@ -65,12 +65,12 @@ def _warn(documents: list[Document], converter: Converter, invocation: Invocatio
     for document in documents:
         if not isinstance(document.value, dict):
             continue
-        for found in converter.misplaced(document.value):
-            named = f'resource "{found.name}"' if found.name else "a resource"
+        for move in converter.misplaced(document.value):
+            named = f'resource "{move.name}"' if move.name else "a resource"
             invocation.stderr.write(
-                f"Composition {name_of(document.value)}: {named} has the cluster-scoped kind {found.kind} of "
-                f"{found.api_version}. The XRD becomes Namespaced, and namespaced XRs cannot compose "
-                f"cluster-scoped objects: {found.advice}, "
+                f"Composition {name_of(document.value)}: {named} has the cluster-scoped kind {move.kind} of "
+                f"{move.api_version}. The XRD becomes Namespaced, and namespaced XRs cannot compose "
+                f"cluster-scoped objects: {move.advice}, "
                 "or keep the XRD cluster-scoped with --scope=Cluster.\n"
             )
 
@@ -92,16 +92,16 @@ def _converted(document: Document, converter: Converter, invocation: Invocation)
     obj = document.value
     if not isinstance(obj, dict):
         return ""
-    what = f"{obj.get('kind')} {name_of(obj)}"
+    subject = f"{obj.get('kind')} {name_of(obj)}"
     try:
         converted = converter.convert(obj)
     except CrossplyError as problem:
         located = problem.at(f"{document.source}:{document.line}")
-        raise located.within(f"cannot convert {what}") from None
+        raise located.within(f"cannot convert {subject}") from None
     if converted is None:
         return ""
     for field in converted.left_out:
-        invocation.stderr.write(f"{what}: {field} is left out, version 2 has nothing like it.\n")
+        invocation.stderr.write(f"{subject}: {field} is left out, version 2 has nothing like it.\n")
     return text_of(converted, document)
 
 

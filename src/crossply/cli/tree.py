@@ -246,20 +246,20 @@ def children(group: str, concealed: Collection[str] = ()) -> list[Child]:
 
     Commands of a `concealed` maturity count as hidden: they are not shown, but they run.
     """
-    found: dict[str, Child] = {}
+    by_name: dict[str, Child] = {}
     prefix = f"{group} " if group else ""
     for entry in COMMANDS:
         if not entry.path.startswith(prefix):
             continue
         hidden = entry.hidden or entry.maturity in concealed
         name, _, deeper = entry.path[len(prefix) :].partition(" ")
-        if name in found:
-            found[name].hidden &= hidden  # a group is hidden only when all in it is
+        if name in by_name:
+            by_name[name].hidden &= hidden  # a group is hidden only when all in it is
         elif deeper:
-            found[name] = Child(name, GROUPS.get(prefix + name, ""), None, hidden)
+            by_name[name] = Child(name, GROUPS.get(prefix + name, ""), None, hidden)
         else:
-            found[name] = Child(name, entry.summary, entry, hidden)
-    return list(found.values())
+            by_name[name] = Child(name, entry.summary, entry, hidden)
+    return list(by_name.values())
 
 
 def load(entry: Entry) -> Command:

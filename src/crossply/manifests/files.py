@@ -73,13 +73,13 @@ def _files(path: str) -> list[str]:
         names = sorted(entry.name for entry in os.scandir(path) if not entry.is_dir())
     except OSError as problem:
         raise SourceError(f"{_STREAM}: cannot open file: open {path}: {reason(problem)}") from None
-    found = [os.path.join(path, name) for name in names if name.endswith(_ENDINGS)]
-    if not found:
+    files = [os.path.join(path, name) for name in names if name.endswith(_ENDINGS)]
+    if not files:
         raise SourceError(
             f'{_STREAM}: no YAML files found in "{path}" (.yaml or .yml)',
             hint="files of sub-directories are not read",
         )
-    return found
+    return files
 
 
 def object_of(document: Document, purpose: str) -> Object:

@@ -39,7 +39,7 @@ class Manifest(NamedTuple):
         return api_group(self.api_version), self.kind
 
 
-def load_manifests(sources: str, what: str, stdin: TextIO) -> list[Manifest]:
+def load_manifests(sources: str, noun: str, stdin: TextIO) -> list[Manifest]:
     """Read the objects of a comma-separated list of sources; `what` names them in errors."""
     try:
         names = sources.split(",")
@@ -47,7 +47,7 @@ def load_manifests(sources: str, what: str, stdin: TextIO) -> list[Manifest]:
             _check(name, f'cannot create loader for "{name}": ' if len(names) > 1 else "")
         return [manifest for index in range(len(names)) for manifest in _load(names, index, stdin)]
     except (SourceError, YamlError) as problem:
-        sentence = f'cannot load {what} from "{sources}": {problem}'
+        sentence = f'cannot load {noun} from "{sources}": {problem}'
         raise SourceError(sentence, place=problem.place, hint=problem.hint) from None
 
 
@@ -84,8 +84,8 @@ def _load(sources: list[str], index: int, stdin: TextIO) -> list[Manifest]:
 
 def files_below(path: str) -> list[str]:
     """All YAML files in a directory and below it; a pipe or a device is none, and could be read for ever."""
-    found = [os.path.join(where, name) for where, _, names in os.walk(path) for name in names]
-    return sorted(file for file in found if file.endswith(_ENDINGS) and not _is_special(file))
+    files = [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names]
+    return sorted(file for file in files if file.endswith(_ENDINGS) and not _is_special(file))
 
 
 def _is_special(path: str) -> bool:

@@ -31,21 +31,21 @@ def read_input(path: str, stdin: TextIO) -> bytes:
         raise ConvertError(f"Unable to read inputFile: {in_go_words(verb, path, problem)}") from None
 
 
-def write_file(path: str, text: str, story: str) -> None:
+def write_file(path: str, text: str, prefix: str) -> None:
     """Write a file, in place of what was there."""
     try:
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
     except OSError as problem:
-        raise ConvertError(f"{story}: {in_go_words('open', path, problem)}") from None
+        raise ConvertError(f"{prefix}: {in_go_words('open', path, problem)}") from None
 
 
-def make_directory(path: str, story: str) -> None:
+def make_directory(path: str, prefix: str) -> None:
     """Make a directory and those it lies in."""
     try:
         os.makedirs(path, mode=0o755, exist_ok=True)
     except OSError as problem:
-        raise ConvertError(f"{story}: {in_go_words('mkdir', path, problem)}") from None
+        raise ConvertError(f"{prefix}: {in_go_words('mkdir', path, problem)}") from None
 
 
 def in_go_words(verb: str, path: str, problem: OSError) -> str:
@@ -57,20 +57,20 @@ def in_go_words(verb: str, path: str, problem: OSError) -> str:
     return f"{verb} {path}: {reason[:1].lower()}{reason[1:]}"
 
 
-def replace_folder(path: str, files: Mapping[str, str], story: str) -> None:
+def replace_folder(path: str, files: Mapping[str, str], prefix: str) -> None:
     """Have a folder hold these files and nothing else; without files there is no folder."""
     part = f"{path}.part"
-    remove_folder(part, story)
+    remove_folder(part, prefix)
     for name, text in files.items():
         file = os.path.join(part, name)
-        make_directory(os.path.dirname(file), story)
-        write_file(file, text, story)
-    remove_folder(path, story)
+        make_directory(os.path.dirname(file), prefix)
+        write_file(file, text, prefix)
+    remove_folder(path, prefix)
     if files:
         os.rename(part, path)
 
 
-def remove_folder(path: str, story: str) -> None:
+def remove_folder(path: str, prefix: str) -> None:
     """Remove a folder with all in it, if it is there; of a link only the link."""
     import shutil
 
@@ -80,4 +80,4 @@ def remove_folder(path: str, story: str) -> None:
         elif os.path.lexists(path):
             shutil.rmtree(path)
     except OSError as problem:
-        raise ConvertError(f"{story}: {in_go_words('unlink', path, problem)}") from None
+        raise ConvertError(f"{prefix}: {in_go_words('unlink', path, problem)}") from None

@@ -67,8 +67,8 @@ def _package_entry(named: Named) -> Object:
         check_digest(version)
     else:
         # A colon before a slash is that of a port.
-        found = named.package.rpartition(":")
-        source, version = (found[0], found[2]) if found[0] and "/" not in found[2] else (named.package, "")
+        parts = named.package.rpartition(":")
+        source, version = (parts[0], parts[2]) if parts[0] and "/" not in parts[2] else (named.package, "")
     parse(source)
     package: Object = {"package": source, "version": version or ANY_VERSION}
     return {"type": XPKG, XPKG: {**package, "apiOnly": True} if named.api_only else package}
@@ -96,12 +96,12 @@ def with_dependency(entries: list[Object], entry: Object) -> tuple[list[Object],
     return [*entries, entry], len(entries)
 
 
-def _same(one: Object, other: Object) -> bool:
-    source = next((each for each in _IDENTITY if other.get(each)), "")
-    if one.get("type") != other.get("type") or not one.get(source):
+def _same(left: Object, other: Object) -> bool:
+    source = next((source_type for source_type in _IDENTITY if other.get(source_type)), "")
+    if left.get("type") != other.get("type") or not left.get(source):
         return False
     key = _IDENTITY[source]
-    return not key or one[source].get(key) == other[source].get(key)
+    return not key or left[source].get(key) == other[source].get(key)
 
 
 def text_with(folder: ProjectFolder, entry: Object) -> str:

@@ -15,7 +15,7 @@ from crossply.validation.extension_schemas import Extensions, complete
 from crossply.validation.package_cache import Cache
 from crossply.values import Object
 from crossply.values.api_version import split_api_version
-from crossply.xpkg.registry_session import RegistryUser, story
+from crossply.xpkg.registry_session import RegistryUser, error_prefix
 
 if TYPE_CHECKING:
     from crossply.xpkg.dependencies import Dependency
@@ -46,11 +46,11 @@ class DependencyFetcher:
     @property
     def crds(self) -> list[Object]:
         """The CRDs of all that was added, each kind once."""
-        found: dict[tuple[str, str], Object] = {}
+        crds: dict[tuple[str, str], Object] = {}
         for crd in self._extensions.crds:
             spec = complete(crd)["spec"]
-            found.setdefault((spec["group"], spec["names"]["kind"]), crd)
-        return list(found.values())
+            crds.setdefault((spec["group"], spec["names"]["kind"]), crd)
+        return list(crds.values())
 
     def add(self, entry: Object) -> Object:
         """Fetch a dependency, and give its entry with all that is known of it now."""
@@ -77,45 +77,45 @@ class DependencyFetcher:
         from crossply.xpkg.dependencies import Dependency, dependencies_of
 
         meta = self._fetch(Dependency(package["package"], package["version"]))
-        waiting = [(each, package["package"]) for each in reversed(dependencies_of(meta))]
-        seen: set[Dependency] = set()
+        waiting = [(dependency, package["package"]) for dependency in reversed(dependencies_of(meta))]
+        visited: set[Dependency] = set()
         while waiting:
-            wanted, by = waiting.pop()
-            if wanted not in seen:
-                seen.add(wanted)
-                with story(f"cannot add transitive dependency {wanted.source} of {by}"):
-                    below = self._fetch(wanted)
-                waiting += [(each, wanted.source) for each in reversed(dependencies_of(below))]
+            dependency, by = waiting.pop()
+            if dependency not in visited:
+                visited.add(dependency)
+                with error_prefix(f"cannot add transitive dependency {dependency.source} of {by}"):
+                    below = self._fetch(dependency)
+                waiting += [(next_one, dependency.source) for next_one in reversed(dependencies_of(below))]
         group, version = split_api_version(str(meta["apiVersion"]))
         return {"apiVersion": f"{group.removeprefix('meta.')}/{version}", "kind": meta["kind"], **package}
 
-    def _fetch(self, wanted: Dependency) -> Object:
+    def _fetch(self, dependency: Dependency) -> Object:
         """The object that describes a package; what the package defines is taken."""
-        image = self._image(wanted)
+        image = self._image(dependency)
         if image in self._metas:
             return self._metas[image]
         if self._anew:
             self._cache.refresh(image)
         manifests = self._cache.load(image)
-        found = [each.value for each in manifests if each.group_kind[0] == _META_GROUP]
-        if not found:
+        metas = [manifest.value for manifest in manifests if manifest.group_kind[0] == _META_GROUP]
+        if not metas:
             raise ProjectDependencyError(
                 f"cannot identify package {image}: it has no metadata", hint="name a package of Crossplane"
             )
-        with story(f"cannot extract CRDs from {image}"):
+        with error_prefix(f"cannot extract CRDs from {image}"):
             self._extensions.add(manifests)
-        self._metas[image] = found[0]
-        return found[0]
+        self._metas[image] = metas[0]
+        return metas[0]
 
-    def _image(self, wanted: Dependency) -> str:
+    def _image(self, dependency: Dependency) -> str:
         """The image that a version stands for: a digest, a tag, or the best that a constraint allows."""
         from crossply.values.semver_constraints import is_constraint
         from crossply.xpkg.registry_session import best_tag
 
-        if wanted.digest:
-            return f"{wanted.source}@{wanted.digest}"
-        tag = wanted.constraint
+        if dependency.digest:
+            return f"{dependency.source}@{dependency.digest}"
+        tag = dependency.constraint
         if is_constraint(tag):
-            with story(f"cannot resolve {wanted.source}:{tag}"):
-                tag = best_tag(self._user, self._rewritten(wanted.source), tag)
-        return f"{wanted.source}:{tag}" if tag else wanted.source
+            with error_prefix(f"cannot resolve {dependency.source}:{tag}"):
+                tag = best_tag(self._user, self._rewritten(dependency.source), tag)
+        return f"{dependency.source}:{tag}" if tag else dependency.source

@@ -38,14 +38,14 @@ class ProjectFolder(NamedTuple):
         """Write a file among the APIs; `otherwise` says what to do when there is one already."""
         apis = os.path.normpath(os.path.join(self.root, self.project.apis))
         path = os.path.normpath(f"{apis}/{name}")
-        story = "failed to create directories for the specified output path"
+        prefix = "failed to create directories for the specified output path"
         if not _is_inside(path, apis):
             cause = f"mkdir {os.path.dirname(name)}: file does not exist"
-            raise ConvertError(f"{story}: {cause}", hint=f"--path is a path below {self.project.apis}")
+            raise ConvertError(f"{prefix}: {cause}", hint=f"--path is a path below {self.project.apis}")
         if os.path.exists(path) and not replace:
             advice = "use --path to specify a different output path or"
             raise ConvertError(f'file "{name}" already exists, {advice} {otherwise}')
-        make_directory(os.path.dirname(path), story)
+        make_directory(os.path.dirname(path), prefix)
         _write(path, text)
 
     def rewrite(self, text: str) -> None:
@@ -72,12 +72,12 @@ def open_project(path: str) -> ProjectFolder:
         raise problem.at(name) from None
 
 
-def parsed(text: bytes, source: str, story: str) -> Object:
-    """The first document of a text; `story` begins the sentence when it is not YAML."""
+def parsed(text: bytes, source: str, prefix: str) -> Object:
+    """The first document of a text; `prefix` begins the error message."""
     try:
         value: Object = read_first(text, source).value
     except YamlError as problem:
-        raise problem.within(f"{story}: error converting YAML to JSON") from None
+        raise problem.within(f"{prefix}: error converting YAML to JSON") from None
     return value
 
 

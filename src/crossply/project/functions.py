@@ -21,7 +21,7 @@ from crossply.xpkg.image_reference import parse
 from crossply.xpkg.project_functions import PYTHON_IMAGE, FunctionSource, find_source, functions_of
 from crossply.xpkg.python_project import read_project
 from crossply.xpkg.python_source import FILE
-from crossply.xpkg.registry_session import story
+from crossply.xpkg.registry_session import error_prefix
 
 BestTag = Callable[[str, str], str]
 """Gives the highest tag of a repository that satisfies a constraint; asks the registry."""
@@ -43,7 +43,7 @@ def project_functions(folder: ProjectFolder, called: Collection[str], best_tag: 
         repository = folder.project.function_repository(function.name)
         path = os.path.join(folder.project.functions, function.name)
         unused = nullcontext() if _name_for(repository) in called else suppress(CrossplyError)
-        with unused, story(f'cannot run function "{function.name}" of the project, {path}'):
+        with unused, error_prefix(f'cannot run function "{function.name}" of the project, {path}'):
             functions.append(_own(repository, find_source(folder.project, folder.root, function)))
     return functions
 

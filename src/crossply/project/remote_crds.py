@@ -48,11 +48,11 @@ def from_url(url: str) -> list[Manifest]:
     except (OSError, HTTPException, ValueError) as problem:
         raise ProjectDependencyError(f"failed to fetch URL: {url}: {problem}", hint="check the URL") from None
     try:
-        found = _defining(data, url)
+        manifests = _defining(data, url)
     except YamlError as problem:
         hint = "name the URL of the file itself, not of a page that shows it"
         raise problem.replace(hint=hint).within(f"cannot read {url}") from None
-    return _some(found, url)
+    return _some(manifests, url)
 
 
 def from_git(source: Object, login: GitLogin, environ: Mapping[str, str]) -> list[Manifest]:
@@ -77,13 +77,13 @@ def _check_out(folder: str, source: Object, environ: dict[str, str]) -> None:
     for word in (source["repository"], ref):
         if word.startswith("-"):
             raise ProjectDependencyError(f'"{word}" is neither a repository nor a ref')
-    story = f"failed to clone repository {source['repository']}"
-    _git(story, environ, "init", "--quiet", folder)
-    _git(story, environ, "-C", folder, "fetch", "--quiet", "--depth=1", "--", source["repository"], ref)
-    _git(story, environ, "-C", folder, "-c", "core.symlinks=false", "checkout", "--quiet", "FETCH_HEAD")
+    prefix = f"failed to clone repository {source['repository']}"
+    _git(prefix, environ, "init", "--quiet", folder)
+    _git(prefix, environ, "-C", folder, "fetch", "--quiet", "--depth=1", "--", source["repository"], ref)
+    _git(prefix, environ, "-C", folder, "-c", "core.symlinks=false", "checkout", "--quiet", "FETCH_HEAD")
 
 
-def _git(story: str, environ: dict[str, str], *words: str) -> None:
+def _git(prefix: str, environ: dict[str, str], *words: str) -> None:
     import subprocess
 
     try:
@@ -92,20 +92,20 @@ def _git(story: str, environ: dict[str, str], *words: str) -> None:
         )
     except FileNotFoundError:
         raise ProjectDependencyError(
-            f"{story}: the program git is not there", hint="install git, or name the URL of a YAML file"
+            f"{prefix}: the program git is not there", hint="install git, or name the URL of a YAML file"
         ) from None
     except subprocess.TimeoutExpired:
-        raise ProjectDependencyError(f"{story}: git took more than {_GIT_SECONDS} seconds") from None
+        raise ProjectDependencyError(f"{prefix}: git took more than {_GIT_SECONDS} seconds") from None
     except subprocess.CalledProcessError as problem:
-        told = problem.stderr.strip().splitlines() or ["git failed"]
+        lines = problem.stderr.strip().splitlines() or ["git failed"]
         raise ProjectDependencyError(
-            f"{story}: {told[-1]}", hint="check the URL, --git-ref and your rights"
+            f"{prefix}: {lines[-1]}", hint="check the URL, --git-ref and your rights"
         ) from None
 
 
 def _environment(login: GitLogin, environ: Mapping[str, str]) -> dict[str, str]:
     """What git is started with. A token goes by the environment, where other users cannot read it."""
-    found = {**environ, "GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": _PROTOCOLS, "LC_ALL": "C"}
+    variables = {**environ, "GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": _PROTOCOLS, "LC_ALL": "C"}
     if login.token:
         from base64 import b64encode
 
@@ -115,38 +115,38 @@ def _environment(login: GitLogin, environ: Mapping[str, str]) -> dict[str, str]:
         schemes = ("https", "http") if is_loopback(login.host) else ("https",)
         shown = b64encode(f"{login.username}:{login.token}".encode()).decode()
         for number, scheme in enumerate(schemes):
-            found[f"GIT_CONFIG_KEY_{number}"] = f"http.{scheme}://{login.host}/.extraHeader"
-            found[f"GIT_CONFIG_VALUE_{number}"] = f"Authorization: Basic {shown}"
-        found |= {"GIT_CONFIG_COUNT": str(len(schemes))}
-    return found
+            variables[f"GIT_CONFIG_KEY_{number}"] = f"http.{scheme}://{login.host}/.extraHeader"
+            variables[f"GIT_CONFIG_VALUE_{number}"] = f"Authorization: Basic {shown}"
+        variables |= {"GIT_CONFIG_COUNT": str(len(schemes))}
+    return variables
 
 
 def definitions_in(path: str) -> list[Manifest]:
     """The definitions in all YAML files of a directory. There are others, too, such as templates."""
     files = [path] if os.path.isfile(path) else files_below(path)
-    found: list[Manifest] = []
+    manifests: list[Manifest] = []
     for file in files:
         with open(file, "rb") as opened:
             data = opened.read(MAX_BYTES + 1)
         try:
-            found += _defining(data, os.path.relpath(file, path))
+            manifests += _defining(data, os.path.relpath(file, path))
         except YamlError:
             continue
-    return found
+    return manifests
 
 
 def _defining(data: bytes, source: str) -> list[Manifest]:
-    found = [
+    manifests = [
         Manifest(document.value, document)
         for document in read_documents(data, source)
         if isinstance(document.value, dict)
     ]
-    return [each for each in found if each.group_kind in _DEFINING]
+    return [manifest for manifest in manifests if manifest.group_kind in _DEFINING]
 
 
-def _some(found: list[Manifest], source: str) -> list[Manifest]:
-    if found:
-        return found
+def _some(manifests: list[Manifest], source: str) -> list[Manifest]:
+    if manifests:
+        return manifests
     raise ProjectDependencyError(
         f"no {' or '.join(kind for _, kind in _DEFINING)} in {source}",
         hint="name what defines kinds, in YAML",

@@ -20,8 +20,8 @@ __all__ = ["control_plane", "render"]
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Take our one flag."""
-    told = "write what comes of render into snapshots, instead of comparing it"
-    parser.getgroup("crossply").addoption("--crossply-update", action="store_true", help=told)
+    help_text = "write what comes of render into snapshots, instead of comparing it"
+    parser.getgroup("crossply").addoption("--crossply-update", action="store_true", help=help_text)
 
 
 @pytest.fixture

@@ -123,12 +123,12 @@ class Plane:
     def _wait(self, work: Coroutine[Any, Any, Answer]) -> Answer:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
-    def apply(self, *given: Given, timeout: float = PATIENCE) -> Objects:
+    def apply(self, *sources: Given, timeout: float = PATIENCE) -> Objects:
         """Apply objects and files in their order; a kind that is not served yet is waited for.
 
         A namespace that an object is in, and that is not there, is made.
         """
-        return [self._wait(self._apply(obj, timeout)) for each in given for obj in _objects(each)]
+        return [self._wait(self._apply(obj, timeout)) for source in sources for obj in _objects(source)]
 
     def serve(self, name: str, function: Callable[..., Any]) -> Object:
         """Serve a Python function from this process, as the Function of this name."""
@@ -137,7 +137,7 @@ class Plane:
         server = FunctionServer(name, getattr(function, "run", function), ServerSettings("127.0.0.1:0"))
         self._served.append(server)
         annotations = {RUNTIME: REMOTE, DEVELOPMENT_TARGET: f"127.0.0.1:{server.port}"}
-        (made,) = self.apply(
+        (function_object,) = self.apply(
             {
                 "apiVersion": "pkg.crossplane.io/v1",
                 "kind": "Function",
@@ -145,7 +145,7 @@ class Plane:
                 "spec": {"package": f"registry.example.org/{name}:v0.0.0"},
             }
         )
-        return made
+        return function_object
 
     def get(
         self, api_version: str | Object, kind: str = "", name: str = "", namespace: str = ""
@@ -162,7 +162,7 @@ class Plane:
         identity = _identity(obj)
         self._wait(self._delete(*identity))
         if wait:
-            self.wait_until(obj, lambda found: found is None, timeout)
+            self.wait_until(obj, lambda live: live is None, timeout)
 
     def set_status(self, obj: Object, status: Object) -> Object:
         """Change the status of an object by a merge patch, as a provider would."""
@@ -187,12 +187,17 @@ class Plane:
         spec = current.get("spec") or {}
         references: Iterable[Object] = (spec.get("crossplane") or spec).get("resourceRefs") or ()
         namespace = current.get("metadata", {}).get("namespace", "")
-        found = [
-            self.get(each["apiVersion"], each["kind"], each["name"], each.get("namespace") or namespace)
-            for each in references
-            if each.get("name")
+        objects = [
+            self.get(
+                reference["apiVersion"],
+                reference["kind"],
+                reference["name"],
+                reference.get("namespace") or namespace,
+            )
+            for reference in references
+            if reference.get("name")
         ]
-        return [obj for obj in found if obj is not None]
+        return [obj for obj in objects if obj is not None]
 
     def wait_until(
         self, obj: Object, holds: str | Callable[[Object | None], Any], timeout: float = PATIENCE
@@ -205,12 +210,14 @@ class Plane:
         check = _has_condition(holds) if isinstance(holds, str) else holds
         end = time.monotonic() + timeout
         while True:
-            found = self._wait(self._get(*identity))
-            if check(found):
-                return found
+            live = self._wait(self._get(*identity))
+            if check(live):
+                return live
             if time.monotonic() > end:
-                what = f"condition {holds}" if isinstance(holds, str) else "it"
-                raise NotInTime(f"{what} did not come true in {timeout:g} s of {_told(identity, found)}")
+                condition = f"condition {holds}" if isinstance(holds, str) else "it"
+                raise NotInTime(
+                    f"{condition} did not come true in {timeout:g} s of {_description(identity, live)}"
+                )
             time.sleep(_PAUSE)
 
     async def _kind(self, api_version: str, kind: str, timeout: float = 0.0) -> Kind:
@@ -254,44 +261,46 @@ class Plane:
 
     async def _set_status(self, obj: Object, status: Object) -> Object:
         api_version, kind, name, namespace = _identity(obj)
-        found = await self._kind(api_version, kind)
+        served = await self._kind(api_version, kind)
         patch = {"status": status}
         try:
-            return await self._client.patch_merge(found, name, patch, namespace, MANAGER, "status")
+            return await self._client.patch_merge(served, name, patch, namespace, MANAGER, "status")
         except NotFound:
             # A kind without a subresource for the status has it among its other fields.
-            return await self._client.patch_merge(found, name, patch, namespace, MANAGER)
+            return await self._client.patch_merge(served, name, patch, namespace, MANAGER)
 
 
-def _objects(given: Given) -> Objects:
-    if isinstance(given, dict):
-        return [given]
-    text = os.fspath(given)
+def _objects(source: Given) -> Objects:
+    if isinstance(source, dict):
+        return [source]
+    text = os.fspath(source)
     if "\n" in text:
         documents = yaml.read_documents(text, "text")
     else:
         documents = read_documents(text, f"cannot apply {text}")
-    return [object_of(each, "cannot apply") for each in documents if each.value is not None]
+    return [object_of(document, "cannot apply") for document in documents if document.value is not None]
 
 
 def _identity(
-    given: str | Object, kind: str = "", name: str = "", namespace: str = ""
+    identity: str | Object, kind: str = "", name: str = "", namespace: str = ""
 ) -> tuple[str, str, str, str]:
-    if isinstance(given, str):
-        return given, kind, name, namespace
-    metadata = given.get("metadata") or {}
-    return given["apiVersion"], given["kind"], metadata["name"], metadata.get("namespace") or ""
+    if isinstance(identity, str):
+        return identity, kind, name, namespace
+    metadata = identity.get("metadata") or {}
+    return identity["apiVersion"], identity["kind"], metadata["name"], metadata.get("namespace") or ""
 
 
 def _has_condition(kind: str) -> Callable[[Object | None], bool]:
     def check(obj: Object | None) -> bool:
         conditions = read_conditions((obj or {}).get("status"))
-        return any(each.get("type") == kind and each.get("status") == "True" for each in conditions)
+        return any(
+            condition.get("type") == kind and condition.get("status") == "True" for condition in conditions
+        )
 
     return check
 
 
-def _told(identity: tuple[str, str, str, str], obj: Object | None) -> str:
+def _description(identity: tuple[str, str, str, str], obj: Object | None) -> str:
     from crossply.values.yaml import dump
 
     name = f"{identity[1]} {identity[2]}"

@@ -16,10 +16,10 @@ from crossply.kinds.composition import Step
 from crossply.pytest_plugin.snapshots import Snapshots
 from crossply.rendering.functions import caller
 from crossply.testing.expectation_check import check
-from crossply.testing.reconcile_rounds import Play, Played, Stage, by_name
+from crossply.testing.reconcile_rounds import CaseReconciler, CompositionUnderTest, RoundResult, by_name
 from crossply.testing.report import finding_lines, finding_of
-from crossply.testing.suite import EVERYTHING, Case, Happening, Source, Suite, Surroundings
-from crossply.testing.suite_inputs import Prepared, prepare_suite, scene_of
+from crossply.testing.suite import EVERYTHING, Case, CaseInputs, ObservedChange, Source, Suite
+from crossply.testing.suite_inputs import PreparedSuite, initial_state, prepare_suite
 from crossply.testing.suite_parser import read_suite
 from crossply.values import Object
 from crossply.values.yaml import Document, read_first
@@ -68,7 +68,7 @@ class Renderer:
         `functions` are Function objects, or Python functions by the names that steps call them by.
         """
         written, called = _functions(functions)
-        around = Surroundings(
+        around = CaseInputs(
             _sources(observed), _sources(required), _sources(credentials), os.fspath(schemas), context or {}
         )
         suite = Suite(
@@ -87,25 +87,25 @@ class Renderer:
 
     def _played(self, suite: Suite, called: Mapping[str, PythonFunction]) -> Rendition:
         prepared = prepare_suite(suite, called)
-        scene = scene_of(suite, suite.cases[0], prepared)
+        scene = initial_state(suite, suite.cases[0], prepared)
         runners = Runners(prepared.functions, suite.function_runtime)
         self._open.append(runners)
         call = _calling(called, runners, suite.timeout)
-        stage = Stage(prepared.recipe, prepared.machinery(scene.xr), call, prepared.defaulted)
-        return Rendition(Play(stage, scene), prepared, self._snapshots)
+        stage = CompositionUnderTest(prepared.recipe, prepared.machinery(scene.xr), call, prepared.defaulted)
+        return Rendition(CaseReconciler(stage, scene), prepared, self._snapshots)
 
 
-def _functions(given: Functions | None) -> tuple[tuple[Source, ...] | None, Mapping[str, PythonFunction]]:
-    if given is None:
+def _functions(functions: Functions | None) -> tuple[tuple[Source, ...] | None, Mapping[str, PythonFunction]]:
+    if functions is None:
         return None, {}
-    if isinstance(given, Mapping) and all(callable(each) for each in given.values()):
-        return (), given
-    return _sources(given), {}
+    if isinstance(functions, Mapping) and all(callable(function) for function in functions.values()):
+        return (), functions
+    return _sources(functions), {}
 
 
 def _calling(called: Mapping[str, PythonFunction], runners: Runners, timeout: float) -> CallFunction:
     """Calls of Python functions in this process, of all others as ever; each call may take so long."""
-    here = {name: InProcess(name, getattr(each, "run", each)) for name, each in called.items()}
+    here = {name: InProcess(name, getattr(function, "run", function)) for name, function in called.items()}
 
     def call(step: Step, request: Request) -> Response:
         runner = here.get(step.function)
@@ -114,17 +114,17 @@ def _calling(called: Mapping[str, PythonFunction], runners: Runners, timeout: fl
     return call
 
 
-def _source(given: Given) -> Source:
-    if isinstance(given, str) and "\n" in given:
-        value: Object = read_first(given).value
+def _source(source: Given) -> Source:
+    if isinstance(source, str) and "\n" in source:
+        value: Object = read_first(source).value
         return value
-    return given if isinstance(given, dict) else os.fspath(given)
+    return source if isinstance(source, dict) else os.fspath(source)
 
 
-def _sources(given: Many) -> tuple[Source, ...]:
-    if isinstance(given, str | os.PathLike | dict):
-        return (_source(given),)
-    return tuple(_source(each) for each in given)
+def _sources(sources: Many) -> tuple[Source, ...]:
+    if isinstance(sources, str | os.PathLike | dict):
+        return (_source(sources),)
+    return tuple(_source(source) for source in sources)
 
 
 class Rendition:
@@ -132,26 +132,26 @@ class Rendition:
 
     def __init__(
         self,
-        play: Play,
-        prepared: Prepared,
+        play: CaseReconciler,
+        prepared: PreparedSuite,
         snapshots: Snapshots,
-        happenings: Iterable[Happening] = (),
+        changes: Iterable[ObservedChange] = (),
         xr_patch: Object | None = None,
-        before: Played | None = None,
+        before: RoundResult | None = None,
     ) -> None:
         self._play = play
         self._prepared = prepared
         self._snapshots = snapshots
         self._before = before
-        self._played = play.round(happenings, xr_patch)
+        self._played = play.round(changes, xr_patch)
         self._check_valid()
 
     def _check_valid(self) -> None:
         __tracebackhide__ = True
-        validity = self._prepared.validity
-        if validity is not None:
+        validator = self._prepared.validator
+        if validator is not None:
             for name, obj in self._played.composed.items():
-                problems = validity.problems(obj)
+                problems = validator.problems(obj)
                 if problems:
                     raise AssertionError(f"resource {name} is not valid: {'; '.join(problems)}")
 
@@ -186,13 +186,16 @@ class Rendition:
     def conditions(self) -> dict[str, Object]:
         """The conditions of the composite resource by their types; of a pipeline that failed, too."""
         rendered = self._played.rendered or self._rendered
-        return {each["type"]: each for each in (rendered.composite.get("status") or {})["conditions"]}
+        return {
+            condition["type"]: condition
+            for condition in (rendered.composite.get("status") or {})["conditions"]
+        }
 
     @property
     def results(self) -> list[tuple[str, str]]:
         """What was told, as severity and message; of a pipeline that failed, too."""
         rendered = self._played.rendered or self._rendered
-        return [(each.type, each.message) for each in rendered.events]
+        return [(event.type, event.message) for event in rendered.events]
 
     @property
     def unready(self) -> tuple[str, ...]:
@@ -211,7 +214,7 @@ class Rendition:
         kind = {"apiVersion": "crossply.dev/v1alpha1", "kind": "CompositionTest"}
         suite = read_suite(Document({**kind, "spec": {"cases": [case]}}, "expect", 1))
         wrong = check(suite.cases[0].rounds[0].expectation, self._played, self._before)
-        lines = [line for each in wrong for line in list(finding_lines(finding_of(each, "", 0)))[:-1]]
+        lines = [line for mismatch in wrong for line in list(finding_lines(finding_of(mismatch, "", 0)))[:-1]]
         if lines:
             raise AssertionError("\n".join(("not as expected:", *lines)))
         return self
@@ -237,8 +240,10 @@ class Rendition:
 
         `ready="*"` stands for all of them; `xr` is a merge patch for the composite resource.
         """
-        happened = [Happening(name, status=each) for name, each in (status or {}).items()]
-        happened += [Happening(name, patch=each) for name, each in (patch or {}).items()]
-        happened += [Happening(name, ready=True) for name in (EVERYTHING if ready == EVERYTHING else ready)]
-        happened += [Happening(name, gone=True) for name in gone]
+        happened = [ObservedChange(name, status=fields) for name, fields in (status or {}).items()]
+        happened += [ObservedChange(name, patch=change) for name, change in (patch or {}).items()]
+        happened += [
+            ObservedChange(name, ready=True) for name in (EVERYTHING if ready == EVERYTHING else ready)
+        ]
+        happened += [ObservedChange(name, gone=True) for name in gone]
         return Rendition(self._play, self._prepared, self._snapshots, happened, xr, self._played)

@@ -33,6 +33,6 @@ class Snapshots(NamedTuple):
             return []
         if not os.path.exists(path):
             return [f"there is no snapshot {path} yet: write it with {UPDATE}"]
-        kept = read_documents(path, "cannot read snapshot")
-        found = [finding_of(mismatch, place or path, 0) for mismatch, place in compare(kept, shown)]
-        return [line for each in found for line in finding_lines(each)]
+        stored = read_documents(path, "cannot read snapshot")
+        findings = [finding_of(mismatch, place or path, 0) for mismatch, place in compare(stored, shown)]
+        return [line for finding in findings for line in finding_lines(finding)]

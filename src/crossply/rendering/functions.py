@@ -34,10 +34,12 @@ def running(functions: Iterable[Object], preferred: str | None) -> Iterator[Runn
         try:
             yield runners
         except StepFailed as problem:
-            raise problem.replace(hint=f"{_where(problem.function, functions)}{problem.hint}") from None
+            raise problem.replace(
+                hint=f"{_code_location(problem.function, functions)}{problem.hint}"
+            ) from None
 
 
-def _where(name: str, functions: Iterable[Object]) -> str:
+def _code_location(name: str, functions: Iterable[Object]) -> str:
     """Where the code of a function is that runs from files."""
     for function in functions:
         if name_of(function) == name:
@@ -68,8 +70,8 @@ def _runtime_of(function: Object, preferred: str | None) -> str:
         runtime = choose_runtime(function, preferred)
         _check_annotations(function, runtime)
     except CrossplyError as problem:
-        story = f'cannot start function runtimes: cannot get runtime for Function "{name_of(function)}"'
-        raise problem.within(story) from None
+        prefix = f'cannot start function runtimes: cannot get runtime for Function "{name_of(function)}"'
+        raise problem.within(prefix) from None
     return runtime
 
 

@@ -67,10 +67,10 @@ def check_definition(document: Document, purpose: str) -> None:
 
 def _typed(document: Document, go_type: GoType, purpose: str) -> Object:
     try:
-        found: Object = round_trip(document.value, go_type)
+        decoded: Object = round_trip(document.value, go_type)
     except DecodeError as problem:
         raise _refusal(document, problem, purpose) from None
-    return found
+    return decoded
 
 
 def _refusal(document: Document, problem: Exception, purpose: str, ours: str = "") -> SourceError:

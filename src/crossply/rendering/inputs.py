@@ -36,22 +36,22 @@ class CompositionFile(NamedTuple):
 
 def load_composite(path: str) -> Object:
     """The composite resource to render."""
-    story = f'cannot load composite resource from "{path}"'
-    purpose = f"{story}: cannot unmarshal composite resource YAML"
-    document = first_document(path, purpose, f"{story}: cannot read composite resource file")
+    prefix = f'cannot load composite resource from "{path}"'
+    purpose = f"{prefix}: cannot unmarshal composite resource YAML"
+    document = first_document(path, purpose, f"{prefix}: cannot read composite resource file")
     return object_of(document, purpose)
 
 
 def load_composition(path: str) -> CompositionFile:
     """The Composition to render with, in any accepted spelling."""
-    story = f'cannot load Composition from "{path}"'
-    purpose = f"{story}: cannot unmarshal composition resource YAML"
-    document = first_document(path, purpose, f"{story}: cannot read composition file")
-    return composition_in(document, story, purpose)
+    prefix = f'cannot load Composition from "{path}"'
+    purpose = f"{prefix}: cannot unmarshal composition resource YAML"
+    document = first_document(path, purpose, f"{prefix}: cannot read composition file")
+    return composition_in(document, prefix, purpose)
 
 
-def composition_in(document: Document, story: str, purpose: str) -> CompositionFile:
-    """The Composition in a document; `story` and `purpose` begin the sentences where it is none."""
+def composition_in(document: Document, prefix: str, purpose: str) -> CompositionFile:
+    """The Composition in a document; `prefix` and `purpose` begin the error messages."""
     value = document.value
     if not _is_composition(value):
         from crossply.rendering.go_type_errors import check_composition
@@ -59,7 +59,7 @@ def composition_in(document: Document, story: str, purpose: str) -> CompositionF
         check_composition(document, purpose)
         value = value or {}
         raise SourceError(
-            f"{story}: not a composition: {text_in(value, 'kind')}/{name_of(value)}",
+            f"{prefix}: not a composition: {text_in(value, 'kind')}/{name_of(value)}",
             place=f"{document.source}:{document.line}",
             hint=f"expected kind Composition of {_COMPOSITIONS[0]}",
         )
@@ -134,8 +134,8 @@ def check_fit(xr: Object, file: CompositionFile) -> None:
     composition = file.composition
     _check_type(xr, file)
     # The definition is not known yet, so a selector is looked for where modern resources have it.
-    wanted = match_labels(MODERN.read(xr, "compositionSelector"))
-    for key, value in wanted.items():
+    labels = match_labels(MODERN.read(xr, "compositionSelector"))
+    for key, value in labels.items():
         if key not in composition.labels:
             raise RenderRefused(
                 f'composition "{composition.name}" is missing required label "{key}"',
@@ -199,18 +199,18 @@ def _check_type(xr: Object, file: CompositionFile) -> None:
 
 def load_functions(path: str) -> list[Object]:
     """The Function packages that the pipeline names."""
-    story = f'cannot load functions from "{path}"'
+    prefix = f'cannot load functions from "{path}"'
     purpose = "cannot parse YAML Function manifest"
     functions = []
-    for document in _within(story, path, purpose):
+    for document in _within(prefix, path, purpose):
         function = document.value
         if not _is_ordinary_function(function):
             from crossply.rendering.go_type_errors import as_function
 
-            function = as_function(document, f"{story}: {purpose}")
+            function = as_function(document, f"{prefix}: {purpose}")
         if text_in(function, "kind") != "Function" or text_in(function, "apiVersion") not in _FUNCTIONS:
             raise SourceError(
-                f"{story}: not a function: {text_in(function, 'kind')}/{name_of(function)}",
+                f"{prefix}: not a function: {text_in(function, 'kind')}/{name_of(function)}",
                 place=f"{document.source}:{document.line}",
                 hint=f"expected kind Function of {_FUNCTIONS[0]}",
             )
@@ -232,26 +232,26 @@ def _is_ordinary_function(value: Any) -> bool:
     )
 
 
-def _within(story: str, path: str, purpose: str) -> list[Document]:
+def _within(prefix: str, path: str, purpose: str) -> list[Document]:
     try:
         return read_documents(path, purpose)
     except CrossplyError as problem:
-        raise problem.within(story) from None
+        raise problem.within(prefix) from None
 
 
-def load_objects(path: str, what: str, purpose: str) -> list[Object]:
+def load_objects(path: str, noun: str, purpose: str) -> list[Object]:
     """Any objects: observed resources, required resources."""
-    story = f'cannot load {what} from "{path}"'
-    documents = _within(story, path, purpose)
-    return [object_of(document, f"{story}: {purpose}") for document in documents]
+    prefix = f'cannot load {noun} from "{path}"'
+    documents = _within(prefix, path, purpose)
+    return [object_of(document, f"{prefix}: {purpose}") for document in documents]
 
 
-def load_required(paths: Iterable[str] | None, what: str) -> list[Object]:
+def load_required(paths: Iterable[str] | None, noun: str) -> list[Object]:
     """Objects that functions may require, of several files."""
-    found = []
+    objects = []
     for path in paths or ():
-        found += load_objects(path, what, "cannot parse YAML resource manifest")
-    return found
+        objects += load_objects(path, noun, "cannot parse YAML resource manifest")
+    return objects
 
 
 def load_schemas(path: str | None) -> list[Object]:
@@ -267,18 +267,18 @@ def load_secrets(path: str) -> list[Object]:
     """Secrets for functions' credentials; their kind may be left out, their data must be base64."""
     from crossply.rendering.go_type_errors import as_secret
 
-    story = f'cannot load secrets from "{path}"'
+    prefix = f'cannot load secrets from "{path}"'
     purpose = "cannot parse YAML secret manifest"
-    return [as_secret(document, f"{story}: {purpose}") for document in _within(story, path, purpose)]
+    return [as_secret(document, f"{prefix}: {purpose}") for document in _within(prefix, path, purpose)]
 
 
 def load_definition(path: str) -> Object:
     """The definition of the composite resource's kind."""
     from crossply.rendering.go_type_errors import check_definition
 
-    story = f'cannot load XRD from "{path}"'
-    purpose = f"{story}: cannot unmarshal XRD YAML"
-    document = first_document(path, purpose, f"{story}: cannot read XRD file")
+    prefix = f'cannot load XRD from "{path}"'
+    purpose = f"{prefix}: cannot unmarshal XRD YAML"
+    document = first_document(path, purpose, f"{prefix}: cannot read XRD file")
     check_definition(document, purpose)
     return document.value or {}
 

@@ -18,13 +18,13 @@ def documents(rendered: Rendered, original: Object | None, *, results: bool, con
     composite = rendered.composite
     if original is not None:
         composite = merge_over(original, composite)
-    told = rendered.events if results else ()
-    return in_order([composite, *rendered.composed], told, rendered.context if context else None)
+    events = rendered.events if results else ()
+    return in_order([composite, *rendered.composed], events, rendered.context if context else None)
 
 
-def in_order(objects: Iterable[Object], told: Iterable[Event], context: Object | None) -> list[Object]:
+def in_order(objects: Iterable[Object], events: Iterable[Event], context: Object | None) -> list[Object]:
     """Objects, then what was told, then the context, where there is one."""
-    shown = [*map(_at_rest, objects), *map(_result, told)]
+    shown = [*map(_at_rest, objects), *map(_result, events)]
     if context is not None:
         shown.append({"apiVersion": _API, "kind": "Context", "fields": from_wire(context)})
     return shown

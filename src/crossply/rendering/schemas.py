@@ -13,18 +13,18 @@ from crossply.schema.defaults import apply_defaults
 from crossply.values import Object
 from crossply.values.gojson import JsonError, loads
 
-_HOW_TO_SAVE = "save one with: kubectl get --raw /openapi/v3/apis/GROUP/VERSION"
+_SAVE_HINT = "save one with: kubectl get --raw /openapi/v3/apis/GROUP/VERSION"
 
 
 def load_schemas(path: str) -> list[Object]:
     """The OpenAPI v3 documents of a directory and of all directories in it."""
-    story = f'cannot load required schemas from "{path}"'
+    prefix = f'cannot load required schemas from "{path}"'
     if not os.path.exists(path):
-        raise SourceError(f"{story}: cannot walk directory: stat {path}: no such file or directory")
-    found = sorted(_json_files(path), key=lambda file: file.split(os.sep))
-    if not found:
-        raise SourceError(f'{story}: no JSON files found in "{path}"', hint=_HOW_TO_SAVE)
-    return [_openapi(file, story) for file in found]
+        raise SourceError(f"{prefix}: cannot walk directory: stat {path}: no such file or directory")
+    json_files = sorted(_json_files(path), key=lambda file: file.split(os.sep))
+    if not json_files:
+        raise SourceError(f'{prefix}: no JSON files found in "{path}"', hint=_SAVE_HINT)
+    return [_openapi(file, prefix) for file in json_files]
 
 
 def _json_files(path: str) -> Iterator[str]:
@@ -34,13 +34,13 @@ def _json_files(path: str) -> Iterator[str]:
         yield from (os.path.join(folder, name) for name in names if name.endswith(".json"))
 
 
-def _openapi(file: str, story: str) -> Object:
-    data = read_bytes(file, f'{story}: cannot read file "{file}"')
+def _openapi(file: str, prefix: str) -> Object:
+    data = read_bytes(file, f'{prefix}: cannot read file "{file}"')
     try:
         document = loads(data.decode("utf-8", "replace"))
     except JsonError as problem:
-        located = problem.replace(place=file, hint=_HOW_TO_SAVE)
-        raise located.within(f'{story}: cannot parse OpenAPI JSON from "{file}"') from None
+        located = problem.replace(place=file, hint=_SAVE_HINT)
+        raise located.within(f'{prefix}: cannot parse OpenAPI JSON from "{file}"') from None
     # Whatever else it holds, no kind is described in it.
     return document if isinstance(document, dict) else {}
 

@@ -64,10 +64,12 @@ def child_references(node: Node, secrets: bool) -> list[Reference]:
         own = [each._replace(namespace=reference.namespace) for each in secret]
         return [_reference(spec["resourceRef"]), *own]
     modern = spec.get("crossplane")
-    found = _references(modern.get("resourceRefs")) if isinstance(modern, dict) else []
-    found += _references(spec.get("resourceRefs")) + secret
+    references = _references(modern.get("resourceRefs")) if isinstance(modern, dict) else []
+    references += _references(spec.get("resourceRefs")) + secret
     # What a namespaced XR composes is in its namespace, without its saying so.
-    return [each if each.namespace else each._replace(namespace=reference.namespace) for each in found]
+    return [
+        child if child.namespace else child._replace(namespace=reference.namespace) for child in references
+    ]
 
 
 def _first_design(spec: Object) -> Object:
@@ -79,9 +81,9 @@ def _first_design(spec: Object) -> Object:
     return {}
 
 
-def _references(found: Any) -> list[Reference]:
+def _references(value: Any) -> list[Reference]:
     return (
-        [_reference(entry) for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
+        [_reference(entry) for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
     )
 
 

@@ -65,8 +65,8 @@ class Node:
     @property
     def metadata(self) -> Object:
         """Its metadata, empty where there are none."""
-        found = self.object.get("metadata")
-        return found if isinstance(found, dict) else {}
+        metadata = self.object.get("metadata")
+        return metadata if isinstance(metadata, dict) else {}
 
     @property
     def reference(self) -> Reference:
@@ -115,10 +115,10 @@ class Node:
     def condition(self, name: str) -> Condition:
         """One of its conditions. As when Go decodes them, one that is not well formed spoils them all."""
         status = self.object.get("status")
-        found = status.get("conditions") if isinstance(status, dict) else None
-        if not isinstance(found, list) or not all(_well_formed(entry) for entry in found):
+        conditions = status.get("conditions") if isinstance(status, dict) else None
+        if not isinstance(conditions, list) or not all(_well_formed(entry) for entry in conditions):
             return Condition()
-        for entry in found:
+        for entry in conditions:
             if entry.get("type") == name:
                 return Condition(*(entry.get(key) or "" for key in Condition._fields))
         return Condition()

@@ -42,12 +42,12 @@ class Reader:
 
     async def _ask(self, kind: Kind, reference: Reference) -> Node:
         try:
-            found = await self._client.get(kind, reference.name, reference.namespace)
+            live = await self._client.get(kind, reference.name, reference.namespace)
         except KubeError as problem:
             return Node(reference.stub(), kind, self._refused(problem, kind, reference))
-        if found is None:
+        if live is None:
             return Node(reference.stub(), kind, _not_found(kind, reference))
-        return Node(found, kind)
+        return Node(live, kind)
 
     async def everything(self, kind: Kind, namespace: str, labels: str = "") -> list[Node]:
         """Everything of a kind in a namespace."""
@@ -65,8 +65,8 @@ class Reader:
         kind = await self._kinds.called(of.api_version, of.kind)
         if kind is None:
             raise TraceError(not_served(of).message)
-        found = await self.everything(kind, "", f"pkg.crossplane.io/package={package.name}")
-        return sorted(found, key=lambda node: str(node.metadata.get("creationTimestamp") or ""))
+        nodes = await self.everything(kind, "", f"pkg.crossplane.io/package={package.name}")
+        return sorted(nodes, key=lambda node: str(node.metadata.get("creationTimestamp") or ""))
 
     def _refused(self, problem: KubeError, kind: Kind | None, reference: Reference) -> Problem:
         path = kind.path(reference.namespace, reference.name) if kind else "/api?timeout=32s"

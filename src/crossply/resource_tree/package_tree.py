@@ -38,7 +38,7 @@ class Packages:
     def __init__(self, reader: Reader, choice: Choice) -> None:
         self._reader = reader
         self._choice = choice
-        self._seen: set[str] = set()
+        self._visited: set[str] = set()
         self._locked: list[Object] = []
 
     async def grow(self, root: Node) -> None:
@@ -46,7 +46,7 @@ class Packages:
         lock = await self._reader.get(_LOCK)
         if lock.problem:
             raise TraceError(lock.problem.message)
-        self._seen = set()
+        self._visited = set()
         self._locked = _dicts(lock.object.get("packages"))
         waiting: list[tuple[Node, tuple[Reference, ...]]] = [(root, ())]
         loaded = 0
@@ -66,49 +66,51 @@ class Packages:
         package.children += await self._runtime_config(package)
         package.children += await self._revisions(package)
         try:
-            dependencies = [await self._reader.get(each) for each in await self._dependencies(package)]
+            dependencies = [
+                await self._reader.get(dependency) for dependency in await self._dependencies(package)
+            ]
         except TraceError as problem:
             raise problem.within(f"failed to get dependencies for package {name}") from None
         package.children += dependencies
         return dependencies
 
     async def _runtime_config(self, package: Node) -> list[Node]:
-        told = _spec(package).get("runtimeConfigRef")
-        if not self._choice.runtime_configs or not isinstance(told, dict):
+        runtime_config_ref = _spec(package).get("runtimeConfigRef")
+        if not self._choice.runtime_configs or not isinstance(runtime_config_ref, dict):
             return []
-        api_version = told.get("apiVersion") or _RUNTIME_CONFIG.api_version
-        kind = told.get("kind") or _RUNTIME_CONFIG.kind
-        return [await self._reader.get(Reference(api_version, kind, told.get("name") or ""))]
+        api_version = runtime_config_ref.get("apiVersion") or _RUNTIME_CONFIG.api_version
+        kind = runtime_config_ref.get("kind") or _RUNTIME_CONFIG.kind
+        return [await self._reader.get(Reference(api_version, kind, runtime_config_ref.get("name") or ""))]
 
     async def _revisions(self, package: Node) -> list[Node]:
         if self._choice.revisions == "none":
             return []
         name = package.reference.name
         try:
-            found = await self._reader.revisions(package.reference)
+            revisions = await self._reader.revisions(package.reference)
         except TraceError as problem:
-            story = f"failed to get revisions for package {name}"
+            prefix = f"failed to get revisions for package {name}"
             raise problem.within(
-                f"failed to set package revision children for package {name}: {story}"
+                f"failed to set package revision children for package {name}: {prefix}"
             ) from None
         shown = ("Active", "Inactive") if self._choice.revisions == "all" else ("Active",)
-        return [node for node in found if _spec(node).get("desiredState") in shown]
+        return [node for node in revisions if _spec(node).get("desiredState") in shown]
 
     async def _dependencies(self, package: Node) -> list[Reference]:
         status = package.object.get("status")
         current = status.get("currentRevision") if isinstance(status, dict) else None
         locked = next((entry for entry in self._locked if current and entry.get("name") == current), {})
-        found = []
+        references = []
         for dependency in _dicts(locked.get("dependencies")) if self._choice.dependencies != "none" else ():
             source = str(dependency.get("package") or "")
-            if self._choice.dependencies == "unique" and source in self._seen:
+            if self._choice.dependencies == "unique" and source in self._visited:
                 continue
             try:
-                found.append(await self._dependency(dependency, source))
+                references.append(await self._dependency(dependency, source))
             except TraceError as problem:
                 raise problem.within(f"failed to get dependency ref {source}") from None
-            self._seen.add(source)
-        return found
+            self._visited.add(source)
+        return references
 
     async def _dependency(self, dependency: Object, source: str) -> Reference:
         """The package that a dependency became, or would become."""
@@ -141,5 +143,5 @@ def _spec(node: Node) -> Object:
     return spec if isinstance(spec, dict) else {}
 
 
-def _dicts(found: Any) -> list[Object]:
-    return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
+def _dicts(value: Any) -> list[Object]:
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []

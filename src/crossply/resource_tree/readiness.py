@@ -44,8 +44,8 @@ def why_unready(node: Node) -> str:
     for name in ("Available", "Progressing", "Complete", "Healthy"):
         condition = node.condition(name)
         if condition.status == "False":
-            told = ": ".join(part for part in (condition.reason, condition.message) if part)
-            return f"its {name} condition is False{': ' if told else ''}{told}"
+            message = ": ".join(part for part in (condition.reason, condition.message) if part)
+            return f"its {name} condition is False{': ' if message else ''}{message}"
     return "it has no Ready condition, and the pipeline does not report it as ready"
 
 

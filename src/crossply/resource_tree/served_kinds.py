@@ -43,28 +43,28 @@ class Kinds:
         self._clock = clock
         self._served: list[Served] = []
         self._by_kind: dict[tuple[str, str], Kind] = {}
-        self._asked = float("-inf")
-        self._asking = asyncio.Lock()
+        self._fetched_at = float("-inf")
+        self._fetch_lock = asyncio.Lock()
 
     async def called(self, api_version: str, kind: str) -> Kind | None:
         """The kind that objects call themselves by."""
         key = (api_version, kind)
         if key not in self._by_kind:
-            async with self._asking:
-                if key not in self._by_kind and self._clock() - self._asked >= SHORTEST_PAUSE:
-                    await self._ask()
+            async with self._fetch_lock:
+                if key not in self._by_kind and self._clock() - self._fetched_at >= SHORTEST_PAUSE:
+                    await self._fetch()
         return self._by_kind.get(key)
 
     async def named(self, text: str) -> Kind | None:
         """The kind that a user means by `TYPE[.VERSION][.GROUP]`."""
-        async with self._asking:
-            await self._ask()
+        async with self._fetch_lock:
+            await self._fetch()
         return find(self._served, text)
 
-    async def _ask(self) -> None:
-        found = await asyncio.gather(self._at("/api"), self._at("/apis"))
-        self._asked = self._clock()
-        self._served = [served for part in found for served in part]
+    async def _fetch(self) -> None:
+        groups = await asyncio.gather(self._at("/api"), self._at("/apis"))
+        self._fetched_at = self._clock()
+        self._served = [served for part in groups for served in part]
         self._by_kind = {
             (item.kind.api_version, item.kind.kind): item.kind for item in reversed(self._served)
         }
@@ -84,10 +84,12 @@ class Kinds:
             preferred = (group.get("preferredVersion") or {}).get("groupVersion")
             groups.append(sorted(names, key=lambda name: name != preferred))
         ranked = [(rank, name) for names in groups for rank, name in enumerate(names)]
-        asked = (self._client.request("GET", f"{path}/{name}") for _, name in ranked)
-        replies = await asyncio.gather(*asked)
-        found = zip(ranked, replies, strict=True)
-        return list(itertools.chain(*(_listed(orjson.loads(reply.data), rank) for (rank, _), reply in found)))
+        requests = (self._client.request("GET", f"{path}/{name}") for _, name in ranked)
+        replies = await asyncio.gather(*requests)
+        documents = zip(ranked, replies, strict=True)
+        return list(
+            itertools.chain(*(_listed(orjson.loads(reply.data), rank) for (rank, _), reply in documents))
+        )
 
 
 def find(served: list[Served], text: str) -> Kind | None:
@@ -96,13 +98,13 @@ def find(served: list[Served], text: str) -> Kind | None:
     readings = spellings(text)
     for spelling in readings:
         for matches in (_by_resource, _by_short_name, _by_resource_in_a_group_that_begins_so):
-            found = _first(best_first, spelling, matches)
-            if found:
-                return found
+            kind = _first(best_first, spelling, matches)
+            if kind:
+                return kind
     for spelling in readings:
-        found = _first(best_first, spelling, _by_kind)
-        if found:
-            return found
+        kind = _first(best_first, spelling, _by_kind)
+        if kind:
+            return kind
     return None
 
 
@@ -145,17 +147,17 @@ def _aggregated(document: Object) -> Iterator[Served]:
                 # An entry without a kind of its own only carries subresources.
                 kind = (row.get("responseKind") or {}).get("kind")
                 if kind:
-                    found = Kind(
+                    kind_ = Kind(
                         name, version["version"], kind, row["resource"], row["scope"] == "Namespaced"
                     )
                     singular = row.get("singularResource") or kind.lower()
-                    yield Served(found, singular, tuple(row.get("shortNames") or ()), rank)
+                    yield Served(kind_, singular, tuple(row.get("shortNames") or ()), rank)
 
 
 def _listed(document: Object, rank: int) -> Iterator[Served]:
     group, version = split_api_version(document["groupVersion"])
     for row in document.get("resources") or ():
         if "/" not in row["name"]:
-            found = Kind(group, version, row["kind"], row["name"], row["namespaced"])
+            kind_ = Kind(group, version, row["kind"], row["name"], row["namespaced"])
             singular = row.get("singularName") or row["kind"].lower()
-            yield Served(found, singular, tuple(row.get("shortNames") or ()), rank)
+            yield Served(kind_, singular, tuple(row.get("shortNames") or ()), rank)

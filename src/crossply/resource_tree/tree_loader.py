@@ -64,7 +64,7 @@ class Loading:
         self._root = root
         self._trees = trees
 
-    async def one(self) -> Trace:
+    async def load_one(self) -> Trace:
         """The tree of one resource."""
         root = await self._reader.get(self._root)
         if root.problem:
@@ -72,7 +72,7 @@ class Loading:
         await self._grow(root)
         return Trace([root], is_list=False)
 
-    async def again(self) -> Node | None:
+    async def reload(self) -> Node | None:
         """The tree as it is now; None once its root is gone."""
         root = await self._reader.get(self._root)
         if root.problem and root.problem.sort == NOT_FOUND:
@@ -82,12 +82,12 @@ class Loading:
         await self._grow(root)
         return root
 
-    async def all(self) -> Trace:
+    async def load_all(self) -> Trace:
         """The trees of all resources of the kind."""
         try:
             roots = await self._reader.everything(self._kind, self._root.namespace)
         except TraceError as problem:
-            raise problem.within(self._story("<all>")) from None
+            raise problem.within(self._error_prefix("<all>")) from None
         for root in roots:
             await self._grow(root)
         return Trace(roots, is_list=True, empty_hint="" if roots else self._none())
@@ -106,15 +106,15 @@ class Loading:
         try:
             await self._trees.grow(root)
         except TraceError as problem:
-            story = f"cannot get resource tree: kind={kind} name={name} namespace={namespace} {_VERIFY}"
-            raise problem.within(story) from None
+            prefix = f"cannot get resource tree: kind={kind} name={name} namespace={namespace} {_VERIFY}"
+            raise problem.within(prefix) from None
 
     def _missing(self, problem: Problem) -> TraceError:
         place = f" -n {self._root.namespace}" if self._root.namespace else ""
         hint = f"crossply trace {self._kind.resource}{place} lists what is there"
-        story = self._story(self._root.name)
-        return TraceError(f"{story}: {problem.message}", hint=hint if problem.sort == NOT_FOUND else "")
+        prefix = self._error_prefix(self._root.name)
+        return TraceError(f"{prefix}: {problem.message}", hint=hint if problem.sort == NOT_FOUND else "")
 
-    def _story(self, name: str) -> str:
-        where = f"kind={self._root.kind} name={name} namespace={self._root.namespace}"
-        return f"cannot get requested resource: {where} {_VERIFY}"
+    def _error_prefix(self, name: str) -> str:
+        identity = f"kind={self._root.kind} name={name} namespace={self._root.namespace}"
+        return f"cannot get requested resource: {identity} {_VERIFY}"

@@ -26,7 +26,7 @@ _FORMATS = {
 def example_of(crd: Object) -> Object:
     """A composite resource with everything that is required, and every other scalar of the spec."""
     spec = crd["spec"]
-    version = next((each for each in spec["versions"] if each.get("served")), None)
+    version = next((version for version in spec["versions"] if version.get("served")), None)
     if version is None:
         raise ConversionError("no served version found in XRD", hint="set served on a version")
     schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
@@ -44,11 +44,11 @@ def example_of(crd: Object) -> Object:
 
 def _object(schema: Object, depth: int) -> Object:
     required = schema.get("required") or []
-    found = {}
+    fields = {}
     for key, inner in (schema.get("properties") or {}).items():
         if key in required or (depth == 0 and _is_scalar(inner)):
-            found[key] = value_of(inner, depth + 1)
-    return found
+            fields[key] = value_of(inner, depth + 1)
+    return fields
 
 
 def _is_scalar(schema: Object) -> bool:
@@ -77,8 +77,8 @@ def _number(schema: Object, depth: int) -> int | float:
     least, most = schema.get("minimum"), schema.get("maximum")
     least = least + 1 if least is not None and schema.get("exclusiveMinimum") else least
     step = schema.get("multipleOf")
-    found = least if least is not None else min(1, most) if most is not None else 1
-    return -(-found // step) * step if step else found
+    size = least if least is not None else min(1, most) if most is not None else 1
+    return -(-size // step) * step if step else size
 
 
 def _list(schema: Object, depth: int) -> list[Any]:

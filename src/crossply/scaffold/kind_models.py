@@ -63,7 +63,9 @@ class KindModel(NamedTuple):
     models: tuple[Model, ...]
 
 
-def models_in(definition: Object, taken: dict[tuple[str, str], set[str]], place: str = "") -> list[KindModel]:
+def models_in(
+    definition: Object, used_names: dict[tuple[str, str], set[str]], place: str = ""
+) -> list[KindModel]:
     """The models of what an XRD or a CRD defines; `taken` are the names of classes that there are."""
     crd = (
         composite_crd(definition)
@@ -71,7 +73,7 @@ def models_in(definition: Object, taken: dict[tuple[str, str], set[str]], place:
         else definition
     )
     try:
-        return models_of(crd, taken)
+        return models_of(crd, used_names)
     except (KeyError, TypeError, AttributeError) as problem:
         raise SourceError(
             f'cannot read the {text_in(definition, "kind")} "{name_of(definition)}": {problem}',
@@ -80,23 +82,23 @@ def models_in(definition: Object, taken: dict[tuple[str, str], set[str]], place:
         ) from None
 
 
-def models_of(crd: Object, taken: dict[tuple[str, str], set[str]] | None = None) -> list[KindModel]:
+def models_of(crd: Object, used_names: dict[tuple[str, str], set[str]] | None = None) -> list[KindModel]:
     """The classes of every served version of a CustomResourceDefinition.
 
     `taken` are the names of classes that the modules of groups and versions have already.
     """
-    taken = {} if taken is None else taken
+    used_names = {} if used_names is None else used_names
     spec = crd["spec"]
-    found = []
+    kinds = []
     for version in spec["versions"]:
         if version.get("served") is False:
             continue
         schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
-        reading = _Reading(taken.setdefault((spec["group"], version["name"]), set()))
+        reading = _Reading(used_names.setdefault((spec["group"], version["name"]), set()))
         kind = spec["names"]["kind"]
         reading.add_kind(kind, f"{spec['group']}/{version['name']}", schema)
-        found.append(KindModel(spec["group"], version["name"], kind, tuple(reading.models)))
-    return found
+        kinds.append(KindModel(spec["group"], version["name"], kind, tuple(reading.models)))
+    return kinds
 
 
 class _Reading:
@@ -129,7 +131,7 @@ class _Reading:
             attributes.append(self._attribute(name, key, inner, key in required, attributes, depth))
         rest = ""
         if schema.get(_PRESERVE):
-            rest = field_name("rest", {each.name for each in attributes})
+            rest = field_name("rest", {attribute.name for attribute in attributes})
         model = Model(name, str(schema.get("description") or ""), tuple(attributes), rest)
         self.models.insert(position, model)
         return name
@@ -137,7 +139,7 @@ class _Reading:
     def _attribute(
         self, owner: str, key: str, schema: Object, required: bool, others: list[Attribute], depth: int
     ) -> Attribute:
-        name = field_name(key, {each.name for each in others})
+        name = field_name(key, {attribute.name for attribute in others})
         default = schema.get("default")
         return Attribute(
             key=key,
@@ -149,8 +151,8 @@ class _Reading:
         )
 
     def _type(self, owner: str, key: str, schema: Object, depth: int) -> Type:
-        found = self._plain_type(owner, key, schema, depth)
-        return found._replace(nullable=True) if schema.get("nullable") is True else found
+        plain_type = self._plain_type(owner, key, schema, depth)
+        return plain_type._replace(nullable=True) if schema.get("nullable") is True else plain_type
 
     def _plain_type(self, owner: str, key: str, schema: Object, depth: int) -> Type:
         if schema.get("x-kubernetes-int-or-string"):
@@ -175,18 +177,18 @@ class _Reading:
         return Type("dict[str, Any]", "dict", Type(ANYTHING))
 
 
-def annotation(found: Type) -> str:
+def annotation(type_: Type) -> str:
     """A type as it is written, with None where that is a value of it."""
-    may_be_none = found.nullable and found.annotation != ANYTHING
-    return f"{found.annotation} | None" if may_be_none else found.annotation
+    may_be_none = type_.nullable and type_.annotation != ANYTHING
+    return f"{type_.annotation} | None" if may_be_none else type_.annotation
 
 
 def _literal(schema: Object) -> str:
     """The values of an enum; empty where there is none that Literal can hold."""
     from crossply.scaffold.python_model_code import literal
 
-    values = [each for each in schema.get("enum") or () if each is not None]
-    if not values or not all(isinstance(each, str | int) for each in values):
+    values = [value for value in schema.get("enum") or () if value is not None]
+    if not values or not all(isinstance(value, str | int) for value in values):
         return ""
     return f"Literal[{', '.join(dict.fromkeys(map(literal, values)))}]"
 

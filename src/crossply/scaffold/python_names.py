@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection
 
 # Words that annotations and methods of generated classes use: a field of that name would hide them.
-_TAKEN = frozenset(
+_RESERVED = frozenset(
     {
         *(
             "Any",
@@ -28,28 +28,28 @@ _TAKEN = frozenset(
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z]+|[0-9]+")
 
 
-def field_name(key: str, taken: Collection[str]) -> str:
+def field_name(key: str, used: Collection[str]) -> str:
     """The name of a field: `clusterIPs` is `cluster_ips`, `class` is `class_`."""
     name = "_".join(_words(key)) or "field"
     if name[0].isdigit():
         name = f"field_{name}"
-    if keyword.iskeyword(name) or name in _TAKEN:
+    if keyword.iskeyword(name) or name in _RESERVED:
         name += "_"
-    return _free(name, taken)
+    return _free(name, used)
 
 
-def kind_name(kind: str, taken: Collection[str]) -> str:
+def kind_name(kind: str, used: Collection[str]) -> str:
     """The name of the class of a kind: that of the kind, wherever it can be one."""
-    usable = kind.isidentifier() and not keyword.iskeyword(kind) and kind not in _TAKEN
-    return _free(kind, taken, "") if usable else class_name("", kind, taken)
+    usable = kind.isidentifier() and not keyword.iskeyword(kind) and kind not in _RESERVED
+    return _free(kind, used, "") if usable else class_name("", kind, used)
 
 
-def class_name(parent: str, key: str, taken: Collection[str]) -> str:
+def class_name(parent: str, key: str, used: Collection[str]) -> str:
     """The name of the class of a field: that of its parent, and its own."""
     name = parent + "".join(word[:1].upper() + word[1:] for word in _words(key))
-    if not name or name[0].isdigit() or keyword.iskeyword(name) or name in _TAKEN:
+    if not name or name[0].isdigit() or keyword.iskeyword(name) or name in _RESERVED:
         name = f"Model{name}"
-    return _free(name, taken, "")
+    return _free(name, used, "")
 
 
 def module_name(group: str, version: str) -> str:
@@ -60,13 +60,13 @@ def module_name(group: str, version: str) -> str:
 
 def _words(key: str) -> list[str]:
     # In plurals of acronyms (`clusterIPs`) the s belongs to the acronym.
-    plain = re.sub(r"([A-Z]{2,})s(?![a-z])", lambda found: found.group(1).capitalize() + "s", key)
+    plain = re.sub(r"([A-Z]{2,})s(?![a-z])", lambda match: match.group(1).capitalize() + "s", key)
     return [word.lower() for word in _WORDS.findall(plain)]
 
 
-def _free(name: str, taken: Collection[str], joint: str = "_") -> str:
-    number, found = 2, name
-    while found in taken:
-        found = f"{name.rstrip('_')}{joint}{number}"
+def _free(name: str, used: Collection[str], joint: str = "_") -> str:
+    number, candidate = 2, name
+    while candidate in used:
+        candidate = f"{name.rstrip('_')}{joint}{number}"
         number += 1
-    return found
+    return candidate

@@ -17,21 +17,21 @@ def suite_text(name: str, sources: Mapping[str, str | Object], rounds: Sequence[
     text = _HEAD.format(name=dump(name).strip(), spec=spec)
     text += "  - name: composes what it should\n    rounds:\n"
     text += _round(_expectation(first, with_objects=True), "")
-    for each in later:
+    for rendered in later:
         observe = "observe:\n- name: '*'\n  ready: true\n"
-        text += _round(_expectation(each, with_objects=False), observe)
+        text += _round(_expectation(rendered, with_objects=False), observe)
     return text
 
 
 def _expectation(rendered: Rendered, *, with_objects: bool) -> Object:
-    found: Object = {"conditions": [_ready(rendered)]}
+    expectation: Object = {"conditions": [_ready(rendered)]}
     if with_objects:
         composed = by_name(rendered.composed)
-        found["otherResources"] = "Forbid"
-        found["resources"] = [
+        expectation["otherResources"] = "Forbid"
+        expectation["resources"] = [
             {"name": name, "object": _without_metadata(composed[name])} for name in sorted(composed)
         ]
-    return found
+    return expectation
 
 
 def _without_metadata(obj: Object) -> Object:
@@ -40,8 +40,8 @@ def _without_metadata(obj: Object) -> Object:
 
 def _ready(rendered: Rendered) -> Object:
     conditions = rendered.composite["status"]["conditions"]
-    found = next(each for each in conditions if each["type"] == "Ready")
-    return {"type": "Ready", "status": found["status"]}
+    ready = next(condition for condition in conditions if condition["type"] == "Ready")
+    return {"type": "Ready", "status": ready["status"]}
 
 
 def _round(expectation: Object, before: str) -> str:

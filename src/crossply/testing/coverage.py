@@ -54,7 +54,7 @@ class Tracker:
     def __init__(self) -> None:
         self._reached: set[Part] = set()
 
-    def following(self, call: CallFunction) -> CallFunction:
+    def tracked(self, call: CallFunction) -> CallFunction:
         """The same calls, each noted."""
 
         def noted(step: Step, request: Request) -> Response:
@@ -93,10 +93,10 @@ def _parts(composition: Composition, written: Any) -> Iterable[tuple[Part, Path]
                 yield Part(RESOURCE, name), (*inside, "resources", number)
 
 
-def by_composition(found: Iterable[Coverage]) -> list[Coverage]:
+def by_composition(coverages: Iterable[Coverage]) -> list[Coverage]:
     """The coverage of each Composition by all suites together."""
     joined: dict[tuple[str, str], Coverage] = {}
-    for each in found:
-        key = (each.file, each.composition)
-        joined[key] = joined[key].joined(each) if key in joined else each
+    for coverage in coverages:
+        key = (coverage.file, coverage.composition)
+        joined[key] = joined[key].joined(coverage) if key in joined else coverage
     return list(joined.values())

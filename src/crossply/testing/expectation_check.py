@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from crossply.compose.metadata import COMPOSITE_LABEL, RESOURCE_NAME_ANNOTATION, metadata_of
 from crossply.compose.rendering import Rendered
-from crossply.testing.reconcile_rounds import Played, by_name
-from crossply.testing.suite import EXACT, FORBID, Expectation, Path, Pattern, ResourcePattern, Telling
+from crossply.testing.reconcile_rounds import RoundResult, by_name
+from crossply.testing.suite import EXACT, FORBID, Expectation, ExpectedMessage, Path, Pattern, ResourcePattern
 from crossply.testing.value_matching import mismatches, written_path
 from crossply.values import Object
 from crossply.values.differences import MISSING, differences, written
@@ -29,7 +29,7 @@ class Mismatch(NamedTuple):
     """Where the expectation was written, in its document."""
 
 
-def check(expectation: Expectation, played: Played, before: Played | None) -> list[Mismatch]:
+def check(expectation: Expectation, played: RoundResult, before: RoundResult | None) -> list[Mismatch]:
     """Everything in which a round is not as expected."""
     wrong = list(_failure(expectation, played))
     if wrong or played.rendered is None:
@@ -38,27 +38,29 @@ def check(expectation: Expectation, played: Played, before: Played | None) -> li
     return [
         *_composite(expectation, rendered),
         *_resources(expectation, played),
-        *_tellings("condition", expectation.conditions, _conditions(rendered)),
-        *_tellings("result", expectation.results, _results(rendered)),
+        *_expected_messages("condition", expectation.conditions, _conditions(rendered)),
+        *_expected_messages("result", expectation.results, _results(rendered)),
         *_context(expectation, rendered),
         *_absences(expectation, rendered),
         *_unchanged(expectation, played, before),
     ]
 
 
-def _failure(expectation: Expectation, played: Played) -> Iterator[Mismatch]:
-    wanted = expectation.failure
-    told = None if played.problem is None else str(played.problem)
-    if wanted is None and told is not None:
-        yield Mismatch("pipeline", "failure", MISSING, told, expectation.path)
-    elif wanted is not None and (told is None or wanted.name not in told):
-        yield Mismatch("pipeline", "failure", wanted.name, MISSING if told is None else told, wanted.path)
+def _failure(expectation: Expectation, played: RoundResult) -> Iterator[Mismatch]:
+    expected = expectation.failure
+    message = None if played.problem is None else str(played.problem)
+    if expected is None and message is not None:
+        yield Mismatch("pipeline", "failure", MISSING, message, expectation.path)
+    elif expected is not None and (message is None or expected.name not in message):
+        yield Mismatch(
+            "pipeline", "failure", expected.name, MISSING if message is None else message, expected.path
+        )
 
 
 def _matched(subject: str, pattern: Pattern, actual: Any) -> Iterator[Mismatch]:
-    for each in mismatches(pattern.object, actual, pattern.match):
-        path = (*pattern.path, *written_path(pattern.object, each.path))
-        yield Mismatch(subject, each.field, each.before, each.after, path)
+    for mismatch in mismatches(pattern.object, actual, pattern.match):
+        path = (*pattern.path, *written_path(pattern.object, mismatch.path))
+        yield Mismatch(subject, mismatch.field, mismatch.before, mismatch.after, path)
 
 
 def _composite(expectation: Expectation, rendered: Rendered) -> Iterator[Mismatch]:
@@ -66,87 +68,94 @@ def _composite(expectation: Expectation, rendered: Rendered) -> Iterator[Mismatc
         yield from _matched("composite resource", expectation.composite, rendered.composite)
 
 
-def _resources(expectation: Expectation, played: Played) -> Iterator[Mismatch]:
+def _resources(expectation: Expectation, played: RoundResult) -> Iterator[Mismatch]:
     composed = played.composed
-    for wanted in expectation.resources:
-        if wanted.name not in composed:
-            yield Mismatch(f"resource {wanted.name}", "", "composed", MISSING, wanted.path)
+    for pattern in expectation.resources:
+        if pattern.name not in composed:
+            yield Mismatch(f"resource {pattern.name}", "", "composed", MISSING, pattern.path)
         else:
-            yield from _resource(wanted, composed[wanted.name], played)
+            yield from _resource(pattern, composed[pattern.name], played)
     if expectation.other_resources == FORBID:
-        known = {wanted.name for wanted in expectation.resources}
+        known = {pattern.name for pattern in expectation.resources}
         for name in sorted(composed.keys() - known):
             path = (*expectation.path, "otherResources")
             yield Mismatch(f"resource {name}", "", MISSING, "composed", path)
 
 
-def _resource(wanted: ResourcePattern, actual: Object, played: Played) -> Iterator[Mismatch]:
-    subject = f"resource {wanted.name}"
-    if wanted.pattern is not None:
-        if wanted.pattern.match == EXACT:
-            actual = _without_identity(actual, wanted.pattern.object)
-        yield from _matched(subject, wanted.pattern, actual)
-    if wanted.ready is not None and played.rendered is not None:
-        ready = wanted.name not in played.rendered.unready
-        if ready != wanted.ready:
-            yield Mismatch(subject, "ready", wanted.ready, ready, (*wanted.path, "ready"))
+def _resource(pattern: ResourcePattern, actual: Object, played: RoundResult) -> Iterator[Mismatch]:
+    subject = f"resource {pattern.name}"
+    if pattern.pattern is not None:
+        if pattern.pattern.match == EXACT:
+            actual = _without_identity(actual, pattern.pattern.object)
+        yield from _matched(subject, pattern.pattern, actual)
+    if pattern.ready is not None and played.rendered is not None:
+        ready = pattern.name not in played.rendered.unready
+        if ready != pattern.ready:
+            yield Mismatch(subject, "ready", pattern.ready, ready, (*pattern.path, "ready"))
 
 
 def _without_identity(actual: Object, expected: Object) -> Object:
     """The resource without what the engine gave it, but for what is expected of that."""
-    wanted = metadata_of(expected)
+    expected_metadata = metadata_of(expected)
     metadata = {
-        key: value for key, value in metadata_of(actual).items() if key not in _IDENTITY or key in wanted
+        key: value
+        for key, value in metadata_of(actual).items()
+        if key not in _IDENTITY or key in expected_metadata
     }
     for field, ours in (("labels", COMPOSITE_LABEL), ("annotations", RESOURCE_NAME_ANNOTATION)):
-        kept = dict(metadata.get(field) or {})
-        if ours not in (wanted.get(field) or {}):
-            kept.pop(ours, None)
+        values = dict(metadata.get(field) or {})
+        if ours not in (expected_metadata.get(field) or {}):
+            values.pop(ours, None)
         metadata.pop(field, None)
-        if kept or field in wanted:
-            metadata[field] = kept
+        if values or field in expected_metadata:
+            metadata[field] = values
     rest = {key: value for key, value in actual.items() if key != "metadata"}
     return {**rest, "metadata": metadata} if metadata or "metadata" in expected else rest
 
 
 def _conditions(rendered: Rendered) -> list[dict[str, str]]:
     status = rendered.composite.get("status") or {}
-    return [{key: str(value) for key, value in each.items()} for each in status.get("conditions") or []]
+    return [
+        {key: str(value) for key, value in condition.items()} for condition in status.get("conditions") or []
+    ]
 
 
 def _results(rendered: Rendered) -> list[dict[str, str]]:
     return [
-        {"severity": each.type, "reason": each.reason, "message": each.message} for each in rendered.events
+        {"severity": event.type, "reason": event.reason, "message": event.message}
+        for event in rendered.events
     ]
 
 
-def _tellings(kind: str, wanted: tuple[Telling, ...], told: list[dict[str, str]]) -> Iterator[Mismatch]:
-    for telling in wanted:
-        if any(_fits(telling, each) for each in told):
+def _expected_messages(
+    kind: str, expected_messages: tuple[ExpectedMessage, ...], actual: list[dict[str, str]]
+) -> Iterator[Mismatch]:
+    for expected in expected_messages:
+        if any(_fits(expected, message) for message in actual):
             continue
-        yield from _nearest(kind, telling, told)
+        yield from _nearest(kind, expected, actual)
 
 
-def _fits(telling: Telling, told: dict[str, str]) -> bool:
-    if telling.contains is not None and telling.contains not in told.get("message", ""):
+def _fits(expected: ExpectedMessage, actual: dict[str, str]) -> bool:
+    if expected.contains is not None and expected.contains not in actual.get("message", ""):
         return False
-    return all(told.get(key, "") == value for key, value in telling.fields.items())
+    return all(actual.get(key, "") == value for key, value in expected.fields.items())
 
 
-def _nearest(kind: str, telling: Telling, told: list[dict[str, str]]) -> Iterator[Mismatch]:
+def _nearest(kind: str, expected: ExpectedMessage, actual: list[dict[str, str]]) -> Iterator[Mismatch]:
     """Compare a condition with the one of its type; of anything else say what there is."""
-    subject = f"{kind} {telling.fields['type']}" if "type" in telling.fields else kind
-    same = [each for each in told if each.get("type") == telling.fields.get("type")]
+    subject = f"{kind} {expected.fields['type']}" if "type" in expected.fields else kind
+    same = [condition for condition in actual if condition.get("type") == expected.fields.get("type")]
     if kind != "condition" or not same:
-        shown = {**telling.fields, **({"contains": telling.contains} if telling.contains else {})}
-        yield Mismatch(subject, "", shown, told or MISSING, telling.path)
+        shown = {**expected.fields, **({"contains": expected.contains} if expected.contains else {})}
+        yield Mismatch(subject, "", shown, actual or MISSING, expected.path)
         return
-    for key, value in telling.fields.items():
+    for key, value in expected.fields.items():
         if same[0].get(key, "") != value:
-            yield Mismatch(subject, key, value, same[0].get(key, MISSING), (*telling.path, key))
-    if telling.contains is not None and telling.contains not in same[0].get("message", ""):
-        path = (*telling.path, "contains")
-        yield Mismatch(subject, "message contains", telling.contains, same[0].get("message", MISSING), path)
+            yield Mismatch(subject, key, value, same[0].get(key, MISSING), (*expected.path, key))
+    if expected.contains is not None and expected.contains not in same[0].get("message", ""):
+        path = (*expected.path, "contains")
+        yield Mismatch(subject, "message contains", expected.contains, same[0].get("message", MISSING), path)
 
 
 def _context(expectation: Expectation, rendered: Rendered) -> Iterator[Mismatch]:
@@ -156,28 +165,31 @@ def _context(expectation: Expectation, rendered: Rendered) -> Iterator[Mismatch]
 
 def _absences(expectation: Expectation, rendered: Rendered) -> Iterator[Mismatch]:
     composed, deleted = by_name(rendered.composed), by_name(rendered.deleted)
-    for each in expectation.absent_resources:
-        if each.name in composed:
-            yield Mismatch(f"resource {each.name}", "", MISSING, composed[each.name], each.path)
-    for each in expectation.deleted:
-        if each.name not in deleted:
-            actual = "composed" if each.name in composed else "not observed"
-            yield Mismatch(f"resource {each.name}", "", "deleted", actual, each.path)
-    for kind, unwanted, told in (
+    for absent in expectation.absent_resources:
+        if absent.name in composed:
+            yield Mismatch(f"resource {absent.name}", "", MISSING, composed[absent.name], absent.path)
+    for expected_deletion in expectation.deleted:
+        name = expected_deletion.name
+        if name not in deleted:
+            actual = "composed" if name in composed else "not observed"
+            yield Mismatch(f"resource {name}", "", "deleted", actual, expected_deletion.path)
+    for kind, unwanted, messages in (
         ("condition", expectation.absent_conditions, _conditions(rendered)),
         ("result", expectation.absent_results, _results(rendered)),
     ):
-        for telling in unwanted:
-            for found in told:
-                if _fits(telling, found):
-                    yield Mismatch(kind, "", MISSING, found, telling.path)
+        for expected in unwanted:
+            for message in messages:
+                if _fits(expected, message):
+                    yield Mismatch(kind, "", MISSING, message, expected.path)
 
 
-def _unchanged(expectation: Expectation, played: Played, before: Played | None) -> Iterator[Mismatch]:
+def _unchanged(
+    expectation: Expectation, played: RoundResult, before: RoundResult | None
+) -> Iterator[Mismatch]:
     if not expectation.unchanged:
         return
     path = (*expectation.path, "unchanged")
     earlier = before.composed if before is not None else {}
-    for each in differences(earlier, played.composed):
-        subject, field = f"resource {each.path[0]}", written(each.path[1:])
-        yield Mismatch(subject, field, each.before, each.after, path)
+    for difference in differences(earlier, played.composed):
+        subject, field = f"resource {difference.path[0]}", written(difference.path[1:])
+        yield Mismatch(subject, field, difference.before, difference.after, path)

@@ -9,10 +9,10 @@ from crossply.testing.suite import (
     FORBID,
     SUBSET,
     Expectation,
+    ExpectedMessage,
     Named,
     Pattern,
     ResourcePattern,
-    Telling,
 )
 
 _EXPECT = (
@@ -35,55 +35,55 @@ _MATCHES = (SUBSET, EXACT)
 
 def read_expectation(round_: Reader) -> Expectation:
     """The `expect` of a round."""
-    given = round_.reader("expect", _EXPECT)
-    absent = given.reader("absent", ("resources", "conditions", "results"))
-    fields = given.fields
+    reader = round_.reader("expect", _EXPECT)
+    absent = reader.reader("absent", ("resources", "conditions", "results"))
+    fields = reader.fields
     match = one_of(fields, "match", _MATCHES) or SUBSET
     failure = fields.text("failure")
     return Expectation(
-        path=given.path,
-        composite=_pattern(given, "composite", match),
+        path=reader.path,
+        composite=_pattern(reader, "composite", match),
         resources=tuple(
-            _resource(each, match)
-            for each in given.readers("resources", ("name", "match", "object", "ready"))
+            _resource(entry, match)
+            for entry in reader.readers("resources", ("name", "match", "object", "ready"))
         ),
         other_resources=one_of(fields, "otherResources", (ALLOW, FORBID)) or ALLOW,
-        conditions=_tellings(given, "conditions", _CONDITION),
-        results=_tellings(given, "results", _RESULT),
-        context=_pattern(given, "context", match),
-        deleted=_names(given, "deleted"),
+        conditions=_expected_messages(reader, "conditions", _CONDITION),
+        results=_expected_messages(reader, "results", _RESULT),
+        context=_pattern(reader, "context", match),
+        deleted=_names(reader, "deleted"),
         absent_resources=_names(absent, "resources"),
-        absent_conditions=_tellings(absent, "conditions", _CONDITION),
-        absent_results=_tellings(absent, "results", _RESULT),
-        failure=Named(failure, (*given.path, "failure")) if failure else None,
+        absent_conditions=_expected_messages(absent, "conditions", _CONDITION),
+        absent_results=_expected_messages(absent, "results", _RESULT),
+        failure=Named(failure, (*reader.path, "failure")) if failure else None,
         unchanged=bool(fields.flag("unchanged")),
     )
 
 
-def _pattern(given: Reader, key: str, match: str) -> Pattern | None:
-    value = given.fields.optional_dict(key)
-    return None if value is None else Pattern(value, (*given.path, key), match)
+def _pattern(reader: Reader, key: str, match: str) -> Pattern | None:
+    value = reader.fields.optional_dict(key)
+    return None if value is None else Pattern(value, (*reader.path, key), match)
 
 
-def _resource(given: Reader, match: str) -> ResourcePattern:
-    name = given.fields.text("name")
+def _resource(reader: Reader, match: str) -> ResourcePattern:
+    name = reader.fields.text("name")
     if not name:
-        raise given.fields.wrong("which composed resource? its name in the pipeline", "name")
-    match = one_of(given.fields, "match", _MATCHES) or match
-    return ResourcePattern(name, given.path, _pattern(given, "object", match), given.fields.flag("ready"))
+        raise reader.fields.wrong("which composed resource? its name in the pipeline", "name")
+    match = one_of(reader.fields, "match", _MATCHES) or match
+    return ResourcePattern(name, reader.path, _pattern(reader, "object", match), reader.fields.flag("ready"))
 
 
-def _tellings(given: Reader, key: str, known: tuple[str, ...]) -> tuple[Telling, ...]:
-    found = []
-    for each in given.readers(key, known):
-        fields = {name: each.fields.text(name) for name in known[:-1] if each.fields.has(name)}
-        contains = each.fields.optional_text("contains")
+def _expected_messages(reader: Reader, key: str, known: tuple[str, ...]) -> tuple[ExpectedMessage, ...]:
+    expectations = []
+    for entry in reader.readers(key, known):
+        fields = {name: entry.fields.text(name) for name in known[:-1] if entry.fields.has(name)}
+        contains = entry.fields.optional_text("contains")
         if not fields and contains is None:
-            raise each.fields.wrong(f"must have at least one of {', '.join(known)}")
-        found.append(Telling(fields, each.path, contains))
-    return tuple(found)
+            raise entry.fields.wrong(f"must have at least one of {', '.join(known)}")
+        expectations.append(ExpectedMessage(fields, entry.path, contains))
+    return tuple(expectations)
 
 
-def _names(given: Reader, key: str) -> tuple[Named, ...]:
-    names = given.fields.texts(key)
-    return tuple(Named(name, (*given.path, key, index)) for index, name in enumerate(names))
+def _names(reader: Reader, key: str) -> tuple[Named, ...]:
+    names = reader.fields.texts(key)
+    return tuple(Named(name, (*reader.path, key, index)) for index, name in enumerate(names))

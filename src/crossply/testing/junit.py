@@ -1,4 +1,4 @@
-"""The verdicts as a JUnit file, which continuous integration shows."""
+"""The results as a JUnit file, which continuous integration shows."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from crossply.testing.report import finding_lines
-from crossply.testing.results import BROKEN, FAILED, SKIPPED, CaseVerdict, SuiteVerdict
+from crossply.testing.results import BROKEN, FAILED, SKIPPED, CaseResult, SuiteResult
 
 
-def junit_text(verdicts: Sequence[SuiteVerdict]) -> str:
+def junit_text(results: Sequence[SuiteResult]) -> str:
     """The whole file."""
-    suites = "".join(_suite(each) for each in verdicts)
-    totals = _totals([case for each in verdicts for case in each.cases])
+    suites = "".join(_suite(result) for result in results)
+    totals = _totals([case for result in results for case in result.cases])
     head = '<?xml version="1.0" encoding="UTF-8"?>'
     return f'{head}\n<testsuites name="crossply"{totals}>\n{suites}</testsuites>\n'
 
 
-def _totals(cases: Sequence[CaseVerdict]) -> str:
+def _totals(cases: Sequence[CaseResult]) -> str:
     def count(status: str) -> int:
         return sum(case.status == status for case in cases)
 
@@ -26,13 +26,13 @@ def _totals(cases: Sequence[CaseVerdict]) -> str:
     return f' tests="{len(cases)}" {counts} time="{seconds:.3f}"'
 
 
-def _suite(verdict: SuiteVerdict) -> str:
-    cases = "".join(_case(verdict, each) for each in verdict.cases)
-    head = f"<testsuite name={_attribute(verdict.name or verdict.file)}{_totals(verdict.cases)}>"
+def _suite(result: SuiteResult) -> str:
+    cases = "".join(_case(result, case) for case in result.cases)
+    head = f"<testsuite name={_attribute(result.name or result.file)}{_totals(result.cases)}>"
     return f"  {head}\n{cases}  </testsuite>\n"
 
 
-def _case(suite: SuiteVerdict, case: CaseVerdict) -> str:
+def _case(suite: SuiteResult, case: CaseResult) -> str:
     file, _, line = case.place.rpartition(":")
     head = (
         f"    <testcase classname={_attribute(suite.name or suite.file)} name={_attribute(case.name)} "
@@ -42,7 +42,7 @@ def _case(suite: SuiteVerdict, case: CaseVerdict) -> str:
     return f"{head}>\n{inner}    </testcase>\n" if inner else f"{head}/>\n"
 
 
-def _inner(case: CaseVerdict) -> str:
+def _inner(case: CaseResult) -> str:
     if case.status == SKIPPED:
         return f"      <skipped message={_attribute(case.reason)}/>\n"
     if case.status not in (FAILED, BROKEN):

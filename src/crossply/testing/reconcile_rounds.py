@@ -26,7 +26,7 @@ from crossply.compose.recipe import Recipe
 from crossply.compose.rendering import Rendered, Rendering, identify
 from crossply.errors import CrossplyError
 from crossply.testing.strict_fields import SuiteError
-from crossply.testing.suite import EVERYTHING, Happening
+from crossply.testing.suite import EVERYTHING, ObservedChange
 from crossply.values import Object
 from crossply.values.differences import carried
 from crossply.values.merge_patch import merge_patch
@@ -35,7 +35,7 @@ from crossply.values.protobuf_struct import to_wire
 _READY = ("Synced", "Ready")
 
 
-class Stage(NamedTuple):
+class CompositionUnderTest(NamedTuple):
     """What all cases of a suite share."""
 
     recipe: Recipe
@@ -45,7 +45,7 @@ class Stage(NamedTuple):
     """Gives a composite resource the defaults of its definition."""
 
 
-class Scene(NamedTuple):
+class InitialState(NamedTuple):
     """Where a case begins."""
 
     xr: Object
@@ -56,7 +56,7 @@ class Scene(NamedTuple):
     context: Object = {}  # noqa: RUF012 - read only
 
 
-class Played(NamedTuple):
+class RoundResult(NamedTuple):
     """What came of one round; `rendered` is None where not even a status was reached."""
 
     rendered: Rendered | None
@@ -91,42 +91,42 @@ def owned(obj: Object, xr: Object) -> Object:
     return {**obj, "metadata": {**metadata_of(obj), "ownerReferences": owners}}
 
 
-class Play:
+class CaseReconciler:
     """A case under way."""
 
     __slots__ = ("_desired", "_observed", "_scene", "_stage", "_xr")
 
-    def __init__(self, stage: Stage, scene: Scene) -> None:
+    def __init__(self, stage: CompositionUnderTest, scene: InitialState) -> None:
         self._stage = stage
         self._scene = scene
         self._xr = scene.xr
         self._observed = by_name(owned(obj, scene.xr) for obj in scene.observed)
         self._desired: dict[str, Object] = {}
 
-    def round(self, happenings: Iterable[Happening] = (), xr_patch: Object | None = None) -> Played:
+    def round(self, changes: Iterable[ObservedChange] = (), xr_patch: Object | None = None) -> RoundResult:
         """Let things happen, then reconcile once."""
         if xr_patch is not None:
             self._xr = merge_patch(self._xr, xr_patch)
-        for happening in happenings:
-            self._let_happen(happening)
+        for happening in changes:
+            self._apply_change(happening)
         played = self._reconcile(self._stage.defaulted(self._xr))
         if played.rendered is not None:
             self._keep(played.rendered, failed=played.problem is not None)
         return played
 
-    def _reconcile(self, xr: Object) -> Played:
+    def _reconcile(self, xr: Object) -> RoundResult:
         stage, scene = self._stage, self._scene
         observed = list(self._observed.values())
         world = InMemoryCluster([*observed, *scene.required], scene.secrets, scene.schemas)
         rendering = Rendering(stage.machinery, world, stage.call)
         try:
-            return Played(rendering.run(xr, stage.recipe, observed, to_wire(scene.context)))
+            return RoundResult(rendering.run(xr, stage.recipe, observed, to_wire(scene.context)))
         except ComposeError as problem:
-            return Played(rendering.after_failure(), problem)
+            return RoundResult(rendering.after_failure(), problem)
         except CrossplyError as problem:
-            return Played(None, problem)
+            return RoundResult(None, problem)
 
-    def _let_happen(self, happening: Happening) -> None:
+    def _apply_change(self, happening: ObservedChange) -> None:
         names = list(self._observed) if happening.name == EVERYTHING else [happening.name]
         for name in names:
             if name not in self._observed:
@@ -155,7 +155,7 @@ class Play:
         self._desired = desired
 
 
-def changed(obj: Object, happening: Happening) -> Object:
+def changed(obj: Object, happening: ObservedChange) -> Object:
     """An observed resource after what happened to it."""
     if happening.patch is not None:
         obj = merge_patch(obj, happening.patch)
@@ -170,7 +170,11 @@ def changed(obj: Object, happening: Happening) -> Object:
 
 def _with_readiness(conditions: Any, ready: bool) -> list[Object]:
     listed = conditions if isinstance(conditions, list) else []
-    others = [each for each in listed if isinstance(each, dict) and each.get("type") not in _READY]
-    told = {"Synced": "True", "Ready": "True" if ready else "False"}
+    others = [
+        condition
+        for condition in listed
+        if isinstance(condition, dict) and condition.get("type") not in _READY
+    ]
+    statuses = {"Synced": "True", "Ready": "True" if ready else "False"}
     reasons = {"Synced": "ReconcileSuccess", "Ready": "Available" if ready else "Creating"}
-    return [*others, *({"type": kind, "status": told[kind], "reason": reasons[kind]} for kind in _READY)]
+    return [*others, *({"type": kind, "status": statuses[kind], "reason": reasons[kind]} for kind in _READY)]

@@ -1,4 +1,4 @@
-"""What people are told of the verdicts: a line for each case, and of what is wrong the two values."""
+"""What people are told of the results: a line for each case, and of what is wrong the two values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from crossply.testing.coverage import RESOURCE, STEP, Coverage, by_composition
 from crossply.testing.expectation_check import Mismatch
-from crossply.testing.results import BROKEN, FAILED, PASSED, SKIPPED, CaseVerdict, Finding, SuiteVerdict
+from crossply.testing.results import BROKEN, FAILED, PASSED, SKIPPED, CaseResult, Finding, SuiteResult
 from crossply.values.differences import MISSING
 from crossply.values.gojson import dumps
 from crossply.values.yaml import dump
@@ -20,8 +20,8 @@ _MOST_LINES = 40
 
 def finding_of(mismatch: Mismatch, place: str, round_number: int) -> Finding:
     """A mismatch in words."""
-    what = f"{mismatch.subject}: {mismatch.field}" if mismatch.field else mismatch.subject
-    return Finding(what, place, shown(mismatch.expected), shown(mismatch.actual), round_number)
+    subject = f"{mismatch.subject}: {mismatch.field}" if mismatch.field else mismatch.subject
+    return Finding(subject, place, shown(mismatch.expected), shown(mismatch.actual), round_number)
 
 
 def shown(value: Any) -> str:
@@ -37,16 +37,16 @@ def shown(value: Any) -> str:
     return "\n".join(lines)
 
 
-def suite_text(verdict: SuiteVerdict) -> str:
+def suite_text(result: SuiteResult) -> str:
     """The lines of one suite."""
-    lines = [f"{verdict.file}: {verdict.name}" if verdict.name else verdict.file]
-    for case in verdict.cases:
+    lines = [f"{result.file}: {result.name}" if result.name else result.file]
+    for case in result.cases:
         lines += _case_lines(case)
-    lines += [f"  {note}" for note in verdict.notes]
+    lines += [f"  {note}" for note in result.notes]
     return "\n".join(lines) + "\n"
 
 
-def _case_lines(case: CaseVerdict) -> Iterable[str]:
+def _case_lines(case: CaseResult) -> Iterable[str]:
     took = f" ({case.seconds * 1000:.0f} ms)" if case.status != SKIPPED else f": skipped, {case.reason}"
     yield f"  {_SIGNS[case.status]} {case.name}{took}"
     for finding in case.findings:
@@ -76,21 +76,23 @@ def _value(head: str, text: str) -> Iterable[str]:
     yield from (f"  {head[0]}   {line}" for line in lines)
 
 
-def summary(verdicts: Sequence[SuiteVerdict], seconds: float) -> str:
+def summary(results: Sequence[SuiteResult], seconds: float) -> str:
     """How many cases ended how."""
-    counts = {status: sum(each.count(status) for each in verdicts) for status in _SIGNS}
-    told = [f"{count} {status}" for status, count in counts.items() if count or status == PASSED]
-    return f"{', '.join(told)} in {seconds:.2f} s\n"
+    counts = {status: sum(result.count(status) for result in results) for status in _SIGNS}
+    parts = [f"{count} {status}" for status, count in counts.items() if count or status == PASSED]
+    return f"{', '.join(parts)} in {seconds:.2f} s\n"
 
 
-def coverage_text(found: Iterable[Coverage]) -> str:
+def coverage_text(coverages: Iterable[Coverage]) -> str:
     """How much of each Composition was reached, and what was not."""
     lines = []
-    for each in by_composition(found):
-        reached = ", ".join(_reached(each, kind) for kind in (STEP, RESOURCE) if _total(each, kind))
-        lines.append(f"coverage of Composition {each.composition}: {reached}")
-        missed = sorted(each.missed.items(), key=lambda item: item[1])
-        lines += [f"  not reached: {part.kind} {part.name} at {each.file}:{line}" for part, line in missed]
+    for coverage in by_composition(coverages):
+        reached = ", ".join(_reached(coverage, kind) for kind in (STEP, RESOURCE) if _total(coverage, kind))
+        lines.append(f"coverage of Composition {coverage.composition}: {reached}")
+        missed = sorted(coverage.missed.items(), key=lambda item: item[1])
+        lines += [
+            f"  not reached: {part.kind} {part.name} at {coverage.file}:{line}" for part, line in missed
+        ]
     return "".join(f"{line}\n" for line in lines)
 
 

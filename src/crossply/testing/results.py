@@ -22,7 +22,7 @@ class Finding(NamedTuple):
     hint: str = ""
 
 
-class CaseVerdict(NamedTuple):
+class CaseResult(NamedTuple):
     """What came of one case."""
 
     name: str
@@ -36,12 +36,12 @@ class CaseVerdict(NamedTuple):
     """The snapshots that were written."""
 
 
-class SuiteVerdict(NamedTuple):
+class SuiteResult(NamedTuple):
     """What came of one suite."""
 
     name: str
     file: str
-    cases: tuple[CaseVerdict, ...]
+    cases: tuple[CaseResult, ...]
     coverage: Coverage | None = None
     notes: tuple[str, ...] = ()
 

@@ -34,37 +34,37 @@ def text_of(documents: Sequence[Object]) -> str:
     return dump_all(documents)
 
 
-def compare(kept: Sequence[Document], documents: Sequence[Object]) -> list[tuple[Mismatch, str]]:
+def compare(stored: Sequence[Document], documents: Sequence[Object]) -> list[tuple[Mismatch, str]]:
     """Every field in which a round is not what was kept, with its place in the snapshot."""
-    expected = dict(zip(_keys([each.value for each in kept]), kept, strict=True))
+    expected = dict(zip(_keys([document.value for document in stored]), stored, strict=True))
     actual = dict(zip(_keys(documents), documents, strict=True))
-    found = []
+    differing = []
     for key in {**expected, **actual}:
         document = expected.get(key)
         if document is None:
-            place = f"{kept[0].source}:1" if kept else ""
-            found.append((Mismatch(key, "", MISSING, "there", ()), place))
+            place = f"{stored[0].source}:1" if stored else ""
+            differing.append((Mismatch(key, "", MISSING, "there", ()), place))
         else:
-            found += _compare(key, document, actual.get(key))
-    return found
+            differing += _compare(key, document, actual.get(key))
+    return differing
 
 
 def _compare(key: str, document: Document, actual: Object | None) -> list[tuple[Mismatch, str]]:
     if actual is None:
         return [(Mismatch(key, "", "there", MISSING, ()), f"{document.source}:{document.line}")]
-    found = []
-    for each in mismatches(document.value, actual, EXACT):
-        line = document.locate(written_path(document.value, each.path)) or document.line
-        mismatch = Mismatch(key, each.field, each.before, each.after, ())
-        found.append((mismatch, f"{document.source}:{line}"))
-    return found
+    pairs = []
+    for difference in mismatches(document.value, actual, EXACT):
+        line = document.locate(written_path(document.value, difference.path)) or document.line
+        mismatch = Mismatch(key, difference.field, difference.before, difference.after, ())
+        pairs.append((mismatch, f"{document.source}:{line}"))
+    return pairs
 
 
 def _keys(documents: Sequence[Any]) -> list[str]:
     """What each document is called; results, which have no name, by their number."""
     keys: list[str] = []
-    for each in documents:
-        key = _key(each if isinstance(each, dict) else {})
+    for document in documents:
+        key = _key(document if isinstance(document, dict) else {})
         while key in keys:
             word, _, number = key.partition(" #")
             key = f"{word} #{int(number or 1) + 1}"

@@ -34,7 +34,7 @@ class Reader:
     def readers(self, key: str, known: tuple[str, ...]) -> list[Reader]:
         """The readers of the objects in a list."""
         items = self.fields.items(key)
-        return [Reader(each, (*self.path, key, index), known) for index, each in enumerate(items)]
+        return [Reader(item, (*self.path, key, index), known) for index, item in enumerate(items)]
 
 
 def one_of(fields: Fields, key: str, choices: tuple[str, ...]) -> str | None:

@@ -44,7 +44,7 @@ class ResourcePattern(NamedTuple):
     ready: bool | None = None
 
 
-class Telling(NamedTuple):
+class ExpectedMessage(NamedTuple):
     """A condition or a result that is expected: fields that must be equal, and a text that is contained."""
 
     fields: dict[str, str]
@@ -66,20 +66,20 @@ class Expectation(NamedTuple):
     composite: Pattern | None = None
     resources: tuple[ResourcePattern, ...] = ()
     other_resources: str = ALLOW
-    conditions: tuple[Telling, ...] = ()
-    results: tuple[Telling, ...] = ()
+    conditions: tuple[ExpectedMessage, ...] = ()
+    results: tuple[ExpectedMessage, ...] = ()
     context: Pattern | None = None
     deleted: tuple[Named, ...] = ()
     absent_resources: tuple[Named, ...] = ()
-    absent_conditions: tuple[Telling, ...] = ()
-    absent_results: tuple[Telling, ...] = ()
+    absent_conditions: tuple[ExpectedMessage, ...] = ()
+    absent_results: tuple[ExpectedMessage, ...] = ()
     failure: Named | None = None
     """A text that the error of the pipeline contains."""
     unchanged: bool = False
     """Whether the resources are those of the round before."""
 
 
-class Happening(NamedTuple):
+class ObservedChange(NamedTuple):
     """What became of composed resources since the round before."""
 
     name: str
@@ -94,12 +94,12 @@ class Round(NamedTuple):
     """One reconcile."""
 
     expectation: Expectation
-    happenings: tuple[Happening, ...] = ()
+    changes: tuple[ObservedChange, ...] = ()
     xr_patch: Object | None = None
     snapshot: bool = False
 
 
-class Surroundings(NamedTuple):
+class CaseInputs(NamedTuple):
     """What is there beside the composite resource; a case adds its own to the suite's."""
 
     observed: tuple[Source, ...] = ()
@@ -108,9 +108,9 @@ class Surroundings(NamedTuple):
     schemas: str = ""
     context: Object = {}  # noqa: RUF012 - read only
 
-    def with_more(self, more: Surroundings) -> Surroundings:
+    def with_more(self, more: CaseInputs) -> CaseInputs:
         """These, and those of a case; of what both have, the case's is meant."""
-        return Surroundings(
+        return CaseInputs(
             self.observed + more.observed,
             self.required + more.required,
             self.credentials + more.credentials,
@@ -127,7 +127,7 @@ class Case(NamedTuple):
     rounds: tuple[Round, ...]
     xr: Source | None = None
     xr_patch: Object | None = None
-    surroundings: Surroundings = Surroundings()
+    surroundings: CaseInputs = CaseInputs()
     skip: str = ""
 
 
@@ -141,7 +141,7 @@ class Suite(NamedTuple):
     functions: tuple[Source, ...] | None = None
     xrd: Source | None = None
     xr: Source | None = None
-    surroundings: Surroundings = Surroundings()
+    surroundings: CaseInputs = CaseInputs()
     validate: bool = False
     """Whether what an API server would refuse is a mistake."""
     crds: tuple[Source, ...] = ()

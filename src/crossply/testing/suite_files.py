@@ -13,8 +13,8 @@ from crossply.testing.suite_parser import is_suite
 from crossply.values.yaml import Document, YamlError, read_documents
 
 _ENDINGS = (".yaml", ".yml")
-_LOOKS_LIKE_ONE = re.compile(rb"^kind:\s*[\"']?CompositionTest\b", re.M)
-_NOT_LOOKED_INTO = ("node_modules", "__pycache__", "_output")
+_SUITE_KIND = re.compile(rb"^kind:\s*[\"']?CompositionTest\b", re.M)
+_SKIPPED_FOLDERS = ("node_modules", "__pycache__", "_output")
 
 
 class Unreadable(NamedTuple):
@@ -39,10 +39,10 @@ def find_suites(paths: Iterable[str]) -> list[Document | Unreadable]:
     paths = list(paths)
     # A file may be named twice, by itself and by its directory.
     files = dict.fromkeys(_shortest(file) for path in paths for file in _yaml_files(path))
-    found = [suite for file in files for suite in _suites_in(file)]
-    if not found:
+    suites = [suite for file in files for suite in _suites_in(file)]
+    if not suites:
         raise NoSuites(f"no CompositionTest found in {', '.join(map(_shortest, paths))}")
-    return found
+    return suites
 
 
 def files_below(path: str) -> Iterator[str]:
@@ -51,7 +51,7 @@ def files_below(path: str) -> Iterator[str]:
         yield path
         return
     for folder, folders, names in os.walk(path):
-        folders[:] = sorted(name for name in folders if name[0] != "." and name not in _NOT_LOOKED_INTO)
+        folders[:] = sorted(name for name in folders if name[0] != "." and name not in _SKIPPED_FOLDERS)
         yield from (os.path.join(folder, name) for name in sorted(names))
 
 
@@ -62,13 +62,13 @@ def _yaml_files(path: str) -> Iterator[str]:
 def _suites_in(file: str) -> list[Document | Unreadable]:
     data = read_bytes(file, "cannot read tests")
     # Other files may be anything, templates of YAML for instance: what cannot be a suite is not parsed.
-    if not _LOOKS_LIKE_ONE.search(data):
+    if not _SUITE_KIND.search(data):
         return []
     try:
         documents = read_documents(data, file)
     except YamlError as problem:
         return [Unreadable(file, str(problem), problem.place, problem.hint)]
-    return [each for each in documents if is_suite(each.value)]
+    return [document for document in documents if is_suite(document.value)]
 
 
 def _shortest(path: str) -> str:

@@ -15,7 +15,7 @@ from crossply.manifests.files import object_of
 from crossply.rendering import inputs
 from crossply.rendering.available_functions import available_functions, find_project_file
 from crossply.rendering.schemas import apply_definition_defaults, load_schemas
-from crossply.testing.reconcile_rounds import Scene
+from crossply.testing.reconcile_rounds import InitialState
 from crossply.testing.strict_fields import SuiteError
 from crossply.testing.suite import Case, Path, Source, Suite
 from crossply.values import Object
@@ -24,19 +24,19 @@ from crossply.values.yaml import Document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from crossply.validation.resource_validation import Validity
+    from crossply.validation.resource_validation import ObjectValidator
 
 _COMPOSITION, _FUNCTIONS = "composition.yaml", "functions.yaml"
 
 
-class Prepared(NamedTuple):
+class PreparedSuite(NamedTuple):
     """What all cases of a suite share."""
 
     file: inputs.CompositionFile
     recipe: Recipe
     functions: list[Object]
     definition: Object | None
-    validity: Validity | None = None
+    validator: ObjectValidator | None = None
 
     def machinery(self, xr: Object) -> Machinery:
         """Where the engine's fields are."""
@@ -47,7 +47,7 @@ class Prepared(NamedTuple):
         xr = xr if self.definition is None else apply_definition_defaults(xr, self.definition)
         # What is no field of its status, functions may say nevertheless: the API server drops it.
         written = {key: value for key, value in xr.items() if key != "status"}
-        problems = self.validity.problems(written) if self.validity is not None else []
+        problems = self.validator.problems(written) if self.validator is not None else []
         if problems:
             raise SuiteError(
                 f"an API server would refuse the composite resource: {'; '.join(problems)}",
@@ -56,7 +56,7 @@ class Prepared(NamedTuple):
         return xr
 
 
-def prepare_suite(suite: Suite, in_process: Collection[str] = ()) -> Prepared:
+def prepare_suite(suite: Suite, in_process: Collection[str] = ()) -> PreparedSuite:
     """Load what all cases share; functions whose names are `in_process` are called by other means."""
     file = _composition(suite)
     definition = None
@@ -64,20 +64,20 @@ def prepare_suite(suite: Suite, in_process: Collection[str] = ()) -> Prepared:
         definition = _one(suite, suite.xrd, ("spec", "xrd"), inputs.load_definition)
         check_contract(parse_definition(definition), file.composition)
     functions = _functions(suite, inputs.called_functions(file.composition) - set(in_process))
-    return Prepared(file, prepare(file.composition), functions, definition, _validity(suite, definition))
+    return PreparedSuite(file, prepare(file.composition), functions, definition, _validity(suite, definition))
 
 
-def _validity(suite: Suite, definition: Object | None) -> Validity | None:
+def _validity(suite: Suite, definition: Object | None) -> ObjectValidator | None:
     if not suite.validate:
         return None
-    from crossply.validation.resource_validation import Validity
+    from crossply.validation.resource_validation import ObjectValidator
 
     known = "definitions", "cannot parse YAML resource manifest"
     crds = _many(suite, suite.crds, ("spec", "crds"), lambda path: inputs.load_objects(path, *known))
-    return Validity([*crds, *([] if definition is None else [definition])])
+    return ObjectValidator([*crds, *([] if definition is None else [definition])])
 
 
-def scene_of(suite: Suite, case: Case, prepared: Prepared) -> Scene:
+def initial_state(suite: Suite, case: Case, prepared: PreparedSuite) -> InitialState:
     """Where a case begins."""
     source = case.xr if case.xr is not None else suite.xr
     if source is None:
@@ -88,37 +88,41 @@ def scene_of(suite: Suite, case: Case, prepared: Prepared) -> Scene:
     if case.xr_patch is not None:
         xr = merge_patch(xr, case.xr_patch)
     inputs.check_fit(xr, prepared.file)
-    given = suite.surroundings.with_more(case.surroundings)
+    surroundings = suite.surroundings.with_more(case.surroundings)
     required = "required resources", "cannot parse YAML resource manifest"
     observed = "observed composed resources", "cannot parse YAML composed resource manifest"
-    return Scene(
+    return InitialState(
         xr=xr,
-        observed=_many(suite, given.observed, case.path, lambda path: inputs.load_objects(path, *observed)),
-        required=_many(suite, given.required, case.path, lambda path: inputs.load_objects(path, *required)),
-        secrets=_many(suite, given.credentials, case.path, inputs.load_secrets),
-        schemas=load_schemas(_beside(suite, given.schemas)) if given.schemas else (),
-        context=given.context,
+        observed=_many(
+            suite, surroundings.observed, case.path, lambda path: inputs.load_objects(path, *observed)
+        ),
+        required=_many(
+            suite, surroundings.required, case.path, lambda path: inputs.load_objects(path, *required)
+        ),
+        secrets=_many(suite, surroundings.credentials, case.path, inputs.load_secrets),
+        schemas=load_schemas(_beside(suite, surroundings.schemas)) if surroundings.schemas else (),
+        context=surroundings.context,
     )
 
 
 def _composition(suite: Suite) -> inputs.CompositionFile:
-    given = suite.composition if suite.composition is not None else _COMPOSITION
-    if isinstance(given, str):
-        return inputs.load_composition(_beside(suite, given))
+    source = suite.composition if suite.composition is not None else _COMPOSITION
+    if isinstance(source, str):
+        return inputs.load_composition(_beside(suite, source))
     # Without a text, every field of it is told to be where the suite has the Composition.
     place = suite.place(("spec", "composition"))
-    document = Document(given, suite.document.source, int(place.rpartition(":")[2]))
-    story = "cannot read the Composition of the suite"
-    return inputs.composition_in(document, story, story)
+    document = Document(source, suite.document.source, int(place.rpartition(":")[2]))
+    prefix = "cannot read the Composition of the suite"
+    return inputs.composition_in(document, prefix, prefix)
 
 
 def _functions(suite: Suite, called: Collection[str]) -> list[Object]:
     """The functions that the suite names or has beside it, and those that are `called` besides."""
     beside = _beside(suite, _FUNCTIONS)
-    given: tuple[Source, ...] = suite.functions or ()
+    sources: tuple[Source, ...] = suite.functions or ()
     if suite.functions is None and os.path.exists(beside):
-        given = (_FUNCTIONS,)
-    listed = _many(suite, given, ("spec", "functions"), inputs.load_functions)
+        sources = (_FUNCTIONS,)
+    listed = _many(suite, sources, ("spec", "functions"), inputs.load_functions)
     return available_functions(listed, called, find_project_file(_beside(suite, "")), _best_tag)
 
 
@@ -135,10 +139,10 @@ def _one(suite: Suite, source: Source, path: Path, load: Callable[[str], Object]
 def _many(
     suite: Suite, sources: Iterable[Source], path: Path, load: Callable[[str], list[Object]]
 ) -> list[Object]:
-    found: list[Object] = []
+    objects: list[Object] = []
     for source in sources:
-        found += load(_beside(suite, source)) if isinstance(source, str) else [_inline(suite, source, path)]
-    return found
+        objects += load(_beside(suite, source)) if isinstance(source, str) else [_inline(suite, source, path)]
+    return objects
 
 
 def _inline(suite: Suite, value: Object, path: Path) -> Object:

@@ -12,12 +12,12 @@ from crossply.testing.suite import (
     API_VERSION,
     KIND,
     Case,
-    Happening,
+    CaseInputs,
+    ObservedChange,
     Path,
     Round,
     Source,
     Suite,
-    Surroundings,
 )
 from crossply.values.api_version import api_group
 from crossply.values.durations import parse_duration
@@ -65,7 +65,7 @@ def _read_suite(document: Document) -> Suite:
     if root.fields.raw("apiVersion") != API_VERSION:
         raise root.fields.wrong(f"must be {API_VERSION}", "apiVersion")
     spec = root.reader("spec", _SUITE)
-    cases = tuple(_read_case(each) for each in spec.readers("cases", _CASE))
+    cases = tuple(_read_case(reader) for reader in spec.readers("cases", _CASE))
     if not cases:
         raise spec.fields.wrong("a suite needs at least one case", "cases")
     _check_names(cases)
@@ -92,7 +92,7 @@ def _check_names(cases: tuple[Case, ...]) -> None:
         if case.name in names:
             raise SuiteError(f'spec.cases[{index}].name: "{case.name}" is the name of an earlier case, too')
         names.add(case.name)
-        if any(each.snapshot for each in case.rounds):
+        if any(round_.snapshot for round_ in case.rounds):
             other = files.setdefault(file_name(case.name, 1, 1), case.name)
             if other != case.name:
                 raise SuiteError(f'spec.cases[{index}].name: its snapshot would be that of "{other}"')
@@ -134,26 +134,28 @@ def _rounds(case: Reader) -> tuple[Round, ...]:
     rounds = case.readers("rounds", ("xrPatch", *_ROUND))
     if not 0 < len(rounds) <= MOST_ROUNDS:
         raise case.fields.wrong(f"must be 1 to {MOST_ROUNDS} rounds", "rounds")
-    return tuple(_read_round(each)._replace(xr_patch=each.fields.optional_dict("xrPatch")) for each in rounds)
+    return tuple(
+        _read_round(round_)._replace(xr_patch=round_.fields.optional_dict("xrPatch")) for round_ in rounds
+    )
 
 
-def _read_round(given: Reader) -> Round:
-    if not given.fields.has("expect") and not given.fields.flag("snapshot"):
-        raise given.fields.wrong("nothing is expected: a test that cannot fail", "expect")
+def _read_round(reader: Reader) -> Round:
+    if not reader.fields.has("expect") and not reader.fields.flag("snapshot"):
+        raise reader.fields.wrong("nothing is expected: a test that cannot fail", "expect")
     known = ("name", "ready", "status", "patch", "gone")
-    happenings = tuple(_happening(each) for each in given.readers("observe", known))
-    snapshot = bool(given.fields.flag("snapshot"))
-    return Round(read_expectation(given), happenings, None, snapshot)
+    changes = tuple(_observed_change(entry) for entry in reader.readers("observe", known))
+    snapshot = bool(reader.fields.flag("snapshot"))
+    return Round(read_expectation(reader), changes, None, snapshot)
 
 
-def _happening(given: Reader) -> Happening:
-    fields = given.fields
+def _observed_change(reader: Reader) -> ObservedChange:
+    fields = reader.fields
     name = fields.text("name")
     if not name:
         raise fields.wrong("which composed resource? its name in the pipeline, or * for all", "name")
-    return Happening(
+    return ObservedChange(
         name=name,
-        path=given.path,
+        path=reader.path,
         ready=fields.flag("ready"),
         status=fields.optional_dict("status"),
         patch=fields.optional_dict("patch"),
@@ -161,37 +163,37 @@ def _happening(given: Reader) -> Happening:
     )
 
 
-def _surroundings(given: Reader) -> Surroundings:
-    return Surroundings(
-        observed=_sources(given, "observed"),
-        required=_sources(given, "requiredResources"),
-        credentials=_sources(given, "credentials"),
-        schemas=given.fields.text("requiredSchemas"),
-        context=given.fields.optional_dict("context") or {},
+def _surroundings(reader: Reader) -> CaseInputs:
+    return CaseInputs(
+        observed=_sources(reader, "observed"),
+        required=_sources(reader, "requiredResources"),
+        credentials=_sources(reader, "credentials"),
+        schemas=reader.fields.text("requiredSchemas"),
+        context=reader.fields.optional_dict("context") or {},
     )
 
 
-def _source(given: Reader, key: str) -> Source | None:
-    value = given.fields.raw(key)
-    return None if value is None else _checked_source(given, key, value)
+def _source(reader: Reader, key: str) -> Source | None:
+    value = reader.fields.raw(key)
+    return None if value is None else _checked_source(reader, key, value)
 
 
-def _sources(given: Reader, key: str) -> tuple[Source, ...]:
+def _sources(reader: Reader, key: str) -> tuple[Source, ...]:
     """One source, or a list of them."""
-    value = given.fields.raw(key)
+    value = reader.fields.raw(key)
     if value is None:
         return ()
     if not isinstance(value, list):
-        return (_checked_source(given, key, value),)
-    return tuple(_checked_source(given, f"{key}[{index}]", each) for index, each in enumerate(value))
+        return (_checked_source(reader, key, value),)
+    return tuple(_checked_source(reader, f"{key}[{index}]", source) for index, source in enumerate(value))
 
 
-def _checked_source(given: Reader, key: str, value: Any) -> Source:
+def _checked_source(reader: Reader, key: str, value: Any) -> Source:
     if isinstance(value, str) and value:
         return value
     if isinstance(value, dict):
         return value
-    raise given.fields.wrong("must be the path of a file, or an object", key)
+    raise reader.fields.wrong("must be the path of a file, or an object", key)
 
 
 __all__ = ["Path", "SuiteError", "is_suite", "read_suite"]

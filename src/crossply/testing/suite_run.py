@@ -17,13 +17,13 @@ from crossply.rendering.functions import caller, running
 from crossply.rendering.output import documents
 from crossply.testing.coverage import Coverage, Tracker
 from crossply.testing.expectation_check import check
-from crossply.testing.reconcile_rounds import Play, Played, Stage
+from crossply.testing.reconcile_rounds import CaseReconciler, CompositionUnderTest, RoundResult
 from crossply.testing.report import finding_of
-from crossply.testing.results import BROKEN, FAILED, PASSED, SKIPPED, CaseVerdict, Finding, SuiteVerdict
+from crossply.testing.results import BROKEN, FAILED, PASSED, SKIPPED, CaseResult, Finding, SuiteResult
 from crossply.testing.snapshots import FOLDER_ENDING, compare, file_name, text_of
-from crossply.testing.suite import EVERYTHING, Case, Happening, Suite
+from crossply.testing.suite import EVERYTHING, Case, ObservedChange, Suite
 from crossply.testing.suite_files import Unreadable
-from crossply.testing.suite_inputs import Prepared, prepare_suite, scene_of
+from crossply.testing.suite_inputs import PreparedSuite, initial_state, prepare_suite
 from crossply.testing.suite_parser import read_suite
 from crossply.values import Object
 from crossply.values.yaml import Document
@@ -32,7 +32,7 @@ WHOLE_SUITE = "(the suite)"
 """The name of the case that stands for a suite which cannot be run at all."""
 
 
-class Wishes(NamedTuple):
+class SuiteRunOptions(NamedTuple):
     """What the command line asks of a run."""
 
     words: tuple[str, ...] = ()
@@ -46,28 +46,28 @@ class Wishes(NamedTuple):
         return not self.words or any(word.lower() in name for word in self.words)
 
 
-def run_suite(document: Document | Unreadable, wishes: Wishes) -> SuiteVerdict:
+def run_suite(document: Document | Unreadable, options: SuiteRunOptions) -> SuiteResult:
     """Run the suite of a document. Whatever is wrong with it is a verdict, too."""
     if isinstance(document, Unreadable):
         return _broken("", document.source, Finding(document.problem, document.place, hint=document.hint))
     name = name_of(document.value)
     try:
         suite = read_suite(document)
-        chosen = [case for case in suite.cases if wishes.wants(suite, case)]
+        chosen = [case for case in suite.cases if options.wants(suite, case)]
         if not chosen:
-            return SuiteVerdict(name, document.source, ())
-        run = SuiteRun(suite, wishes)
-        return SuiteVerdict(name, document.source, tuple(run.cases(chosen)), run.coverage, run.tidy(chosen))
+            return SuiteResult(name, document.source, ())
+        run = SuiteRun(suite, options)
+        return SuiteResult(name, document.source, tuple(run.cases(chosen)), run.coverage, run.tidy(chosen))
     except CrossplyError as problem:
-        return _broken(name, document.source, told(problem, f"{document.source}:{document.line}"))
+        return _broken(name, document.source, error_finding(problem, f"{document.source}:{document.line}"))
 
 
-def _broken(name: str, file: str, finding: Finding) -> SuiteVerdict:
-    case = CaseVerdict(WHOLE_SUITE, BROKEN, finding.place, findings=(finding,))
-    return SuiteVerdict(name, file, (case,))
+def _broken(name: str, file: str, finding: Finding) -> SuiteResult:
+    case = CaseResult(WHOLE_SUITE, BROKEN, finding.place, findings=(finding,))
+    return SuiteResult(name, file, (case,))
 
 
-def told(problem: CrossplyError, place: str) -> Finding:
+def error_finding(problem: CrossplyError, place: str) -> Finding:
     """What is wrong with a suite or a case."""
     return Finding(str(problem), problem.place or place, hint=problem.hint)
 
@@ -75,68 +75,68 @@ def told(problem: CrossplyError, place: str) -> Finding:
 class SuiteRun:
     """One suite under way."""
 
-    __slots__ = ("_prepared", "_snapshots", "_suite", "_tracker", "_wishes", "coverage")
+    __slots__ = ("_options", "_prepared", "_snapshots", "_suite", "_tracker", "coverage")
 
-    def __init__(self, suite: Suite, wishes: Wishes) -> None:
+    def __init__(self, suite: Suite, options: SuiteRunOptions) -> None:
         self._suite = suite
-        self._wishes = wishes
+        self._options = options
         self._tracker = Tracker()
         self._snapshots = os.path.splitext(suite.document.source)[0] + FOLDER_ENDING
-        self._prepared: Prepared = prepare_suite(suite)
+        self._prepared: PreparedSuite = prepare_suite(suite)
         self.coverage: Coverage | None = None
 
-    def cases(self, chosen: list[Case]) -> Iterator[CaseVerdict]:
+    def cases(self, chosen: list[Case]) -> Iterator[CaseResult]:
         """Run cases, one after the other; functions stay up in between."""
         with running(self._prepared.functions, self._suite.function_runtime) as runners:
             for case in chosen:
-                verdict = self._case(case, runners)
-                yield verdict
-                if self._wishes.fail_fast and verdict.status in (FAILED, BROKEN):
+                result = self._case(case, runners)
+                yield result
+                if self._options.fail_fast and result.status in (FAILED, BROKEN):
                     break
         file = self._prepared.file
         self.coverage = self._tracker.coverage(file.composition, file.document)
 
-    def _case(self, case: Case, runners: Runners) -> CaseVerdict:
+    def _case(self, case: Case, runners: Runners) -> CaseResult:
         place = self._suite.place(case.path)
         if case.skip:
-            return CaseVerdict(case.name, SKIPPED, place, reason=case.skip)
-        begun = perf_counter()
+            return CaseResult(case.name, SKIPPED, place, reason=case.skip)
+        started = perf_counter()
         written: list[str] = []
         try:
             findings = tuple(self._play(case, runners, written))
             status = FAILED if findings else PASSED
         except CrossplyError as problem:
-            findings, status = (told(problem, place),), BROKEN
-        seconds = perf_counter() - begun
-        return CaseVerdict(case.name, status, place, seconds, findings, snapshots=tuple(written))
+            findings, status = (error_finding(problem, place),), BROKEN
+        seconds = perf_counter() - started
+        return CaseResult(case.name, status, place, seconds, findings, snapshots=tuple(written))
 
     def _play(self, case: Case, runners: Runners, written: list[str]) -> Iterator[Finding]:
-        scene = scene_of(self._suite, case, self._prepared)
-        call = self._tracker.following(caller(runners, self._suite.timeout))
-        stage = Stage(
+        scene = initial_state(self._suite, case, self._prepared)
+        call = self._tracker.tracked(caller(runners, self._suite.timeout))
+        stage = CompositionUnderTest(
             self._prepared.recipe, self._prepared.machinery(scene.xr), call, self._prepared.defaulted
         )
-        play = Play(stage, scene)
-        before: Played | None = None
-        for number, each in enumerate(case.rounds, 1):
+        play = CaseReconciler(stage, scene)
+        before: RoundResult | None = None
+        for number, round_ in enumerate(case.rounds, 1):
             shown = number if len(case.rounds) > 1 else 0
-            played = play.round(each.happenings, each.xr_patch)
+            played = play.round(round_.changes, round_.xr_patch)
             self._tracker.note_composed(played.composed)
-            for mismatch in check(each.expectation, played, before):
+            for mismatch in check(round_.expectation, played, before):
                 yield finding_of(mismatch, self._suite.place(mismatch.path), shown)
             yield from self._invalid(played, case, shown)
-            if each.snapshot and played.rendered is not None:
+            if round_.snapshot and played.rendered is not None:
                 path = os.path.join(self._snapshots, file_name(case.name, number, len(case.rounds)))
                 rendered = documents(played.rendered, None, results=True, context=True)
                 yield from self._snapshot(path, rendered, shown, written)
             before = played
 
-    def _invalid(self, played: Played, case: Case, shown: int) -> Iterator[Finding]:
+    def _invalid(self, played: RoundResult, case: Case, shown: int) -> Iterator[Finding]:
         """What was composed that an API server would refuse."""
-        validity = self._prepared.validity
-        if validity is not None:
+        validator = self._prepared.validator
+        if validator is not None:
             for name, obj in played.composed.items():
-                for problem in validity.problems(obj):
+                for problem in validator.problems(obj):
                     yield Finding(
                         f"resource {name} is not valid: {problem}", self._suite.place(case.path), round=shown
                     )
@@ -144,17 +144,17 @@ class SuiteRun:
     def _snapshot(
         self, path: str, rendered: list[Object], shown: int, written: list[str]
     ) -> Iterator[Finding]:
-        if not os.path.exists(path) and not self._wishes.update:
+        if not os.path.exists(path) and not self._options.update:
             yield Finding("there is no snapshot yet", path, round=shown, hint="write it with --update")
             return
-        kept = read_documents(path, "cannot read snapshot") if os.path.exists(path) else []
-        found = compare(kept, rendered)
-        if self._wishes.update:
-            if found or not kept:
+        stored = read_documents(path, "cannot read snapshot") if os.path.exists(path) else []
+        mismatches = compare(stored, rendered)
+        if self._options.update:
+            if mismatches or not stored:
                 _write(path, text_of(rendered))
                 written.append(path)
             return
-        for mismatch, place in found:
+        for mismatch, place in mismatches:
             yield finding_of(mismatch, place or path, shown)
 
     def tidy(self, chosen: list[Case]) -> tuple[str, ...]:
@@ -164,12 +164,12 @@ class SuiteRun:
         used = {
             file_name(case.name, number, len(case.rounds))
             for case in chosen
-            for number, each in enumerate(case.rounds, 1)
-            if each.snapshot
+            for number, round_ in enumerate(case.rounds, 1)
+            if round_.snapshot
         }
         unused = [name for name in sorted(os.listdir(self._snapshots)) if name not in used]
         paths = [os.path.join(self._snapshots, name) for name in unused if name.endswith(".yaml")]
-        if not self._wishes.update:
+        if not self._options.update:
             return tuple(f"unused snapshot {path}; --update removes it" for path in paths)
         for path in paths:
             os.unlink(path)
@@ -183,38 +183,42 @@ def _write(path: str, text: str) -> None:
     write_file(path, text, "cannot write snapshot")
 
 
-def played_twice(suite: Suite) -> list[Rendered]:
+def render_twice(suite: Suite) -> list[Rendered]:
     """What comes at first, and when everything is ready."""
     prepared = prepare_suite(suite)
-    scene = scene_of(suite, Case("", (), ()), prepared)
+    scene = initial_state(suite, Case("", (), ()), prepared)
     with running(prepared.functions, None) as runners:
         call = caller(runners, suite.timeout)
-        stage = Stage(prepared.recipe, prepared.machinery(scene.xr), call, prepared.defaulted)
-        play = Play(stage, scene)
-        return [_reached(play.round()), _reached(play.round([Happening(EVERYTHING, ready=True)]))]
+        stage = CompositionUnderTest(prepared.recipe, prepared.machinery(scene.xr), call, prepared.defaulted)
+        play = CaseReconciler(stage, scene)
+        return [_reached(play.round()), _reached(play.round([ObservedChange(EVERYTHING, ready=True)]))]
 
 
-def _reached(played: Played) -> Rendered:
+def _reached(played: RoundResult) -> Rendered:
     if played.problem is not None:
         raise played.problem
     assert played.rendered is not None
     return played.rendered
 
 
-def run_suites(suites: Sequence[Document | Unreadable], wishes: Wishes, jobs: int) -> Iterator[SuiteVerdict]:
+def run_suites(
+    suites: Sequence[Document | Unreadable], options: SuiteRunOptions, jobs: int
+) -> Iterator[SuiteResult]:
     """Run suites; with `fail_fast` no further one is begun after a failure."""
-    verdicts = _spread(suites, wishes, jobs) if jobs > 1 and len(suites) > 1 else _in_turn(suites, wishes)
-    for verdict in verdicts:
-        yield verdict
-        if wishes.fail_fast and (verdict.count(FAILED) or verdict.count(BROKEN)):
+    results = _spread(suites, options, jobs) if jobs > 1 and len(suites) > 1 else _in_turn(suites, options)
+    for result in results:
+        yield result
+        if options.fail_fast and (result.count(FAILED) or result.count(BROKEN)):
             break
 
 
-def _in_turn(suites: Sequence[Document | Unreadable], wishes: Wishes) -> Iterator[SuiteVerdict]:
-    return (run_suite(each, wishes) for each in suites)
+def _in_turn(suites: Sequence[Document | Unreadable], options: SuiteRunOptions) -> Iterator[SuiteResult]:
+    return (run_suite(suite, options) for suite in suites)
 
 
-def _spread(suites: Sequence[Document | Unreadable], wishes: Wishes, jobs: int) -> Iterator[SuiteVerdict]:
+def _spread(
+    suites: Sequence[Document | Unreadable], options: SuiteRunOptions, jobs: int
+) -> Iterator[SuiteResult]:
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 
@@ -222,7 +226,7 @@ def _spread(suites: Sequence[Document | Unreadable], wishes: Wishes, jobs: int) 
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
     pool = ProcessPoolExecutor(min(jobs, len(suites)), mp_context=context)
     try:
-        for running in [pool.submit(run_suite, each, wishes) for each in suites]:
+        for running in [pool.submit(run_suite, suite, options) for suite in suites]:
             yield running.result()
     finally:
         pool.shutdown(cancel_futures=True)

@@ -15,10 +15,14 @@ from crossply.values.differences import MISSING, Difference, Item, Segment, diff
 
 def mismatches(expected: Any, actual: Any, match: str) -> list[Difference]:
     """Every field that is not as expected: `before` is what was expected, `after` what came."""
-    found = [each for each in differences(expected, actual) if not _is_same(each)]
+    changes = [difference for difference in differences(expected, actual) if not _is_same(difference)]
     if match == EXACT:
-        return found
-    return [each for each in found if each.before is not MISSING or _is_beyond_a_list(expected, each.path)]
+        return changes
+    return [
+        difference
+        for difference in changes
+        if difference.before is not MISSING or _is_beyond_a_list(expected, difference.path)
+    ]
 
 
 def _is_same(difference: Difference) -> bool:
@@ -26,7 +30,7 @@ def _is_same(difference: Difference) -> bool:
     one, other = difference.before, difference.after
     if one is None and other is MISSING:
         return True
-    numbers = all(isinstance(each, int | float) and not isinstance(each, bool) for each in (one, other))
+    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in (one, other))
     return numbers and bool(one == other)
 
 
@@ -53,21 +57,21 @@ def index_of(items: list[Any], segment: Segment) -> int | None:
     """The index of the item that a segment of a path means."""
     if not isinstance(segment, Item):
         return segment if isinstance(segment, int) and segment < len(items) else None
-    for index, each in enumerate(items):
-        if isinstance(each, dict) and str(segment) in (each.get("name"), each.get("type")):
+    for index, item in enumerate(items):
+        if isinstance(item, dict) and str(segment) in (item.get("name"), item.get("type")):
             return index
     return None
 
 
 def written_path(expected: Any, path: tuple[Segment, ...]) -> Path:
     """The path at which an expected field was written, as far as it was; items of lists by number."""
-    found: list[str | int] = []
+    written: list[str | int] = []
     for segment in path:
         key: Any = index_of(expected, segment) if isinstance(expected, list) else str(segment)
         if key is None or not (
             isinstance(expected, list) or (isinstance(expected, dict) and key in expected)
         ):
             break
-        found.append(key)
+        written.append(key)
         expected = expected[key]
-    return tuple(found)
+    return tuple(written)

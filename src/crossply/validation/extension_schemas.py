@@ -114,15 +114,15 @@ def _dependencies(configuration: Object) -> list[tuple[str, bool]]:
     """The images that a configuration depends on, and whether each is a configuration too."""
     spec = configuration.get("spec")
     listed = spec.get("dependsOn") if isinstance(spec, dict) else None
-    found = []
-    for each in listed if isinstance(listed, list) else ():
+    images = []
+    for dependency in listed if isinstance(listed, list) else ():
         kind = next(
-            (key for key in ("package", "configuration", "provider", "function") if each.get(key)), ""
+            (key for key in ("package", "configuration", "provider", "function") if dependency.get(key)), ""
         )
         if kind:
-            version = str(each.get("version", ""))
-            found.append((f"{each[kind]}{_separator(version)}{version}", kind == "configuration"))
-    return found
+            version = str(dependency.get("version", ""))
+            images.append((f"{dependency[kind]}{_separator(version)}{version}", kind == "configuration"))
+    return images
 
 
 def _separator(version: str) -> str:
@@ -145,12 +145,12 @@ def _definition_crds(value: Object) -> list[Object]:
     except DefinitionDecodeError as problem:
         raise ExtensionError(f"cannot unmarshal XRD YAML: {_DECODING}: {problem}") from None
     crds = []
-    for what, convert in (("composite", composite_crd), ("claim", claim_crd)):
-        if what == "composite" or offers_claim(value):
+    for role, convert in (("composite", composite_crd), ("claim", claim_crd)):
+        if role == "composite" or offers_claim(value):
             try:
                 crds.append(convert(value))
             except CrossplyError as problem:
-                sentence = f'cannot derive {what} CRD from XRD "{name}": {problem}'
+                sentence = f'cannot derive {role} CRD from XRD "{name}": {problem}'
                 raise ExtensionError(sentence, hint=problem.hint) from None
     return crds
 
@@ -167,7 +167,7 @@ def complete(crd: Object) -> Object:
     names, versions = spec.get("names") or {}, spec.get("versions") or ()
     lacking = [name for name in ("group", "versions") if not spec.get(name)]
     lacking += [] if names.get("kind") else ["names.kind"]
-    lacking += [] if all(each.get("name") for each in versions) else ["versions.name"]
+    lacking += [] if all(version.get("name") for version in versions) else ["versions.name"]
     if lacking:
         name = (crd.get("metadata") or {}).get("name", "")
         fields = ", ".join(f"spec.{field}" for field in lacking)
@@ -178,5 +178,5 @@ def complete(crd: Object) -> Object:
 def with_schemas(crd: Object) -> Object:
     """A CRD without the versions that have no schema."""
     versions = crd["spec"]["versions"]
-    kept = [each for each in versions if (each.get("schema") or {}).get("openAPIV3Schema")]
-    return {**crd, "spec": {**crd["spec"], "versions": kept}}
+    with_schema = [version for version in versions if (version.get("schema") or {}).get("openAPIV3Schema")]
+    return {**crd, "spec": {**crd["spec"], "versions": with_schema}}

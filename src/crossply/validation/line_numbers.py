@@ -31,20 +31,20 @@ def _path(finding: Finding) -> str:
     if finding.error is not None:
         quoted = re.match(r'"([^"]*)" must|.* in (\S+)$', finding.error.detail)
         return finding.error.path or (quoted and (quoted[1] or quoted[2])) or ""
-    found = _GO_FIELD.search(finding.message)
-    return (found[1] or found[2]) if found else ""
+    match = _GO_FIELD.search(finding.message)
+    return (match[1] or match[2]) if match else ""
 
 
 def segments(path: str, value: Any) -> list[str | int]:
     """Split the text of a path into names and indexes, as far as the object has them."""
-    found: list[str | int] = []
+    steps: list[str | int] = []
     while path:
         step, path = _step(path, value)
         if step is None:
             break
         value = value[step]
-        found.append(step)
-    return found
+        steps.append(step)
+    return steps
 
 
 def _step(path: str, value: Any) -> tuple[str | int | None, str]:

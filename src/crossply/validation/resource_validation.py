@@ -85,9 +85,9 @@ class Schemas:
     def validate(self, manifest: Manifest) -> Outcome:
         """Validate one resource."""
         group, version = split_api_version(manifest.api_version)
-        found = self._kinds.get((group, version, manifest.kind))
-        if found is not None:
-            return _outcome(manifest, self._findings(manifest.value, found, (group, version)))
+        kind = self._kinds.get((group, version, manifest.kind))
+        if kind is not None:
+            return _outcome(manifest, self._findings(manifest.value, kind, (group, version)))
         from crossply.schema.builtin_kinds import type_of_kind
 
         go_type = type_of_kind(manifest.api_version, manifest.kind)
@@ -102,10 +102,10 @@ class Schemas:
         defaults, problem = self._default_schema(value["kind"], *version)
         if problem:
             findings.append(Finding("defaulting", problem))
-        whole = apply_defaults(value, defaults)
-        findings += [_finding("schema", error) for error in validate(as_json(whole), kind.schema)]
-        findings += [_unknown(path) for path in unknown_fields(whole, kind.schema)]
-        findings += [_finding("cel", error) for error in kind.rules.check(prune(whole, kind.schema))]
+        defaulted = apply_defaults(value, defaults)
+        findings += [_finding("schema", error) for error in validate(as_json(defaulted), kind.schema)]
+        findings += [_unknown(path) for path in unknown_fields(defaulted, kind.schema)]
+        findings += [_finding("cel", error) for error in kind.rules.check(prune(defaulted, kind.schema))]
         return findings
 
     def _default_schema(self, kind: str, group: str, version: str) -> tuple[Object, str]:
@@ -121,10 +121,12 @@ class Schemas:
 def _without_int32(schema: Any) -> Any:
     """A schema as the CLI reads it, which knows no int32; API servers do."""
     if isinstance(schema, list):
-        return [_without_int32(each) for each in schema]
+        return [_without_int32(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    return {key: _without_int32(each) for key, each in schema.items() if (key, each) != ("format", "int32")}
+    return {
+        key: _without_int32(value) for key, value in schema.items() if (key, value) != ("format", "int32")
+    }
 
 
 def _finding(kind: str, error: FieldError) -> Finding:
@@ -164,26 +166,26 @@ def _status(findings: list[Finding] | None) -> str:
         return "missingSchema"
     if not findings:
         return "valid"
-    return "defaultingFailed" if all(each.type == "defaulting" for each in findings) else "invalid"
+    return "defaultingFailed" if all(finding.type == "defaulting" for finding in findings) else "invalid"
 
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-class Validity:
+class ObjectValidator:
     """The kinds that are known: those of definitions and CRDs, and those that Kubernetes itself serves."""
 
     __slots__ = ("_schemas",)
 
     def __init__(self, definitions: Iterable[Object]) -> None:
         extensions = Extensions()
-        extensions.add([_manifest(each) for each in definitions])
+        extensions.add([_manifest(definition) for definition in definitions])
         self._schemas = Schemas(extensions.crds)
 
     def problems(self, obj: Object) -> list[str]:
         """Why the object would be refused; of an unknown kind nothing can be said."""
-        return [each.message for each in self._schemas.validate(_manifest(obj)).findings]
+        return [finding.message for finding in self._schemas.validate(_manifest(obj)).findings]
 
 
 def _manifest(value: Object) -> Manifest:

@@ -33,12 +33,12 @@ class ProcessUser(NamedTuple):
 
 
 @contextlib.contextmanager
-def story(begin: str) -> Iterator[None]:
+def error_prefix(prefix: str) -> Iterator[None]:
     """Begin the sentence of whatever goes wrong."""
     try:
         yield
     except CrossplyError as problem:
-        raise problem.within(begin) from None
+        raise problem.within(prefix) from None
 
 
 def pull(user: RegistryUser, reference: Reference, directory: str, architecture: str = "") -> Image:
@@ -79,11 +79,11 @@ def package_stream(user: RegistryUser, image: str) -> bytes:
     from crossply.xpkg.package_layers import NoStream, crds_of, stream_of
 
     with tempfile.TemporaryDirectory(prefix="crossply-") as directory:
-        found = pull_content(user, _chosen(user, image), directory)
+        package = pull_content(user, _chosen(user, image), directory)
         try:
-            return stream_of(found)
+            return stream_of(package)
         except NoStream:
-            return crds_of(found)
+            return crds_of(package)
 
 
 def _chosen(user: RegistryUser, image: str) -> Reference:
@@ -119,7 +119,7 @@ def best_tag(user: RegistryUser, source: str, constraint: str) -> str:
 
 
 @contextlib.asynccontextmanager
-async def session(user: RegistryUser, what: str, insecure: bool = False) -> AsyncIterator[Registries]:
+async def session(user: RegistryUser, label: str, insecure: bool = False) -> AsyncIterator[Registries]:
     """A session with registries as the user: their logins, their proxies, and their terminal to show on."""
     from urllib.request import getproxies_environment
 
@@ -128,6 +128,6 @@ async def session(user: RegistryUser, what: str, insecure: bool = False) -> Asyn
     from crossply.xpkg.registry import Registries, Trust
 
     trust = Trust(insecure=insecure, proxies=getproxies_environment())
-    with ProgressBar(user.stderr, what) as bar:
+    with ProgressBar(user.stderr, label) as bar:
         async with Registries(default_keychain(user.environ), trust, bar) as registries:
             yield registries

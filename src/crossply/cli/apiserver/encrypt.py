@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from crossply.cli.apiserver.encryption_flags import ENCRYPTION_FLAGS, codec_of, has_key, tell_rewritten
+from crossply.cli.apiserver.encryption_flags import ENCRYPTION_FLAGS, codec_of, has_key, report_rewritten
 from crossply.cli.framework.command import Command, Invocation, UsageError
 from crossply.cli.up.data_directory import data_flag, open_data_directory
 
@@ -21,7 +21,7 @@ def run(invocation: Invocation) -> int:
     codec = codec_of(invocation)
     open_data_directory(invocation)
     done = reencrypt(os.path.join(invocation["data"], "data"), codec)
-    tell_rewritten(invocation, done.rewritten)
+    report_rewritten(invocation, done.rewritten)
     invocation.stdout.write(
         f"{done.objects} objects are stored as asked for, {done.rewritten} values were rewritten\n"
     )

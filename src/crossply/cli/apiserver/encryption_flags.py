@@ -112,7 +112,7 @@ def take_key_variable(invocation: Invocation) -> dict[str, str]:
     return {name: os.environ.pop(name)}
 
 
-def tell_rewritten(invocation: Invocation, rewritten: int) -> None:
+def report_rewritten(invocation: Invocation, rewritten: int) -> None:
     """Say that stored objects were rewritten, and which copies of the old ones are left."""
     if not rewritten:
         return
@@ -124,9 +124,9 @@ def tell_rewritten(invocation: Invocation, rewritten: int) -> None:
 
 
 def _old_copies(data: str) -> Sequence[str]:
-    found = []
+    copies = []
     for folder, prefix in _COPIES:
         place = os.path.join(data, folder) if folder else data
         names = os.listdir(place) if os.path.isdir(place) else []
-        found += [os.path.join(place, name) for name in sorted(names) if name.startswith(prefix)]
-    return found
+        copies += [os.path.join(place, name) for name in sorted(names) if name.startswith(prefix)]
+    return copies

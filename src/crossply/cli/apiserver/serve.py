@@ -6,9 +6,9 @@ import json
 import os
 from typing import TYPE_CHECKING
 
-from crossply.cli.apiserver.encryption_flags import ENCRYPTION_FLAGS, codec_of, tell_rewritten
+from crossply.cli.apiserver.encryption_flags import ENCRYPTION_FLAGS, codec_of, report_rewritten
 from crossply.cli.framework.command import Command, Flag, Invocation
-from crossply.cli.framework.flag_values import parse_listen
+from crossply.cli.framework.flag_values import parse_address
 from crossply.cli.up.data_directory import data_flag, open_data_directory
 from crossply.errors import CrossplyError
 
@@ -33,7 +33,7 @@ def run(invocation: Invocation) -> int:
     from crossply.apiserver.audit import Level
     from crossply.apiserver.http.limits import Limits
 
-    host, port = parse_listen(invocation["listen"])
+    host, port = parse_address(invocation["listen"])
     if not _is_loopback(host):
         invocation.stderr.write(
             f"crossply: warning: listening on {host}: whoever reaches this machine reaches the API\n"
@@ -83,7 +83,7 @@ async def _serve(invocation: Invocation, settings: Settings) -> None:
     try:
         await server.start()
         assert server.store is not None
-        tell_rewritten(invocation, server.store.rewritten)
+        report_rewritten(invocation, server.store.rewritten)
         invocation.stdout.write(f"{READY} {server.url}\n")
         invocation.stdout.write(f"try:   kubectl --kubeconfig {server.kubeconfig} get namespaces\n")
         invocation.stdout.flush()

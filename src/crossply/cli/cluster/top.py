@@ -76,7 +76,9 @@ async def _usages(invocation: Invocation) -> list[Usage]:
         try:
             listed = await client.list(POD, invocation["namespace"])
         except KubeError as problem:
-            raise _told(problem, "could not fetch pods", client, POD.path(invocation["namespace"])) from None
+            raise _top_error(
+                problem, "could not fetch pods", client, POD.path(invocation["namespace"])
+            ) from None
         pods = [pod for item in listed.items if (pod := recognized(orjson.loads(item)))]
         return sorted(await asyncio.gather(*(_measured(client, pod) for pod in pods)))
 
@@ -88,7 +90,7 @@ def recognized(pod: Object) -> Usage | None:
     packages = sorted(label for label in labels if label.startswith(_PACKAGE_LABEL))
     types = [label.removeprefix(_PACKAGE_LABEL) for label in packages]
     types += [_CORE] if labels.get(_PART_OF) == _CORE else []
-    found = next((each for each in types if each != _REVISION), None)
+    found = next((label for label in types if label != _REVISION), None)
     return None if found is None else Usage(found, metadata["namespace"], metadata["name"])
 
 
@@ -98,7 +100,7 @@ async def _measured(client: Client, pod: Usage) -> Usage:
     try:
         metrics = await client.get(POD_METRICS, pod.name, pod.namespace)
     except KubeError as problem:
-        raise _told(problem, _NO_METRICS, client, POD_METRICS.path(pod.namespace, pod.name)) from None
+        raise _top_error(problem, _NO_METRICS, client, POD_METRICS.path(pod.namespace, pod.name)) from None
     if metrics is None:
         missing = f'podmetrics.metrics.k8s.io "{pod.namespace}/{pod.name}" not found'
         hint = "metrics of a new pod come after a minute or so: try again then"
@@ -112,8 +114,8 @@ def _sum(used: list[Object], resource: str, pod: Usage) -> int:
     from crossply.values.quantity import QuantityError, parse
 
     total = 0
-    for each in used:
-        text = str(each.get(resource) or "0")
+    for pod_usage in used:
+        text = str(pod_usage.get(resource) or "0")
         try:
             amount = parse(text)
         except QuantityError as problem:
@@ -124,7 +126,7 @@ def _sum(used: list[Object], resource: str, pod: Usage) -> int:
     return total
 
 
-def _told(problem: KubeError, story: str, client: Client, path: str) -> TopError:
+def _top_error(problem: KubeError, prefix: str, client: Client, path: str) -> TopError:
     """Why the server did not answer, with what to do about it."""
     from crossply.kube.failures import NotServed
     from crossply.resource_tree.request_failures import failure
@@ -136,8 +138,8 @@ def _told(problem: KubeError, story: str, client: Client, path: str) -> TopError
             "install metrics-server in the cluster, then kubectl top pods works as well; the API server of "
             "crossply up runs no pods and has no metrics"
         )
-        return TopError(f"{story}: {reason}", hint=hint)
-    return TopError(f"{story}: {failure(problem, client.config.server + path)}", hint=problem.hint)
+        return TopError(f"{prefix}: {reason}", hint=hint)
+    return TopError(f"{prefix}: {failure(problem, client.config.server + path)}", hint=problem.hint)
 
 
 def summary(pods: list[Usage]) -> str:

@@ -22,14 +22,14 @@ def candidates(words: list[str], concealed: frozenset[str]) -> list[str]:
     path, command, waiting = understood
     flags = GLOBAL_FLAGS + (command.flags if command else ())
     if waiting:
-        found = list(waiting.choices)
+        choices = list(waiting.choices)
     elif current.startswith("-"):
-        found = [spelling for flag in flags if not flag.hidden for spelling in _spellings(flag)]
+        choices = [spelling for flag in flags if not flag.hidden for spelling in _spellings(flag)]
     elif command is None:
-        found = [child.name for child in children(path, concealed) if not child.hidden]
+        choices = [child.name for child in children(path, concealed) if not child.hidden]
     else:
-        found = _argument_choices(command, before)
-    return [word for word in found if word.startswith(current)]
+        choices = _argument_choices(command, before)
+    return [word for word in choices if word.startswith(current)]
 
 
 def _understand(words: list[str]) -> tuple[str, Command | None, Flag | None] | None:

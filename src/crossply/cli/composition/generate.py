@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
-from crossply.cli.framework.printing import told
+from crossply.cli.framework.printing import step_output
 from crossply.cli.project.flags import PROJECT_FILE_FLAG
 from crossply.convert.new_composition import AUTO_READY_PACKAGE, composition_for, plural_in
 from crossply.errors import CrossplyError
@@ -18,10 +18,10 @@ def run(invocation: Invocation) -> int:
     """Make a Composition and write it among the project's APIs."""
     folder = open_project(invocation["project-file"])
     say = invocation.stderr.write
-    with told("Ensuring function-auto-ready dependency", say):
+    with step_output("Ensuring function-auto-ready dependency", say):
         if AUTO_READY_PACKAGE not in folder.project.packages:
             _depend_on_auto_ready(folder)
-    with told("Writing Composition", say):
+    with step_output("Writing Composition", say):
         _write_composition(folder, invocation)
     return 0
 

@@ -65,7 +65,7 @@ async def run_plane(
     import asyncio
 
     starting = asyncio.ensure_future(plane.start())
-    ends = [asyncio.ensure_future(each) for each in (stopped.wait(), *others)]
+    ends = [asyncio.ensure_future(awaitable) for awaitable in (stopped.wait(), *others)]
     try:
         await asyncio.wait({starting, *ends}, return_when="FIRST_COMPLETED")
         if starting.done():
@@ -73,11 +73,11 @@ async def run_plane(
             ready()
             ends.append(asyncio.ensure_future(plane.ended()))
             done, _ = await asyncio.wait(ends, return_when="FIRST_COMPLETED")
-            for each in done:
-                each.result()
+            for task in done:
+                task.result()
     finally:
-        for each in (starting, *ends):
-            each.cancel()
+        for task in (starting, *ends):
+            task.cancel()
         await asyncio.gather(starting, *ends, return_exceptions=True)
         await plane.stop()
 
@@ -98,6 +98,6 @@ async def probes_served(
             try:
                 await stack.enter_async_context(probes(host, port, is_ready, reason or starting))
             except OSError as problem:
-                told = "nobody can ask on port %d whether we are ready: %s"
-                logging.getLogger("crossply.control").warning(told, port, problem.strerror or problem)
+                message = "nobody can ask on port %d whether we are ready: %s"
+                logging.getLogger("crossply.control").warning(message, port, problem.strerror or problem)
         yield

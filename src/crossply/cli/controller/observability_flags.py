@@ -27,11 +27,11 @@ def debug_flag(short: str = "") -> Flag:
     return Flag("debug", "Log every reconcile, not only what goes wrong.", short=short)
 
 
-def metrics_port(default: int, where: str) -> Flag:
+def metrics_port(default: int, setting: str) -> Flag:
     """The flag for the port of the metrics."""
     return Flag(
         "metrics-port",
-        f"The port that serves /metrics for Prometheus: {where}. 0 serves none.",
+        f"The port that serves /metrics for Prometheus: {setting}. 0 serves none.",
         kind="int",
         default=default,
         placeholder=str(default),
@@ -51,7 +51,7 @@ async def observed(invocation: Invocation, host: str | None) -> AsyncIterator[No
     from crossply.record.logs import start_logging
 
     start_logging(invocation.stderr, invocation["log-format"], invocation["debug"])
-    stop_tracing = _begin_tracing()
+    stop_tracing = _start_tracing()
     try:
         async with _metrics(host, invocation["metrics-port"]):
             yield
@@ -75,7 +75,7 @@ async def _metrics(host: str | None, port: int) -> AsyncIterator[None]:
         yield
 
 
-def _begin_tracing() -> Callable[[], None]:
+def _start_tracing() -> Callable[[], None]:
     from crossply.record.tracing import is_wanted, obstacle, start_tracing
 
     if not is_wanted(os.environ):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crossply.cli.dependency.models import schema_files, write_schemas
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
-from crossply.cli.framework.printing import told
+from crossply.cli.framework.printing import step_output
 from crossply.cli.project.flags import CACHE_DIR_FLAG, PROJECT_FILE_FLAG
 from crossply.errors import CrossplyError
 from crossply.project.dependency_entries import Named, described, entry_of, text_with, with_dependency
@@ -24,7 +24,7 @@ def run(invocation: Invocation) -> int:
     )
     entry = entry_of(named)
     fetching = DependencyFetcher(invocation, folder.project, invocation["cache-dir"], anew=False)
-    with told(f"Adding {described(entry)}", invocation.stderr.write):
+    with step_output(f"Adding {described(entry)}", invocation.stderr.write):
         entry = fetching.add(entry)
         schema_files(folder.project, fetching.crds)  # What there can be no models of is not noted.
         folder.rewrite(text_with(folder, entry))
@@ -38,9 +38,9 @@ def _generate(
     """Models of all that the project depends on. What else cannot be had does not harm the new one."""
     entries, _ = with_dependency(list(folder.project.dependencies), entry)
     try:
-        for each in entries:
-            if each is not entry:
-                fetching.add(each)
+        for other_entry in entries:
+            if other_entry is not entry:
+                fetching.add(other_entry)
         files = schema_files(folder.project, fetching.crds)
     except CrossplyError as problem:
         invocation.stderr.write(

@@ -28,10 +28,10 @@ def run(invocation: Invocation) -> int:
 
 def _check(cache: str, folder: ProjectFolder) -> None:
     """All in the directory is going to be removed: a slip of the hand must not take along what matters."""
-    for kept in (folder.root, os.path.expanduser("~"), os.getcwd()):
-        if f"{os.path.realpath(kept)}/".startswith(f"{os.path.realpath(cache).rstrip('/')}/"):
+    for directory in (folder.root, os.path.expanduser("~"), os.getcwd()):
+        if f"{os.path.realpath(directory)}/".startswith(f"{os.path.realpath(cache).rstrip('/')}/"):
             raise ProjectDependencyError(
-                f"will not remove {cache}: {kept} is in it",
+                f"will not remove {cache}: {directory} is in it",
                 hint="--cache-dir is a directory of packages only",
             )
 

@@ -28,22 +28,22 @@ def schemas_path(folder: ProjectFolder) -> str:
 
 def left_out(project: Project) -> list[str]:
     """The languages that a project wants models in, and that there are none for."""
-    return [each for each in project.languages if each not in LANGUAGES]
+    return [language for language in project.languages if language not in LANGUAGES]
 
 
 def schema_files(project: Project, crds: list[Object]) -> dict[str, dict[str, str]]:
     """The models of some kinds: for each language that the project wants, files by their names."""
-    wanted = [each for each in LANGUAGES if each in (project.languages or LANGUAGES)]
-    return {language: _FILES[language](crds) for language in wanted}
+    languages = [language for language in LANGUAGES if language in (project.languages or LANGUAGES)]
+    return {language: _FILES[language](crds) for language in languages}
 
 
-def write_schemas(folder: ProjectFolder, made: dict[str, dict[str, str]]) -> list[str]:
+def write_schemas(folder: ProjectFolder, files_by_language: dict[str, dict[str, str]]) -> list[str]:
     """Write models in place of those that were there; the folders they are in."""
     written = []
     for language in LANGUAGES:
         path = os.path.join(schemas_path(folder), language)
-        replace_folder(path, made.get(language) or {}, "cannot write models")
-        if made.get(language):
+        replace_folder(path, files_by_language.get(language) or {}, "cannot write models")
+        if files_by_language.get(language):
             written.append(os.path.relpath(path, folder.root))
     return written
 
@@ -57,8 +57,8 @@ def _python(crds: list[Object]) -> dict[str, str]:
     from crossply.scaffold.kind_models import models_in
     from crossply.scaffold.python_model_code import package_files
 
-    taken: dict[tuple[str, str], set[str]] = {}
-    kinds = [kind for crd in crds for kind in models_in(crd, taken)]
+    used_names: dict[tuple[str, str], set[str]] = {}
+    kinds = [kind for crd in crds for kind in models_in(crd, used_names)]
     files = package_files(kinds, "the dependencies of the project") if kinds else {}
     return {f"models/{name}": text for name, text in files.items()}
 
@@ -69,10 +69,10 @@ def _json(crds: list[Object]) -> dict[str, str]:
 
     files = {}
     for crd in crds:
-        for found in json_schemas(with_schemas(crd)):
+        for json_schema in json_schemas(with_schemas(crd)):
             # Names come from packages: one such as ../../x must not lead out of the directory.
-            name = found.file_name.replace("/", "_").removesuffix(".json")
-            files[f"models/{name}.schema.json"] = f"{to_text(found.schema)}\n"
+            name = json_schema.file_name.replace("/", "_").removesuffix(".json")
+            files[f"models/{name}.schema.json"] = f"{to_text(json_schema.schema)}\n"
     if files:
         index: Object = {"oneOf": [{"$ref": name} for name in sorted(files)]}
         files["index.schema.json"] = f"{to_text(index)}\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crossply.cli.dependency.models import left_out, schema_files, write_schemas
 from crossply.cli.framework.command import Command, Flag, Invocation
-from crossply.cli.framework.printing import told
+from crossply.cli.framework.printing import step_output
 from crossply.cli.project.flags import CACHE_DIR_FLAG, PROJECT_FILE_FLAG
 from crossply.project.dependency_entries import described
 from crossply.project.dependency_fetcher import DependencyFetcher
@@ -19,11 +19,11 @@ def run(invocation: Invocation) -> int:
     login = GitLogin(invocation["git-username"], invocation["git-token"] or "", invocation["git-host"])
     fetching = DependencyFetcher(invocation, folder.project, invocation["cache-dir"], anew=True, login=login)
     for entry in folder.project.dependencies:
-        with told(f"Updating dependency {described(entry)}", say):
+        with step_output(f"Updating dependency {described(entry)}", say):
             fetching.add(entry)
         if entry.get("k8s"):
             say("no models are generated of the kinds of Kubernetes itself\n")
-    with told("Generating models", say):
+    with step_output("Generating models", say):
         written = write_schemas(folder, schema_files(folder.project, fetching.crds))
     for language in left_out(folder.project):
         say(f"no models are generated for {language}\n")

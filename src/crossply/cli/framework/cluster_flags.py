@@ -27,8 +27,8 @@ class Impersonated(Actor):
 
     def headers(self) -> list[tuple[str, str]]:
         """The headers that say so."""
-        said = [("Impersonate-User", self.user), *(("Impersonate-Group", group) for group in self.groups)]
-        return [*said, ("Impersonate-Uid", self.uid)] if self.uid else said
+        headers = [("Impersonate-User", self.user), *(("Impersonate-Group", group) for group in self.groups)]
+        return [*headers, ("Impersonate-Uid", self.uid)] if self.uid else headers
 
 
 def configuration(invocation: Invocation) -> ClusterConfig:

@@ -90,9 +90,9 @@ def _typed(path: str, field: str, value: Any, kind: type, go_type: str) -> Any:
         return kind()
     if type(value) is kind:
         return value
-    where = f"Go struct field Config.{field}" if field else "Go value"
-    found = GO_KINDS.get(type(value), "value")
-    problem = f"json: cannot unmarshal {found} into {where} of type {go_type}"
+    target = f"Go struct field Config.{field}" if field else "Go value"
+    go_kind = GO_KINDS.get(type(value), "value")
+    problem = f"json: cannot unmarshal {go_kind} into {target} of type {go_type}"
     sentence = f"cannot parse config file {path}: error unmarshaling JSON: while decoding JSON: {problem}"
     raise ConfigError(sentence, place=path)
 

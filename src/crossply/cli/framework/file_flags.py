@@ -8,15 +8,15 @@ from crossply.manifests.output_files import read_input, write_file
 from crossply.values.yaml import Document, YamlError, read_first
 
 
-def input_file(what: str) -> Argument:
+def input_file(noun: str) -> Argument:
     """The argument of a command that reads a file, or standard input when none is named."""
-    help_text = f"The {what}, or '-' for stdin."
+    help_text = f"The {noun}, or '-' for stdin."
     return Argument("input-file", help_text, kind="path", optional=True, default="-")
 
 
-def output_file(what: str) -> Flag:
+def output_file(noun: str) -> Flag:
     """The flag of a command that writes a file, or to standard output when none is named."""
-    help_text = f"The file to write the {what} to. Defaults to stdout."
+    help_text = f"The file to write the {noun} to. Defaults to stdout."
     return Flag("output-file", help_text, short="o", kind="path", placeholder="PATH")
 
 
@@ -38,10 +38,10 @@ def read_object(invocation: Invocation, purpose: str) -> Document:
     return document
 
 
-def write_output(invocation: Invocation, text: str, story: str = "") -> None:
-    """Write the result to where the user wants it; `story` begins the sentence when that cannot be done."""
+def write_output(invocation: Invocation, text: str, prefix: str = "") -> None:
+    """Write the result to where the user wants it; `prefix` begins the error message."""
     path = invocation["output-file"]
     if path:
-        write_file(path, text, story or f'cannot write output file "{path}"')
+        write_file(path, text, prefix or f'cannot write output file "{path}"')
     else:
         invocation.stdout.write(text)

@@ -18,7 +18,7 @@ from crossply.errors import CrossplyError
 _PAUSE = 0.2
 _CLEAR = "\x1b[2J\x1b[H"
 
-Look = dict[str, tuple[int, int, int]]
+FileStates = dict[str, tuple[int, int, int]]
 """What tells one content of a file from the next: its time, its size and which file it is, by path."""
 
 Files = Callable[[], Iterable[str]]
@@ -28,9 +28,9 @@ def watch(invocation: Invocation, work: Callable[[Invocation], int], files: File
     """Do it, wait for a change, do it again; a broken file is reported and waited for, too."""
     try:
         while True:
-            seen = _look(files)
+            before = _file_states(files)
             _once(invocation, work)
-            while _look(files) == seen:
+            while _file_states(files) == before:
                 sleep(_PAUSE)
     except KeyboardInterrupt:
         return 0
@@ -48,12 +48,12 @@ def _once(invocation: Invocation, work: Callable[[Invocation], int]) -> None:
     invocation.stderr.flush()
 
 
-def _look(files: Files) -> Look:
-    found: Look = {}
+def _file_states(files: Files) -> FileStates:
+    states: FileStates = {}
     for path in files():
         try:
             status = os.stat(path)
         except OSError:
             continue  # it may come back; an editor may be in the middle of replacing it
-        found[path] = (status.st_mtime_ns, status.st_size, status.st_ino)
-    return found
+        states[path] = (status.st_mtime_ns, status.st_size, status.st_ino)
+    return states

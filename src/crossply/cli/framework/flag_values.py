@@ -138,7 +138,7 @@ READERS: dict[str, Callable[[str], Any]] = {
 }
 
 
-def read_one(kind: str, text: str) -> Any:
+def read_value(kind: str, text: str) -> Any:
     """Read one value of a kind; a string is itself."""
     reader = READERS.get(kind)
     return reader(text) if reader else text
@@ -148,7 +148,7 @@ def read_flag(flag: Flag, text: str, before: Any) -> Any:
     """Read the text given for a flag; lists and maps grow on what was given `before`."""
     if flag.kind == "map":
         return {**(before or {}), **_pairs(flag, text)}
-    read = flag.parse or (lambda word: read_one(LIST_KINDS.get(flag.kind, flag.kind), word))
+    read = flag.parse or (lambda word: read_value(LIST_KINDS.get(flag.kind, flag.kind), word))
     if flag.kind in LIST_KINDS:
         return [*(before or ()), *(read(word) for word in split_escaped(text, flag.separator))]
     return read(text)
@@ -177,7 +177,7 @@ def default_of(flag: Flag) -> Any:
     return flag.default
 
 
-def parse_listen(text: str) -> tuple[str, int]:
+def parse_address(text: str) -> tuple[str, int]:
     """The host and port of `--listen`; raises UsageError."""
     host, colon, port = text.rpartition(":")
     if not colon or not (port.isascii() and port.isdecimal()) or int(port[:6]) > 65535:

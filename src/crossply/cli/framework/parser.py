@@ -173,7 +173,7 @@ class _Walk:
         while argument.many and self.stack and _is_value(self.stack[-1]):
             texts.append(self.stack.pop()[1])
         try:
-            read = [values.read_one(argument.kind, text) for text in texts]
+            read = [values.read_value(argument.kind, text) for text in texts]
         except ValueError as problem:
             raise UsageError(f"{summary(argument)}: {problem}") from None
         self.parsed.given[argument.name] = read if argument.many else read[0]
@@ -211,10 +211,10 @@ def _is_value(token: Token) -> bool:
 
 def _expected_value(flag: Flag, token: Token) -> str:
     kind = values.LIST_KINDS.get(flag.kind, flag.kind)
-    wanted = kind if kind == "map" else values.WANTED.get(kind, "string")
-    found = _inferred(token)
-    sentence = f"--{flag.name}: expected {wanted} value but got {values.quote(token[1])} ({found})"
-    if found in (LONG, SHORT):
+    expected = kind if kind == "map" else values.WANTED.get(kind, "string")
+    type_ = _inferred(token)
+    sentence = f"--{flag.name}: expected {expected} value but got {values.quote(token[1])} ({type_})"
+    if type_ in (LONG, SHORT):
         sentence += f"; perhaps try --{flag.name}={values.quote(token[1])}?"
     return sentence
 

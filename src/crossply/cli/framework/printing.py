@@ -43,12 +43,12 @@ def report_unexpected(error: BaseException, stream: TextIO) -> None:
 
     from crossply.version import __version__
 
-    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    message = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     python = ".".join(map(str, sys.version_info[:3]))
     about = f"at {_raised_at(error)}, version {__version__}, Python {python}"
     stream.write(f"{PROGRAM}: this is a mistake in Crossply, not in your input; please report it\n")
     stream.write(f"{PROGRAM}: try: CROSSPLY_DEBUG=1 shows the whole traceback\n")
-    stream.write(f"{PROGRAM}: error: internal error: {what} ({about})\n")
+    stream.write(f"{PROGRAM}: error: internal error: {message} ({about})\n")
 
 
 def _raised_at(error: BaseException) -> str:
@@ -62,15 +62,15 @@ def _raised_at(error: BaseException) -> str:
 
 
 @contextmanager
-def told(what: str, say: Callable[[str], int]) -> Iterator[None]:
+def step_output(step: str, say: Callable[[str], int]) -> Iterator[None]:
     """Say what is being done, and how it went."""
-    say(f"{what}...\n")
+    say(f"{step}...\n")
     try:
         yield
     except CrossplyError:
-        say(f"✗ {what}\n")
+        say(f"✗ {step}\n")
         raise
-    say(f"✓ {what}\n")
+    say(f"✓ {step}\n")
 
 
 MIN_WIDTH, PADDING = 6, 3

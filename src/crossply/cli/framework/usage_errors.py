@@ -28,33 +28,33 @@ def command_missing(path: str, concealed: frozenset[str]) -> UsageError:
 
 
 def check_complete(
-    command: Command, flags: tuple[Flag, ...], given: Mapping[str, Any], arguments: int
+    command: Command, flags: tuple[Flag, ...], values: Mapping[str, Any], arguments: int
 ) -> None:
     """Raise when something the command needs was not given; so many `arguments` were."""
-    _check_choices(command, flags, given)
-    _check_required(flags, given)
+    _check_choices(command, flags, values)
+    _check_required(flags, values)
     _check_arguments(command.arguments, arguments)
-    _check_exclusive(flags, given)
+    _check_exclusive(flags, values)
 
 
-def _check_choices(command: Command, flags: tuple[Flag, ...], given: Mapping[str, Any]) -> None:
+def _check_choices(command: Command, flags: tuple[Flag, ...], values: Mapping[str, Any]) -> None:
     for flag in flags:
-        if flag.choices and flag.name in given:
-            _check_choice(f"--{flag.name}", flag.choices, given[flag.name])
+        if flag.choices and flag.name in values:
+            _check_choice(f"--{flag.name}", flag.choices, values[flag.name])
     for argument in command.arguments:
-        if argument.choices and argument.name in given:
-            _check_choice(summary(argument), argument.choices, given[argument.name])
+        if argument.choices and argument.name in values:
+            _check_choice(summary(argument), argument.choices, values[argument.name])
 
 
-def _check_choice(what: str, choices: tuple[str, ...], given: Any) -> None:
+def _check_choice(name: str, choices: tuple[str, ...], given: Any) -> None:
     for value in given if isinstance(given, list) else [given]:
         if value not in choices:
             allowed = ",".join(map(quote, choices))
-            raise UsageError(f"{what} must be one of {allowed} but got {quote(str(value))}")
+            raise UsageError(f"{name} must be one of {allowed} but got {quote(str(value))}")
 
 
-def _check_required(flags: tuple[Flag, ...], given: Mapping[str, Any]) -> None:
-    missing = [flag for flag in flags if flag.required and flag.name not in given]
+def _check_required(flags: tuple[Flag, ...], values: Mapping[str, Any]) -> None:
+    missing = [flag for flag in flags if flag.required and flag.name not in values]
     if missing:
         from crossply.cli.framework.help import usage_of
 
@@ -67,10 +67,10 @@ def _check_arguments(arguments: tuple[Argument, ...], count: int) -> None:
         raise UsageError(f"expected {quote(' '.join(missing))}")
 
 
-def _check_exclusive(flags: tuple[Flag, ...], given: Mapping[str, Any]) -> None:
+def _check_exclusive(flags: tuple[Flag, ...], values: Mapping[str, Any]) -> None:
     first: dict[str, str] = {}
     for flag in flags:
-        if not flag.exclusive or flag.name not in given:
+        if not flag.exclusive or flag.name not in values:
             continue
         if flag.exclusive in first:
             raise UsageError(f"--{first[flag.exclusive]} and --{flag.name} can't be used together")

@@ -14,9 +14,9 @@ from crossply.compose.messages import Request, Response
 def run(invocation: Invocation) -> int:
     """Call the function once."""
     request = read_request(invocation["request"])
-    given = [name for name in ("target", "file", "builtin") if invocation[name]]
-    if len(given) > 1:
-        raise UsageError(f"--{given[0]} and --{given[1]} cannot be used together")
+    targets = [name for name in ("target", "file", "builtin") if invocation[name]]
+    if len(targets) > 1:
+        raise UsageError(f"--{targets[0]} and --{targets[1]} cannot be used together")
     return print_answer(invocation, _answer(invocation, request))
 
 
@@ -46,10 +46,10 @@ def _builtin(name: str, request: Request) -> Response:
     from crossply.functions import builtin
     from crossply.functions.binding import bind_builtin
 
-    found = builtin.find(name)
-    if found is None:
+    function_name = builtin.find(name)
+    if function_name is None:
         raise UsageError(f'unknown function "{name}"', hint=f"built in are {', '.join(builtin.PUBLISHED)}")
-    return bind_builtin(found, name)(request, 0)
+    return bind_builtin(function_name, name)(request, 0)
 
 
 def _remote(invocation: Invocation, request: Request) -> Response:

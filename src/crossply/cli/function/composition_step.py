@@ -15,7 +15,7 @@ def with_step(data: bytes, source: str, name: str, function: str) -> tuple[Objec
     """The Composition of a file as it is, and the text of it with a step that comes first."""
     composition = _composition(data, source)
     pipeline = composition["spec"].get("pipeline") or []
-    present = [each for each in pipeline if isinstance(each, dict) and each.get("step") == name]
+    present = [step for step in pipeline if isinstance(step, dict) and step.get("step") == name]
     for step in present:
         called = (step.get("functionRef") or {}).get("name", "")
         if called != function:
@@ -33,10 +33,10 @@ def with_step(data: bytes, source: str, name: str, function: str) -> tuple[Objec
 
 def _composition(data: bytes, source: str) -> Object:
     try:
-        found = [each.value for each in read_documents(data, source) if each.value is not None]
+        objects = [document.value for document in read_documents(data, source) if document.value is not None]
     except YamlError as problem:
         raise problem.within("cannot unmarshal composition") from None
-    value = found[0] if len(found) == 1 else None
+    value = objects[0] if len(objects) == 1 else None
     if not isinstance(value, dict) or value.get("kind") != "Composition":
         raise ConvertError(
             f"{source} is not a Composition", hint="name a file that holds one Composition and nothing else"

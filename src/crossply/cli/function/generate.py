@@ -6,7 +6,7 @@ import os
 from typing import NamedTuple
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
-from crossply.cli.framework.printing import told
+from crossply.cli.framework.printing import step_output
 from crossply.cli.function.composition_step import with_step
 from crossply.cli.project.flags import PROJECT_FILE_FLAG
 from crossply.errors import CrossplyError
@@ -46,12 +46,12 @@ def run(invocation: Invocation) -> int:
     step = _step(folder, invocation["pipeline-path"] or "", name)
     path = _free_directory(folder, name)
     say = invocation.stderr.write
-    with told(f"Generating {language} function", say):
+    with step_output(f"Generating {language} function", say):
         files = _python(folder, name, step) if language == _PYTHON else _templates(folder, path)
-    with told("Writing function files", say):
+    with step_output("Writing function files", say):
         _write(path, files)
     if step is not None:
-        with told("Adding pipeline step to composition", say):
+        with step_output("Adding pipeline step to composition", say):
             folder.rewrite_file(step.path, step.text)
     for file in sorted(files):
         invocation.stdout.write(f"wrote {os.path.relpath(os.path.join(path, file), folder.root)}\n")
@@ -81,10 +81,10 @@ def _check_language(language: str, project: Project) -> None:
         )
 
 
-def _step(folder: ProjectFolder, given: str, name: str) -> _Step | None:
-    if not given:
+def _step(folder: ProjectFolder, composition_path: str, name: str) -> _Step | None:
+    if not composition_path:
         return None
-    path = folder.relative(given)
+    path = folder.relative(composition_path)
     if not os.path.exists(os.path.join(folder.root, path)):
         raise FunctionGenerateError(
             f'pipeline path "{path}" does not exist', hint=f"it is a path from {folder.root}"
@@ -103,8 +103,8 @@ def _reference(project: Project, name: str) -> str:
     try:
         return to_dns_label(parse(project.function_repository(name)).repository)
     except CrossplyError as problem:
-        story = f'cannot build function reference from repository "{project.repository}"'
-        raise problem.within(story) from None
+        prefix = f'cannot build function reference from repository "{project.repository}"'
+        raise problem.within(prefix) from None
 
 
 def _free_directory(folder: ProjectFolder, name: str) -> str:
@@ -129,11 +129,11 @@ def _python(folder: ProjectFolder, name: str, step: _Step | None) -> dict[str, s
     from crossply.scaffold.project_function import python_files
     from crossply.scaffold.python_model_code import package_files
 
-    taken: dict[tuple[str, str], set[str]] = {}
-    found = [(crd, models_in(crd, taken)) for crd in _apis(folder)]
-    kinds = [kind for _, each in found for kind in each]
+    used_names: dict[tuple[str, str], set[str]] = {}
+    models_by_crd = [(crd, models_in(crd, used_names)) for crd in _apis(folder)]
+    kinds = [kind for _, models in models_by_crd for kind in models]
     models = package_files(kinds, "the APIs of the project") if kinds else {}
-    return python_files(name, _composed(found, step), models)
+    return python_files(name, _composed(models_by_crd, step), models)
 
 
 def _apis(folder: ProjectFolder) -> list[Object]:
@@ -142,20 +142,20 @@ def _apis(folder: ProjectFolder) -> list[Object]:
     from crossply.validation.extension_schemas import Extensions, complete
 
     path = os.path.join(folder.root, folder.project.apis)
-    found = Extensions()
-    found.add(definitions_in(path))
-    return [complete(crd) for crd in found.crds]
+    extensions = Extensions()
+    extensions.add(definitions_in(path))
+    return [complete(crd) for crd in extensions.crds]
 
 
-def _composed(found: list[tuple[Object, list[KindModel]]], step: _Step | None) -> Composed | None:
+def _composed(models_by_crd: list[tuple[Object, list[KindModel]]], step: _Step | None) -> Composed | None:
     """The kind that the function is for: that of its Composition, or the only one."""
     from crossply.scaffold.project_function import Composed
 
-    wanted = step.composition["spec"].get("compositeTypeRef") if step else None
-    for crd, kinds in found if step or len(found) == 1 else ():
+    composite_type_ref = step.composition["spec"].get("compositeTypeRef") if step else None
+    for crd, kinds in models_by_crd if step or len(models_by_crd) == 1 else ():
         for kind in kinds:
             reference = {"apiVersion": f"{kind.group}/{kind.version}", "kind": kind.kind}
-            if step is None or reference == wanted:
+            if step is None or reference == composite_type_ref:
                 return Composed(kind, _example(crd, kind.version))
     return None
 
@@ -163,7 +163,7 @@ def _composed(found: list[tuple[Object, list[KindModel]]], step: _Step | None) -
 def _example(crd: Object, version: str) -> Object:
     from crossply.scaffold.example_resource import example_of
 
-    versions = [each for each in crd["spec"]["versions"] if each["name"] == version]
+    versions = [candidate for candidate in crd["spec"]["versions"] if candidate["name"] == version]
     return example_of({**crd, "spec": {**crd["spec"], "versions": versions}})
 
 

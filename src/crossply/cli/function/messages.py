@@ -15,7 +15,7 @@ from crossply.values.protobuf_struct import from_wire, to_wire
 _READY = ("READY_UNSPECIFIED", "READY_TRUE", "READY_FALSE")
 _SEVERITY = ("SEVERITY_UNSPECIFIED", "SEVERITY_FATAL", "SEVERITY_WARNING", "SEVERITY_NORMAL")
 _TARGET = ("TARGET_UNSPECIFIED", "TARGET_COMPOSITE", "TARGET_COMPOSITE_AND_CLAIM")
-_STORY = "cannot read request"
+_ERROR_PREFIX = "cannot read request"
 _STATUS = ("UNSPECIFIED", "UNKNOWN", "TRUE", "FALSE")
 
 
@@ -31,15 +31,15 @@ def read_request(path: str) -> messages.Request:
     from crossply.functions.builtin import protojson
 
     file = "/dev/stdin" if path == "-" else path
-    value = first_document(file, _STORY, _STORY).value
+    value = first_document(file, _ERROR_PREFIX, _ERROR_PREFIX).value
     if not isinstance(value, dict):
-        raise RequestFileError(f"{_STORY}: {path} is not a mapping")
+        raise RequestFileError(f"{_ERROR_PREFIX}: {path} is not a mapping")
     if "apiVersion" in value and "kind" in value:
         value = {"observed": {"composite": {"resource": value}}, "desired": {}, "context": {}}
     try:
         return protojson.read_request(to_wire(value))
     except protojson.MessageError as problem:
-        raise RequestFileError(f"{_STORY}: {path}: {problem}") from None
+        raise RequestFileError(f"{_ERROR_PREFIX}: {path}: {problem}") from None
 
 
 def answer_of(response: messages.Response) -> Object:
@@ -51,7 +51,7 @@ def answer_of(response: messages.Response) -> Object:
             "desired": None if response.desired is None else _state_out(response.desired),
             "results": [_result_out(result) for result in response.results],
             "context": _object_out(response.context),
-            "requirements": None if response.requirements is None else _wanted(response.requirements),
+            "requirements": None if response.requirements is None else _requirements(response.requirements),
             "conditions": [_condition_out(condition) for condition in response.conditions],
             "output": _object_out(response.output),
         }
@@ -76,7 +76,7 @@ def _state_out(state: messages.State) -> Object:
     return _without_empty(
         {
             "composite": None if state.composite is None else _resource_out(state.composite),
-            "resources": {name: _resource_out(each) for name, each in state.resources.items()},
+            "resources": {name: _resource_out(resource) for name, resource in state.resources.items()},
         }
     )
 
@@ -115,14 +115,16 @@ def _name(names: tuple[str, ...], number: int | None) -> Any:
     return names[number] if number is not None and 0 <= number < len(names) else number
 
 
-def _wanted(wanted: messages.Requirements) -> Object:
-    schemas = {name: {"apiVersion": each[0], "kind": each[1]} for name, each in wanted.schemas.items()}
+def _requirements(requirements: messages.Requirements) -> Object:
+    schemas = {
+        name: {"apiVersion": schema[0], "kind": schema[1]} for name, schema in requirements.schemas.items()
+    }
     return _without_empty(
         {
-            "extraResources": _selectors(wanted.extra_resources),
-            "resources": _selectors(wanted.resources),
+            "extraResources": _selectors(requirements.extra_resources),
+            "resources": _selectors(requirements.resources),
             "schemas": schemas,
-            "watchResources": [_ref(ref) for ref in wanted.watch_resources],
+            "watchResources": [_ref(ref) for ref in requirements.watch_resources],
         }
     )
 
@@ -134,7 +136,7 @@ def _ref(ref: messages.ResourceRef) -> Object:
 
 
 def _selectors(selectors: Mapping[str, messages.ResourceSelector]) -> Object:
-    return {name: _selector(each) for name, each in selectors.items()}
+    return {name: _selector(selector) for name, selector in selectors.items()}
 
 
 def _selector(selector: messages.ResourceSelector) -> Object:

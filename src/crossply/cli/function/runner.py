@@ -17,7 +17,7 @@ UNIX, TCP = "unix", "tcp"
 _DEFAULT_ADDRESS = "@crossplane/fn/default.sock"
 _LOOPBACK = ("127.", "localhost:", "[::1]:")
 _PRIVATE = 0o177
-_LOOK_AGAIN = 0.5
+_POLL_SECONDS = 0.5
 
 
 def run(invocation: Invocation) -> int:
@@ -33,7 +33,7 @@ def run(invocation: Invocation) -> int:
         longest=invocation["max-timeout"],
         largest=_positive(invocation, "max-recv-message-size") << 20,
         shares_network=not invocation["isolated-only"],
-        log=lambda line: _tell(invocation, line),
+        log=lambda line: _log_event(invocation, line),
     )
     store = Store(invocation["store"] or store_directory(invocation.environ))
     stopping = _stop_requested()
@@ -43,13 +43,13 @@ def run(invocation: Invocation) -> int:
     settings.log(f"running images for others at {settings.target}")
     # Waiting for ever would not be interrupted by a signal that another thread takes. Holding signals back
     # instead, as a server can, would hold them back in all containers, too.
-    while not stopping.wait(_LOOK_AGAIN):
+    while not stopping.wait(_POLL_SECONDS):
         pass
     server.stop()
     return 0
 
 
-def _tell(invocation: Invocation, line: str) -> None:
+def _log_event(invocation: Invocation, line: str) -> None:
     invocation.stderr.write(f"crossply: {line}\n")
     invocation.stderr.flush()
 

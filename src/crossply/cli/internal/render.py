@@ -31,18 +31,18 @@ PIPELINE_FATAL = 3
 
 def run(invocation: Invocation) -> int:
     """Read the request, render, write the response."""
-    given = read_request(sys.stdin.buffer.read())
-    if not isinstance(given, CompositeInput):
+    request = read_request(sys.stdin.buffer.read())
+    if not isinstance(request, CompositeInput):
         from crossply.cli.internal.render_operations import answer
 
-        return answer(given, invocation["timeout"])
+        return answer(request, invocation["timeout"])
     world = InMemoryCluster(
-        [*given.observed, *given.required_resources], given.credentials, given.required_schemas
+        [*request.observed, *request.required_resources], request.credentials, request.required_schemas
     )
-    with Addresses(given.functions, invocation["timeout"]) as addresses:
-        rendering = Rendering(machinery_for(given.composite, given.definition), world, addresses.call)
+    with Addresses(request.functions, invocation["timeout"]) as addresses:
+        rendering = Rendering(machinery_for(request.composite, request.definition), world, addresses.call)
         try:
-            rendered = _render(rendering, given)
+            rendered = _render(rendering, request)
         except StepFailed as problem:
             _write(rendering.after_failure())
             from crossply.cli.framework.printing import report
@@ -53,15 +53,15 @@ def run(invocation: Invocation) -> int:
     return 0
 
 
-def _render(rendering: Rendering, given: CompositeInput) -> Rendered:
+def _render(rendering: Rendering, composite_input: CompositeInput) -> Rendered:
     try:
-        recipe = prepare(parse_composition(given.composition))
-        return rendering.run(given.composite, recipe, given.observed, {})
+        recipe = prepare(parse_composition(composite_input.composition))
+        return rendering.run(composite_input.composite, recipe, composite_input.observed, {})
     except StepFailed:
         raise
     except KindError as problem:
-        story = "cannot render composite resource: cannot convert composition from protobuf"
-        raise problem.within(story) from None
+        prefix = "cannot render composite resource: cannot convert composition from protobuf"
+        raise problem.within(prefix) from None
     except RenderInputError as problem:
         raise problem.within("cannot render composite resource") from None
     except ComposeError as problem:

@@ -10,7 +10,7 @@ from crossply.cli.internal.render_wire import (
     CronInput,
     OperationInput,
     WatchInput,
-    made_bytes,
+    created_operation_bytes,
     operation_bytes,
 )
 from crossply.compose.errors import ComposeError, StepFailed
@@ -21,25 +21,25 @@ from crossply.kinds.fields import KindError
 from crossply.kinds.watch_operation import operation_for, parse_watch_operation
 
 
-def answer(given: OperationInput | CronInput | WatchInput, timeout: float) -> int:
+def answer(request: OperationInput | CronInput | WatchInput, timeout: float) -> int:
     """Write what is asked for; gives the exit code."""
-    if isinstance(given, OperationInput):
-        return _render(given, timeout)
-    if isinstance(given, CronInput):
-        time = datetime.now(UTC) if given.seconds is None else datetime.fromtimestamp(given.seconds, UTC)
-        made = new_operation(parse_cron_operation(given.cron_operation), time)
+    if isinstance(request, OperationInput):
+        return _render(request, timeout)
+    if isinstance(request, CronInput):
+        time = datetime.now(UTC) if request.seconds is None else datetime.fromtimestamp(request.seconds, UTC)
+        operation = new_operation(parse_cron_operation(request.cron_operation), time)
     else:
-        made = operation_for(parse_watch_operation(given.watch_operation), given.watched)
-    sys.stdout.buffer.write(made_bytes(made, by_watch=isinstance(given, WatchInput)))
+        operation = operation_for(parse_watch_operation(request.watch_operation), request.watched)
+    sys.stdout.buffer.write(created_operation_bytes(operation, by_watch=isinstance(request, WatchInput)))
     return 0
 
 
-def _render(given: OperationInput, timeout: float) -> int:
-    world = InMemoryCluster(given.required_resources, given.credentials, given.required_schemas)
-    with Addresses(given.functions, timeout) as addresses:
+def _render(request: OperationInput, timeout: float) -> int:
+    world = InMemoryCluster(request.required_resources, request.credentials, request.required_schemas)
+    with Addresses(request.functions, timeout) as addresses:
         rendering = OperationRendering(world, addresses.call)
         try:
-            rendered = _run(rendering, given)
+            rendered = _run(rendering, request)
         except StepFailed as problem:
             sys.stdout.buffer.write(operation_bytes(rendering.given_up(problem)))
             from crossply.cli.framework.printing import report
@@ -50,9 +50,9 @@ def _render(given: OperationInput, timeout: float) -> int:
     return 0
 
 
-def _run(rendering: OperationRendering, given: OperationInput) -> RenderedOperation:
+def _run(rendering: OperationRendering, request: OperationInput) -> RenderedOperation:
     try:
-        return rendering.run(given.operation, {})
+        return rendering.run(request.operation, {})
     except StepFailed:
         raise
     except (ComposeError, KindError) as problem:

@@ -84,49 +84,49 @@ Input = CompositeInput | OperationInput | CronInput | WatchInput
 def read_request(data: bytes) -> Input:
     """What a RenderRequest asks to render."""
     try:
-        given = _chunks(data)
-        numbers = [number for number in _INPUTS if number in given]
+        chunks = _chunks(data)
+        numbers = [number for number in _INPUTS if number in chunks]
         if len(numbers) == 1:
-            return _READERS[numbers[0]](_chunks(b"".join(given[numbers[0]])))
+            return _READERS[numbers[0]](_chunks(b"".join(chunks[numbers[0]])))
     except (StructError, IndexError, UnicodeDecodeError) as problem:
         raise EngineRequestError(f"cannot unmarshal render request: {problem}") from None
     raise EngineRequestError(f"render request must set exactly one of: {', '.join(_INPUTS.values())}")
 
 
-def _composite_input(given: _Chunks) -> CompositeInput:
+def _composite_input(chunks: _Chunks) -> CompositeInput:
     return CompositeInput(
-        composite=_object(b"".join(given.get(1, ()))),
-        composition=_object(b"".join(given.get(2, ()))),
-        functions=_functions(given, 3),
-        observed=_objects(given, 4),
-        required_resources=_objects(given, 5),
-        credentials=_objects(given, 6),
-        required_schemas=_objects(given, 7),
-        definition=_object(b"".join(given[8])) if 8 in given else None,
+        composite=_object(b"".join(chunks.get(1, ()))),
+        composition=_object(b"".join(chunks.get(2, ()))),
+        functions=_functions(chunks, 3),
+        observed=_objects(chunks, 4),
+        required_resources=_objects(chunks, 5),
+        credentials=_objects(chunks, 6),
+        required_schemas=_objects(chunks, 7),
+        definition=_object(b"".join(chunks[8])) if 8 in chunks else None,
     )
 
 
-def _operation_input(given: _Chunks) -> OperationInput:
+def _operation_input(chunks: _Chunks) -> OperationInput:
     return OperationInput(
-        operation=_object(b"".join(given.get(1, ()))),
-        functions=_functions(given, 2),
-        required_resources=_objects(given, 3),
-        credentials=_objects(given, 4),
-        required_schemas=_objects(given, 5),
+        operation=_object(b"".join(chunks.get(1, ()))),
+        functions=_functions(chunks, 2),
+        required_resources=_objects(chunks, 3),
+        credentials=_objects(chunks, 4),
+        required_schemas=_objects(chunks, 5),
     )
 
 
-def _cron_input(given: _Chunks) -> CronInput:
+def _cron_input(chunks: _Chunks) -> CronInput:
     seconds = None
-    if 2 in given:
-        time = b"".join(given[2])
+    if 2 in chunks:
+        time = b"".join(chunks[2])
         # A time of the epoch's first second has no bytes; fractions of a second have no meaning here.
         seconds = read_varint(time, 1)[0] if time[:1] == b"\x08" else 0
-    return CronInput(_object(b"".join(given.get(1, ()))), seconds)
+    return CronInput(_object(b"".join(chunks.get(1, ()))), seconds)
 
 
-def _watch_input(given: _Chunks) -> WatchInput:
-    return WatchInput(_object(b"".join(given.get(1, ()))), _object(b"".join(given.get(2, ()))))
+def _watch_input(chunks: _Chunks) -> WatchInput:
+    return WatchInput(_object(b"".join(chunks.get(1, ()))), _object(b"".join(chunks.get(2, ()))))
 
 
 _READERS: dict[int, Callable[[_Chunks], Input]] = {
@@ -137,28 +137,28 @@ _READERS: dict[int, Callable[[_Chunks], Input]] = {
 }
 
 
-def _functions(given: _Chunks, number: int) -> dict[str, str]:
+def _functions(chunks: _Chunks, number: int) -> dict[str, str]:
     """The address of each function by its name; of two of one name the first counts."""
-    functions = [_chunks(function) for function in given.get(number, ())]
+    functions = [_chunks(function) for function in chunks.get(number, ())]
     return {_text(function, 1): _text(function, 2) for function in reversed(functions)}
 
 
-def _objects(given: _Chunks, number: int) -> list[Object]:
-    return [_object(chunk) for chunk in given.get(number, ())]
+def _objects(chunks: _Chunks, number: int) -> list[Object]:
+    return [_object(chunk) for chunk in chunks.get(number, ())]
 
 
 def _chunks(data: bytes) -> _Chunks:
     """The length-delimited fields of a message by number; no other field has a meaning here."""
-    found: _Chunks = {}
+    chunks: _Chunks = {}
     at, end = 0, len(data)
     while at < end:
         tag, at = read_varint(data, at)
         if tag & 7 == _LENGTH_DELIMITED:
             start, at = read_chunk(data, at, end)
-            found.setdefault(tag >> 3, []).append(data[start:at])
+            chunks.setdefault(tag >> 3, []).append(data[start:at])
         else:
             at = skip_field(data, at, end, tag & 7)
-    return found
+    return chunks
 
 
 def _object(data: bytes) -> Object:
@@ -178,8 +178,11 @@ def response_bytes(rendered: Rendered) -> bytes:
             *(_field(2, encode_struct(obj)) for obj in rendered.composed),
             *(_field(3, encode_struct(obj)) for obj in rendered.deleted),
             *(_field(4, _event(event)) for event in rendered.events),
-            *(_field(5, encode_struct(told)) for told in map(_selector, rendered.required_resources)),
-            *(_field(6, encode_struct(told)) for told in map(_schema_selector, rendered.required_schemas)),
+            *(_field(5, encode_struct(selector)) for selector in map(_selector, rendered.required_resources)),
+            *(
+                _field(6, encode_struct(selector))
+                for selector in map(_schema_selector, rendered.required_schemas)
+            ),
         )
     )
     return _field(1, b"") + _field(2, output)
@@ -192,14 +195,17 @@ def operation_bytes(rendered: RenderedOperation) -> bytes:
             b"" if rendered.operation is None else _field(1, encode_struct(rendered.operation)),
             *(_field(2, encode_struct(obj)) for obj in rendered.applied),
             *(_field(3, _event(event)) for event in rendered.events),
-            *(_field(4, encode_struct(told)) for told in map(_selector, rendered.required_resources)),
-            *(_field(5, encode_struct(told)) for told in map(_schema_selector, rendered.required_schemas)),
+            *(_field(4, encode_struct(selector)) for selector in map(_selector, rendered.required_resources)),
+            *(
+                _field(5, encode_struct(selector))
+                for selector in map(_schema_selector, rendered.required_schemas)
+            ),
         )
     )
     return _field(1, b"") + _field(3, output)
 
 
-def made_bytes(operation: Object, *, by_watch: bool) -> bytes:
+def created_operation_bytes(operation: Object, *, by_watch: bool) -> bytes:
     """The RenderResponse with the Operation that a CronOperation or a WatchOperation makes."""
     return _field(1, b"") + _field(5 if by_watch else 4, _field(1, encode_struct(operation)))
 
@@ -215,14 +221,14 @@ def _event(event: Event) -> bytes:
 
 def _selector(selector: ResourceSelector) -> Object:
     """A selector in the JSON form of its message."""
-    told: Object = {"apiVersion": selector.api_version, "kind": selector.kind}
+    fields: Object = {"apiVersion": selector.api_version, "kind": selector.kind}
     if selector.match_name is not None:
-        told["matchName"] = selector.match_name
+        fields["matchName"] = selector.match_name
     elif selector.match_labels is not None:
-        told["matchLabels"] = {"labels": selector.match_labels}
+        fields["matchLabels"] = {"labels": selector.match_labels}
     if selector.namespace is not None:
-        told["namespace"] = selector.namespace
-    return told
+        fields["namespace"] = selector.namespace
+    return fields
 
 
 def _schema_selector(selector: SchemaSelector) -> Object:

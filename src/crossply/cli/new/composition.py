@@ -12,7 +12,7 @@ from crossply.scaffold.example_resource import example_of
 from crossply.scaffold.test_suite import suite_text
 from crossply.schema.crd import composite_crd
 from crossply.testing.suite import Source, Suite
-from crossply.testing.suite_run import played_twice
+from crossply.testing.suite_run import render_twice
 from crossply.values.yaml import Document, load
 
 
@@ -38,7 +38,7 @@ def run(invocation: Invocation) -> int:
     files = {
         "composition.yaml": composition,
         "functions.yaml": functions_text(),
-        "composition_test.yaml": suite_text(suite.name, sources, played_twice(suite)),
+        "composition_test.yaml": suite_text(suite.name, sources, render_twice(suite)),
     }
     shown = os.path.relpath(os.path.join(folder, "composition_test.yaml"))
     return write_new(invocation, folder, files, [f"crossply test {shown}"])

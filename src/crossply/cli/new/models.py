@@ -40,14 +40,14 @@ def _package_name(directory: str) -> str:
 
 
 def _kinds(paths: Iterable[str]) -> Iterable[KindModel]:
-    found = False
-    taken: dict[tuple[str, str], set[str]] = {}
+    has_definitions = False
+    used_names: dict[tuple[str, str], set[str]] = {}
     for path in paths:
         for document in read_documents(path, "cannot read definitions"):
             if isinstance(document.value, dict) and text_in(document.value, "kind") in (_XRD, _CRD):
-                found = True
-                yield from models_in(document.value, taken, f"{document.source}:{document.line}")
-    if not found:
+                has_definitions = True
+                yield from models_in(document.value, used_names, f"{document.source}:{document.line}")
+    if not has_definitions:
         raise SourceError(f"no {_XRD} or {_CRD} in {', '.join(paths)}", hint="name files that define kinds")
 
 

@@ -9,7 +9,7 @@ from crossply.cli.new.new_files import FORCE, write_new
 from crossply.rendering.inputs import load_composition
 from crossply.scaffold.test_suite import suite_text
 from crossply.testing.suite import Suite
-from crossply.testing.suite_run import played_twice
+from crossply.testing.suite_run import render_twice
 from crossply.values.yaml import Document
 
 
@@ -19,9 +19,9 @@ def run(invocation: Invocation) -> int:
     path = invocation["output"] or f"{os.path.splitext(composition)[0]}_test.yaml"
     folder = os.path.dirname(path) or os.curdir
     sources = {
-        key: os.path.relpath(given, folder)
+        key: os.path.relpath(path_given, folder)
         for key in ("composition", "functions", "xrd", "xr")
-        if (given := invocation[key])
+        if (path_given := invocation[key])
     }
     suite = Suite(
         name=load_composition(composition).composition.name,
@@ -32,7 +32,7 @@ def run(invocation: Invocation) -> int:
         xrd=sources.get("xrd"),
         xr=sources["xr"],
     )
-    text = suite_text(suite.name, sources, played_twice(suite))
+    text = suite_text(suite.name, sources, render_twice(suite))
     steps = [f"crossply test {os.path.relpath(path)}"]
     return write_new(invocation, folder, {os.path.basename(path): text}, steps)
 

@@ -73,8 +73,8 @@ def _render(rendering: OperationRendering, operation: Object, context: Object) -
 
 def _write(invocation: Invocation, rendered: RenderedOperation) -> None:
     objects = [*rendered.applied] if rendered.operation is None else [rendered.operation, *rendered.applied]
-    told = rendered.events if invocation["include-function-results"] else ()
-    shown = in_order(objects, told, rendered.context if invocation["include-context"] else None)
+    events = rendered.events if invocation["include-function-results"] else ()
+    shown = in_order(objects, events, rendered.context if invocation["include-context"] else None)
     write = write_json if invocation["output"] == "json" else write_yaml
     write(shown, invocation.stdout)
 
@@ -106,13 +106,13 @@ def load_operation(path: str) -> Object:
 
 
 def _load_watched(path: str) -> Object:
-    found = inputs.load_objects(path, "watched resource", "cannot parse YAML resource manifest")
-    if len(found) != 1:
+    objects = inputs.load_objects(path, "watched resource", "cannot parse YAML resource manifest")
+    if len(objects) != 1:
         raise inputs.RenderRefused(
-            f"--watched-resource must contain exactly one resource, got {len(found)}",
+            f"--watched-resource must contain exactly one resource, got {len(objects)}",
             hint="name a file with the one object whose change starts the operation",
         )
-    return found[0]
+    return objects[0]
 
 
 COMMAND = Command(

@@ -1,7 +1,6 @@
 """`crossply plan`: what applying some files would change in the running control plane.
 
-The story: `input_files` reads the files, `control.planning_run` finds out what would happen, `text_output` or
-`json_output` writes it.
+`control.planning` computes the plan; `text_output` or `json_output` writes it.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ def run(invocation: Invocation) -> int:
     config = load_config(invocation["kubeconfig"], invocation["context"] or "", invocation.environ)
     objects = read_objects(invocation["filename"], invocation.stdin)
     namespace = invocation["namespace"] or config.namespace
-    wish = PlanRequest(
+    request = PlanRequest(
         tuple(objects),
         invocation["delete"],
         invocation["field-manager"] or "",
@@ -40,13 +39,13 @@ def run(invocation: Invocation) -> int:
         host_access(invocation, *_data_directories(invocation)),
     )
     try:
-        told = asyncio.run(make_plan(config, wish, _progress(invocation)))
+        result = asyncio.run(make_plan(config, request, _progress(invocation)))
     finally:
         _clear(invocation.stderr)
-    _write(invocation, told)
-    if told.plan.is_failing:
+    _write(invocation, result)
+    if result.plan.is_failing:
         return FAILING
-    return CHANGES if told.plan.is_changing else NOTHING
+    return CHANGES if result.plan.is_changing else NOTHING
 
 
 def _data_directories(invocation: Invocation) -> list[str]:
@@ -58,17 +57,17 @@ def _data_directories(invocation: Invocation) -> list[str]:
     return [DEFAULT_DATA, *(path for path in around if os.path.exists(os.path.join(path, LOCK_FILE)))]
 
 
-def _write(invocation: Invocation, told: PlanResult) -> None:
+def _write(invocation: Invocation, result: PlanResult) -> None:
     if invocation["output"] == "json":
         from crossply.cli.plan.json_output import as_json
 
-        invocation.stdout.write(as_json(told))
+        invocation.stdout.write(as_json(result))
         return
     from crossply.cli.plan.text_output import Text
 
     stdout = invocation.stdout
     colored = stdout.isatty() and not invocation.environ.get("NO_COLOR")
-    stdout.write(Text(told, colored).whole())
+    stdout.write(Text(result, colored).whole())
 
 
 def _progress(invocation: Invocation) -> Progress:

@@ -18,15 +18,15 @@ from crossply.values.differences import MISSING
 _WORDS = {"create": "create", "change": "change", "delete": "delete", "none": "unchanged"}
 
 
-def as_json(told: PlanResult) -> str:
+def as_json(result: PlanResult) -> str:
     """The whole plan."""
-    plan = told.plan
+    plan = result.plan
     document = {
         "changes": plan.is_changing,
         "fails": plan.is_failing,
         "summary": summary(plan),
-        "others": [_node(node, told) for node in plan.others],
-        "composites": [_node(node, told) for node in plan.roots],
+        "others": [_node(node, result) for node in plan.others],
+        "composites": [_node(node, result) for node in plan.roots],
     }
     return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
 
@@ -34,7 +34,7 @@ def as_json(told: PlanResult) -> str:
 def summary(plan: Plan) -> Object:
     """How many composite resources and how many other resources meet with what."""
     composites, resources = Counter[str](), Counter[str]()
-    for node in (each for root in plan.roots for each in root.walk()):
+    for node in (descendant for root in plan.roots for descendant in root.walk()):
         if node.is_composite:
             action = "change" if node.action == NONE and node.is_changing else node.action
             composites[_WORDS[action]] += 1
@@ -48,8 +48,8 @@ def summary(plan: Plan) -> Object:
     }
 
 
-def _node(node: Node, told: PlanResult) -> Object:
-    text = told.unknown.text
+def _node(node: Node, result: PlanResult) -> Object:
+    text = result.unknown.text
     document: Object = {
         "action": _WORDS[node.action],
         "apiVersion": text_in(node.obj, "apiVersion"),
@@ -58,15 +58,15 @@ def _node(node: Node, told: PlanResult) -> Object:
         "name": text(name_of(node.obj)),
         "resource": node.resource,
         "reason": text(node.reason),
-        "fields": [_field(told.unknown.field(each)) for each in node.fields],
-        "notes": [text(each) for each in node.notes],
-        "warnings": [text(each) for each in node.warnings],
+        "fields": [_field(result.unknown.field(field)) for field in node.fields],
+        "notes": [text(note) for note in node.notes],
+        "warnings": [text(warning) for warning in node.warnings],
         "error": text(node.error),
     }
-    kept = {key: value for key, value in document.items() if value or key == "action"}
+    fields = {key: value for key, value in document.items() if value or key == "action"}
     if node.children:
-        kept["children"] = [_node(child, told) for child in node.children]
-    return kept
+        fields["children"] = [_node(child, result) for child in node.children]
+    return fields
 
 
 def _field(field: Field) -> Object:

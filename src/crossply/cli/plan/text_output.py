@@ -25,17 +25,17 @@ _PLAIN = "\x1b[0m"
 class Text:
     """Writes one plan."""
 
-    def __init__(self, told: PlanResult, colored: bool) -> None:
-        self._told = told
+    def __init__(self, result: PlanResult, colored: bool) -> None:
+        self._result = result
         self._colored = colored
 
     def whole(self) -> str:
         """Everything."""
-        plan = self._told.plan
+        plan = self._result.plan
         lines = [line for node in plan.others for line in self._other(node)]
-        unchanged = [node for node in plan.roots if not _is_worth_telling(node)]
+        unchanged = [node for node in plan.roots if not _is_shown(node)]
         for node in plan.roots:
-            if _is_worth_telling(node):
+            if _is_shown(node):
                 lines += self._tree(node, 0)
         if len(unchanged) > 3:
             lines.append(self._line(0, "=", f"{len(unchanged)} XRs unchanged"))
@@ -56,36 +56,36 @@ class Text:
         yield self._line(depth, sign, self._label(node))
         yield from self._fields(node, depth + 1)
         for note in node.notes:
-            yield self._line(depth + 1, " ", self._said(f"note: {note}"))
+            yield self._line(depth + 1, " ", self._printable(f"note: {note}"))
         for warning in node.warnings:
-            yield self._line(depth + 1, "!", self._said(f"warning: {warning}"))
+            yield self._line(depth + 1, "!", self._printable(f"warning: {warning}"))
         if node.error:
-            yield self._line(depth + 1, "!", self._said(f"error: {node.error}"))
+            yield self._line(depth + 1, "!", self._printable(f"error: {node.error}"))
         if node.hint:
-            yield self._line(depth + 1, " ", self._said(f"try: {node.hint}"))
-        told = [child for child in node.children if _is_worth_telling(child)]
-        for child in told:
+            yield self._line(depth + 1, " ", self._printable(f"try: {node.hint}"))
+        children = [child for child in node.children if _is_shown(child)]
+        for child in children:
             yield from self._tree(child, depth + 1)
-        if len(told) < len(node.children):
-            yield self._line(depth + 1, "=", f"{len(node.children) - len(told)} unchanged")
+        if len(children) < len(node.children):
+            yield self._line(depth + 1, "=", f"{len(node.children) - len(children)} unchanged")
 
     def _label(self, node: Node) -> str:
-        label = self._said(label_of(node))
+        label = self._printable(label_of(node))
         if node.resource:
-            label += f" ({self._said(node.resource)})"
-        return f"{label}: {self._said(node.reason)}" if node.reason else label
+            label += f" ({self._printable(node.resource)})"
+        return f"{label}: {self._printable(node.reason)}" if node.reason else label
 
     def _fields(self, node: Node, depth: int) -> Iterator[str]:
-        told = [field for field in node.fields if _is_news(node, field)]
-        for each in told[:MOST_FIELDS]:
-            field = self._told.unknown.field(each)
+        fields = [field for field in node.fields if _is_news(node, field)]
+        for changed in fields[:MOST_FIELDS]:
+            field = self._result.unknown.field(changed)
             yield self._line(depth, _sign_of(field), f"{harmless(field.path)}: {_values(field)}")
-        more = len(told) - MOST_FIELDS
+        more = len(fields) - MOST_FIELDS
         if more > 0:
             yield self._line(depth, " ", f"and {more} more fields; -o json shows all")
 
-    def _said(self, text: str) -> str:
-        return harmless(self._told.unknown.text(text))
+    def _printable(self, text: str) -> str:
+        return harmless(self._result.unknown.text(text))
 
     def _line(self, depth: int, sign: str, text: str) -> str:
         line = f"{sign} {text}".replace("\n", "\n" + "  " * (depth + 1))
@@ -93,13 +93,13 @@ class Text:
         return "  " * depth + (f"{color}{line}{_PLAIN}" if color else line)
 
     def _summary(self) -> str:
-        counts = summary(self._told.plan)
+        counts = summary(self._result.plan)
         composites, resources = counts["composites"], counts["resources"]
         return f"\n{_composites(composites)}; {_resources(resources)}"
 
 
-def _is_worth_telling(node: Node) -> bool:
-    return node.is_changing or any(each.notes or each.warnings or each.error for each in node.walk())
+def _is_shown(node: Node) -> bool:
+    return node.is_changing or any(child.notes or child.warnings or child.error for child in node.walk())
 
 
 def _is_news(node: Node, field: Field) -> bool:
@@ -153,10 +153,10 @@ def _composites(counts: Object) -> str:
     total = sum(counts[word] for word in ("create", "change", "delete", "unchanged"))
     if not total:
         return "0 XRs concerned"
-    told = [f"{counts[word]} to {word}" for word in ("create", "change", "delete") if counts[word]]
-    told += [f"{counts['unchanged']} unchanged"] if counts["unchanged"] or not told else []
-    told += [f"{counts['fail']} failing"] if counts["fail"] else []
-    return f"{total} XR{'' if total == 1 else 's'}: {', '.join(told)}"
+    parts = [f"{counts[word]} to {word}" for word in ("create", "change", "delete") if counts[word]]
+    parts += [f"{counts['unchanged']} unchanged"] if counts["unchanged"] or not parts else []
+    parts += [f"{counts['fail']} failing"] if counts["fail"] else []
+    return f"{total} XR{'' if total == 1 else 's'}: {', '.join(parts)}"
 
 
 def _resources(counts: Object) -> str:

@@ -6,14 +6,14 @@ import os
 from typing import TYPE_CHECKING
 
 from crossply.cli.framework.command import Command, Flag, Invocation
-from crossply.cli.framework.printing import told
+from crossply.cli.framework.printing import step_output
 from crossply.cli.xpkg.local_images import ENDING
 from crossply.errors import CrossplyError
 from crossply.manifests.output_files import in_go_words, make_directory
 from crossply.project import PROJECT_FILE
 from crossply.project.folder import ProjectFolder, open_project
 from crossply.values.goquote import quote
-from crossply.xpkg.registry_session import story
+from crossply.xpkg.registry_session import error_prefix
 
 if TYPE_CHECKING:
     from crossply.xpkg.image import Image
@@ -38,7 +38,7 @@ def run(invocation: Invocation) -> int:
     with tempfile.TemporaryDirectory(prefix="crossply-") as directory:
         images = _Build(invocation, folder, directory).images()
         path = os.path.join(invocation["output-dir"], f"{folder.project.name}{ENDING}")
-        with told("Writing packages to disk", invocation.stderr.write):
+        with step_output("Writing packages to disk", invocation.stderr.write):
             _write(images, path)
     invocation.stdout.write(f"Built project {quote(folder.project.name)} to {path}\n")
     return 0
@@ -48,11 +48,11 @@ def chosen_project(invocation: Invocation) -> ProjectFolder:
     """The project that the flags name, in the repository that they name."""
     from crossply.xpkg.image_reference import full_repository
 
-    with story(f"failed to parse project file {quote(invocation['project-file'])}"):
+    with error_prefix(f"failed to parse project file {quote(invocation['project-file'])}"):
         folder = open_project(invocation["project-file"])
     if not invocation["repository"]:
         return folder
-    with story("failed to parse repository"):
+    with error_prefix("failed to parse repository"):
         repository = full_repository(invocation["repository"])
     return folder._replace(project=folder.project._replace(repository=repository))
 
@@ -84,12 +84,15 @@ class _Build:
         from crossply.xpkg.project_configuration import build_configuration, collect
 
         name = self._tag(self._project.repository, CONFIGURATION_TAG)
-        with told("Collecting resources", self._say):
+        with step_output("Collecting resources", self._say):
             collected = collect(self._project, self._root)
-        found, digests = self._functions()
-        with told("Building configuration package", self._say), story("failed to build package"):
-            found[name] = build_configuration(self._project, self._root, collected, digests)
-        return found
+        functions, digests = self._functions()
+        with (
+            step_output("Building configuration package", self._say),
+            error_prefix("failed to build package"),
+        ):
+            functions[name] = build_configuration(self._project, self._root, collected, digests)
+        return functions
 
     def _functions(self) -> tuple[dict[str, Image], list[tuple[str, str]]]:
         """The images of the functions by their names, and the digest of each function."""
@@ -98,32 +101,32 @@ class _Build:
         from crossply.xpkg.project_functions import index_digest
 
         sources = self._sources()
-        bases = {base: self._bases(base) for base in sorted({each.base for each in sources} - {""})}
+        bases = {base: self._bases(base) for base in sorted({source.base for source in sources} - {""})}
         with ThreadPoolExecutor(max(1, self._invocation["max-concurrency"])) as pool:
             built = list(pool.map(lambda source: self._function(source, bases), sources))
         images: dict[str, Image] = {}
-        for source, made in zip(sources, built, strict=True):
+        for source, platforms in zip(sources, built, strict=True):
             repository = self._project.function_repository(source.name)
-            images |= {self._tag(repository, each.platform["architecture"]): each for each in made}
+            images |= {self._tag(repository, image.platform["architecture"]): image for image in platforms}
         return images, [
-            (source.name, index_digest(made)) for source, made in zip(sources, built, strict=True)
+            (source.name, index_digest(platforms)) for source, platforms in zip(sources, built, strict=True)
         ]
 
     def _sources(self) -> list[FunctionSource]:
         """What each function is made of; known of all before the first is built."""
         from crossply.xpkg.project_functions import find_source, functions_of
 
-        found = []
+        sources = []
         for function in functions_of(self._project, self._root):
-            with story(f"failed to build function {quote(function.name)}"):
+            with error_prefix(f"failed to build function {quote(function.name)}"):
                 self._tag(self._project.function_repository(function.name), CONFIGURATION_TAG)
-                found.append(find_source(self._project, self._root, function))
-        return found
+                sources.append(find_source(self._project, self._root, function))
+        return sources
 
     def _tag(self, repository: str, tag: str) -> str:
         from crossply.xpkg.image_reference import parse_tag
 
-        with story("failed to construct image tag"):
+        with error_prefix("failed to construct image tag"):
             return str(parse_tag(f"{repository}:{tag}"))
 
     def _bases(self, base: str) -> list[Image]:
@@ -134,24 +137,27 @@ class _Build:
         from crossply.xpkg.registry_session import pull
 
         name, _ = rewritten(self._project.spec.get("imageConfigs") or (), base)
-        found = []
-        with told(f"Fetching {name}", self._say), story(f"failed to fetch the base image {name}"):
+        images = []
+        with (
+            step_output(f"Fetching {name}", self._say),
+            error_prefix(f"failed to fetch the base image {name}"),
+        ):
             reference = parse(name)
             for architecture in self._project.architectures:
                 image = pull(self._invocation, reference, self._directory, architecture)
-                found.append(checked(image, architecture))
-        return found
+                images.append(checked(image, architecture))
+        return images
 
     def _function(self, source: FunctionSource, bases: dict[str, list[Image]]) -> list[Image]:
         from crossply.xpkg.project_functions import build_function, saved_image
 
-        what = f"Building function {source.name}"
-        with told(what, self._say), story(f"failed to build function {quote(source.name)}"):
-            given = bases.get(source.base) or [
+        step = f"Building function {source.name}"
+        with step_output(step, self._say), error_prefix(f"failed to build function {quote(source.name)}"):
+            base_images = bases.get(source.base) or [
                 saved_image(source, architecture, self._directory)
                 for architecture in self._project.architectures
             ]
-            return build_function(self._project, source, given)
+            return build_function(self._project, source, base_images)
 
 
 COMMAND = Command(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
-from crossply.cli.framework.printing import told
+from crossply.cli.framework.printing import step_output
 from crossply.errors import CrossplyError
 from crossply.manifests.output_files import in_go_words, make_directory, write_file
 from crossply.project import PROJECT_FILE
@@ -25,7 +25,7 @@ def run(invocation: Invocation) -> int:
     directory = invocation["directory"] or name
     _check_directory(directory)
     repository = _repository(invocation["registry"], (invocation["repository"] or "").strip() or name)
-    with told("Initializing project", invocation.stderr.write):
+    with step_output("Initializing project", invocation.stderr.write):
         make_directory(directory, f"failed to create directory {directory}")
         for folder in _FOLDERS:
             path = os.path.join(directory, folder)

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from crossply.cli.framework.command import Command, Flag, Invocation
-from crossply.cli.framework.printing import told
+from crossply.cli.framework.printing import step_output
 from crossply.cli.project.build import (
     CONFIGURATION_TAG,
     PROJECT,
@@ -18,7 +18,7 @@ from crossply.cli.project.build import (
 from crossply.cli.xpkg.local_images import ENDING
 from crossply.project.folder import ProjectFolder
 from crossply.values.goquote import quote
-from crossply.xpkg.registry_session import story
+from crossply.xpkg.registry_session import error_prefix
 
 if TYPE_CHECKING:
     from crossply.xpkg.image import Image
@@ -33,7 +33,7 @@ def run(invocation: Invocation) -> int:
     folder = chosen_project(invocation)
     reference = _target(folder, invocation["tag"] or f"v0.0.0-{int(time.time())}")
     path = _package_file(invocation, folder)
-    with told(f"Loading packages from {path}", invocation.stderr.write):
+    with step_output(f"Loading packages from {path}", invocation.stderr.write):
         configuration, functions = _sorted(_load(path), folder.project.repository)
     asyncio.run(_push(invocation, reference, configuration, functions))
     invocation.stdout.write(f"Pushed project {quote(folder.project.name)} to {reference}\n")
@@ -43,7 +43,7 @@ def run(invocation: Invocation) -> int:
 def _target(folder: ProjectFolder, tag: str) -> Reference:
     from crossply.xpkg.image_reference import parse_tag
 
-    with story("failed to construct image tag"):
+    with error_prefix("failed to construct image tag"):
         return parse_tag(f"{folder.project.repository}:{tag}", strict=True)
 
 
@@ -59,7 +59,7 @@ def _package_file(invocation: Invocation, folder: ProjectFolder) -> str:
 def _load(path: str) -> dict[str, Image]:
     from crossply.xpkg.archive_reader import read_tagged
 
-    with story("failed to read package file manifest"):
+    with error_prefix("failed to read package file manifest"):
         try:
             return read_tagged(path)
         except OSError as problem:
@@ -79,7 +79,7 @@ def _sorted(images: dict[str, Image], repository: str) -> tuple[Image, dict[str,
     functions: dict[str, list[Image]] = {}
     configuration = None
     for name, image in images.items():
-        with story(f"failed to parse image tag {quote(name)}"):
+        with error_prefix(f"failed to parse image tag {quote(name)}"):
             reference = parse_tag(name)
         if reference.name == own and reference.tag == CONFIGURATION_TAG:
             configuration = image
@@ -90,7 +90,7 @@ def _sorted(images: dict[str, Image], repository: str) -> tuple[Image, dict[str,
             "failed to find configuration image",
             hint=f"the file has no package for {own}; build and push with the same --repository",
         )
-    return configuration, {name: sorted(found, key=digest) for name, found in sorted(functions.items())}
+    return configuration, {name: sorted(images, key=digest) for name, images in sorted(functions.items())}
 
 
 async def _push(
@@ -102,25 +102,25 @@ async def _push(
     from crossply.xpkg.registry_session import session
 
     room = asyncio.Semaphore(max(1, invocation["max-concurrency"]))
-    say, what = invocation.stderr.write, f"pushing {reference.repository}"
+    say, label = invocation.stderr.write, f"pushing {reference.repository}"
 
-    async def one(name: str, images: list[Image]) -> None:
+    async def push_one(name: str, images: list[Image]) -> None:
         async with room:
             with (
-                told(f"Pushing function package {name}", say),
-                story(f"failed to push function {quote(name)}"),
+                step_output(f"Pushing function package {name}", say),
+                error_prefix(f"failed to push function {quote(name)}"),
             ):
                 await _push_function(registries, name, images, reference.tag)
 
-    async with session(invocation, what, invocation["insecure-skip-tls-verify"]) as registries:
-        ended = await asyncio.gather(
-            *(one(name, images) for name, images in functions.items()), return_exceptions=True
+    async with session(invocation, label, invocation["insecure-skip-tls-verify"]) as registries:
+        outcomes = await asyncio.gather(
+            *(push_one(name, images) for name, images in functions.items()), return_exceptions=True
         )
-        for problem in ended:
+        for problem in outcomes:
             if problem is not None:
                 raise problem
-        step = told(f"Pushing configuration image {reference}", say)
-        with step, story("failed to push configuration package"):
+        step = step_output(f"Pushing configuration image {reference}", say)
+        with step, error_prefix("failed to push configuration package"):
             await push_image(registries, configuration, reference)
 
 

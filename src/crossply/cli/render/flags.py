@@ -169,8 +169,8 @@ def _annotated(functions: list[Object], overrides: Iterable[str]) -> list[Object
     return [_with_annotations(function, given) for function in functions]
 
 
-def _with_annotations(function: Object, given: dict[str, str]) -> Object:
-    annotations = {**annotations_of(function), **given}
+def _with_annotations(function: Object, overrides: dict[str, str]) -> Object:
+    annotations = {**annotations_of(function), **overrides}
     return {**function, "metadata": {**metadata_of(function), "annotations": annotations}}
 
 

@@ -10,9 +10,9 @@ from crossply.cli.framework.command import Argument, Command, Flag, Invocation
 from crossply.cli.framework.printing import harmless
 from crossply.testing.coverage import by_composition
 from crossply.testing.report import coverage_text, suite_text, summary
-from crossply.testing.results import BROKEN, FAILED, SuiteVerdict
+from crossply.testing.results import BROKEN, FAILED, SuiteResult
 from crossply.testing.suite_files import NoSuites, Unreadable, files_below, find_suites
-from crossply.testing.suite_run import Wishes, run_suites
+from crossply.testing.suite_run import SuiteRunOptions, run_suites
 from crossply.values.yaml import Document
 
 FAILURES, CANNOT_RUN = 1, 2
@@ -38,37 +38,41 @@ def _files(invocation: Invocation) -> Iterable[str]:
 
 def test(invocation: Invocation) -> int:
     """Find the suites, run them, tell."""
-    begun = perf_counter()
+    started = perf_counter()
     suites = find_suites(_paths(invocation))
     if invocation["list"]:
         return _list(invocation, suites)
-    wishes = Wishes(tuple(invocation["filter"] or ()), invocation["update"], invocation["fail-fast"])
-    verdicts = []
-    for verdict in run_suites(suites, wishes, invocation["jobs"] or os.cpu_count() or 1):
-        if verdict.cases:
-            verdicts.append(verdict)
-            invocation.stdout.write(harmless(suite_text(verdict)))
+    options = SuiteRunOptions(
+        tuple(invocation["filter"] or ()), invocation["update"], invocation["fail-fast"]
+    )
+    results = []
+    for result in run_suites(suites, options, invocation["jobs"] or os.cpu_count() or 1):
+        if result.cases:
+            results.append(result)
+            invocation.stdout.write(harmless(suite_text(result)))
             invocation.stdout.flush()
-    if not verdicts:
-        raise NoSuites(f"no case has {' or '.join(wishes.words)} in its name", hint="see them with --list")
-    return _conclude(invocation, verdicts, perf_counter() - begun)
+    if not results:
+        raise NoSuites(f"no case has {' or '.join(options.words)} in its name", hint="see them with --list")
+    return _conclude(invocation, results, perf_counter() - started)
 
 
-def _conclude(invocation: Invocation, verdicts: list[SuiteVerdict], seconds: float) -> int:
-    coverages = [each.coverage for each in verdicts if each.coverage is not None]
+def _conclude(invocation: Invocation, results: list[SuiteResult], seconds: float) -> int:
+    coverages = [result.coverage for result in results if result.coverage is not None]
     invocation.stdout.write(coverage_text(coverages))
-    invocation.stdout.write(summary(verdicts, seconds))
+    invocation.stdout.write(summary(results, seconds))
     if invocation["junit"]:
-        _write_junit(invocation["junit"], verdicts)
-    if any(each.count(BROKEN) for each in verdicts):
+        _write_junit(invocation["junit"], results)
+    if any(result.count(BROKEN) for result in results):
         return CANNOT_RUN
-    if any(each.count(FAILED) for each in verdicts):
+    if any(result.count(FAILED) for result in results):
         return FAILURES
     least = invocation["coverage"] or 0
-    lacking = [each for each in by_composition(coverages) if each.percent < least]
-    for each in lacking:
-        told = f"only {each.percent:.0f} % of Composition {each.composition} were reached, not {least} %"
-        invocation.stderr.write(f"crossply: {told}\n")
+    lacking = [coverage for coverage in by_composition(coverages) if coverage.percent < least]
+    for coverage in lacking:
+        message = (
+            f"only {coverage.percent:.0f} % of Composition {coverage.composition} were reached, not {least} %"
+        )
+        invocation.stderr.write(f"crossply: {message}\n")
     return FAILURES if lacking else 0
 
 
@@ -76,23 +80,23 @@ def _list(invocation: Invocation, suites: list[Document | Unreadable]) -> int:
     """Print where each case is, and its name."""
     from crossply.testing.suite_parser import read_suite
 
-    wishes = Wishes(tuple(invocation["filter"] or ()))
+    options = SuiteRunOptions(tuple(invocation["filter"] or ()))
     for document in suites:
         if isinstance(document, Unreadable):
             invocation.stdout.write(f"{document.place}: {document.problem}\n")
             continue
         suite = read_suite(document)
         for case in suite.cases:
-            if wishes.wants(suite, case):
+            if options.wants(suite, case):
                 invocation.stdout.write(f"{suite.place(case.path)}: {case.name}\n")
     return 0
 
 
-def _write_junit(path: str, verdicts: list[SuiteVerdict]) -> None:
+def _write_junit(path: str, results: list[SuiteResult]) -> None:
     from crossply.manifests.output_files import write_file
     from crossply.testing.junit import junit_text
 
-    write_file(path, junit_text(verdicts), "cannot write the JUnit file")
+    write_file(path, junit_text(results), "cannot write the JUnit file")
 
 
 COMMAND = Command(

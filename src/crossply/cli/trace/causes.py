@@ -27,18 +27,18 @@ class Cause(NamedTuple):
 
 def explain(trace: Trace) -> str:
     """Say what is wrong and what to do; nothing where all is well."""
-    found: dict[tuple[str, ...], Cause] = {}
+    causes_by_node: dict[tuple[str, ...], Cause] = {}
     for root in trace.roots:
         for cause in causes(root):
-            found.setdefault((*cause.node.reference, cause.why), cause)
-    if not found:
+            causes_by_node.setdefault((*cause.node.reference, cause.why), cause)
+    if not causes_by_node:
         return ""
     lines = ["Not ready because of:"]
-    for cause in list(found.values())[:MOST_SHOWN]:
+    for cause in list(causes_by_node.values())[:MOST_SHOWN]:
         why = " ".join(harmless(cause.why).split())
         lines += [f"  {harmless(cause.node.label)}: {why}", f"    next: {harmless(cause.command)}"]
-    if len(found) > MOST_SHOWN:
-        lines.append(f"  and {len(found) - MOST_SHOWN} more")
+    if len(causes_by_node) > MOST_SHOWN:
+        lines.append(f"  and {len(causes_by_node) - MOST_SHOWN} more")
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -71,23 +71,30 @@ def _failure(node: Node) -> str:
         return node.problem.message
     for condition in (node.condition("Synced"), node.condition("Installed")):
         if condition.status == "False":
-            return _told(condition.reason, condition.message)
+            return _condition_text(condition.reason, condition.message)
     return ""
 
 
 def _waiting(node: Node) -> str:
     """What a resource waits for that is not among those it refers to."""
     if node.deleting:
-        held = ", ".join(map(str, node.metadata.get("finalizers") or ()))
-        return f"it is being deleted, and waits for its finalizers: {held}" if held else "it is being deleted"
+        finalizers = ", ".join(map(str, node.metadata.get("finalizers") or ()))
+        return (
+            f"it is being deleted, and waits for its finalizers: {finalizers}"
+            if finalizers
+            else "it is being deleted"
+        )
     for name in ("Healthy", "Ready"):
         condition = node.condition(name)
         if condition.status in ("False", "Unknown"):
-            return _told(condition.reason, condition.message) or f"its {name} condition is {condition.status}"
+            return (
+                _condition_text(condition.reason, condition.message)
+                or f"its {name} condition is {condition.status}"
+            )
     return ""
 
 
-def _told(reason: str, message: str) -> str:
+def _condition_text(reason: str, message: str) -> str:
     return ": ".join(part for part in (reason, message) if part)
 
 

@@ -54,13 +54,13 @@ async def _trace(invocation: Invocation, config: ClusterConfig, target: Target) 
     async with Client(config) as client:
         loading = await loading_for(client, target, options)
         if not target.name:
-            output.write(await loading.all())
+            output.write(await loading.load_all())
             if invocation["watch"]:
                 invocation.stdout.write("error: you may only watch a single resource at a time\n")
         elif invocation["watch"]:
             await output.watch(client, loading)
         else:
-            output.write(await loading.one())
+            output.write(await loading.load_one())
 
 
 COMMAND = Command(

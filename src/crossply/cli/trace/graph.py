@@ -104,10 +104,10 @@ def _package_lines(node: Node) -> list[str]:
 
 def _mermaid_label(node: Node) -> str:
     names = ("Installed", "Healthy") if node.is_package or node.is_package_revision else ("Synced", "Ready")
-    told = [f"{name}: {node.condition(name).status}" for name in names if node.condition(name).status]
+    conditions = [f"{name}: {node.condition(name).status}" for name in names if node.condition(name).status]
     if node.problem:
-        told = [node.problem.message]
-    return "<br/>".join([_mermaid_text(node.label), *map(_mermaid_text, told)])
+        conditions = [node.problem.message]
+    return "<br/>".join([_mermaid_text(node.label), *map(_mermaid_text, conditions)])
 
 
 def _mermaid_text(text: str) -> str:

@@ -46,8 +46,8 @@ class Output:
             screen.paint(self._picture(trace))
             aside.paint(self._aside(trace))
 
-        first = (await loading.one()).roots[0]
-        await watch(client, first, loading.again, paint)
+        first = (await loading.load_one()).roots[0]
+        await watch(client, first, loading.reload, paint)
         self._stderr.write(f"crossply: {first.label} was deleted\n")
 
     def _picture(self, trace: Trace) -> str:
@@ -74,17 +74,17 @@ def as_json(trace: Trace) -> str:
     """Write JSON as Go's encoder does: objects with sorted keys, the fields of structs in their order."""
     from crossply.cli.validate.output import as_json_text
 
-    return as_json_text(_whole(trace))
+    return as_json_text(_tree_object(trace))
 
 
 def as_yaml(trace: Trace) -> str:
     """Write YAML; Crossplane adds an empty line."""
     from crossply.values.yaml import dump
 
-    return f"{dump(_whole(trace))}\n"
+    return f"{dump(_tree_object(trace))}\n"
 
 
-def _whole(trace: Trace) -> Object:
+def _tree_object(trace: Trace) -> Object:
     if trace.is_list:
         return {"items": [_tree(root) for root in trace.roots]}
     return _tree(trace.roots[0])

@@ -95,9 +95,9 @@ class Table:
             self._words(package_status(node, installed, healthy)),
         ]
 
-    def _words(self, told: Condition) -> str:
-        message = told.message if self.wide else _cropped(told.message)
-        return f"{told.reason}: {message}" if message else told.reason
+    def _words(self, condition: Condition) -> str:
+        message = condition.message if self.wide else _cropped(condition.message)
+        return f"{condition.reason}: {message}" if message else condition.reason
 
 
 def resource_status(node: Node, synced: Condition, ready: Condition) -> Condition:

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from crossply.cli.apiserver.serve import FAILED, READY
 from crossply.cli.framework.command import Invocation
-from crossply.cli.up.data_directory import keep_port, kept_port
+from crossply.cli.up.data_directory import keep_port, saved_port
 from crossply.cli.up.failures import StartFailed
 
 _LOOPBACK = "127.0.0.1"
@@ -49,9 +49,9 @@ class ApiSettings(NamedTuple):
 class ApiProcess:
     """The process, and the one after it."""
 
-    def __init__(self, settings: ApiSettings, listen: str) -> None:
+    def __init__(self, settings: ApiSettings, address: str) -> None:
         self._settings = settings
-        self._listen = listen
+        self._listen = address
         self._process: asyncio.subprocess.Process | None = None
         self._since = 0.0
         self._answers = False
@@ -82,7 +82,7 @@ class ApiProcess:
             code = await process.wait()
             if word == FAILED:
                 raise _start_failed(json.loads(rest))
-            raise StartFailed(f"the API server did not start ({_how(code)})")
+            raise StartFailed(f"the API server did not start ({_exit_description(code)})")
         self._answers = True
         self.port = urlsplit(rest).port or 0
 
@@ -91,15 +91,19 @@ class ApiProcess:
         failures, delay = 0, _FIRST_DELAY
         while True:
             assert self._process is not None
-            how = _how(await self._process.wait())
+            exit_status = _exit_description(await self._process.wait())
             if self._settings.in_memory:
-                raise StartFailed(f"the API server ended with {how}, and its objects were in memory only")
+                raise StartFailed(
+                    f"the API server ended with {exit_status}, and its objects were in memory only"
+                )
             if time.monotonic() - self._since > _STEADY_SECONDS:
                 failures, delay = 0, _FIRST_DELAY
             failures += 1
             if failures > _MOST_FAILURES:
-                raise StartFailed(f"the API server ended with {how}, {failures} times in a row")
-            _LOG.warning("the API server ended with %s; it is started again on port %d", how, self.port)
+                raise StartFailed(f"the API server ended with {exit_status}, {failures} times in a row")
+            _LOG.warning(
+                "the API server ended with %s; it is started again on port %d", exit_status, self.port
+            )
             await asyncio.sleep(delay)
             delay = min(2 * delay, _LONGEST_DELAY)
             try:
@@ -123,9 +127,9 @@ class ApiProcess:
         await process.wait()
 
 
-def choose_listen(invocation: Invocation, data: str) -> str:
+def choose_address(invocation: Invocation, data: str) -> str:
     """Where the API server listens: where the user says, or on the port of last time if that is free."""
-    port = kept_port(data)
+    port = saved_port(data)
     if invocation.given("listen") or port is None:
         return str(invocation["listen"])
     obstacle = _obstacle(port)
@@ -139,9 +143,9 @@ def choose_listen(invocation: Invocation, data: str) -> str:
     return f"{_LOOPBACK}:0"
 
 
-def keep_chosen_port(invocation: Invocation, data: str, port: int) -> None:
+def save_port(invocation: Invocation, data: str, port: int) -> None:
     """Keep the first port that there was, and every one that the user chooses."""
-    if invocation.given("listen") or kept_port(data) is None:
+    if invocation.given("listen") or saved_port(data) is None:
         keep_port(data, port)
 
 
@@ -161,5 +165,5 @@ def _start_failed(reason: Mapping[str, str]) -> StartFailed:
     return StartFailed(f"the API server did not start: {reason['message']}", hint=hint)
 
 
-def _how(code: int) -> str:
+def _exit_description(code: int) -> str:
     return f"signal {-code}" if code < 0 else f"exit code {code}"

@@ -35,9 +35,9 @@ def start_detached(invocation: Invocation) -> str:
     """Run the command line in the background, wait until it is ready, and return what to tell the user."""
     data = open_data_directory(invocation)
     if is_locked(data):
-        holder = running(data)
-        if holder is not None:
-            return f"already running as process {holder.pid}, with the flags that it was started with\n"
+        owner = running(data)
+        if owner is not None:
+            return f"already running as process {owner.pid}, with the flags that it was started with\n"
     reading, writing = os.pipe()
     log = os.path.join(data, LOG_FILE)
     # -P: modules of the working directory do not stand in for ours.
@@ -62,7 +62,7 @@ def start_detached(invocation: Invocation) -> str:
     return ""
 
 
-def tell_ready(invocation: Invocation) -> None:
+def report_ready(invocation: Invocation) -> None:
     """Let the process that waits for us go on, if it still does."""
     descriptor = invocation["ready-fd"]
     if descriptor is not None:
@@ -83,8 +83,8 @@ def _wait_until_ready(process: subprocess.Popen[bytes], ready: int, log: str) ->
     while select.select([ready], [], [], max(end - time.monotonic(), 0))[0]:
         if os.read(ready, len(_READY)) == _READY:
             return
-        ended = f"the control plane ended with exit code {process.wait()}{_last_line(log)}"
-        raise StartFailed(ended, place=log, hint=_hint(log))
+        message = f"the control plane ended with exit code {process.wait()}{_last_line(log)}"
+        raise StartFailed(message, place=log, hint=_hint(log))
     raise StartFailed(
         f"the control plane is not ready after {_START_SECONDS:.0f} s",
         place=log,

@@ -27,7 +27,7 @@ from crossply.cli.controller.observability_flags import (
 )
 from crossply.cli.controller.package_flags import TRUST_FLAGS, local_package_settings
 from crossply.cli.framework.command import Command, Flag, Invocation
-from crossply.cli.framework.flag_values import parse_listen
+from crossply.cli.framework.flag_values import parse_address
 from crossply.cli.up.data_directory import data_flag, open_data_directory
 
 TYPE_CHECKING = False
@@ -43,7 +43,7 @@ READY_FD = Flag(
 def run(invocation: Invocation) -> int:
     """Run here until interrupted, or in the background."""
     # Read before anything is started: what is wrong with it is the user's to correct.
-    parse_listen(invocation["listen"])
+    parse_address(invocation["listen"])
     options = _options(invocation)
     if invocation["detach"]:
         from crossply.cli.up.background_start import start_detached
@@ -73,8 +73,8 @@ def run(invocation: Invocation) -> int:
 
 
 async def _serve(invocation: Invocation, options: Options, settings: ApiSettings) -> None:
-    from crossply.cli.up.api_process import ApiProcess, choose_listen, keep_chosen_port
-    from crossply.cli.up.background_start import tell_ready
+    from crossply.cli.up.api_process import ApiProcess, choose_address, save_port
+    from crossply.cli.up.background_start import report_ready
     from crossply.control.control_plane import ControlPlane
     from crossply.kube.client import Client
     from crossply.kube.config import load_config
@@ -85,14 +85,14 @@ async def _serve(invocation: Invocation, options: Options, settings: ApiSettings
     def tell() -> None:
         invocation.stdout.write(f"control plane ready\n{_greeting(data)}")
         invocation.stdout.flush()
-        tell_ready(invocation)
+        report_ready(invocation)
 
     invocation.stderr.write("crossply: starting the API server ...\n")
-    server = ApiProcess(settings, choose_listen(invocation, data))
+    server = ApiProcess(settings, choose_address(invocation, data))
     try:
         if not await unless_stopped(stopped, server.start()):
             return
-        keep_chosen_port(invocation, data, server.port)
+        save_port(invocation, data, server.port)
         config = load_config(os.path.join(data, "kubeconfig"))
         async with observed(invocation, LOOPBACK), Client(config) as client:
             await run_plane(ControlPlane(client, options=options), stopped, tell, server.run())

@@ -38,7 +38,7 @@ def open_data_directory(invocation: Invocation) -> str:
     check_owner(data)
     if is_new or invocation.given("data"):
         _write(data, _ORIGIN_FILE, _origin(data))
-    elif read_kept(data, _ORIGIN_FILE) != _origin(data):
+    elif read_saved(data, _ORIGIN_FILE) != _origin(data):
         raise UntrustedData(
             f"the data directory {data} was not made by you on this machine: it may have come with the files "
             "around it",
@@ -66,9 +66,9 @@ def check_owner(data: str) -> None:
         )
 
 
-def kept_port(data: str) -> int | None:
+def saved_port(data: str) -> int | None:
     """The port that the API server of this directory has had."""
-    text = read_kept(data, _PORT_FILE)
+    text = read_saved(data, _PORT_FILE)
     return int(text) if text.isdecimal() and 0 < int(text[:6]) < 65536 else None
 
 
@@ -77,7 +77,7 @@ def keep_port(data: str, port: int) -> None:
     _write(data, _PORT_FILE, str(port))
 
 
-def read_kept(data: str, name: str) -> str:
+def read_saved(data: str, name: str) -> str:
     """The text of a small file in the directory; empty where there is none."""
     try:
         descriptor = os.open(os.path.join(data, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -88,7 +88,7 @@ def read_kept(data: str, name: str) -> str:
 
 
 def _write(data: str, name: str, text: str) -> None:
-    if read_kept(data, name) == text:
+    if read_saved(data, name) == text:
         return  # so that a start needs no space on the disk
     path = os.path.join(data, name)
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
@@ -107,5 +107,5 @@ def _origin(data: str) -> str:
             machine = file.read().strip()
     except OSError:
         machine = ""
-    told = f"{machine or platform.node()}:{os.geteuid()}:{os.stat(data).st_ino}"
-    return hashlib.sha256(told.encode()).hexdigest()
+    identity = f"{machine or platform.node()}:{os.geteuid()}:{os.stat(data).st_ino}"
+    return hashlib.sha256(identity.encode()).hexdigest()

@@ -36,18 +36,18 @@ def _stop(data: str) -> None:
 
     lock = os.path.join(data, LOCK_FILE)
     end = time.monotonic() + _STOP_SECONDS
-    asked: Process | None = None
+    signalled: Process | None = None
     # One that was killed leaves an API server behind, which ends by itself; one that starts is known soon.
-    while is_locked(data) or (asked is not None and asked.is_alive()):
+    while is_locked(data) or (signalled is not None and signalled.is_alive()):
         process = running(data)
         if process is None:
             _check_record(data)
-        if process is not None and process != asked:
-            asked = process if process.terminate() else None
+        if process is not None and process != signalled:
+            signalled = process if process.terminate() else None
         if time.monotonic() > end:
-            who = f"process {asked.pid}" if asked is not None else "what runs"
+            process_name = f"process {signalled.pid}" if signalled is not None else "what runs"
             raise StopFailed(
-                f"{who} on {data} does not end",
+                f"{process_name} on {data} does not end",
                 hint=f"see which processes hold its lock: fuser -v {lock}",
             )
         time.sleep(_PAUSE)

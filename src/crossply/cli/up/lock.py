@@ -12,7 +12,7 @@ import os
 import time
 from typing import NamedTuple
 
-from crossply.cli.up.data_directory import read_kept
+from crossply.cli.up.data_directory import read_saved
 from crossply.cli.up.failures import AlreadyRunning
 from crossply.cli.up.process_identity import Process, start_time
 
@@ -39,11 +39,11 @@ def acquire(data: str) -> UpLock:
     descriptor = _open(data, os.O_RDWR | os.O_CREAT)
     end = time.monotonic() + _PREDECESSOR_SECONDS
     while not _try_lock(descriptor, fcntl.LOCK_EX):
-        holder = running(data)
-        if holder is not None or time.monotonic() > end:
+        owner = running(data)
+        if owner is not None or time.monotonic() > end:
             os.close(descriptor)
-            who = f": process {holder.pid}" if holder is not None else ""
-            raise AlreadyRunning(f"a control plane runs on {data} already{who}")
+            suffix = f": process {owner.pid}" if owner is not None else ""
+            raise AlreadyRunning(f"a control plane runs on {data} already{suffix}")
         time.sleep(_PAUSE)
     _record(descriptor, f"{os.getpid()} {start_time(os.getpid())}")
     return UpLock(descriptor)
@@ -69,7 +69,7 @@ def running(data: str) -> Process | None:
 
 def recorded(data: str) -> Process | None:
     """The process that the lock file names, if it is alive. Whoever may write the file can name any."""
-    pid, _, started = read_kept(data, LOCK_FILE).partition(" ")
+    pid, _, started = read_saved(data, LOCK_FILE).partition(" ")
     if not pid.isdecimal() or not 0 < int(pid[:10]) < 1 << 31 or not started:
         return None
     process = Process(int(pid), started)
@@ -81,18 +81,18 @@ def holds(process: Process, data: str) -> bool:
     return process.has_open(os.path.join(data, LOCK_FILE))
 
 
-def _record(descriptor: int, holder: str) -> None:
+def _record(descriptor: int, owner: str) -> None:
     """Say who holds the lock. The file keeps its size: so this needs no space on a full disk."""
     with contextlib.suppress(OSError):
-        os.pwrite(descriptor, f"{holder.ljust(_RECORD_BYTES - 1)}\n".encode(), 0)
+        os.pwrite(descriptor, f"{owner.ljust(_RECORD_BYTES - 1)}\n".encode(), 0)
 
 
 def _open(data: str, flags: int) -> int:
     return os.open(os.path.join(data, LOCK_FILE), flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
 
 
-def _try_lock(descriptor: int, how: int) -> bool:
+def _try_lock(descriptor: int, operation: int) -> bool:
     with contextlib.suppress(BlockingIOError):
-        fcntl.flock(descriptor, how | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, operation | fcntl.LOCK_NB)
         return True
     return False

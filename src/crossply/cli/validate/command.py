@@ -61,7 +61,7 @@ def _within(purpose: str, step: Callable[[], None]) -> None:
         raise ValidateError(f"{purpose}: {problem}", place=problem.place, hint=problem.hint) from None
 
 
-def _add_packages(found: Extensions, invocation: Invocation) -> None:
+def _add_packages(extensions: Extensions, invocation: Invocation) -> None:
     from crossply.xpkg.registry_session import package_stream
 
     directory = os.path.expanduser(invocation["cache-dir"])
@@ -70,8 +70,8 @@ def _add_packages(found: Extensions, invocation: Invocation) -> None:
         cache.clean()
     image = invocation["crossplane-image"]
     if image and (invocation.given("crossplane-image") or cache.has(image)):
-        found.packages[image] = None
-    found.add_packages(cache)
+        extensions.packages[image] = None
+    extensions.add_packages(cache)
 
 
 def _shown(outcomes: list[Outcome], invocation: Invocation) -> str:

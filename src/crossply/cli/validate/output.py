@@ -55,11 +55,11 @@ def _lines(outcome: Outcome, skip_success: bool, places: bool) -> list[str]:
     return lines
 
 
-def _line(finding: Finding, what: str) -> str:
+def _line(finding: Finding, subject: str) -> str:
     if finding.type == "defaulting":
-        return f"[!] failed to apply defaults for {what}: {finding.message}"
+        return f"[!] failed to apply defaults for {subject}: {finding.message}"
     words = _WORDS.get(finding.type, "CEL validation error")
-    return f"[x] {words} {what} : {finding.message}"
+    return f"[x] {words} {subject} : {finding.message}"
 
 
 def as_object(outcomes: list[Outcome], places: bool) -> Object:

@@ -13,7 +13,7 @@ from crossply.cli.framework.command import Command, Invocation
 from crossply.cli.xpkg.batch_flags import FLAGS
 from crossply.errors import CrossplyError
 from crossply.values.goquote import quote
-from crossply.xpkg.registry_session import story
+from crossply.xpkg.registry_session import error_prefix
 
 if TYPE_CHECKING:
     from crossply.cli.xpkg.batch_metadata import Metadata
@@ -60,15 +60,15 @@ def _bases(invocation: Invocation, directory: str) -> Bases:
     from crossply.xpkg.image_reference import parse
     from crossply.xpkg.provider_family import check_base, parse_platform
 
-    found: Bases = {}
+    bases: Bases = {}
     for platform in map(parse_platform, invocation["platform"]):
         reference = parse(f"{invocation['family-base-image']}-{platform.architecture}")
         place = os.path.join(directory, str(platform))
         os.makedirs(place, exist_ok=True)
-        with story(f"failed to get the base image {reference}"):
-            found[platform] = local_or_pulled(invocation, reference, place, platform.architecture)
-        check_base(found[platform], platform, str(reference))
-    return found
+        with error_prefix(f"failed to get the base image {reference}"):
+            bases[platform] = local_or_pulled(invocation, reference, place, platform.architecture)
+        check_base(bases[platform], platform, str(reference))
+    return bases
 
 
 class Batch:
@@ -91,7 +91,7 @@ class Batch:
         services: list[str] = list(dict.fromkeys(self._invocation["smaller-providers"]))
         room = asyncio.Semaphore(self._invocation["concurrency"] or max(len(services), 1))
 
-        async def one(service: str) -> CrossplyError | None:
+        async def push_one(service: str) -> CrossplyError | None:
             async with room:
                 try:
                     await self._process(registries, service)
@@ -101,8 +101,10 @@ class Batch:
             return None
 
         async with session(self._invocation, f"pushing {len(services)} packages") as registries:
-            ended = await asyncio.gather(*map(one, services))
-        problems = [(service, problem) for service, problem in zip(services, ended, strict=True) if problem]
+            outcomes = await asyncio.gather(*map(push_one, services))
+        problems = [
+            (service, problem) for service, problem in zip(services, outcomes, strict=True) if problem
+        ]
         if problems:
             raise _failed(problems)
 
@@ -114,20 +116,20 @@ class Batch:
 
         reference = None
         if not self._invocation["build-only"]:
-            with story(f"failed to push smaller provider package: {service}"):
+            with error_prefix(f"failed to push smaller provider package: {service}"):
                 reference = target(self._naming.url(service))
         with tempfile.TemporaryDirectory(dir=self._directory) as directory:
             images = await asyncio.to_thread(self._build, service, directory)
             if service in self._invocation["store-packages"]:
                 await asyncio.to_thread(self._store, service, images)
             if reference is not None:
-                with story(f"failed to push smaller provider package: {service}"):
+                with error_prefix(f"failed to push smaller provider package: {service}"):
                     await self._push(registries, service, images, reference)
 
     def _build(self, service: str, directory: str) -> Bases:
         """The package for each platform; what they have in common is made once."""
         metadata = self._metadata.file(service, self._naming.repository(service))
-        with story(f"failed to build smaller provider package: {service}"):
+        with error_prefix(f"failed to build smaller provider package: {service}"):
             content = self._sources.content(service, metadata)
         if not content.package.objects:
             self._invocation.stderr.write(
@@ -151,8 +153,8 @@ class Batch:
                 write_archive(image, path)
             except OSError as problem:
                 reason = (problem.strerror or str(problem)).lower()
-                told = f"failed to open package file for writing: {path}: open {path}: {reason}"
-                raise BatchError(told, hint="check --output-dir") from None
+                message = f"failed to open package file for writing: {path}: open {path}: {reason}"
+                raise BatchError(message, hint="check --output-dir") from None
             self._invocation.log(f"xpkg for service {quote(service)} saved to {path}")
 
     async def _push(self, registries: Registries, service: str, images: Bases, reference: Reference) -> None:
@@ -180,8 +182,8 @@ def _failed(problems: list[tuple[str, CrossplyError]]) -> BatchError:
     """One error of all, told with the place and the hint of the first that has them."""
     sentence = ""
     for service, problem in problems:
-        told = f"\nfailed to process smaller provider package for {quote(service)}: {problem}"
-        sentence = f"{told}: {sentence}" if sentence else told
+        message = f"\nfailed to process smaller provider package for {quote(service)}: {problem}"
+        sentence = f"{message}: {sentence}" if sentence else message
     return BatchError(
         f"processing of at least one smaller provider has failed: {sentence}",
         place=next((problem.place for _, problem in problems if problem.place), ""),

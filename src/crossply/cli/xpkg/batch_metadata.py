@@ -45,22 +45,22 @@ def service_variables(path: str) -> dict[str, Variables]:
     if not isinstance(value, dict):
         raise MetadataError(f"{_NOT_LOADED}: it is not a map of services", place=path)
     # Numbers are doubles here, as they are for a function.
-    return {service: to_wire(_checked(service, given, path)) for service, given in value.items() if given}
+    return {service: to_wire(_checked(service, fields, path)) for service, fields in value.items() if fields}
 
 
-def _checked(service: str, given: Any, path: str) -> Variables:
-    story = f"invalid service metadata (service {quote(service)})"
-    if not isinstance(given, dict):
-        raise MetadataError(f"{story}: it is not a map of variables", place=path)
-    for name, value in given.items():
+def _checked(service: str, fields: Any, path: str) -> Variables:
+    prefix = f"invalid service metadata (service {quote(service)})"
+    if not isinstance(fields, dict):
+        raise MetadataError(f"{prefix}: it is not a map of variables", place=path)
+    for name, value in fields.items():
         items = value if isinstance(value, list) else [value]
         if not all(isinstance(item, _SCALARS) for item in items):
             raise MetadataError(
-                f"{story}: variable {quote(name)}: a variable is a scalar or a list of scalars",
+                f"{prefix}: variable {quote(name)}: a variable is a scalar or a list of scalars",
                 place=path,
                 hint="write what is nested as a text, for example after a |",
             )
-    return given
+    return fields
 
 
 class Metadata:
@@ -92,19 +92,19 @@ class Metadata:
             raise MetadataError(f"{_NOT_VALID}: {problem}", place=self._path) from None
         except ExecError as problem:
             shown = sprintf("%v", [variables])
-            story = f"failed to execute the provider metadata template using: {shown}"
-            raise MetadataError(f"{story}: {problem}", place=self._path) from None
+            prefix = f"failed to execute the provider metadata template using: {shown}"
+            raise MetadataError(f"{prefix}: {problem}", place=self._path) from None
 
 
-def _read(path: str, story: str) -> bytes:
+def _read(path: str, prefix: str) -> bytes:
     try:
         with open(path, "rb") as file:
             data = file.read(_LARGEST + 1)
     except OSError as problem:
         reason = (problem.strerror or str(problem)).lower()
-        raise MetadataError(f"{story}: open {path}: {reason}", hint="check the path") from None
+        raise MetadataError(f"{prefix}: open {path}: {reason}", hint="check the path") from None
     if len(data) > _LARGEST:
-        raise MetadataError(f"{story}: {path} is larger than {_LARGEST} bytes")
+        raise MetadataError(f"{prefix}: {path} is larger than {_LARGEST} bytes")
     return data
 
 

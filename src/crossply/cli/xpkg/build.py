@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from crossply.cli.framework.command import Command, Flag, Invocation
 from crossply.errors import CrossplyError
-from crossply.xpkg.registry_session import story
+from crossply.xpkg.registry_session import error_prefix
 
 if TYPE_CHECKING:
     from crossply.xpkg.image import Image
@@ -36,7 +36,7 @@ def _build(invocation: Invocation, base: Image) -> int:
     from crossply.xpkg.package_build import BuildPlan, build, default_file
 
     plan = BuildPlan(invocation["package-root"], invocation["examples-root"], invocation["ignore"], base)
-    with story("failed to build package"):
+    with error_prefix("failed to build package"):
         built = build(plan)
         if invocation["from-oci-tarball"] and built.package.kind != "Function":
             raise BuildError(
@@ -64,7 +64,7 @@ def _with_project(invocation: Invocation, base: Image) -> Image:
             "a Python project needs an image with Python to run in",
             hint="name one with --embed-runtime-image or --embed-runtime-image-tarball",
         )
-    with story("failed to build the runtime of the Python project"):
+    with error_prefix("failed to build the runtime of the Python project"):
         return with_project(base, invocation["python-project"])
 
 
@@ -77,16 +77,16 @@ def _runtime(invocation: Invocation, directory: str) -> Image:
 
     tarball, name = invocation["embed-runtime-image-tarball"], invocation["embed-runtime-image"]
     if invocation["from-oci-tarball"]:
-        with story(f"{_RUNTIME}: failed to load runtime tarball"):
+        with error_prefix(f"{_RUNTIME}: failed to load runtime tarball"):
             return from_tarball(invocation["from-oci-tarball"], directory)
     if tarball:
-        with story(f"{_RUNTIME}: failed to load runtime tarball"):
+        with error_prefix(f"{_RUNTIME}: failed to load runtime tarball"):
             return read_image(plain_tarball(tarball, directory))
     if not name:
         return EMPTY
-    with story(f"{_RUNTIME}: failed to parse runtime image reference"):
+    with error_prefix(f"{_RUNTIME}: failed to parse runtime image reference"):
         reference = parse(name)
-    with story(f"{_RUNTIME}: failed to pull runtime image"):
+    with error_prefix(f"{_RUNTIME}: failed to pull runtime image"):
         return local_or_pulled(invocation, reference, directory)
 
 

@@ -20,7 +20,7 @@ KINDS = {
 }
 LOCK = Kind("pkg.crossplane.io", "v1beta1", "Lock", "locks", False)
 MANAGER = "crossply"
-PATIENCE = 10.0
+TIMEOUT_SECONDS = 10.0
 
 
 class PackageCommandError(CrossplyError):
@@ -83,20 +83,20 @@ def as_arguments(invocation: Invocation) -> str:
     return " ".join(filter(None, (invocation[key] for key in ("kind", "package", "name"))))
 
 
-def told(problem: KubeError | Conflict, story: str, instead: str = "") -> CrossplyError:
+def cluster_error(problem: KubeError | Conflict, prefix: str, instead: str = "") -> CrossplyError:
     """A refusal of the cluster, with what to do about it.
 
     `instead` is the command for a package that exists already, or that does not exist yet.
     """
     is_missing = isinstance(problem, NotFound) and not isinstance(problem, NotServed)
     if instead and (is_missing or isinstance(problem, AlreadyExists)):
-        return PackageCommandError(f"{story}: {problem}", hint=instead)
+        return PackageCommandError(f"{prefix}: {problem}", hint=instead)
     if isinstance(problem, NotFound):
         hint = "is this a cluster with Crossplane or Crossply? It does not know the kinds of packages"
-        return PackageCommandError(f"{story}: {problem}", hint=hint)
+        return PackageCommandError(f"{prefix}: {problem}", hint=hint)
     if isinstance(problem, Unreachable):
-        return PackageCommandError(f"{story}: {problem}", hint="is the cluster running?")
-    return PackageCommandError(f"{story}: {problem}")
+        return PackageCommandError(f"{prefix}: {problem}", hint="is the cluster running?")
+    return PackageCommandError(f"{prefix}: {problem}")
 
 
 WAIT = Flag(
@@ -110,19 +110,26 @@ WAIT = Flag(
 
 async def wait_until_healthy(client: Client, kind: Kind, name: str, image: str, seconds: float) -> None:
     """Look again and again until the package is healthy in the version that was asked for."""
-    told = ""
+    message = ""
     try:
         async with asyncio.timeout(seconds):
             while True:
-                found: dict[str, Any] = await client.get(kind, name) or {}
-                status = found.get("status") or {}
-                unhealthy = [each for each in status.get("conditions") or () if each.get("status") != "True"]
-                told = next((str(each["message"]) for each in unhealthy if each.get("message")), told)
+                package: dict[str, Any] = await client.get(kind, name) or {}
+                status = package.get("status") or {}
+                unhealthy = [
+                    condition
+                    for condition in status.get("conditions") or ()
+                    if condition.get("status") != "True"
+                ]
+                message = next(
+                    (str(condition["message"]) for condition in unhealthy if condition.get("message")),
+                    message,
+                )
                 if status.get("currentIdentifier", image) == image and _is_healthy(status):
                     return
                 await asyncio.sleep(0.3)
     except TimeoutError:
-        reason = f": {told}" if told else ""
+        reason = f": {message}" if message else ""
         raise PackageCommandError(
             f"Package did not become ready: context deadline exceeded{reason}",
             hint=f"crossply trace {kind.kind.lower()} {name} shows how far it is",
@@ -131,4 +138,6 @@ async def wait_until_healthy(client: Client, kind: Kind, name: str, image: str, 
 
 def _is_healthy(status: dict[str, Any]) -> bool:
     conditions = status.get("conditions") or ()
-    return any(each.get("type") == "Healthy" and each.get("status") == "True" for each in conditions)
+    return any(
+        condition.get("type") == "Healthy" and condition.get("status") == "True" for condition in conditions
+    )

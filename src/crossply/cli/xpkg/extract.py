@@ -60,8 +60,8 @@ def _image(invocation: Invocation, directory: str) -> Image:
     except ExtractUsage:
         raise
     except CrossplyError as problem:
-        story = "" if invocation["from-xpkg"] else "package tag is not a valid reference: "
-        raise ExtractUsage(f"{story}{problem}", hint=problem.hint) from None
+        prefix = "" if invocation["from-xpkg"] else "package tag is not a valid reference: "
+        raise ExtractUsage(f"{prefix}{problem}", hint=problem.hint) from None
     try:
         if invocation["from-xpkg"]:
             return read_image(path)

@@ -29,8 +29,8 @@ def run(invocation: Invocation) -> int:
     files = _schema_files(crds) if schemas else _crd_files(crds)
     for file in files:
         invocation.stdout.write(f"wrote {_write(output, file, invocation['flat'], schemas)}\n")
-    what = "JSON Schemas" if schemas else "CRDs"
-    invocation.stdout.write(f"Total {len(files)} {what} written to {output}\n")
+    noun = "JSON Schemas" if schemas else "CRDs"
+    invocation.stdout.write(f"Total {len(files)} {noun} written to {output}\n")
     return 0
 
 
@@ -43,23 +43,23 @@ def _crds(invocation: Invocation) -> list[Object]:
     from crossply.xpkg.registry_session import package_stream
 
     manifests = load_manifests(invocation["extensions"], "extensions", invocation.stdin)
-    found = Extensions()
+    extensions = Extensions()
     try:
-        found.add(manifests)
+        extensions.add(manifests)
     except CrossplyError as problem:
         raise problem.within("cannot prepare extensions") from None
     if invocation["crossplane-image"]:
-        found.packages[invocation["crossplane-image"]] = None
+        extensions.packages[invocation["crossplane-image"]] = None
     with tempfile.TemporaryDirectory(prefix="crossply-crd-") as scratch:
         directory = scratch if invocation["no-cache"] else os.path.expanduser(invocation["cache-dir"])
         cache = Cache(directory, lambda image: package_stream(invocation, image))
         if invocation["clean-cache"]:
             cache.clean()
         try:
-            found.add_packages(cache)
+            extensions.add_packages(cache)
         except CrossplyError as problem:
             raise problem.within("cannot download and load schemas") from None
-    return [complete(crd) for crd in found.crds]
+    return [complete(crd) for crd in extensions.crds]
 
 
 def _crd_files(crds: list[Object]) -> list[_File]:
@@ -80,7 +80,7 @@ def _crd_files(crds: list[Object]) -> list[_File]:
 def _stored(crd: Object) -> str:
     """The version that is stored, or the first."""
     versions = crd["spec"].get("versions") or [{}]
-    return str(next((each for each in versions if each.get("storage")), versions[0]).get("name", ""))
+    return str(next((version for version in versions if version.get("storage")), versions[0]).get("name", ""))
 
 
 def _schema_files(crds: list[Object]) -> list[_File]:
@@ -88,10 +88,10 @@ def _schema_files(crds: list[Object]) -> list[_File]:
 
     files = []
     for crd in crds:
-        for found in json_schemas(with_schemas(crd)):
-            identity = found.schema["x-kubernetes-group-version-kind"][0]
-            flat = found.file_name.removesuffix(".json")
-            text = f"{to_text(found.schema)}\n"
+        for json_schema in json_schemas(with_schemas(crd)):
+            identity = json_schema.schema["x-kubernetes-group-version-kind"][0]
+            flat = json_schema.file_name.removesuffix(".json")
+            text = f"{to_text(json_schema.schema)}\n"
             files.append(_File(identity["group"], identity["version"], identity["kind"], flat, text))
     return files
 
@@ -106,9 +106,9 @@ def _write(output: str, file: _File, flat: bool, schemas: bool) -> str:
         with open(path, "w", encoding="utf-8") as target:
             target.write(file.text)
     except OSError as problem:
-        what = "JSON Schema" if schemas else "CRD"
+        noun = "JSON Schema" if schemas else "CRD"
         reason = (problem.strerror or str(problem)).lower()
-        raise GetCrdsError(f'cannot write {what} to "{path}": open {path}: {reason}') from None
+        raise GetCrdsError(f'cannot write {noun} to "{path}": open {path}: {reason}') from None
     return path
 
 

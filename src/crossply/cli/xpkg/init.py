@@ -34,8 +34,8 @@ def run(invocation: Invocation) -> int:
     url = TEMPLATES.get(template, template)
     commit, branch = _clone(url, invocation["ref-name"] or "", directory)
     place = f"{url.rstrip('/')}/tree/{commit}"
-    what = f"Initialized package {quote(invocation['name'])} in directory {quote(directory)}"
-    invocation.stdout.write(f"{what} from {place} ({branch})\n")
+    message = f"Initialized package {quote(invocation['name'])} in directory {quote(directory)}"
+    invocation.stdout.write(f"{message} from {place} ({branch})\n")
     notes = os.path.join(directory, _NOTES)
     if os.path.isfile(notes):
         invocation.stdout.write(f"\n{_text(notes)}\n")
@@ -80,14 +80,14 @@ def _clone(url: str, ref: str, directory: str) -> tuple[str, str]:
     return commit, branch
 
 
-def _git(words: list[str], environ: dict[str, str], story: str) -> str:
+def _git(words: list[str], environ: dict[str, str], prefix: str) -> str:
     try:
         done = subprocess.run(words, env=environ, capture_output=True, text=True, check=False)
     except FileNotFoundError:
-        raise InitError(f"{story}: git is not installed", hint="install git") from None
+        raise InitError(f"{prefix}: git is not installed", hint="install git") from None
     if done.returncode:
-        told = done.stderr.strip().splitlines() or ["unknown error"]
-        raise InitError(f"{story}: {told[-1]}")
+        lines = done.stderr.strip().splitlines() or ["unknown error"]
+        raise InitError(f"{prefix}: {lines[-1]}")
     return done.stdout.strip()
 
 

@@ -9,14 +9,14 @@ from crossply.cli.xpkg.cluster_packages import (
     IMPERSONATION,
     KINDS,
     MANAGER,
-    PATIENCE,
+    TIMEOUT_SECONDS,
     WAIT,
     PackageCommandError,
     arguments,
     as_arguments,
     cluster,
+    cluster_error,
     name_of,
-    told,
     wait_until_healthy,
 )
 from crossply.kube.failures import Conflict, KubeError
@@ -61,10 +61,10 @@ async def _install(invocation: Invocation, package: Object) -> None:
     kind = KINDS[invocation["kind"]]
     async with cluster(invocation) as client:
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(TIMEOUT_SECONDS):
                 await client.create(kind, package, MANAGER)
         except (KubeError, Conflict) as problem:
-            raise told(
+            raise cluster_error(
                 problem, "cannot create package", f"crossply xpkg update {as_arguments(invocation)}"
             ) from None
         except TimeoutError:

@@ -36,15 +36,15 @@ def read_image(path: str) -> Image:
 
 def only_package(directory: str, choose: str) -> str:
     """The one package file in a directory; `choose` is a command line that names one of several."""
-    found = sorted(name for name in os.listdir(directory) if name.endswith(ENDING))
-    if not found:
+    names = sorted(name for name in os.listdir(directory) if name.endswith(ENDING))
+    if not names:
         problem = "directory does not contain a compiled crossplane package"
         hint = f"build one with: crossply xpkg build, or name one: {choose}"
-    elif len(found) > 1:
+    elif len(names) > 1:
         problem = "directory contains multiple compiled crossplane packages"
-        hint = f"name one of {', '.join(found)}: {choose}"
+        hint = f"name one of {', '.join(names)}: {choose}"
     else:
-        return os.path.join(directory, found[0])
+        return os.path.join(directory, names[0])
     raise ImageError(f"failed to find a package in current working directory: {problem}", hint=hint)
 
 

@@ -39,11 +39,11 @@ async def _mirror(invocation: Invocation, directory: str) -> None:
     async with session(invocation, f"mirroring {root.repository}") as registries:
         sink = _sink(registries, invocation["target"])
         alone = invocation["skip-dependencies"]
-        wanted = [MirrorItem(root)] if alone else await closure(registries, root, directory)
-        for each in wanted:
-            digest = await copy(registries, each.reference, sink, directory)
-            told = f" (wanted by {each.by})" if each.by else ""
-            invocation.stdout.write(f"{each.reference} {digest}{told}\n")
+        packages = [MirrorItem(root)] if alone else await closure(registries, root, directory)
+        for package in packages:
+            digest = await copy(registries, package.reference, sink, directory)
+            requester = f" (wanted by {package.by})" if package.by else ""
+            invocation.stdout.write(f"{package.reference} {digest}{requester}\n")
             invocation.stdout.flush()
 
 

@@ -43,8 +43,8 @@ def target(text: str) -> Reference:
 async def _push(invocation: Invocation, files: list[str], images: list[Image], reference: Reference) -> str:
     from crossply.xpkg.registry_session import session
 
-    what, insecure = f"pushing {reference.repository}", invocation["insecure-skip-tls-verify"]
-    async with session(invocation, what, insecure) as registries:
+    label, insecure = f"pushing {reference.repository}", invocation["insecure-skip-tls-verify"]
+    async with session(invocation, label, insecure) as registries:
         return await push_package(registries, files, images, reference, invocation["oci-annotation"])
 
 
@@ -64,8 +64,8 @@ async def push_package(
         return await push_images(registries, images, reference, annotations)
     except CrossplyError as problem:
         several = f"an OCI image index of {len(names)} packages"
-        what = f"package file {names[0]}" if len(names) == 1 else several
-        raise problem.within(f"failed to push {what}") from None
+        subject = f"package file {names[0]}" if len(names) == 1 else several
+        raise problem.within(f"failed to push {subject}") from None
 
 
 COMMAND = Command(

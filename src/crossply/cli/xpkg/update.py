@@ -7,14 +7,14 @@ from crossply.cli.xpkg.cluster_packages import (
     IMPERSONATION,
     KINDS,
     MANAGER,
-    PATIENCE,
+    TIMEOUT_SECONDS,
     WAIT,
     PackageCommandError,
     arguments,
     as_arguments,
     cluster,
+    cluster_error,
     name_of,
-    told,
     wait_until_healthy,
 )
 from crossply.kube.failures import Conflict, KubeError
@@ -34,15 +34,17 @@ async def _update(invocation: Invocation, name: str) -> None:
     import asyncio
 
     kind, image = KINDS[invocation["kind"]], invocation["package"]
-    story = f"cannot update {invocation['kind']}/{name}"
+    prefix = f"cannot update {invocation['kind']}/{name}"
     async with cluster(invocation) as client:
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(TIMEOUT_SECONDS):
                 await client.patch_merge(kind, name, {"spec": {"package": image}}, manager=MANAGER)
         except (KubeError, Conflict) as problem:
-            raise told(problem, story, f"crossply xpkg install {as_arguments(invocation)}") from None
+            raise cluster_error(
+                problem, prefix, f"crossply xpkg install {as_arguments(invocation)}"
+            ) from None
         except TimeoutError:
-            raise PackageCommandError(f"{story}: context deadline exceeded") from None
+            raise PackageCommandError(f"{prefix}: context deadline exceeded") from None
         if invocation["wait"]:
             await wait_until_healthy(client, kind, name, image, invocation["wait"])
 

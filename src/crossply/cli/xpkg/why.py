@@ -23,16 +23,16 @@ def run(invocation: Invocation) -> int:
     return 0
 
 
-def _source(given: str, packages: list[Locked]) -> str:
+def _source(source: str, packages: list[Locked]) -> str:
     """The source that is meant: given as such, as the name of a package, or by its end."""
     for package in packages:
-        if given in (package.source, package.name) or package.source.endswith(f"/{given}"):
+        if source in (package.source, package.name) or package.source.endswith(f"/{source}"):
             return package.source
-    return given
+    return source
 
 
 async def _known(invocation: Invocation) -> tuple[list[Locked], list[str]]:
-    from crossply.cli.xpkg.cluster_packages import LOCK, cluster, told
+    from crossply.cli.xpkg.cluster_packages import LOCK, cluster, cluster_error
     from crossply.kube.failures import KubeError
     from crossply.xpkg.dependencies import read_lock
 
@@ -40,7 +40,7 @@ async def _known(invocation: Invocation) -> tuple[list[Locked], list[str]]:
         async with cluster(invocation) as client:
             packages = read_lock(await client.get(LOCK, "lock") or {})
     except KubeError as problem:
-        raise told(problem, "cannot read the Lock") from None
+        raise cluster_error(problem, "cannot read the Lock") from None
     if invocation["offline"]:
         return packages, []
     return packages, await _tags(invocation, _source(invocation["package"], packages))

@@ -15,14 +15,14 @@ _LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 def run(invocation: Invocation) -> int:
     """Convert one claim."""
     claim = read_object(invocation, "cannot unmarshal Claim").value
-    wishes = Wishes(
+    options = Wishes(
         name=invocation["name"] or "",
         kind=invocation["kind"] or "",
         direct=invocation["direct"] and not invocation["no-direct"],
         uid=_random_uid() if invocation["gen-uid"] else "",
     )
     try:
-        xr = claim_to_composite(claim, wishes, _random_suffix)
+        xr = claim_to_composite(claim, options, _random_suffix)
     except CrossplyError as problem:
         raise problem.within("cannot convert Claim to XR") from None
     write_output(invocation, f"---\n{dump(xr)}")

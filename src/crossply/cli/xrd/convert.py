@@ -53,9 +53,9 @@ def to_crds(text: bytes, source: str) -> list[Object]:
     if _is_first_design(definition):
         return _first_design_crds(definition, text, source)
     typed = _decode(definition)
-    found = _type_of(typed)
-    if found not in _XRD_TYPES:
-        raise ConvertError(f"input is not one of [{' '.join(_XRD_TYPES)}]; got {found}")
+    xrd_type = _type_of(typed)
+    if xrd_type not in _XRD_TYPES:
+        raise ConvertError(f"input is not one of [{' '.join(_XRD_TYPES)}]; got {xrd_type}")
     try:
         return crds_of(_as_a_file(definition))
     except CrossplyError as problem:
@@ -118,8 +118,8 @@ def _yaml_outputs(crds: list[Object]) -> list[Output]:
 def _json_outputs(crds: list[Object]) -> list[Output]:
     from crossply.schema.crd_jsonschema import json_schemas, to_text
 
-    found = [schema for crd in crds for schema in json_schemas(crd)]
-    return [Output(schema.file_name, f"{to_text(schema.schema)}\n") for schema in found]
+    schemas = [schema for crd in crds for schema in json_schemas(crd)]
+    return [Output(schema.file_name, f"{to_text(schema.schema)}\n") for schema in schemas]
 
 
 def _write_directory(directory: str, outputs: list[Output]) -> None:

@@ -41,8 +41,8 @@ def _definition(text: bytes, source: str, invocation: Invocation) -> Object:
     plural = invocation["plural"] or ""
     if invocation["from"] == SIMPLE_SCHEMA:
         return definition_of_simple_schema(parsed(text, source, "failed to unmarshal YAML"), plural)
-    story = "failed to unmarshal YAML to check top-level keys"
-    return definition_of_example(parsed(text, source, story), plural)
+    prefix = "failed to unmarshal YAML to check top-level keys"
+    return definition_of_example(parsed(text, source, prefix), plural)
 
 
 COMMAND = Command(
