@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import functools
+import inspect
 import signal
+from collections.abc import Awaitable, Callable
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.support.patience import PATIENCE
 
 # How long an example takes depends on what else the machine does: tests never judge by time.
 settings.register_profile("crossply", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -26,9 +32,26 @@ def pytest_configure(config: pytest.Config) -> None:
         # A shell has what it runs in the background ignore Ctrl-C. Programs that tests start must not.
         signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", "embedded_only(why): a real server cannot promise this")
+    config.addinivalue_line("markers", "time_limit(seconds): how long a coroutine may take")
     config.addinivalue_line(
         "markers", "differs(why): the embedded server answers otherwise, which is a fault"
     )
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """A coroutine that waits for ever fails."""
+    if isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.obj):
+        mark = item.get_closest_marker("time_limit")
+        item.obj = _limited(item.obj, mark.args[0] if mark else 3 * PATIENCE)
+
+
+def _limited(test: Callable[..., Awaitable[None]], seconds: float) -> Callable[..., Awaitable[None]]:
+    @functools.wraps(test)
+    async def run(*args: object, **kwargs: object) -> None:
+        async with asyncio.timeout(seconds):
+            await test(*args, **kwargs)
+
+    return run
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

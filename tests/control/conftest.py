@@ -2,6 +2,6 @@
 
 from tests.support.control.runtimes import alone
 from tests.support.control.usage_controllers import installed
-from tests.support.server_fixtures import connect, ns, server
+from tests.support.server_fixtures import client, ns, server
 
-__all__ = ["alone", "connect", "installed", "ns", "server"]
+__all__ = ["alone", "client", "installed", "ns", "server"]

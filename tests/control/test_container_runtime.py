@@ -66,53 +66,44 @@ async def containers(client, ns, directory, lives=Lifetimes()):  # noqa: B008 - 
                 await plane.recorder.settle()
 
 
-def test_certificates_are_replaced_while_calls_go_on(connect, ns, image, tmp_path):
-    async def case(client):
-        async with containers(client, ns, tmp_path, SHORT) as (opener, running):
-            revision = await (await Revision(client).make(image=image)).establish()
-            await revision.until(runtime_says("True"))
-            runner, seen, calls = opener(revision.name), set(), 0
-            while len(seen) < 3:
-                several = (asyncio.to_thread(runner, REQUEST, 20.0) for _ in range(4))
-                assert {each.desired == DESIRED for each in await asyncio.gather(*several)} == {True}
-                seen.add(running._containers._running[revision.name].renewal)
-                calls += 1
-            assert calls > len(seen)
-
-    connect(case)
+async def test_certificates_are_replaced_while_calls_go_on(client, ns, image, tmp_path):
+    async with containers(client, ns, tmp_path, SHORT) as (opener, running):
+        revision = await (await Revision(client).make(image=image)).establish()
+        await revision.until(runtime_says("True"))
+        runner, seen, calls = opener(revision.name), set(), 0
+        while len(seen) < 3:
+            several = (asyncio.to_thread(runner, REQUEST, 20.0) for _ in range(4))
+            assert {each.desired == DESIRED for each in await asyncio.gather(*several)} == {True}
+            seen.add(running._containers._running[revision.name].renewal)
+            calls += 1
+        assert calls > len(seen)
 
 
-def test_what_keeps_a_revision_from_running_is_its_condition(connect, ns, image, tmp_path):
-    async def case(client):
-        async with containers(client, ns, tmp_path) as (_, _):
-            missing = await (await Revision(client).make(image=f"{image}-no")).establish()
-            found = await missing.until(runtime_says("False"))
-            [told] = [each for each in found["status"]["conditions"] if each["type"] == "RuntimeHealthy"]
-            assert f"{image}-no" in told["message"]
-            never = await (await Revision(client).make(image=image, packagePullPolicy="Never")).establish()
-            await never.until(
-                runtime_says(
-                    "False",
-                    f"post establish runtime hook failed for package: the image "
-                    f"{image} is not here, and its pull policy is Never",
-                )
+async def test_what_keeps_a_revision_from_running_is_its_condition(client, ns, image, tmp_path):
+    async with containers(client, ns, tmp_path) as (_, _):
+        missing = await (await Revision(client).make(image=f"{image}-no")).establish()
+        found = await missing.until(runtime_says("False"))
+        [told] = [each for each in found["status"]["conditions"] if each["type"] == "RuntimeHealthy"]
+        assert f"{image}-no" in told["message"]
+        never = await (await Revision(client).make(image=image, packagePullPolicy="Never")).establish()
+        await never.until(
+            runtime_says(
+                "False",
+                f"post establish runtime hook failed for package: the image "
+                f"{image} is not here, and its pull policy is Never",
             )
+        )
 
-    connect(case)
 
-
-def test_a_revision_is_called_before_anybody_looked_at_it_and_not_after_it_is_gone(
-    connect, ns, image, tmp_path
+async def test_a_revision_is_called_before_anybody_looked_at_it_and_not_after_it_is_gone(
+    client, ns, image, tmp_path
 ):
-    async def case(client):
-        async with containers(client, ns, tmp_path) as (opener, _):
-            revision = await Revision(client).make(image=image)  # not established: nobody has it run
-            await revision.until(lambda found: found["status"]["endpoint"])
-            runner = opener(revision.name)
-            assert (await asyncio.to_thread(runner, REQUEST, 30.0)).desired == DESIRED
-            runner.close()
-            gone = opener(f"gone-{secrets.token_hex(4)}")
-            with pytest.raises(CrossplyError, match="is gone"):
-                await asyncio.to_thread(gone, REQUEST, 5.0)
-
-    connect(case)
+    async with containers(client, ns, tmp_path) as (opener, _):
+        revision = await Revision(client).make(image=image)  # not established: nobody has it run
+        await revision.until(lambda found: found["status"]["endpoint"])
+        runner = opener(revision.name)
+        assert (await asyncio.to_thread(runner, REQUEST, 30.0)).desired == DESIRED
+        runner.close()
+        gone = opener(f"gone-{secrets.token_hex(4)}")
+        with pytest.raises(CrossplyError, match="is gone"):
+            await asyncio.to_thread(gone, REQUEST, 5.0)

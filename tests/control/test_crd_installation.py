@@ -9,7 +9,6 @@ import pytest
 from crossply.control.definitions.core_crds import core_crds
 from crossply.control.definitions.crd_installation import completed, install_crd
 from crossply.control.kinds import CRD
-from crossply.kube.client import Client
 from crossply.values.deepcopy import deepcopy
 
 OURS = {crd["metadata"]["name"]: crd for crd in core_crds()}
@@ -66,44 +65,26 @@ def test_what_was_completed_needs_nothing_more(name):
     assert completed(done, OURS[name]) == done
 
 
-@pytest.fixture(scope="module")
-def play(server):
-    def run(case):
-        async def connected():
-            async with Client(server.config) as client:
-                await case(client)
-
-        asyncio.run(connected())
-
-    return run
-
-
 @pytest.mark.parametrize("name", [COMPOSITIONS, FUNCTIONS])
-def test_a_server_keeps_the_crd_of_another_installer_and_the_next_start_writes_nothing(play, name):
-    async def case(client):
-        await client.delete(CRD, name)
-        while await client.get(CRD, name) is not None:
-            await asyncio.sleep(0.05)
-        await client.create(CRD, crossplanes(name), "crossplane")
-        await install_crd(client, client, OURS[name], "crossply")
-        live = await client.get(CRD, name)
-        assert spec_of(live)["description"] == "What a user wants."
-        assert live["metadata"]["annotations"] == {"controller-gen.kubebuilder.io/version": "v0.20"}
-        await install_crd(client, client, OURS[name], "crossply")
-        again = await client.get(CRD, name)
-        assert again["metadata"]["generation"] == live["metadata"]["generation"]
-        await client.delete(CRD, name)
-
-    play(case)
+async def test_a_server_keeps_the_crd_of_another_installer_and_the_next_start_writes_nothing(client, name):
+    await client.delete(CRD, name)
+    while await client.get(CRD, name) is not None:
+        await asyncio.sleep(0.05)
+    await client.create(CRD, crossplanes(name), "crossplane")
+    await install_crd(client, client, OURS[name], "crossply")
+    live = await client.get(CRD, name)
+    assert spec_of(live)["description"] == "What a user wants."
+    assert live["metadata"]["annotations"] == {"controller-gen.kubebuilder.io/version": "v0.20"}
+    await install_crd(client, client, OURS[name], "crossply")
+    again = await client.get(CRD, name)
+    assert again["metadata"]["generation"] == live["metadata"]["generation"]
+    await client.delete(CRD, name)
 
 
-def test_a_crd_that_only_we_wrote_is_what_we_say(play):
-    async def case(client):
-        older = crossplanes(FUNCTIONS)
-        await client.apply(CRD, older, "crossply")
-        await install_crd(client, client, OURS[FUNCTIONS], "crossply")
-        live = await client.get(CRD, FUNCTIONS)
-        assert "description" not in spec_of(live)
-        await client.delete(CRD, FUNCTIONS)
-
-    play(case)
+async def test_a_crd_that_only_we_wrote_is_what_we_say(client):
+    older = crossplanes(FUNCTIONS)
+    await client.apply(CRD, older, "crossply")
+    await install_crd(client, client, OURS[FUNCTIONS], "crossply")
+    live = await client.get(CRD, FUNCTIONS)
+    assert "description" not in spec_of(live)
+    await client.delete(CRD, FUNCTIONS)

@@ -7,7 +7,6 @@ import asyncio
 import pytest
 
 from crossply.control.composites.dependencies import NAMESPACES_OF_A_KIND, UNSETTLED, Dependencies, Interest
-from crossply.kube.client import Client
 from crossply.kube.shared_informers import SharedInformers
 from tests.support.server_process import CONFIG_MAP, config_map
 
@@ -36,138 +35,127 @@ class Woken:
 
 
 @pytest.fixture
-def follow(connect):
-    """Play a case with dependencies on a running server."""
-
-    def run(case) -> None:
-        async def connected(client: Client) -> None:
-            async with SharedInformers(client) as caches:
-                await case(client, caches, Dependencies(caches), Woken())
-
-        connect(connected)
-
-    return run
+async def caches(client):
+    async with SharedInformers(client) as running:
+        yield running
 
 
-def test_many_namespaces_of_a_kind_share_one_watch_that_goes_with_the_last(follow, ns) -> None:
-    async def case(client, caches, dependencies, woken) -> None:
-        await client.create(CONFIG_MAP, config_map("one", ns))
-        interests = [Interest(CONFIG_MAP, f"{ns}-{number}", "one") for number in range(500)]
-        # The namespace that is there is the last: it has no watch of its own.
-        dependencies.follow("many", interests, woken.wake("many"))
-        dependencies.follow("late", [Interest(CONFIG_MAP, ns, "one")], woken.wake("late"))
-        dependencies.follow("other", [Interest(CONFIG_MAP, f"{ns}-499", "one")], woken.wake("other"))
-        assert len(caches.running()) == NAMESPACES_OF_A_KIND + 1
-        await woken.until("late", 1)
-        await woken.until("other", 1)
-        await client.patch_merge(CONFIG_MAP, "one", {"data": {"size": "2"}}, ns)
-        await woken.until("late", 2)
-        assert woken.times["other"] == 1
-        dependencies.forget("many")
-        dependencies.forget("other")
-        assert len(caches.running()) == 1
-        dependencies.forget("late")
-        assert caches.running() == []
-
-    follow(case)
+@pytest.fixture
+def dependencies(caches):
+    return Dependencies(caches)
 
 
-def test_only_those_who_read_an_object_hear_of_it(follow, ns) -> None:
-    async def case(client, caches, dependencies, woken) -> None:
-        await client.create(CONFIG_MAP, config_map("one", ns))
-        for who, interest in {
-            "by name": Interest(CONFIG_MAP, ns, "one"),
-            "by another name": Interest(CONFIG_MAP, ns, "two"),
-            "by labels": Interest(CONFIG_MAP, ns, labels=(("of", "case"),)),
-            "by other labels": Interest(CONFIG_MAP, ns, labels=(("of", "other"),)),
-            "all": Interest(CONFIG_MAP, ns),
-        }.items():
-            dependencies.follow(who, [interest], woken.wake(who))
-        await woken.until("all", 1)  # once followed, all are told: something may have changed before
-        before = dict(woken.times)
-        await client.patch_merge(CONFIG_MAP, "one", {"data": {"a": "1"}}, ns)
-        await woken.until("all", before["all"] + 1)
-        grown = {who for who, times in woken.times.items() if times > before[who]}
-        assert grown == {"by name", "by labels", "all"}
-        assert len(caches.running()) == 1, "they share one watch"
-
-    follow(case)
+@pytest.fixture
+def woken():
+    return Woken()
 
 
-def test_an_object_that_loses_a_label_still_counts_as_what_it_was(follow, ns) -> None:
-    async def case(client, caches, dependencies, woken) -> None:
-        await client.create(CONFIG_MAP, config_map("one", ns))
-        dependencies.follow("x", [Interest(CONFIG_MAP, ns, labels=(("of", "case"),))], woken.wake("x"))
-        await woken.until("x", 1)
-        await client.patch_merge(CONFIG_MAP, "one", {"metadata": {"labels": {"of": None}}}, ns)
-        await woken.until("x", 2)
-
-    follow(case)
-
-
-def test_a_new_interest_wakes_once_since_it_may_have_changed_before_it_was_followed(follow, ns) -> None:
-    async def case(client, caches, dependencies, woken) -> None:
-        one, two = Interest(CONFIG_MAP, ns, "one"), Interest(CONFIG_MAP, ns, "two")
-        dependencies.follow("x", [one], woken.wake("x"))
-        await woken.until("x", 1)
-        dependencies.follow("x", [one, two], woken.wake("x"))
-        assert woken.times["x"] == 2
-        dependencies.follow("x", [two, one], woken.wake("x"))
-        assert woken.times["x"] == 2, "nothing is new"
-
-    follow(case)
+async def test_many_namespaces_of_a_kind_share_one_watch_that_goes_with_the_last(
+    client, caches, dependencies, woken, ns
+) -> None:
+    await client.create(CONFIG_MAP, config_map("one", ns))
+    interests = [Interest(CONFIG_MAP, f"{ns}-{number}", "one") for number in range(500)]
+    # The namespace that is there is the last: it has no watch of its own.
+    dependencies.follow("many", interests, woken.wake("many"))
+    dependencies.follow("late", [Interest(CONFIG_MAP, ns, "one")], woken.wake("late"))
+    dependencies.follow("other", [Interest(CONFIG_MAP, f"{ns}-499", "one")], woken.wake("other"))
+    assert len(caches.running()) == NAMESPACES_OF_A_KIND + 1
+    await woken.until("late", 1)
+    await woken.until("other", 1)
+    await client.patch_merge(CONFIG_MAP, "one", {"data": {"size": "2"}}, ns)
+    await woken.until("late", 2)
+    assert woken.times["other"] == 1
+    dependencies.forget("many")
+    dependencies.forget("other")
+    assert len(caches.running()) == 1
+    dependencies.forget("late")
+    assert caches.running() == []
 
 
-def test_the_last_one_to_leave_ends_the_watch(follow, ns) -> None:
-    async def case(client, caches, dependencies, woken) -> None:
-        one = Interest(CONFIG_MAP, ns, "one")
-        dependencies.follow("x", [one], woken.wake("x"))
-        dependencies.follow("y", [one], woken.wake("y"))
-        dependencies.forget("x")
-        assert caches.running()
-        dependencies.follow("y", [], woken.wake("y"))
-        assert not caches.running()
-        dependencies.forget("nobody")
+async def test_only_those_who_read_an_object_hear_of_it(client, caches, dependencies, woken, ns) -> None:
+    await client.create(CONFIG_MAP, config_map("one", ns))
+    for who, interest in {
+        "by name": Interest(CONFIG_MAP, ns, "one"),
+        "by another name": Interest(CONFIG_MAP, ns, "two"),
+        "by labels": Interest(CONFIG_MAP, ns, labels=(("of", "case"),)),
+        "by other labels": Interest(CONFIG_MAP, ns, labels=(("of", "other"),)),
+        "all": Interest(CONFIG_MAP, ns),
+    }.items():
+        dependencies.follow(who, [interest], woken.wake(who))
+    await woken.until("all", 1)  # once followed, all are told: something may have changed before
+    before = dict(woken.times)
+    await client.patch_merge(CONFIG_MAP, "one", {"data": {"a": "1"}}, ns)
+    await woken.until("all", before["all"] + 1)
+    grown = {who for who, times in woken.times.items() if times > before[who]}
+    assert grown == {"by name", "by labels", "all"}
+    assert len(caches.running()) == 1, "they share one watch"
 
-    follow(case)
+
+async def test_an_object_that_loses_a_label_still_counts_as_what_it_was(
+    client, caches, dependencies, woken, ns
+) -> None:
+    await client.create(CONFIG_MAP, config_map("one", ns))
+    dependencies.follow("x", [Interest(CONFIG_MAP, ns, labels=(("of", "case"),))], woken.wake("x"))
+    await woken.until("x", 1)
+    await client.patch_merge(CONFIG_MAP, "one", {"metadata": {"labels": {"of": None}}}, ns)
+    await woken.until("x", 2)
 
 
-def test_one_that_depends_on_something_else_each_time_is_woken_ever_later(follow, ns) -> None:
+async def test_a_new_interest_wakes_once_since_it_may_have_changed_before_it_was_followed(
+    client, caches, dependencies, woken, ns
+) -> None:
+    one, two = Interest(CONFIG_MAP, ns, "one"), Interest(CONFIG_MAP, ns, "two")
+    dependencies.follow("x", [one], woken.wake("x"))
+    await woken.until("x", 1)
+    dependencies.follow("x", [one, two], woken.wake("x"))
+    assert woken.times["x"] == 2
+    dependencies.follow("x", [two, one], woken.wake("x"))
+    assert woken.times["x"] == 2, "nothing is new"
+
+
+async def test_the_last_one_to_leave_ends_the_watch(client, caches, dependencies, woken, ns) -> None:
+    one = Interest(CONFIG_MAP, ns, "one")
+    dependencies.follow("x", [one], woken.wake("x"))
+    dependencies.follow("y", [one], woken.wake("y"))
+    dependencies.forget("x")
+    assert caches.running()
+    dependencies.follow("y", [], woken.wake("y"))
+    assert not caches.running()
+    dependencies.forget("nobody")
+
+
+async def test_one_that_depends_on_something_else_each_time_is_woken_ever_later(
+    client, caches, dependencies, woken, ns
+) -> None:
     """As a function does whose requirements differ each time that it is called."""
 
-    async def case(client, caches, dependencies, woken) -> None:
-        later = []
-        loop = asyncio.get_running_loop()
-        call_later = loop.call_later
-        dependencies.follow("steady", [Interest(CONFIG_MAP, ns)], woken.wake("steady"))
-        await woken.until("steady", 1)
-        for number in range(UNSETTLED):
-            dependencies.follow("x", [Interest(CONFIG_MAP, ns, f"n{number}")], woken.wake("x"))
-            assert woken.times["x"] == number + 1
-        loop.call_later = lambda seconds, *rest, **more: (
-            later.append(seconds) or call_later(HOUR, *rest, **more)
-        )
-        try:
-            for number in range(4):
-                dependencies.follow("x", [Interest(CONFIG_MAP, ns, f"m{number}")], woken.wake("x"))
-        finally:
-            del loop.call_later
-        assert woken.times["x"] == UNSETTLED
-        assert later == [1.0, 2.0, 4.0, 8.0]
-        dependencies.follow("x", [Interest(CONFIG_MAP, ns, "m3")], woken.wake("x"))
-        dependencies.follow("x", [Interest(CONFIG_MAP, ns, "settled")], woken.wake("x"))
-        assert woken.times["x"] == UNSETTLED + 1, "one that came to rest is woken at once again"
-        assert len(caches.running()) == 1
-
-    follow(case)
+    later = []
+    loop = asyncio.get_running_loop()
+    call_later = loop.call_later
+    dependencies.follow("steady", [Interest(CONFIG_MAP, ns)], woken.wake("steady"))
+    await woken.until("steady", 1)
+    for number in range(UNSETTLED):
+        dependencies.follow("x", [Interest(CONFIG_MAP, ns, f"n{number}")], woken.wake("x"))
+        assert woken.times["x"] == number + 1
+    loop.call_later = lambda seconds, *rest, **more: later.append(seconds) or call_later(HOUR, *rest, **more)
+    try:
+        for number in range(4):
+            dependencies.follow("x", [Interest(CONFIG_MAP, ns, f"m{number}")], woken.wake("x"))
+    finally:
+        del loop.call_later
+    assert woken.times["x"] == UNSETTLED
+    assert later == [1.0, 2.0, 4.0, 8.0]
+    dependencies.follow("x", [Interest(CONFIG_MAP, ns, "m3")], woken.wake("x"))
+    dependencies.follow("x", [Interest(CONFIG_MAP, ns, "settled")], woken.wake("x"))
+    assert woken.times["x"] == UNSETTLED + 1, "one that came to rest is woken at once again"
+    assert len(caches.running()) == 1
 
 
-def test_a_watch_that_is_needed_before_and_after_goes_on(follow, ns) -> None:
-    async def case(client, caches, dependencies, woken) -> None:
-        dependencies.follow("x", [Interest(CONFIG_MAP, ns, "one")], woken.wake("x"))
-        [before] = caches.running()
-        dependencies.follow("x", [Interest(CONFIG_MAP, ns, "two")], woken.wake("x"))
-        [after] = caches.running()
-        assert before is after
-
-    follow(case)
+async def test_a_watch_that_is_needed_before_and_after_goes_on(
+    client, caches, dependencies, woken, ns
+) -> None:
+    dependencies.follow("x", [Interest(CONFIG_MAP, ns, "one")], woken.wake("x"))
+    [before] = caches.running()
+    dependencies.follow("x", [Interest(CONFIG_MAP, ns, "two")], woken.wake("x"))
+    [after] = caches.running()
+    assert before is after

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 
 import pytest
 
@@ -34,17 +35,15 @@ async def until(look, wanted):
             await asyncio.sleep(0.02)
 
 
-def following(connect, ns, case):
-    async def run(client):
-        async with SharedInformers(client) as caches:
-            addresses = FunctionAddresses(ns)
-            await case(client, addresses, lambda: addresses.follow(caches))
-
-    connect(run)
+@contextlib.asynccontextmanager
+async def following(client, ns):
+    async with SharedInformers(client) as caches:
+        addresses = FunctionAddresses(ns)
+        yield addresses, lambda: addresses.follow(caches)
 
 
-def test_all_replicas_that_are_ready_are_called_and_the_certificate_is_that_of_the_service(connect, ns):
-    async def case(client, addresses, follow):
+async def test_all_replicas_that_are_ready_are_called_and_the_certificate_is_that_of_the_service(client, ns):
+    async with following(client, ns) as (addresses, follow):
         ready = (("10.0.0.2", True), ("10.0.0.3", False), ("10.0.0.1", None))
         await client.create(ENDPOINT_SLICE, slice_of(ns, "a", *ready))
         await follow()
@@ -52,11 +51,9 @@ def test_all_replicas_that_are_ready_are_called_and_the_certificate_is_that_of_t
         assert found.target == "ipv4:10.0.0.1:9443,10.0.0.2:9443", "not known counts as ready"
         assert found.authority == f"fn.{ns}"
 
-    following(connect, ns, case)
 
-
-def test_replicas_that_come_and_go_are_noticed_in_all_slices(connect, ns):
-    async def case(client, addresses, follow):
+async def test_replicas_that_come_and_go_are_noticed_in_all_slices(client, ns):
+    async with following(client, ns) as (addresses, follow):
         await follow()
         where = addresses.where(f"dns:///fn.{ns}:9443")
         assert where() == NOWHERE
@@ -68,16 +65,12 @@ def test_replicas_that_come_and_go_are_noticed_in_all_slices(connect, ns):
         await client.apply(ENDPOINT_SLICE, slice_of(ns, "b", ("10.0.0.2", False)), "test")
         await until(where, NOWHERE)
 
-    following(connect, ns, case)
 
-
-def test_addresses_of_six_bytes_and_more(connect, ns):
-    async def case(client, addresses, follow):
+async def test_addresses_of_six_bytes_and_more(client, ns):
+    async with following(client, ns) as (addresses, follow):
         await client.create(ENDPOINT_SLICE, slice_of(ns, "a", ("fd00::1", True), kind="IPv6"))
         await follow()
         assert addresses.where(f"dns:///fn.{ns}:9443")().target == "ipv6:[fd00::1]:9443"
-
-    following(connect, ns, case)
 
 
 @pytest.mark.parametrize(

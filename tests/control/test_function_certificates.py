@@ -205,60 +205,48 @@ def shown_by(credentials):
         return file.read()
 
 
-def test_replicas_that_start_at_once_show_the_same_certificate(connect, ns):
-    async def case(client):
-        now = datetime.now(UTC)
-        async with replicas(client, ns, *[lambda: now] * 3) as made:
-            shown = {shown_by(each) for each in made}
-        secret = files_of(await client.get(SECRET, "crossplane-tls-client", ns))
-        assert shown == {secret["tls.crt"]}
-        names = names_of(x509.load_pem_x509_certificate(secret["tls.crt"]))
-        assert names == (f"crossplane.{ns}",)
-
-    connect(case)
+async def test_replicas_that_start_at_once_show_the_same_certificate(client, ns):
+    now = datetime.now(UTC)
+    async with replicas(client, ns, *[lambda: now] * 3) as made:
+        shown = {shown_by(each) for each in made}
+    secret = files_of(await client.get(SECRET, "crossplane-tls-client", ns))
+    assert shown == {secret["tls.crt"]}
+    names = names_of(x509.load_pem_x509_certificate(secret["tls.crt"]))
+    assert names == (f"crossplane.{ns}",)
 
 
-def test_certificates_that_are_good_cost_no_write(connect, ns):
-    async def case(client):
-        now = datetime.now(UTC)
-        async with replicas(client, ns, lambda: now) as [first]:
-            await first.ensure_server("fn-tls-server", SERVER.names)
-            before = {key: value for key, value in client.counts.items() if key[0] in ("create", "update")}
-            await first.ensure_server("fn-tls-server", SERVER.names)
-            async with replicas(client, ns, lambda: now):
-                pass
-        after = {key: value for key, value in client.counts.items() if key[0] in ("create", "update")}
-        assert after == before
-
-    connect(case)
+async def test_certificates_that_are_good_cost_no_write(client, ns):
+    now = datetime.now(UTC)
+    async with replicas(client, ns, lambda: now) as [first]:
+        await first.ensure_server("fn-tls-server", SERVER.names)
+        before = {key: value for key, value in client.counts.items() if key[0] in ("create", "update")}
+        await first.ensure_server("fn-tls-server", SERVER.names)
+        async with replicas(client, ns, lambda: now):
+            pass
+    after = {key: value for key, value in client.counts.items() if key[0] in ("create", "update")}
+    assert after == before
 
 
-def test_a_replica_shows_what_another_one_renewed(connect, ns):
-    async def case(client):
-        now = datetime.now(UTC)
-        async with replicas(client, ns, lambda: now) as [early]:
-            before = shown_by(early)
-            async with replicas(client, ns, lambda: now + YEAR * 0.7) as [late]:
-                assert shown_by(late) != before
-                while shown_by(early) != shown_by(late):
-                    await asyncio.sleep(0.02)
-
-    connect(case)
+async def test_a_replica_shows_what_another_one_renewed(client, ns):
+    now = datetime.now(UTC)
+    async with replicas(client, ns, lambda: now) as [early]:
+        before = shown_by(early)
+        async with replicas(client, ns, lambda: now + YEAR * 0.7) as [late]:
+            assert shown_by(late) != before
+            while shown_by(early) != shown_by(late):
+                await asyncio.sleep(0.02)
 
 
-def test_a_lost_authority_is_made_anew_and_who_relies_on_it_is_told(connect, ns):
-    async def case(client):
-        now, told = datetime.now(UTC), asyncio.Event()
-        async with replicas(client, ns, lambda: now) as [credentials]:
-            credentials.subscribe(told.set)
-            files, _ = await credentials.ensure_server("fn-tls-server", SERVER.names)
-            await client.delete(SECRET, "crossplane-root-ca", ns)
-            await asyncio.wait_for(told.wait(), 10)
-            again, _ = await credentials.ensure_server("fn-tls-server", SERVER.names)
-        assert again["ca.crt"] != files["ca.crt"]
-        assert again["tls.crt"] != files["tls.crt"], "nobody would accept it any more"
-
-    connect(case)
+async def test_a_lost_authority_is_made_anew_and_who_relies_on_it_is_told(client, ns):
+    now, told = datetime.now(UTC), asyncio.Event()
+    async with replicas(client, ns, lambda: now) as [credentials]:
+        credentials.subscribe(told.set)
+        files, _ = await credentials.ensure_server("fn-tls-server", SERVER.names)
+        await client.delete(SECRET, "crossplane-root-ca", ns)
+        await asyncio.wait_for(told.wait(), 10)
+        again, _ = await credentials.ensure_server("fn-tls-server", SERVER.names)
+    assert again["ca.crt"] != files["ca.crt"]
+    assert again["tls.crt"] != files["tls.crt"], "nobody would accept it any more"
 
 
 def test_a_clients_certificate_is_for_clients_only():

@@ -19,28 +19,25 @@ from tests.support.registry import Lying
 pytestmark = pytest.mark.usefixtures("installed")
 
 
-def test_the_image_of_a_revision_that_is_deleted_is_pulled_no_further(connect, ns, tmp_path):
-    async def case(client):
-        async with Lying().running() as registry:
-            registry.serve_image(package())
-            asked, released = asyncio.Event(), asyncio.Event()
+async def test_the_image_of_a_revision_that_is_deleted_is_pulled_no_further(client, ns, tmp_path):
+    async with Lying().running() as registry:
+        registry.serve_image(package())
+        asked, released = asyncio.Event(), asyncio.Event()
 
-            async def hang(request: web.Request) -> web.StreamResponse:
-                asked.set()
-                await released.wait()
-                return web.Response()
+        async def hang(request: web.Request) -> web.StreamResponse:
+            asked.set()
+            await released.wait()
+            return web.Response()
 
-            registry.handlers[f"/v2/acme/x/blobs/{encode(package()).config.digest}"] = hang
-            settings = PackageSettings(str(tmp_path / "packages"), namespace=ns, service_account="")
-            images = RevisionImages(PackageFetcher(client, settings), Store(str(tmp_path / "store")))
-            revision = {"metadata": {"name": "x-1"}, "spec": {"image": f"{registry.address}/acme/x:v1"}}
-            waiting = asyncio.create_task(images.fetch(revision, 60))
-            await asked.wait()
-            images.cancel(revision)
-            with pytest.raises(NotRunning, match=r"was no longer wanted$"):
-                await waiting
-            assert [path.name for path in (tmp_path / "store").glob("pull-*")] == []
-            released.set()
-            await images.close()
-
-    connect(case)
+        registry.handlers[f"/v2/acme/x/blobs/{encode(package()).config.digest}"] = hang
+        settings = PackageSettings(str(tmp_path / "packages"), namespace=ns, service_account="")
+        images = RevisionImages(PackageFetcher(client, settings), Store(str(tmp_path / "store")))
+        revision = {"metadata": {"name": "x-1"}, "spec": {"image": f"{registry.address}/acme/x:v1"}}
+        waiting = asyncio.create_task(images.fetch(revision, 60))
+        await asked.wait()
+        images.cancel(revision)
+        with pytest.raises(NotRunning, match=r"was no longer wanted$"):
+            await waiting
+        assert [path.name for path in (tmp_path / "store").glob("pull-*")] == []
+        released.set()
+        await images.close()

@@ -86,50 +86,38 @@ def _definition_crd():
 
 
 @pytest.fixture
-def play(connect, ns):
-    def run(case):
-        connect(lambda client: case(Installed(client, ns)))
-
-    return run
+def installation(client, ns):
+    return Installed(client, ns)
 
 
 @pytest.mark.parametrize("active", [True, False])
-def test_what_crossplane_installed_stays_as_it_is(play, active):
-    async def case(installed):
-        definition = await installed.define(active=active)
-        before = await installed.client.get(CRD, installed.name)
-        established = await installed.establish()
-        assert await installed.client.get(CRD, installed.name) == before
-        [reference] = established.references
-        assert (reference["kind"], reference["uid"]) == (
-            MANAGED_DEFINITION.kind,
-            definition["metadata"]["uid"],
-        )
-        [edit, *_] = roles_of_provider(installed.revision, established.references)
-        assert edit["rules"][0]["apiGroups"] == [installed.group]
-
-    play(case)
+async def test_what_crossplane_installed_stays_as_it_is(installation, active):
+    definition = await installation.define(active=active)
+    before = await installation.client.get(CRD, installation.name)
+    established = await installation.establish()
+    assert await installation.client.get(CRD, installation.name) == before
+    [reference] = established.references
+    assert (reference["kind"], reference["uid"]) == (
+        MANAGED_DEFINITION.kind,
+        definition["metadata"]["uid"],
+    )
+    [edit, *_] = roles_of_provider(installation.revision, established.references)
+    assert edit["rules"][0]["apiGroups"] == [installation.group]
 
 
-def test_a_newer_package_changes_the_crd_and_not_who_controls_it(play):
-    async def case(installed):
-        await installed.define()
-        newer = deepcopy(installed.crd)
-        schema = newer["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
-        schema["properties"]["spec"]["properties"] = {"size": {"type": "string"}}
-        owners = (await installed.client.get(CRD, installed.name))["metadata"]["ownerReferences"]
-        await installed.establish(newer)
-        live = await installed.client.get(CRD, installed.name)
-        assert live["spec"]["versions"][0]["schema"]["openAPIV3Schema"] == schema
-        assert live["metadata"]["ownerReferences"] == owners
-
-    play(case)
+async def test_a_newer_package_changes_the_crd_and_not_who_controls_it(installation):
+    await installation.define()
+    newer = deepcopy(installation.crd)
+    schema = newer["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    schema["properties"]["spec"]["properties"] = {"size": {"type": "string"}}
+    owners = (await installation.client.get(CRD, installation.name))["metadata"]["ownerReferences"]
+    await installation.establish(newer)
+    live = await installation.client.get(CRD, installation.name)
+    assert live["spec"]["versions"][0]["schema"]["openAPIV3Schema"] == schema
+    assert live["metadata"]["ownerReferences"] == owners
 
 
-def test_the_kind_of_another_provider_is_not_taken(play):
-    async def case(installed):
-        await installed.define(by=f"{installed.package}-other")
-        with pytest.raises(AlreadyControlled):
-            await installed.establish()
-
-    play(case)
+async def test_the_kind_of_another_provider_is_not_taken(installation):
+    await installation.define(by=f"{installation.package}-other")
+    with pytest.raises(AlreadyControlled):
+        await installation.establish()

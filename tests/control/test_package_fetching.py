@@ -1,4 +1,4 @@
-"""Fetching packages as a control plane does: what is not as it was promised is neither used nor kept."""
+"""PackageFetcher packages as a control plane does: what is not as it was promised is neither used nor kept."""
 
 from __future__ import annotations
 
@@ -40,19 +40,17 @@ DIGEST = encode(package()).manifest.digest
 
 
 @pytest.fixture
-def fetch(connect, ns, tmp_path):
-    """Play a case that is given a registry that lies, and what fetches from it; all have their own names."""
+def fetch(client, ns, tmp_path):
+    """A registry that lies, and what fetches from it: `async with fetch(**settings) as (…)`."""
 
-    def run(case, **settings):
-        async def connected(client):
-            async with Lying().running() as registry:
-                registry.serve_image(package())
-                kept = PackageSettings(str(tmp_path / "packages"), namespace=ns, service_account="")
-                await case(registry, PackageFetcher(client, kept._replace(**settings)), client)
+    @contextlib.asynccontextmanager
+    async def serving(**settings):
+        async with Lying().running() as registry:
+            registry.serve_image(package())
+            kept = PackageSettings(str(tmp_path / "packages"), namespace=ns, service_account="")
+            yield registry, PackageFetcher(client, kept._replace(**settings))
 
-        connect(connected)
-
-    return run
+    return serving
 
 
 @contextlib.asynccontextmanager
@@ -89,8 +87,8 @@ def paths(registry: Lying) -> list[str]:
     return [path for _, path, _ in registry.seen]
 
 
-def test_a_package_is_fetched_once_and_kept(fetch, tmp_path):
-    async def case(registry, fetching, client):
+async def test_a_package_is_fetched_once_and_kept(fetch, tmp_path):
+    async with fetch() as (registry, fetching):
         image = f"{registry.address}/acme/x:v1"
         fetched = await fetching.package(image)
         assert fetched.package.name == "function-x"
@@ -104,46 +102,39 @@ def test_a_package_is_fetched_once_and_kept(fetch, tmp_path):
         await fetching.package(image, ALWAYS, digest=DIGEST)
         assert len(paths(registry)) == 3, "the manifest, the configuration and the layer"
 
-    fetch(case)
+
+async def test_a_registry_that_does_not_answer_does_not_hold_up_others(fetch):
+    async with fetch() as (registry, fetching), Lying().running() as slow:
+        asked, released = asyncio.Semaphore(0), asyncio.Event()
+
+        async def hang(request):
+            asked.release()
+            await released.wait()
+            return web.Response(status=404)
+
+        waiting = []
+        for number in range(8):
+            slow.handlers[f"/v2/acme/x{number}/manifests/v1"] = hang
+            image = f"{slow.address}/acme/x{number}:v1"
+            waiting.append(asyncio.create_task(fetching.package(image)))
+        for _ in range(4):
+            await asked.acquire()
+        fetched = await fetching.package(f"{registry.address}/acme/x:v1")
+        assert fetched.package.name == "function-x"
+        for task in waiting:
+            task.cancel()
+        released.set()
+        await asyncio.gather(*waiting, return_exceptions=True)
 
 
-def test_a_registry_that_does_not_answer_does_not_hold_up_others(fetch):
-    async def case(registry, fetching, client):
-        async with Lying().running() as slow:
-            asked, released = asyncio.Semaphore(0), asyncio.Event()
-
-            async def hang(request):
-                asked.release()
-                await released.wait()
-                return web.Response(status=404)
-
-            waiting = []
-            for number in range(8):
-                slow.handlers[f"/v2/acme/x{number}/manifests/v1"] = hang
-                image = f"{slow.address}/acme/x{number}:v1"
-                waiting.append(asyncio.create_task(fetching.package(image)))
-            for _ in range(4):
-                await asked.acquire()
-            fetched = await fetching.package(f"{registry.address}/acme/x:v1")
-            assert fetched.package.name == "function-x"
-            for task in waiting:
-                task.cancel()
-            released.set()
-            await asyncio.gather(*waiting, return_exceptions=True)
-
-    fetch(case)
-
-
-def test_what_may_not_be_pulled_must_be_there(fetch):
-    async def case(registry, fetching, client):
+async def test_what_may_not_be_pulled_must_be_there(fetch):
+    async with fetch() as (registry, fetching):
         with pytest.raises(FetchError, match=r"^package not in cache and pull policy is Never$"):
             await fetching.package(f"{registry.address}/acme/x:v1", NEVER)
 
-    fetch(case)
 
-
-def test_other_bytes_than_the_digest_promises_are_not_used_and_not_kept(fetch, tmp_path):
-    async def case(registry, fetching, client):
+async def test_other_bytes_than_the_digest_promises_are_not_used_and_not_kept(fetch, tmp_path):
+    async with fetch() as (registry, fetching):
         other = package(STREAM.replace(b"function-x", b"function-y"))
         blob = package().layers[0].blob
         registry.serve(f"/v2/acme/x/blobs/{blob.digest}", other.layers[0].blob.open().read()[: blob.size])
@@ -156,11 +147,9 @@ def test_other_bytes_than_the_digest_promises_are_not_used_and_not_kept(fetch, t
             await fetching.package(f"{registry.address}/acme/x:v1", digest=DIGEST)
         assert os.listdir(tmp_path / "packages") == []
 
-    fetch(case)
 
-
-def test_what_is_kept_is_checked_when_it_is_read(fetch, tmp_path):
-    async def case(registry, fetching, client):
+async def test_what_is_kept_is_checked_when_it_is_read(fetch, tmp_path):
+    async with fetch() as (registry, fetching):
         image = f"{registry.address}/acme/x:v1"
         await fetching.package(image)
         [kept] = (tmp_path / "packages").iterdir()
@@ -168,32 +157,26 @@ def test_what_is_kept_is_checked_when_it_is_read(fetch, tmp_path):
         fetched = await fetching.package(image, digest=DIGEST)
         assert fetched.package.name == "function-x"
 
-    fetch(case)
 
-
-def test_a_bomb_ends_at_its_limit_and_leaves_the_others_alone(fetch, tmp_path):
-    async def case(registry, fetching, client):
+async def test_a_bomb_ends_at_its_limit_and_leaves_the_others_alone(fetch, tmp_path):
+    async with fetch() as (registry, fetching):
         wicked = bomb(header("package.yaml", 250 * MIB, tarfile.REGTYPE), zeros=MIB)
         registry.serve_image(wicked, "acme/bomb")
         with pytest.raises(TooLarge, match=r"^cannot fetch package .*: the layer has more than \d+ bytes"):
             await fetching.package(f"{registry.address}/acme/bomb:v1")
         assert (await fetching.package(f"{registry.address}/acme/x:v1")).package.name == "function-x"
 
-    fetch(case)
 
-
-def test_an_image_that_is_no_package_is_told(fetch):
-    async def case(registry, fetching, client):
+async def test_an_image_that_is_no_package_is_told(fetch):
+    async with fetch() as (registry, fetching):
         registry.serve_image(image(archive([member("bin/function", b"x")])), "acme/runtime")
         with pytest.raises(PackagesError, match=r"^cannot fetch package .*: package.yaml not found: EOF$"):
             await fetching.package(f"{registry.address}/acme/runtime:v1")
 
-    fetch(case)
-
 
 @pytest.mark.parametrize("key", [".dockerconfigjson", ".dockercfg"])
-def test_a_login_is_shown_to_its_registry_only(fetch, ns, key):
-    async def case(registry, fetching, client):
+async def test_a_login_is_shown_to_its_registry_only(client, fetch, ns, key):
+    async with fetch() as (registry, fetching):
         for path in ("manifests/v1", f"manifests/{DIGEST}"):
             registry.serve(f"/v2/acme/x/{path}", status=401, WWW_Authenticate='Basic realm="x"')
         name = await pull_secret(client, ns, "elsewhere.example", "me:secret", key)
@@ -206,11 +189,9 @@ def test_a_login_is_shown_to_its_registry_only(fetch, ns, key):
             await fetching.resolve(f"{registry.address}/acme/x:v1", [own])
         assert f"Basic {base64.b64encode(b'me:secret').decode()}" in {shown for _, _, shown in registry.seen}
 
-    fetch(case)
 
-
-def test_the_pull_secrets_of_the_service_account_are_for_all_packages(fetch, ns):
-    async def case(registry, fetching, client):
+async def test_the_pull_secrets_of_the_service_account_are_for_all_packages(client, fetch, ns):
+    async with fetch(service_account="crossplane") as (registry, fetching):
         registry.serve("/v2/acme/x/manifests/v1", status=401, WWW_Authenticate='Basic realm="x"')
         name = await pull_secret(client, ns, registry.address, "me:secret", ".dockerconfigjson")
         account = {"metadata": {"name": "crossplane", "namespace": ns}, "imagePullSecrets": [{"name": name}]}
@@ -219,11 +200,9 @@ def test_the_pull_secrets_of_the_service_account_are_for_all_packages(fetch, ns)
             await fetching.resolve(f"{registry.address}/acme/x:v1")
         assert f"Basic {base64.b64encode(b'me:secret').decode()}" in {shown for _, _, shown in registry.seen}
 
-    fetch(case, service_account="crossplane")
 
-
-def test_versions_are_those_of_the_mirror(fetch):
-    async def case(registry, fetching, client):
+async def test_versions_are_those_of_the_mirror(client, fetch):
+    async with fetch() as (registry, fetching):
         registry.serve("/v2/acme/x/tags/list", b'{"tags": ["v1.0.0", "latest"]}')
         async with config(
             client, "registry.example/team/", rewriteImage={"prefix": f"{registry.address}/acme/"}
@@ -232,48 +211,37 @@ def test_versions_are_those_of_the_mirror(fetch):
         with pytest.raises(PackagesError, match=r"^cannot list tags for .*/acme/y: GET .* 404"):
             await fetching.versions(f"{registry.address}/acme/y")
 
-    fetch(case)
 
-
-def test_a_secret_that_is_no_pull_secret_is_told_without_its_content(fetch, ns):
-    async def case(registry, fetching, client):
+async def test_a_secret_that_is_no_pull_secret_is_told_without_its_content(client, fetch, ns):
+    async with fetch() as (registry, fetching):
         name = await pull_secret(client, ns, registry.address, "me:secret", "password")
         with pytest.raises(PackagesError, match=rf"^the pull secret {name} has neither ") as refused:
             await fetching.resolve(f"{registry.address}/acme/x:v1", [name])
         assert "secret:" not in str(refused.value)
 
-    fetch(case)
-
 
 @pytest.mark.parametrize("target", ["http://169.254.169.254/latest/meta-data", "file:///etc/passwd"])
-def test_a_registry_cannot_send_us_elsewhere(fetch, target):
-    async def case(registry, fetching, client):
+async def test_a_registry_cannot_send_us_elsewhere(fetch, target):
+    async with fetch() as (registry, fetching):
         registry.serve("/v2/acme/x/manifests/v1", status=307, Location=target)
         with pytest.raises(AddressRefused, match=r"^cannot resolve .* to digest: "):
             await fetching.resolve(f"{registry.address}/acme/x:v1")
 
-    fetch(case)
 
-
-def test_plain_http_is_for_this_machine_or_where_it_was_allowed(fetch):
-    async def case(registry, fetching, client):
+async def test_plain_http_is_for_this_machine_or_where_it_was_allowed(fetch):
+    async with fetch() as (registry, fetching):
         port = registry.address.rpartition(":")[2]
         with pytest.raises(RegistryUnreachable, match="https://"):
             await fetching.resolve(f"ip6-localhost:{port}/acme/x:v1")
-
-    fetch(case)
-
-    async def allowed(registry, fetching, client):
+    async with fetch(trust=Trust(plain_http=frozenset({"not.this.example"}))) as (_, fetching):
         with pytest.raises(RegistryUnreachable, match=r'Get "http://not.this.example/v2/"'):
             await fetching.resolve("not.this.example/acme/x:v1")
 
-    fetch(allowed, trust=Trust(plain_http=frozenset({"not.this.example"})))
 
-
-def test_a_package_does_not_escape_its_verification_by_a_mirror(fetch):
+async def test_a_package_does_not_escape_its_verification_by_a_mirror(client, fetch):
     """Also not where it was fetched before anybody asked for a signature."""
 
-    async def case(registry, fetching, client):
+    async with fetch() as (registry, fetching):
         own = {"prefix": f"{registry.address}/acme/"}
         key = {"secretRef": {"name": "none", "key": "none"}}
         cosign = {"provider": "Cosign", "cosign": {"authorities": [{"name": "us", "key": key}]}}
@@ -286,8 +254,6 @@ def test_a_package_does_not_escape_its_verification_by_a_mirror(fetch):
                         await fetching.package("registry.example/team/x:v1", policy, digest=DIGEST)
                 resolved = await fetching.resolve("registry.example/team/x:v1")
                 assert {"name": name, "reason": "VerifyImage"} in resolved.config_refs
-
-    fetch(case)
 
 
 @pytest.mark.parametrize(
@@ -303,14 +269,12 @@ def test_a_package_is_known_by_its_source_as_it_is_written(image, source, versio
     assert source_and_version(image) == (source, version)
 
 
-def test_an_object_that_no_api_server_would_take_is_not_read(fetch):
-    async def case(registry, fetching, client):
+async def test_an_object_that_no_api_server_would_take_is_not_read(fetch):
+    async with fetch() as (registry, fetching):
         long = STREAM + b"apiVersion: v1\nkind: ConfigMap\ndata:\n" + b"  - []\n" * (2 * MIB)
         registry.serve_image(package(long), "acme/long")
         with pytest.raises(TooLarge, match=r"^cannot parse package: an object of \d+ bytes is larger than "):
             await fetching.package(f"{registry.address}/acme/long:v1")
-
-    fetch(case)
 
 
 def test_whoever_gives_up_has_a_package_not_read_on(monkeypatch):

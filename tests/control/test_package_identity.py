@@ -54,105 +54,87 @@ class Case:
 
 
 @pytest.fixture
-def play(connect, ns):
-    def run(case):
-        async def connected(client):
-            async with Lying().running() as registry:
-                registry.serve_image(FIRST)
-                await case(Case(client, registry, ns))
-
-        connect(connected)
-
-    return run
+async def c(client, ns):
+    async with Lying().running() as registry:
+        registry.serve_image(FIRST)
+        yield Case(client, registry, ns)
 
 
-def test_a_registry_is_asked_once_for_an_image(play):
-    async def case(c):
-        assert (await c.hash(), c.asked) == (hash_of(FIRST), True)
-        assert (await c.hash(), c.asked) == (hash_of(FIRST), False)
-        await c.hash(packagePullSecrets=[{"name": "another"}])
-        assert c.asked, "it may have another answer for somebody else"
-        c.identities.forget(FUNCTIONS, "x")
-        await c.hash(packagePullSecrets=[{"name": "another"}])
-        assert c.asked, "an ImageConfig may have changed where it is"
-
-    play(case)
+async def test_a_registry_is_asked_once_for_an_image(c):
+    assert (await c.hash(), c.asked) == (hash_of(FIRST), True)
+    assert (await c.hash(), c.asked) == (hash_of(FIRST), False)
+    await c.hash(packagePullSecrets=[{"name": "another"}])
+    assert c.asked, "it may have another answer for somebody else"
+    c.identities.forget(FUNCTIONS, "x")
+    await c.hash(packagePullSecrets=[{"name": "another"}])
+    assert c.asked, "an ImageConfig may have changed where it is"
 
 
-def test_one_that_is_always_asked_for_is_asked_for_after_a_while(play):
-    async def case(c):
-        await c.hash(packagePullPolicy="Always")
-        c.registry.serve_image(SECOND)
-        assert await c.hash(packagePullPolicy="Always") == hash_of(FIRST)
-        c.now += FRESH_SECONDS + 1
-        assert await c.hash() == hash_of(FIRST), "once there, it stays"
-        assert await c.hash(packagePullPolicy="Always") == hash_of(SECOND)
-
-    play(case)
+async def test_one_that_is_always_asked_for_is_asked_for_after_a_while(c):
+    await c.hash(packagePullPolicy="Always")
+    c.registry.serve_image(SECOND)
+    assert await c.hash(packagePullPolicy="Always") == hash_of(FIRST)
+    c.now += FRESH_SECONDS + 1
+    assert await c.hash() == hash_of(FIRST), "once there, it stays"
+    assert await c.hash(packagePullPolicy="Always") == hash_of(SECOND)
 
 
-def test_what_is_installed_stays_so_while_its_registry_cannot_be_asked(play):
-    async def case(c):
-        c.registry.handlers.clear()
-        digest = f"sha256:{hash_of(FIRST)}"
-        current = {"metadata": {"annotations": {"crossply.dev/digest": digest}}}
-        status = {"currentIdentifier": c.image, "resolvedPackage": c.image}
-        assert await c.hash(current, status) == hash_of(FIRST)
-        for change, why in (
-            ({"current": None, "status": status}, "it was never installed"),
-            ({"current": current, "status": {}}, "another image was"),
-            ({"current": current, "status": status, "packagePullPolicy": "Always"}, "it is to be asked"),
-        ):
-            with pytest.raises(PackagesError):
-                print(why, await c.hash(**change))
-
-    play(case)
+async def test_what_is_installed_stays_so_while_its_registry_cannot_be_asked(c):
+    c.registry.handlers.clear()
+    digest = f"sha256:{hash_of(FIRST)}"
+    current = {"metadata": {"annotations": {"crossply.dev/digest": digest}}}
+    status = {"currentIdentifier": c.image, "resolvedPackage": c.image}
+    assert await c.hash(current, status) == hash_of(FIRST)
+    for change, why in (
+        ({"current": None, "status": status}, "it was never installed"),
+        ({"current": current, "status": {}}, "another image was"),
+        ({"current": current, "status": status, "packagePullPolicy": "Always"}, "it is to be asked"),
+    ):
+        with pytest.raises(PackagesError):
+            print(why, await c.hash(**change))
 
 
-def test_a_version_that_does_not_run_leaves_the_one_before_active(play):
+async def test_a_version_that_does_not_run_leaves_the_one_before_active(c):
     """The old revision rests when the new one is said to run, and not before."""
 
-    async def case(c):
-        plane = plane_for(c.client)
-        controller = PackageReconciler(plane, FUNCTIONS, c.identities)
-        kind, name = FUNCTIONS.package, f"f{id(c):x}"
-        body = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": name}}
-        for cache in (controller.packages, controller.revisions):
-            await cache.synced.wait()
+    plane = plane_for(c.client)
+    controller = PackageReconciler(plane, FUNCTIONS, c.identities)
+    kind, name = FUNCTIONS.package, f"f{id(c):x}"
+    body = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": name}}
+    for cache in (controller.packages, controller.revisions):
+        await cache.synced.wait()
 
-        async def looked_at(image=None):
-            if image is not None:
-                c.registry.serve_image(image)
-                c.identities.forget(FUNCTIONS, name)
-            controller.packages.record_write(
-                await c.client.apply(kind, {**body, "spec": {"package": c.image}}, "test")
-            )
-            for _ in range(3):
-                await controller.reconcile(name)
-            found = await revisions()
-            return sorted((each["spec"]["revision"], each["spec"]["desiredState"]) for each in found)
+    async def looked_at(image=None):
+        if image is not None:
+            c.registry.serve_image(image)
+            c.identities.forget(FUNCTIONS, name)
+        controller.packages.record_write(
+            await c.client.apply(kind, {**body, "spec": {"package": c.image}}, "test")
+        )
+        for _ in range(3):
+            await controller.reconcile(name)
+        found = await revisions()
+        return sorted((each["spec"]["revision"], each["spec"]["desiredState"]) for each in found)
 
-        async def revisions():
-            label = f"pkg.crossplane.io/package={name}"
-            listed = await c.client.list(FUNCTIONS.revision, label_selector=label)
-            return list(map(orjson.loads, listed.items))
+    async def revisions():
+        label = f"pkg.crossplane.io/package={name}"
+        listed = await c.client.list(FUNCTIONS.revision, label_selector=label)
+        return list(map(orjson.loads, listed.items))
 
-        async def runs(number):
-            [revision] = [each for each in await revisions() if each["spec"]["revision"] == number]
-            well = {"status": "True", "reason": "Well", "lastTransitionTime": "2026-01-01T00:00:00Z"}
-            said = [{**well, "type": type_} for type_ in ("RevisionHealthy", "RuntimeHealthy")]
-            body = {**revision, "status": {"conditions": said}}
-            controller.revisions.record_write(await c.client.update_status(FUNCTIONS.revision, body))
+    async def runs(number):
+        [revision] = [each for each in await revisions() if each["spec"]["revision"] == number]
+        well = {"status": "True", "reason": "Well", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+        said = [{**well, "type": type_} for type_ in ("RevisionHealthy", "RuntimeHealthy")]
+        body = {**revision, "status": {"conditions": said}}
+        controller.revisions.record_write(await c.client.update_status(FUNCTIONS.revision, body))
 
-        assert await looked_at() == [(1, "Active")]
-        await runs(1)
-        assert await looked_at(SECOND) == [(1, "Active"), (2, "Active")]
-        await runs(2)
-        assert await looked_at() == [(1, "Inactive"), (2, "Active")]
-        await c.client.delete(kind, name)
-        await plane.informers.close()
-
-    play(case)
+    assert await looked_at() == [(1, "Active")]
+    await runs(1)
+    assert await looked_at(SECOND) == [(1, "Active"), (2, "Active")]
+    await runs(2)
+    assert await looked_at() == [(1, "Inactive"), (2, "Active")]
+    await c.client.delete(kind, name)
+    await plane.informers.close()
 
 
 BUILT_IN = "registry.example.org/contrib/function-auto-ready:v1"
@@ -195,24 +177,21 @@ UNCALLED = {**SERVED, "status": {"resolvedImage": BUILT_IN}}
         ),
     ],
 )
-def test_a_built_in_function_stays_with_the_revision_that_crossplane_installed(
-    play, revision, changes, stays, reason
+async def test_a_built_in_function_stays_with_the_revision_that_crossplane_installed(
+    c, revision, changes, stays, reason
 ):
-    async def case(c):
-        function = {
-            "kind": "Function",
-            "metadata": {"name": "x"},
-            "spec": {"package": BUILT_IN},
-            "status": INSTALLED,
-        }
-        function = {**function, **changes}
-        identity = await c.identities.of(function, FUNCTIONS, revision)
-        assert (revision_name(function, identity) == SERVED["metadata"]["name"]) is stays, reason
-        if stays:
-            assert identity.resolved == "mirror/x:v1"
-            assert identity.config_refs == []
-
-    play(case)
+    function = {
+        "kind": "Function",
+        "metadata": {"name": "x"},
+        "spec": {"package": BUILT_IN},
+        "status": INSTALLED,
+    }
+    function = {**function, **changes}
+    identity = await c.identities.of(function, FUNCTIONS, revision)
+    assert (revision_name(function, identity) == SERVED["metadata"]["name"]) is stays, reason
+    if stays:
+        assert identity.resolved == "mirror/x:v1"
+        assert identity.config_refs == []
 
 
 def test_a_revision_that_crossplane_installed_is_called_at_its_endpoint():
@@ -221,11 +200,8 @@ def test_a_revision_that_crossplane_installed_is_called_at_its_endpoint():
     assert revision_endpoint(ours).address == ""
 
 
-def test_what_crossplane_installed_stays_while_its_registry_cannot_be_asked(play):
-    async def case(c):
-        c.registry.handlers.clear()
-        theirs = {**SERVED, "spec": {**SERVED["spec"], "image": c.image}}
-        status = {"currentIdentifier": c.image, "resolvedPackage": c.image}
-        assert await c.hash(theirs, status) == "0123456789ab"
-
-    play(case)
+async def test_what_crossplane_installed_stays_while_its_registry_cannot_be_asked(c):
+    c.registry.handlers.clear()
+    theirs = {**SERVED, "spec": {**SERVED["spec"], "image": c.image}}
+    status = {"currentIdentifier": c.image, "resolvedPackage": c.image}
+    assert await c.hash(theirs, status) == "0123456789ab"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import aclosing
 
 import orjson
@@ -20,18 +19,17 @@ SECRET = Kind("", "v1", "Secret", "secrets", True)
 
 
 @pytest.fixture
-def imagine(server):
-    """Run a case that is given a client of the real world and one of the imagined one."""
+async def real(server):
+    """A client of the real world."""
+    async with Client(server.config) as client:
+        yield client
 
-    def run(case):
-        async def connected():
-            async with Client(server.config) as real, DryRunClient(server.config) as imagined:
-                async with asyncio.timeout(60):
-                    await case(real, imagined)
 
-        asyncio.run(connected())
-
-    return run
+@pytest.fixture
+async def imagined(server):
+    """A client whose writes are dry runs."""
+    async with DryRunClient(server.config) as client:
+        yield client
 
 
 def config_map(ns, name="it", **data):
@@ -49,148 +47,121 @@ async def names(client, ns, **selectors):
     return found - {"kube-root-ca.crt"}
 
 
-def test_what_is_written_is_read_again_and_the_server_has_nothing_of_it(imagine, ns):
-    async def case(real, imagined):
-        made = await imagined.create(CONFIG_MAP, config_map(ns, a="1"))
-        assert made["metadata"]["uid"]
-        changed = await imagined.patch_merge(CONFIG_MAP, "it", {"data": {"b": "2"}}, ns)
-        assert changed["data"] == {"a": "1", "b": "2"}
-        assert changed["metadata"]["uid"] == made["metadata"]["uid"]
-        assert (await imagined.get(CONFIG_MAP, "it", ns))["data"] == {"a": "1", "b": "2"}
-        assert await names(imagined, ns) == {"it"}
-        assert await names(real, ns) == set()
-        with pytest.raises(AlreadyExists):
-            await imagined.create(CONFIG_MAP, config_map(ns))
-
-    imagine(case)
+async def test_what_is_written_is_read_again_and_the_server_has_nothing_of_it(real, imagined, ns):
+    made = await imagined.create(CONFIG_MAP, config_map(ns, a="1"))
+    assert made["metadata"]["uid"]
+    changed = await imagined.patch_merge(CONFIG_MAP, "it", {"data": {"b": "2"}}, ns)
+    assert changed["data"] == {"a": "1", "b": "2"}
+    assert changed["metadata"]["uid"] == made["metadata"]["uid"]
+    assert (await imagined.get(CONFIG_MAP, "it", ns))["data"] == {"a": "1", "b": "2"}
+    assert await names(imagined, ns) == {"it"}
+    assert await names(real, ns) == set()
+    with pytest.raises(AlreadyExists):
+        await imagined.create(CONFIG_MAP, config_map(ns))
 
 
-def test_an_object_of_the_server_changes_in_the_imagined_world_only(imagine, ns):
-    async def case(real, imagined):
-        live = await real.create(CONFIG_MAP, config_map(ns, a="1"))
-        await imagined.apply(CONFIG_MAP, config_map(ns, a="2"), "me")
-        await imagined.patch_merge(CONFIG_MAP, "it", {"data": {"b": "3"}}, ns)
-        # A second apply by the same manager takes out what it no longer has, and leaves what others wrote.
-        await imagined.apply(CONFIG_MAP, config_map(ns, c="4"), "me")
-        assert (await imagined.get(CONFIG_MAP, "it", ns))["data"] == {"b": "3", "c": "4"}
-        assert await real.get(CONFIG_MAP, "it", ns) == live
-
-    imagine(case)
+async def test_an_object_of_the_server_changes_in_the_imagined_world_only(real, imagined, ns):
+    live = await real.create(CONFIG_MAP, config_map(ns, a="1"))
+    await imagined.apply(CONFIG_MAP, config_map(ns, a="2"), "me")
+    await imagined.patch_merge(CONFIG_MAP, "it", {"data": {"b": "3"}}, ns)
+    # A second apply by the same manager takes out what it no longer has, and leaves what others wrote.
+    await imagined.apply(CONFIG_MAP, config_map(ns, c="4"), "me")
+    assert (await imagined.get(CONFIG_MAP, "it", ns))["data"] == {"b": "3", "c": "4"}
+    assert await real.get(CONFIG_MAP, "it", ns) == live
 
 
-def test_the_server_decides_what_is_valid(imagine, ns):
-    async def case(real, imagined):
-        with pytest.raises(Invalid):
-            await imagined.create(CONFIG_MAP, config_map(ns, name="Not A Name"))
-        secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": ns}}
-        made = await imagined.apply(SECRET, {**secret, "stringData": {"a": "b"}}, "me")
-        assert (made["type"], made["data"]) == ("Opaque", {"a": "Yg=="})
-
-    imagine(case)
+async def test_the_server_decides_what_is_valid(real, imagined, ns):
+    with pytest.raises(Invalid):
+        await imagined.create(CONFIG_MAP, config_map(ns, name="Not A Name"))
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": ns}}
+    made = await imagined.apply(SECRET, {**secret, "stringData": {"a": "b"}}, "me")
+    assert (made["type"], made["data"]) == ("Opaque", {"a": "Yg=="})
 
 
-def test_a_write_that_changes_nothing_makes_no_new_version(imagine, ns):
-    async def case(real, imagined):
-        await real.apply(CONFIG_MAP, config_map(ns, a="1"), "me")
-        first = await imagined.apply(CONFIG_MAP, config_map(ns, a="1"), "me")
-        assert imagined.store.history() == []
-        assert first == await real.get(CONFIG_MAP, "it", ns)
-
-    imagine(case)
+async def test_a_write_that_changes_nothing_makes_no_new_version(real, imagined, ns):
+    await real.apply(CONFIG_MAP, config_map(ns, a="1"), "me")
+    first = await imagined.apply(CONFIG_MAP, config_map(ns, a="1"), "me")
+    assert imagined.store.history() == []
+    assert first == await real.get(CONFIG_MAP, "it", ns)
 
 
-def test_a_stale_write_is_refused(imagine, ns):
-    async def case(real, imagined):
-        live = await real.create(CONFIG_MAP, config_map(ns, a="1"))
-        version = live["metadata"]["resourceVersion"]
-        stale = {"metadata": {"resourceVersion": version}, "data": {"a": "2"}}
+async def test_a_stale_write_is_refused(real, imagined, ns):
+    live = await real.create(CONFIG_MAP, config_map(ns, a="1"))
+    version = live["metadata"]["resourceVersion"]
+    stale = {"metadata": {"resourceVersion": version}, "data": {"a": "2"}}
+    await imagined.patch_merge(CONFIG_MAP, "it", stale, ns)
+    with pytest.raises(Conflict):
         await imagined.patch_merge(CONFIG_MAP, "it", stale, ns)
-        with pytest.raises(Conflict):
-            await imagined.patch_merge(CONFIG_MAP, "it", stale, ns)
-
-    imagine(case)
 
 
-def test_what_is_deleted_is_gone_from_reads_and_lists(imagine, ns):
-    async def case(real, imagined):
-        await real.create(CONFIG_MAP, config_map(ns, "one"))
-        await real.create(CONFIG_MAP, config_map(ns, "two"))
-        assert await imagined.delete(CONFIG_MAP, "one", ns, "Foreground")
-        assert await imagined.get(CONFIG_MAP, "one", ns) is None
-        assert await names(imagined, ns) == {"two"}
-        assert not await imagined.delete(CONFIG_MAP, "one", ns)
-        assert await names(real, ns) == {"one", "two"}
-        assert (await real.get(CONFIG_MAP, "one", ns))["metadata"].get("deletionTimestamp") is None
-
-    imagine(case)
+async def test_what_is_deleted_is_gone_from_reads_and_lists(real, imagined, ns):
+    await real.create(CONFIG_MAP, config_map(ns, "one"))
+    await real.create(CONFIG_MAP, config_map(ns, "two"))
+    assert await imagined.delete(CONFIG_MAP, "one", ns, "Foreground")
+    assert await imagined.get(CONFIG_MAP, "one", ns) is None
+    assert await names(imagined, ns) == {"two"}
+    assert not await imagined.delete(CONFIG_MAP, "one", ns)
+    assert await names(real, ns) == {"one", "two"}
+    assert (await real.get(CONFIG_MAP, "one", ns))["metadata"].get("deletionTimestamp") is None
 
 
-def test_watches_tell_what_is_imagined(imagine, ns):
-    async def case(real, imagined):
-        await real.create(CONFIG_MAP, config_map(ns, a="1"))
-        feed = follow(imagined, CONFIG_MAP, namespace=ns)
-        async with aclosing(feed):
-            async for change in feed:
-                if change.type == SYNCED:
-                    break
-            await imagined.patch_merge(CONFIG_MAP, "it", {"data": {"a": "2"}}, ns)
-            await imagined.delete(CONFIG_MAP, "it", ns)
-            told = [await anext(feed) for _ in range(2)]
-        assert [each.type for each in told] == [MODIFIED, DELETED]
-        assert told[0].obj["data"] == {"a": "2"}
-
-    imagine(case)
+async def test_watches_tell_what_is_imagined(real, imagined, ns):
+    await real.create(CONFIG_MAP, config_map(ns, a="1"))
+    feed = follow(imagined, CONFIG_MAP, namespace=ns)
+    async with aclosing(feed):
+        async for change in feed:
+            if change.type == SYNCED:
+                break
+        await imagined.patch_merge(CONFIG_MAP, "it", {"data": {"a": "2"}}, ns)
+        await imagined.delete(CONFIG_MAP, "it", ns)
+        told = [await anext(feed) for _ in range(2)]
+    assert [each.type for each in told] == [MODIFIED, DELETED]
+    assert told[0].obj["data"] == {"a": "2"}
 
 
-def test_events_are_kept_and_never_sent(imagine, ns):
-    async def case(real, imagined):
-        event = Kind("", "v1", "Event", "events", True)
-        await imagined.create(event, {"metadata": {"name": "e", "namespace": ns}, "message": "hello"})
-        assert [each["message"] for each in imagined.store.events] == ["hello"]
-        assert (await real.list(event, ns)).items == []
-        assert imagined.counts["create", "events"] == 0
-
-    imagine(case)
+async def test_events_are_kept_and_never_sent(real, imagined, ns):
+    event = Kind("", "v1", "Event", "events", True)
+    await imagined.create(event, {"metadata": {"name": "e", "namespace": ns}, "message": "hello"})
+    assert [each["message"] for each in imagined.store.events] == ["hello"]
+    assert (await real.list(event, ns)).items == []
+    assert imagined.counts["create", "events"] == 0
 
 
-def test_objects_of_a_kind_and_in_a_namespace_that_are_only_imagined(imagine, ns):
-    async def case(real, imagined):
-        group = f"{ns}.example.org"
-        kind = Kind(group, "v1", "Widget", "widgets", True)
-        size = {"type": "string", "maxLength": 3, "default": "m"}
-        schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": {"size": size}}}}
-        version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
-        crd = {
-            "apiVersion": "apiextensions.k8s.io/v1",
-            "kind": "CustomResourceDefinition",
-            "metadata": {"name": kind.resource},
-            "spec": {
-                "group": group,
-                "scope": "Namespaced",
-                "names": {"kind": "Widget", "plural": "widgets"},
-                "versions": [version],
-            },
-        }
-        widget = {
-            "apiVersion": kind.api_version,
-            "kind": "Widget",
-            "metadata": {"name": "w", "namespace": ns},
-        }
-        with pytest.raises(NotServed):
-            await imagined.list(kind)
-        await imagined.apply(DEFINITION, crd, "me")
-        made = await imagined.apply(kind, {**widget, "spec": {"unknown": 1}}, "me")
-        assert made["spec"] == {"size": "m"}
-        with pytest.raises(Invalid, match=r'Widget.* "w" is invalid: spec.size: Too long'):
-            await imagined.apply(kind, {**widget, "spec": {"size": "huge"}}, "me")
-        assert len((await imagined.list(kind, ns)).items) == 1
-        home = f"{ns}-new"
-        await imagined.create(NAMESPACE, {"metadata": {"name": home}})
-        await imagined.apply(CONFIG_MAP, config_map(home, a="1"), "me")
-        assert await names(imagined, home) == {"it"}
-        assert await real.get(NAMESPACE, home) is None
-
-    imagine(case)
+async def test_objects_of_a_kind_and_in_a_namespace_that_are_only_imagined(real, imagined, ns):
+    group = f"{ns}.example.org"
+    kind = Kind(group, "v1", "Widget", "widgets", True)
+    size = {"type": "string", "maxLength": 3, "default": "m"}
+    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": {"size": size}}}}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    crd = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": kind.resource},
+        "spec": {
+            "group": group,
+            "scope": "Namespaced",
+            "names": {"kind": "Widget", "plural": "widgets"},
+            "versions": [version],
+        },
+    }
+    widget = {
+        "apiVersion": kind.api_version,
+        "kind": "Widget",
+        "metadata": {"name": "w", "namespace": ns},
+    }
+    with pytest.raises(NotServed):
+        await imagined.list(kind)
+    await imagined.apply(DEFINITION, crd, "me")
+    made = await imagined.apply(kind, {**widget, "spec": {"unknown": 1}}, "me")
+    assert made["spec"] == {"size": "m"}
+    with pytest.raises(Invalid, match=r'Widget.* "w" is invalid: spec.size: Too long'):
+        await imagined.apply(kind, {**widget, "spec": {"size": "huge"}}, "me")
+    assert len((await imagined.list(kind, ns)).items) == 1
+    home = f"{ns}-new"
+    await imagined.create(NAMESPACE, {"metadata": {"name": home}})
+    await imagined.apply(CONFIG_MAP, config_map(home, a="1"), "me")
+    assert await names(imagined, home) == {"it"}
+    assert await real.get(NAMESPACE, home) is None
 
 
 @pytest.mark.parametrize(

@@ -34,28 +34,25 @@ class Known(PipelineFunctions):
         ({"crossply.dev/runtime": "builtin"}, 1, "the Function says that it is to run built in"),
     ],
 )
-def test_a_built_in_function_that_crossplane_installed_gets_a_revision_only_on_request(
-    connect, annotations, coming, reason
+async def test_a_built_in_function_that_crossplane_installed_gets_a_revision_only_on_request(
+    client, annotations, coming, reason
 ):
-    async def case(client):
-        name = f"fn-{secrets.token_hex(4)}"
-        current = f"{name}-0123456789ab"
-        metadata = {"name": name, "annotations": annotations}
-        function = await client.create(FUNCTION, _object(FUNCTION, metadata, {"package": PACKAGE}))
-        status = {"currentRevision": current, "currentIdentifier": PACKAGE}
-        await client.update_status(FUNCTION, {**function, "status": status})
-        metadata = {"name": current, "labels": {"pkg.crossplane.io/package": name}}
-        spec = {"image": PACKAGE, "revision": 1, "desiredState": "Active"}
-        revision = await client.create(FUNCTION_REVISION, _object(FUNCTION_REVISION, metadata, spec))
-        status = {"resolvedImage": PACKAGE, "endpoint": f"dns:///{name}.crossplane-system:9443"}
-        await client.update_status(FUNCTION_REVISION, {**revision, "status": status})
-        functions = Known()
-        await know_functions(client, functions)
-        assert len([each for each in functions.revisions if each != current]) == coming, reason
-        await client.delete(FUNCTION, name)
-        await client.delete(FUNCTION_REVISION, current)
-
-    connect(case)
+    name = f"fn-{secrets.token_hex(4)}"
+    current = f"{name}-0123456789ab"
+    metadata = {"name": name, "annotations": annotations}
+    function = await client.create(FUNCTION, _object(FUNCTION, metadata, {"package": PACKAGE}))
+    status = {"currentRevision": current, "currentIdentifier": PACKAGE}
+    await client.update_status(FUNCTION, {**function, "status": status})
+    metadata = {"name": current, "labels": {"pkg.crossplane.io/package": name}}
+    spec = {"image": PACKAGE, "revision": 1, "desiredState": "Active"}
+    revision = await client.create(FUNCTION_REVISION, _object(FUNCTION_REVISION, metadata, spec))
+    status = {"resolvedImage": PACKAGE, "endpoint": f"dns:///{name}.crossplane-system:9443"}
+    await client.update_status(FUNCTION_REVISION, {**revision, "status": status})
+    functions = Known()
+    await know_functions(client, functions)
+    assert len([each for each in functions.revisions if each != current]) == coming, reason
+    await client.delete(FUNCTION, name)
+    await client.delete(FUNCTION_REVISION, current)
 
 
 def _object(kind, metadata, spec):

@@ -14,30 +14,27 @@ def about(name: str, ns: str) -> dict:
     return {"apiVersion": "example.org/v1", "kind": "Thing", "metadata": metadata}
 
 
-def told(connect, ns, record) -> list[tuple[str, str]]:
+async def told(client, ns, record) -> list[tuple[str, str]]:
     """What reaches the server while `record` is given a recorder and its clock: names and messages."""
 
-    async def case(client):
-        now = [0.0]
-        recorder = Recorder(client, "test", lambda: now[0])
-        record(recorder, now)
-        await recorder.settle()
-        items = map(orjson.loads, (await client.list(EVENT, ns)).items)
-        return sorted((item["involvedObject"]["name"], item["message"]) for item in items)
-
-    return connect(case)
+    now = [0.0]
+    recorder = Recorder(client, "test", lambda: now[0])
+    record(recorder, now)
+    await recorder.settle()
+    items = map(orjson.loads, (await client.list(EVENT, ns)).items)
+    return sorted((item["involvedObject"]["name"], item["message"]) for item in items)
 
 
-def test_the_same_event_is_told_once(connect, ns) -> None:
+async def test_the_same_event_is_told_once(client, ns) -> None:
     def record(recorder, now) -> None:
         for _ in range(10):
             recorder.record(about("a", ns), Event("Warning", "Compose", "it is down"))
         recorder.record(about("b", ns), Event("Warning", "Compose", "it is down"))
 
-    assert told(connect, ns, record) == [("a", "it is down"), ("b", "it is down")]
+    assert await told(client, ns, record) == [("a", "it is down"), ("b", "it is down")]
 
 
-def test_an_object_whose_failure_has_new_words_each_time_does_not_fill_the_server(connect, ns) -> None:
+async def test_an_object_whose_failure_has_new_words_each_time_does_not_fill_the_server(client, ns) -> None:
     """Promise: log-flood."""
 
     def record(recorder, now) -> None:
@@ -47,7 +44,7 @@ def test_an_object_whose_failure_has_new_words_each_time_does_not_fill_the_serve
         now[0] += PAUSE
         recorder.record(about("a", ns), Event("Normal", "Compose", "well again"))
 
-    events = told(connect, ns, record)
+    events = await told(client, ns, record)
     assert [message for name, message in events if name == "a"] == [
         *(f"failed at {number:03}" for number in range(BURST)),
         "well again",

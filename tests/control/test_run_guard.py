@@ -25,31 +25,25 @@ def test_a_run_ends_when_its_time_is_over() -> None:
 
 
 @pytest.mark.parametrize("finalizers", [[], ["example.org/keep"]])
-def test_a_run_ends_when_its_object_is_deleted(connect, ns, finalizers) -> None:
-    async def case(client) -> None:
-        body = config_map("mine", ns)
-        body["metadata"]["finalizers"] = finalizers
-        obj = await client.create(CONFIG_MAP, body)
-        async with SharedInformers(client) as caches:
-            cache = caches.acquire(CONFIG_MAP)
-            await cache.synced.wait()
-            guard, before = RunGuard(cache, obj), cache.get(ns, "mine")
-            guard.check()
-            await client.delete(CONFIG_MAP, "mine", ns)
-            async with asyncio.timeout(20):
-                while cache.get(ns, "mine") is before:
-                    await asyncio.sleep(0.01)
-            with pytest.raises(Conflict):
-                guard.check()
-            assert guard.is_gone() is (not finalizers)
-
-    connect(case)
-
-
-def test_an_object_that_was_never_in_the_cache_is_not_gone(connect) -> None:
-    async def case(client) -> None:
-        guard = RunGuard(Informer(client, CONFIG_MAP), config_map("planned", "ns"))
+async def test_a_run_ends_when_its_object_is_deleted(client, ns, finalizers) -> None:
+    body = config_map("mine", ns)
+    body["metadata"]["finalizers"] = finalizers
+    obj = await client.create(CONFIG_MAP, body)
+    async with SharedInformers(client) as caches:
+        cache = caches.acquire(CONFIG_MAP)
+        await cache.synced.wait()
+        guard, before = RunGuard(cache, obj), cache.get(ns, "mine")
         guard.check()
-        assert not guard.is_gone()
+        await client.delete(CONFIG_MAP, "mine", ns)
+        async with asyncio.timeout(20):
+            while cache.get(ns, "mine") is before:
+                await asyncio.sleep(0.01)
+        with pytest.raises(Conflict):
+            guard.check()
+        assert guard.is_gone() is (not finalizers)
 
-    connect(case)
+
+async def test_an_object_that_was_never_in_the_cache_is_not_gone(client) -> None:
+    guard = RunGuard(Informer(client, CONFIG_MAP), config_map("planned", "ns"))
+    guard.check()
+    assert not guard.is_gone()

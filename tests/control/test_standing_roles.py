@@ -18,65 +18,53 @@ def ours():
 
 
 @pytest.fixture
-def gone(connect):
+async def gone(client):
     """No role is there before a case, and none is left."""
 
-    async def delete(client):
+    async def delete():
         for role in standing_roles():
             await client.delete(CLUSTER_ROLE, role["metadata"]["name"])
         await client.delete(CLUSTER_ROLE_BINDING, standing_binding()["metadata"]["name"])
 
-    connect(delete)
+    await delete()
     yield
-    connect(delete)
+    await delete()
 
 
-def test_a_role_of_another_installer_keeps_its_rules_and_gets_those_that_it_lacks(connect, gone):
-    async def case(client):
-        role = ours()
-        lacking = role["rules"].pop()
-        role["rules"].append(THEIRS)
-        role["metadata"]["labels"]["app"] = "crossplane"
-        await client.create(CLUSTER_ROLE, role, "helm")
-        await install(client, "crossply")
-        live = await client.get(CLUSTER_ROLE, NAME)
-        assert live["rules"] == [*role["rules"], lacking]
-        assert live["metadata"]["labels"]["app"] == "crossplane"
-        await install(client, "crossply")
-        assert await client.get(CLUSTER_ROLE, NAME) == live, "the next start writes nothing"
-
-    connect(case)
+async def test_a_role_of_another_installer_keeps_its_rules_and_gets_those_that_it_lacks(client, gone):
+    role = ours()
+    lacking = role["rules"].pop()
+    role["rules"].append(THEIRS)
+    role["metadata"]["labels"]["app"] = "crossplane"
+    await client.create(CLUSTER_ROLE, role, "helm")
+    await install(client, "crossply")
+    live = await client.get(CLUSTER_ROLE, NAME)
+    assert live["rules"] == [*role["rules"], lacking]
+    assert live["metadata"]["labels"]["app"] == "crossplane"
+    await install(client, "crossply")
+    assert await client.get(CLUSTER_ROLE, NAME) == live, "the next start writes nothing"
 
 
-def test_a_rule_that_grants_more_is_enough(connect, gone):
-    async def case(client):
-        role = ours()
-        role["rules"] = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]
-        created = await client.create(CLUSTER_ROLE, role, "helm")
-        await install(client, "crossply")
-        assert (await client.get(CLUSTER_ROLE, NAME))["rules"] == created["rules"]
-
-    connect(case)
+async def test_a_rule_that_grants_more_is_enough(client, gone):
+    role = ours()
+    role["rules"] = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]
+    created = await client.create(CLUSTER_ROLE, role, "helm")
+    await install(client, "crossply")
+    assert (await client.get(CLUSTER_ROLE, NAME))["rules"] == created["rules"]
 
 
-def test_whoever_is_bound_already_stays_bound(connect, gone):
-    async def case(client):
-        binding = standing_binding()
-        somebody = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": "operators"}
-        await client.create(CLUSTER_ROLE_BINDING, {**binding, "subjects": [somebody]}, "helm")
-        await install(client, "crossply")
-        live = await client.get(CLUSTER_ROLE_BINDING, binding["metadata"]["name"])
-        assert live["subjects"] == [somebody, *binding["subjects"]]
-
-    connect(case)
+async def test_whoever_is_bound_already_stays_bound(client, gone):
+    binding = standing_binding()
+    somebody = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": "operators"}
+    await client.create(CLUSTER_ROLE_BINDING, {**binding, "subjects": [somebody]}, "helm")
+    await install(client, "crossply")
+    live = await client.get(CLUSTER_ROLE_BINDING, binding["metadata"]["name"])
+    assert live["subjects"] == [somebody, *binding["subjects"]]
 
 
-def test_roles_that_only_we_wrote_are_what_we_say(connect, gone):
-    async def case(client):
-        older = ours()
-        older["rules"].append(THEIRS)
-        await client.apply(CLUSTER_ROLE, older, "crossply")
-        await install(client, "crossply")
-        assert (await client.get(CLUSTER_ROLE, NAME))["rules"] == ours()["rules"]
-
-    connect(case)
+async def test_roles_that_only_we_wrote_are_what_we_say(client, gone):
+    older = ours()
+    older["rules"].append(THEIRS)
+    await client.apply(CLUSTER_ROLE, older, "crossply")
+    await install(client, "crossply")
+    assert (await client.get(CLUSTER_ROLE, NAME))["rules"] == ours()["rules"]

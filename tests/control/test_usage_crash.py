@@ -55,47 +55,41 @@ async def dying_plane(client, writes):
 
 
 @pytest.mark.parametrize("writes", range(4))
-def test_a_usage_is_set_up_wherever_its_control_plane_dies(connect, ns, writes):
-    async def case(client):
-        for name in ("used", "using"):
-            await client.create(CONFIG_MAP, config_map(name, ns))
-        by = {"apiVersion": "v1", "kind": "ConfigMap", "resourceRef": {"name": "using"}}
-        await use(client, ns, by=by)
-        async with dying_plane(client, writes) as own:
-            # Three writes are all there are: the last one has time until the Usage is ready.
-            await (own.dead.wait() if writes < 3 else until(lambda: is_ready(client, ns)))
-        used = await client.get(CONFIG_MAP, "used", ns)
-        usage = await client.get(USAGE, "u", ns)
-        if IN_USE in used["metadata"]["labels"]:
-            assert usage["metadata"]["finalizers"], "what is marked has somebody to take the mark away"
-        async with control_plane(client):
-            usage = await until(lambda: is_ready(client, ns))
-            assert len(usage["metadata"]["ownerReferences"]) == 1
-            with pytest.raises(Denied):
-                await client.delete(CONFIG_MAP, "used", ns)
-            await delete_usages(client, ns)
-
-    connect(case)
+async def test_a_usage_is_set_up_wherever_its_control_plane_dies(client, ns, writes):
+    for name in ("used", "using"):
+        await client.create(CONFIG_MAP, config_map(name, ns))
+    by = {"apiVersion": "v1", "kind": "ConfigMap", "resourceRef": {"name": "using"}}
+    await use(client, ns, by=by)
+    async with dying_plane(client, writes) as own:
+        # Three writes are all there are: the last one has time until the Usage is ready.
+        await (own.dead.wait() if writes < 3 else until(lambda: is_ready(client, ns)))
+    used = await client.get(CONFIG_MAP, "used", ns)
+    usage = await client.get(USAGE, "u", ns)
+    if IN_USE in used["metadata"]["labels"]:
+        assert usage["metadata"]["finalizers"], "what is marked has somebody to take the mark away"
+    async with control_plane(client):
+        usage = await until(lambda: is_ready(client, ns))
+        assert len(usage["metadata"]["ownerReferences"]) == 1
+        with pytest.raises(Denied):
+            await client.delete(CONFIG_MAP, "used", ns)
+        await delete_usages(client, ns)
 
 
 @pytest.mark.parametrize("writes", range(3))
-def test_a_usage_ends_wherever_its_control_plane_dies(connect, ns, writes):
-    async def case(client):
-        await client.create(CONFIG_MAP, config_map("used", ns))
-        async with control_plane(client):
-            await use(client, ns, replayDeletion=True)
-            await until(lambda: is_ready(client, ns))
-            with pytest.raises(Denied):
-                await client.delete(CONFIG_MAP, "used", ns)
-        await client.delete(USAGE, "u", ns)
-        async with dying_plane(client, writes) as own:
-            await own.dead.wait()
-        assert await client.get(USAGE, "u", ns), "the Usage goes last, so that nothing is forgotten"
-        async with control_plane(client):
-            await delete_usages(client, ns)
-        assert await client.get(CONFIG_MAP, "used", ns) is None
-
-    connect(case)
+async def test_a_usage_ends_wherever_its_control_plane_dies(client, ns, writes):
+    await client.create(CONFIG_MAP, config_map("used", ns))
+    async with control_plane(client):
+        await use(client, ns, replayDeletion=True)
+        await until(lambda: is_ready(client, ns))
+        with pytest.raises(Denied):
+            await client.delete(CONFIG_MAP, "used", ns)
+    await client.delete(USAGE, "u", ns)
+    async with dying_plane(client, writes) as own:
+        await own.dead.wait()
+    assert await client.get(USAGE, "u", ns), "the Usage goes last, so that nothing is forgotten"
+    async with control_plane(client):
+        await delete_usages(client, ns)
+    assert await client.get(CONFIG_MAP, "used", ns) is None
 
 
 @contextlib.contextmanager
@@ -111,45 +105,39 @@ def controller(server, replica="one"):
             process.kill()
 
 
-def test_what_is_in_use_cannot_be_deleted_after_a_crash_and_after_the_restart(connect, server, ns):
-    async def case(client):
-        await client.create(CONFIG_MAP, config_map("used", ns))
-        with controller(server):
-            await use(client, ns)
-            await until(lambda: is_ready(client, ns))
-        with pytest.raises(KubeError, match="failed calling webhook"):
+async def test_what_is_in_use_cannot_be_deleted_after_a_crash_and_after_the_restart(client, server, ns):
+    await client.create(CONFIG_MAP, config_map("used", ns))
+    with controller(server):
+        await use(client, ns)
+        await until(lambda: is_ready(client, ns))
+    with pytest.raises(KubeError, match="failed calling webhook"):
+        await client.delete(CONFIG_MAP, "used", ns)
+    async with control_plane(client):
+        with pytest.raises(Denied, match="in-use by 1 usage"):
             await client.delete(CONFIG_MAP, "used", ns)
-        async with control_plane(client):
-            with pytest.raises(Denied, match="in-use by 1 usage"):
-                await client.delete(CONFIG_MAP, "used", ns)
-            await delete_usages(client, ns)
-            assert await client.delete(CONFIG_MAP, "used", ns)
-
-    connect(case)
+        await delete_usages(client, ns)
+        assert await client.delete(CONFIG_MAP, "used", ns)
 
 
 @pytest.mark.parametrize("fate", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "frozen"])
-def test_another_replica_is_asked_when_the_one_that_was_is_lost(connect, server, ns, fate):
-    async def case(client):
-        async def url():
-            return url_in(await client.get(CONFIGURATIONS, CONFIGURATION))
+async def test_another_replica_is_asked_when_the_one_that_was_is_lost(client, server, ns, fate):
+    async def url():
+        return url_in(await client.get(CONFIGURATIONS, CONFIGURATION))
 
-        await client.create(CONFIG_MAP, config_map("used", ns))
-        with controller(server, "one"):
-            first = await url()
-            with controller(server, "two") as second:
-                assert await url() != first
-                await use(client, ns)
-                await until(lambda: is_ready(client, ns))
-                second.send_signal(fate)
+    await client.create(CONFIG_MAP, config_map("used", ns))
+    with controller(server, "one"):
+        first = await url()
+        with controller(server, "two") as second:
+            assert await url() != first
+            await use(client, ns)
+            await until(lambda: is_ready(client, ns))
+            second.send_signal(fate)
 
-                async def is_asked():
-                    return await url() == first
+            async def is_asked():
+                return await url() == first
 
-                await until(is_asked, 40)
-                with pytest.raises(Denied, match="in-use by 1 usage"):
-                    await client.delete(CONFIG_MAP, "used", ns)
-        async with control_plane(client):
-            await delete_usages(client, ns)
-
-    connect(case)
+            await until(is_asked, 40)
+            with pytest.raises(Denied, match="in-use by 1 usage"):
+                await client.delete(CONFIG_MAP, "used", ns)
+    async with control_plane(client):
+        await delete_usages(client, ns)

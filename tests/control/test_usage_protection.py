@@ -64,236 +64,200 @@ def configuration(client):
     return client.get(CONFIGURATIONS, CONFIGURATION)
 
 
-def test_settled_usages_cost_nothing_and_a_restart_little(connect, ns):
+async def test_settled_usages_cost_nothing_and_a_restart_little(client, ns):
     count = 20
 
-    async def case(client):
+    for number in range(count):
+        for role in ("used", "using"):
+            await client.create(CONFIG_MAP, config_map(f"{role}-{number}", ns))
+    async with control_plane(client) as own:
         for number in range(count):
-            for role in ("used", "using"):
-                await client.create(CONFIG_MAP, config_map(f"{role}-{number}", ns))
-        async with control_plane(client) as own:
-            for number in range(count):
-                by = {"apiVersion": "v1", "kind": "ConfigMap", "resourceRef": {"name": f"using-{number}"}}
-                await use(client, ns, f"u-{number}", f"used-{number}", by=by)
-            for number in range(count):
-                await until(lambda number=number: is_ready(client, ns, f"u-{number}"))
-            await asyncio.sleep(0.5)
-            writes = {key: n for key, n in own.counts.items() if key[1].startswith(("usages", "configmaps"))}
-            assert writes["patch", USAGE.resource] == count, "finalizer, details and owner in one"
-            assert writes["patch", f"{USAGE.resource}/status"] == count
-            assert writes["patch", "configmaps"] == count
-            before = dict(own.counts)
-            await asyncio.sleep(1)
-            assert dict(own.counts) == before, "0 requests at rest"
-        async with control_plane(client) as own:
-            await asyncio.sleep(1)
-            mine = {key for key in own.counts if key[1].startswith((USAGE.resource, "configmaps"))}
-            assert mine == {("watch", USAGE.resource), ("watch", "configmaps")}
-            await delete_usages(client, ns)
-
-    connect(case)
+            by = {"apiVersion": "v1", "kind": "ConfigMap", "resourceRef": {"name": f"using-{number}"}}
+            await use(client, ns, f"u-{number}", f"used-{number}", by=by)
+        for number in range(count):
+            await until(lambda number=number: is_ready(client, ns, f"u-{number}"))
+        await asyncio.sleep(0.5)
+        writes = {key: n for key, n in own.counts.items() if key[1].startswith(("usages", "configmaps"))}
+        assert writes["patch", USAGE.resource] == count, "finalizer, details and owner in one"
+        assert writes["patch", f"{USAGE.resource}/status"] == count
+        assert writes["patch", "configmaps"] == count
+        before = dict(own.counts)
+        await asyncio.sleep(1)
+        assert dict(own.counts) == before, "0 requests at rest"
+    async with control_plane(client) as own:
+        await asyncio.sleep(1)
+        mine = {key for key in own.counts if key[1].startswith((USAGE.resource, "configmaps"))}
+        assert mine == {("watch", USAGE.resource), ("watch", "configmaps")}
+        await delete_usages(client, ns)
 
 
-def test_a_stop_takes_the_configuration_away_unless_something_is_in_use(connect, ns):
-    async def case(client):
-        async with control_plane(client):
-            assert await configuration(client)
-        assert await configuration(client) is None
-        await client.create(CONFIG_MAP, config_map("used", ns))
-        async with control_plane(client):
-            await use(client, ns)
-            await until(lambda: is_ready(client, ns))
-        left = await configuration(client)
-        assert left["metadata"]["annotations"][LEFT]
-        with pytest.raises(KubeError, match="failed calling webhook"):
+async def test_a_stop_takes_the_configuration_away_unless_something_is_in_use(client, ns):
+    async with control_plane(client):
+        assert await configuration(client)
+    assert await configuration(client) is None
+    await client.create(CONFIG_MAP, config_map("used", ns))
+    async with control_plane(client):
+        await use(client, ns)
+        await until(lambda: is_ready(client, ns))
+    left = await configuration(client)
+    assert left["metadata"]["annotations"][LEFT]
+    with pytest.raises(KubeError, match="failed calling webhook"):
+        await client.delete(CONFIG_MAP, "used", ns)
+    async with control_plane(client):
+        assert LEFT not in ((await configuration(client))["metadata"].get("annotations") or {})
+        with pytest.raises(KubeError, match="in-use by 1 usage"):
             await client.delete(CONFIG_MAP, "used", ns)
-        async with control_plane(client):
-            assert LEFT not in ((await configuration(client))["metadata"].get("annotations") or {})
-            with pytest.raises(KubeError, match="in-use by 1 usage"):
-                await client.delete(CONFIG_MAP, "used", ns)
-            await delete_usages(client, ns)
-        assert await client.delete(CONFIG_MAP, "used", ns)
-
-    connect(case)
+        await delete_usages(client, ns)
+    assert await client.delete(CONFIG_MAP, "used", ns)
 
 
-def test_the_configuration_can_always_be_deleted_by_hand(connect, ns):
-    async def case(client):
-        await client.create(CONFIG_MAP, config_map("used", ns))
-        async with control_plane(client):
-            await use(client, ns)
-            await until(lambda: is_ready(client, ns))
-        await client.delete(CONFIGURATIONS, CONFIGURATION)
-        assert await client.delete(CONFIG_MAP, "used", ns)
-        async with control_plane(client):
-            await delete_usages(client, ns)
-
-    connect(case)
+async def test_the_configuration_can_always_be_deleted_by_hand(client, ns):
+    await client.create(CONFIG_MAP, config_map("used", ns))
+    async with control_plane(client):
+        await use(client, ns)
+        await until(lambda: is_ready(client, ns))
+    await client.delete(CONFIGURATIONS, CONFIGURATION)
+    assert await client.delete(CONFIG_MAP, "used", ns)
+    async with control_plane(client):
+        await delete_usages(client, ns)
 
 
 @pytest.mark.parametrize("in_use", [False, True], ids=["nothing is in use", "something is in use"])
-def test_another_replica_takes_over_when_the_one_that_is_asked_stops(connect, ns, in_use):
-    async def case(client):
-        await client.create(CONFIG_MAP, config_map("used", ns))
+async def test_another_replica_takes_over_when_the_one_that_is_asked_stops(client, ns, in_use):
+    await client.create(CONFIG_MAP, config_map("used", ns))
+    async with control_plane(client):
+        first = url_in(await configuration(client))
         async with control_plane(client):
-            first = url_in(await configuration(client))
-            async with control_plane(client):
-                assert url_in(await configuration(client)) != first
-                if in_use:
-                    await use(client, ns)
-                    await until(lambda: is_ready(client, ns))
-
-            async def is_back():
-                found = await configuration(client)
-                return found and url_in(found) == first
-
-            await until(is_back)
+            assert url_in(await configuration(client)) != first
             if in_use:
-                with pytest.raises(KubeError, match="in-use by 1 usage"):
-                    await client.delete(CONFIG_MAP, "used", ns)
-                await delete_usages(client, ns)
+                await use(client, ns)
+                await until(lambda: is_ready(client, ns))
 
-    connect(case)
+        async def is_back():
+            found = await configuration(client)
+            return found and url_in(found) == first
 
-
-def test_behind_a_service_its_name_leads_to_the_replicas(connect, ns, free_port):
-    async def case(client):
-        named = {"metadata": {"name": ns, "namespace": ns}}
-        await client.create(SERVICES, {**named, "spec": {"ports": [{"port": 443, "targetPort": free_port}]}})
-        subset = {"addresses": [{"ip": "127.0.0.1"}], "ports": [{"port": free_port}]}
-        await client.create(ENDPOINTS, {**named, "subsets": [subset]})
-        await client.create(CONFIG_MAP, config_map("used", ns))
-        async with control_plane(client, WebhookSettings(free_port, "", ns, ns)):
-            await use(client, ns)
-            await until(lambda: is_ready(client, ns))
+        await until(is_back)
+        if in_use:
             with pytest.raises(KubeError, match="in-use by 1 usage"):
                 await client.delete(CONFIG_MAP, "used", ns)
             await delete_usages(client, ns)
-        await client.delete(CONFIGURATIONS, CONFIGURATION)
-
-    connect(case)
 
 
-def test_behind_a_service_a_stop_changes_nothing(connect):
-    async def case(client):
-        settings = WebhookSettings(service_name="hooks")
+async def test_behind_a_service_its_name_leads_to_the_replicas(client, ns, free_port):
+    named = {"metadata": {"name": ns, "namespace": ns}}
+    await client.create(SERVICES, {**named, "spec": {"ports": [{"port": 443, "targetPort": free_port}]}})
+    subset = {"addresses": [{"ip": "127.0.0.1"}], "ports": [{"port": free_port}]}
+    await client.create(ENDPOINTS, {**named, "subsets": [subset]})
+    await client.create(CONFIG_MAP, config_map("used", ns))
+    async with control_plane(client, WebhookSettings(free_port, "", ns, ns)):
+        await use(client, ns)
+        await until(lambda: is_ready(client, ns))
+        with pytest.raises(KubeError, match="in-use by 1 usage"):
+            await client.delete(CONFIG_MAP, "used", ns)
+        await delete_usages(client, ns)
+    await client.delete(CONFIGURATIONS, CONFIGURATION)
+
+
+async def test_behind_a_service_a_stop_changes_nothing(client):
+    settings = WebhookSettings(service_name="hooks")
+    async with control_plane(client, settings):
+        before = await configuration(client)
         async with control_plane(client, settings):
-            before = await configuration(client)
-            async with control_plane(client, settings):
-                pass
-        assert await configuration(client) == before
-        [webhook] = before["webhooks"]
-        assert webhook["clientConfig"]["service"]["name"] == "hooks"
-        await client.delete(CONFIGURATIONS, CONFIGURATION)
-
-    connect(case)
+            pass
+    assert await configuration(client) == before
+    [webhook] = before["webhooks"]
+    assert webhook["clientConfig"]["service"]["name"] == "hooks"
+    await client.delete(CONFIGURATIONS, CONFIGURATION)
 
 
-def test_the_configuration_of_crossplane_stays_beside_ours(connect):
-    async def case(client):
-        async with control_plane(client):
-            theirs = await configuration(client)
-        service = {
-            "name": "crossplane-webhooks",
-            "namespace": HOME,
-            "path": "/validate-no-usages",
-            "port": 9443,
-        }
-        theirs["webhooks"][0]["clientConfig"] = {"service": service}
-        theirs["metadata"] = {"name": CROSSPLANES}
-        created = await client.create(CONFIGURATIONS, theirs, "crossplane")
-        async with control_plane(client):
-            assert url_in(await configuration(client)).startswith("https://127.0.0.1:")
-        assert await client.get(CONFIGURATIONS, CROSSPLANES) == created
-        await client.delete(CONFIGURATIONS, CROSSPLANES)
-
-    connect(case)
+async def test_the_configuration_of_crossplane_stays_beside_ours(client):
+    async with control_plane(client):
+        theirs = await configuration(client)
+    service = {
+        "name": "crossplane-webhooks",
+        "namespace": HOME,
+        "path": "/validate-no-usages",
+        "port": 9443,
+    }
+    theirs["webhooks"][0]["clientConfig"] = {"service": service}
+    theirs["metadata"] = {"name": CROSSPLANES}
+    created = await client.create(CONFIGURATIONS, theirs, "crossplane")
+    async with control_plane(client):
+        assert url_in(await configuration(client)).startswith("https://127.0.0.1:")
+    assert await client.get(CONFIGURATIONS, CROSSPLANES) == created
+    await client.delete(CONFIGURATIONS, CROSSPLANES)
 
 
-def test_a_configuration_that_we_wrote_under_crossplanes_name_is_deleted(connect):
-    async def case(client):
-        async with control_plane(client):
-            former = await configuration(client)
-        former["metadata"] = {"name": CROSSPLANES}
-        await client.create(CONFIGURATIONS, former, "crossply")
-        async with control_plane(client):
-            assert await client.get(CONFIGURATIONS, CROSSPLANES) is None
-            assert await configuration(client) is not None
-
-    connect(case)
+async def test_a_configuration_that_we_wrote_under_crossplanes_name_is_deleted(client):
+    async with control_plane(client):
+        former = await configuration(client)
+    former["metadata"] = {"name": CROSSPLANES}
+    await client.create(CONFIGURATIONS, former, "crossply")
+    async with control_plane(client):
+        assert await client.get(CONFIGURATIONS, CROSSPLANES) is None
+        assert await configuration(client) is not None
 
 
-def test_without_webhooks_usages_only_say_what_is_in_use(connect, ns):
-    async def case(client):
-        await client.create(CONFIG_MAP, config_map("used", ns))
-        async with control_plane(client, None):
-            await use(client, ns)
-            await until(lambda: is_ready(client, ns))
-            assert await configuration(client) is None
-            assert await client.delete(CONFIG_MAP, "used", ns)
-            await delete_usages(client, ns)
-
-    connect(case)
+async def test_without_webhooks_usages_only_say_what_is_in_use(client, ns):
+    await client.create(CONFIG_MAP, config_map("used", ns))
+    async with control_plane(client, None):
+        await use(client, ns)
+        await until(lambda: is_ready(client, ns))
+        assert await configuration(client) is None
+        assert await client.delete(CONFIG_MAP, "used", ns)
+        await delete_usages(client, ns)
 
 
-def test_a_mark_without_a_usage_blocks_nothing(connect, ns):
-    async def case(client):
-        body = config_map("used", ns)
-        body["metadata"]["labels"]["crossplane.io/in-use"] = "true"
-        async with control_plane(client):
-            await client.create(CONFIG_MAP, body)
-            assert await client.delete(CONFIG_MAP, "used", ns)
-
-    connect(case)
+async def test_a_mark_without_a_usage_blocks_nothing(client, ns):
+    body = config_map("used", ns)
+    body["metadata"]["labels"]["crossplane.io/in-use"] = "true"
+    async with control_plane(client):
+        await client.create(CONFIG_MAP, body)
+        assert await client.delete(CONFIG_MAP, "used", ns)
 
 
-def test_a_start_without_the_rights_for_webhooks_says_what_is_missing(connect, ns, monkeypatch):
+async def test_a_start_without_the_rights_for_webhooks_says_what_is_missing(client, ns, monkeypatch):
     monkeypatch.setattr(informer, "SYNC_SECONDS", 0.5)
     rule = {"apiGroups": ["*"], "resources": ["usages", "clusterusages"], "verbs": ["list", "watch"]}
     subject = {"apiGroup": ROLES.group, "kind": "User", "name": ns}
 
-    async def case(client):
-        await client.create(ROLES, {"metadata": {"name": ns}, "rules": [rule]})
-        reference = {"apiGroup": ROLES.group, "kind": ROLES.kind, "name": ns}
-        await client.create(
-            ROLE_BINDINGS, {"metadata": {"name": ns}, "roleRef": reference, "subjects": [subject]}
-        )
-        weak = Client(dataclasses.replace(client.config, actor=Actor(ns)))
-        with pytest.raises(CannotFollow, match=f'User "{ns}" cannot watch resource "secrets"'):
-            async with control_plane(client, own=weak):
-                pass
-
-    connect(case)
+    await client.create(ROLES, {"metadata": {"name": ns}, "rules": [rule]})
+    reference = {"apiGroup": ROLES.group, "kind": ROLES.kind, "name": ns}
+    await client.create(
+        ROLE_BINDINGS, {"metadata": {"name": ns}, "roleRef": reference, "subjects": [subject]}
+    )
+    weak = Client(dataclasses.replace(client.config, actor=Actor(ns)))
+    with pytest.raises(CannotFollow, match=f'User "{ns}" cannot watch resource "secrets"'):
+        async with control_plane(client, own=weak):
+            pass
 
 
-def test_a_usage_says_why_it_cannot_mark_what_it_is_of(connect, ns):
+async def test_a_usage_says_why_it_cannot_mark_what_it_is_of(client, ns):
     rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["UPDATE"], "resources": ["configmaps"]}
     spec = {
         "matchConstraints": {"resourceRules": [rule]},
         "validations": [{"expression": f"object.metadata.namespace != '{ns}'", "message": "frozen"}],
     }
 
-    async def case(client):
-        await client.create(CONFIG_MAP, config_map("used", ns))
-        await client.create(POLICIES, {"metadata": {"name": ns}, "spec": spec})
-        bound = {"policyName": ns, "validationActions": ["Deny"]}
-        await client.create(BINDINGS, {"metadata": {"name": ns}, "spec": bound})
-        async with control_plane(client):
-            await use(client, ns)
+    await client.create(CONFIG_MAP, config_map("used", ns))
+    await client.create(POLICIES, {"metadata": {"name": ns}, "spec": spec})
+    bound = {"policyName": ns, "validationActions": ["Deny"]}
+    await client.create(BINDINGS, {"metadata": {"name": ns}, "spec": bound})
+    async with control_plane(client):
+        await use(client, ns)
 
-            async def told():
-                events = [orjson.loads(data) for data in (await client.list(EVENT, ns)).items]
-                return [event for event in events if event["reason"] == "AddInUseLabel"]
+        async def told():
+            events = [orjson.loads(data) for data in (await client.list(EVENT, ns)).items]
+            return [event for event in events if event["reason"] == "AddInUseLabel"]
 
-            [event] = await until(told)
-            assert event["message"].startswith("cannot add in use label to the used resource: ")
-            assert "frozen" in event["message"]
-            await client.delete(POLICIES, ns)
-            await until(lambda: is_ready(client, ns))
-            await delete_usages(client, ns)
-            await client.delete(BINDINGS, ns)
-
-    connect(case)
+        [event] = await until(told)
+        assert event["message"].startswith("cannot add in use label to the used resource: ")
+        assert "frozen" in event["message"]
+        await client.delete(POLICIES, ns)
+        await until(lambda: is_ready(client, ns))
+        await delete_usages(client, ns)
+        await client.delete(BINDINGS, ns)
 
 
 @contextlib.asynccontextmanager
@@ -311,62 +275,50 @@ async def sharing(client, *clocks):
         yield made
 
 
-def test_replicas_that_start_at_once_agree_on_one_certificate(connect):
-    async def case(client):
-        now = datetime.now(UTC)
-        await client.delete(SECRET, TLS, HOME)
-        async with sharing(client, *[lambda: now] * 4) as replicas:
-            found = await asyncio.gather(*(replica.ensure() for replica in replicas))
-        assert len(set(found)) == 1
-        assert read_certificate(await client.get(SECRET, TLS, HOME)) == found[0]
-
-    connect(case)
+async def test_replicas_that_start_at_once_agree_on_one_certificate(client):
+    now = datetime.now(UTC)
+    await client.delete(SECRET, TLS, HOME)
+    async with sharing(client, *[lambda: now] * 4) as replicas:
+        found = await asyncio.gather(*(replica.ensure() for replica in replicas))
+    assert len(set(found)) == 1
+    assert read_certificate(await client.get(SECRET, TLS, HOME)) == found[0]
 
 
-def test_a_certificate_is_renewed_before_it_ends_and_the_old_one_stays_trusted(connect):
-    async def case(client):
-        now = datetime.now(UTC)
-        async with sharing(client, lambda: now, lambda: now + LIFE * 0.7) as [early, late]:
-            before = await early.ensure()
-            after = await late.ensure()
-        assert after.renewal - before.renewal > timedelta(days=200)
-        assert before.authorities.split(b"-----END")[0] in after.authorities
-
-    connect(case)
+async def test_a_certificate_is_renewed_before_it_ends_and_the_old_one_stays_trusted(client):
+    now = datetime.now(UTC)
+    async with sharing(client, lambda: now, lambda: now + LIFE * 0.7) as [early, late]:
+        before = await early.ensure()
+        after = await late.ensure()
+    assert after.renewal - before.renewal > timedelta(days=200)
+    assert before.authorities.split(b"-----END")[0] in after.authorities
 
 
-def test_a_damaged_secret_is_replaced_while_the_control_plane_runs(connect):
-    async def case(client):
-        async with control_plane(client):
-            before = (await configuration(client))["webhooks"][0]["clientConfig"]["caBundle"]
-            await client.patch_merge(SECRET, TLS, {"data": {"tls.crt": "eA=="}}, HOME)
+async def test_a_damaged_secret_is_replaced_while_the_control_plane_runs(client):
+    async with control_plane(client):
+        before = (await configuration(client))["webhooks"][0]["clientConfig"]["caBundle"]
+        await client.patch_merge(SECRET, TLS, {"data": {"tls.crt": "eA=="}}, HOME)
 
-            async def is_whole():
-                found = await configuration(client)
-                return found and found["webhooks"][0]["clientConfig"]["caBundle"] != before
+        async def is_whole():
+            found = await configuration(client)
+            return found and found["webhooks"][0]["clientConfig"]["caBundle"] != before
 
-            await until(is_whole)
-
-    connect(case)
+        await until(is_whole)
 
 
-def test_a_certificate_of_another_replica_is_shown_as_soon_as_it_is_there(connect, ns):
-    async def case(client):
-        await client.create(CONFIG_MAP, config_map("used", ns))
-        async with control_plane(client):
-            await use(client, ns)
-            await until(lambda: is_ready(client, ns))
-            secret = await client.get(SECRET, TLS, HOME)
-            renewed = new_certificate(("127.0.0.1",), datetime.now(UTC), read_certificate(secret))
-            await client.update(SECRET, {**secret, "data": data_of(certificate_files(renewed))})
+async def test_a_certificate_of_another_replica_is_shown_as_soon_as_it_is_there(client, ns):
+    await client.create(CONFIG_MAP, config_map("used", ns))
+    async with control_plane(client):
+        await use(client, ns)
+        await until(lambda: is_ready(client, ns))
+        secret = await client.get(SECRET, TLS, HOME)
+        renewed = new_certificate(("127.0.0.1",), datetime.now(UTC), read_certificate(secret))
+        await client.update(SECRET, {**secret, "data": data_of(certificate_files(renewed))})
 
-            async def is_told():
-                bundle = data_of(certificate_files(renewed))["ca.crt"]
-                return (await configuration(client))["webhooks"][0]["clientConfig"]["caBundle"] == bundle
+        async def is_told():
+            bundle = data_of(certificate_files(renewed))["ca.crt"]
+            return (await configuration(client))["webhooks"][0]["clientConfig"]["caBundle"] == bundle
 
-            await until(is_told)
-            with pytest.raises(KubeError, match="in-use by 1 usage"):
-                await client.delete(CONFIG_MAP, "used", ns)
-            await delete_usages(client, ns)
-
-    connect(case)
+        await until(is_told)
+        with pytest.raises(KubeError, match="in-use by 1 usage"):
+            await client.delete(CONFIG_MAP, "used", ns)
+        await delete_usages(client, ns)

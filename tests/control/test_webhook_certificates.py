@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+import contextlib
 import io
 import ssl
 from datetime import UTC, datetime, timedelta
@@ -24,19 +24,16 @@ async def answer(request):
     return {"uid": request["uid"], "allowed": True}
 
 
-def serve(case, certificate=None):
-    """Run a case against a server; it is given the server and its address."""
-
-    async def run():
-        server = WebhookServer(answer)
-        server.use(certificate or new_certificate(NAMES, NOW))
-        port = await server.start("127.0.0.1", 0)
-        try:
-            return await case(server, f"https://127.0.0.1:{port}{PATH}")
-        finally:
-            await server.stop()
-
-    return asyncio.run(run())
+@contextlib.asynccontextmanager
+async def serve(certificate=None):
+    """A running server, and its address."""
+    server = WebhookServer(answer)
+    server.use(certificate or new_certificate(NAMES, NOW))
+    port = await server.start("127.0.0.1", 0)
+    try:
+        yield server, f"https://127.0.0.1:{port}{PATH}"
+    finally:
+        await server.stop()
 
 
 def trusting(certificate) -> ssl.SSLContext:
@@ -51,43 +48,37 @@ async def ask(url, context, body=b'{"request": {"uid": "1"}}', **options):
         return reply.status, await reply.read()
 
 
-def test_a_review_is_answered_over_tls():
+async def test_a_review_is_answered_over_tls():
     certificate = new_certificate(NAMES, NOW)
 
-    async def case(server, url):
+    async with serve(certificate) as (_, url):
         status, body = await ask(url, trusting(certificate))
         assert status == 200
         assert b'"response":{"uid":"1","allowed":true}' in body
         assert (await ask(url, trusting(certificate), server_hostname=NAMES[1]))[0] == 200
 
-    serve(case, certificate)
 
-
-def test_versions_of_tls_before_1_3_are_refused():
+async def test_versions_of_tls_before_1_3_are_refused():
     certificate = new_certificate(NAMES, NOW)
     old = trusting(certificate)
     old.maximum_version = ssl.TLSVersion.TLSv1_2
 
-    async def case(server, url):
+    async with serve(certificate) as (_, url):
         with pytest.raises(aiohttp.ClientError):
             await ask(url, old)
 
-    serve(case, certificate)
 
-
-def test_after_a_renewal_both_certificates_are_trusted():
+async def test_after_a_renewal_both_certificates_are_trusted():
     before = new_certificate(NAMES, NOW)
     after = new_certificate(NAMES[:1], NOW, before)
     assert set(after.names) == set(NAMES), "other replicas still need the other names"
 
-    async def case(server, url):
+    async with serve(before) as (server, url):
         assert (await ask(url, trusting(after)))[0] == 200
         with pytest.raises(aiohttp.ClientConnectorCertificateError):
             await ask(url, trusting(new_certificate(NAMES, NOW)))
         server.use(after)
         assert (await ask(url, trusting(after)))[0] == 200
-
-    serve(case, before)
 
 
 @pytest.mark.parametrize(
@@ -95,22 +86,18 @@ def test_after_a_renewal_both_certificates_are_trusted():
     [(b"", 400), (b"[]", 400), (b'{"request": 1}', 400), (b"x" * (9 << 20), 413)],
     ids=["nothing", "no object", "no request", "too large"],
 )
-def test_what_is_no_review_is_refused(body, status):
+async def test_what_is_no_review_is_refused(body, status):
     certificate = new_certificate(NAMES, NOW)
 
-    async def case(server, url):
+    async with serve(certificate) as (_, url):
         assert (await ask(url, trusting(certificate), body))[0] == status
 
-    serve(case, certificate)
 
-
-def test_a_port_that_is_taken_is_told_in_plain_words():
-    async def case(server, url):
+async def test_a_port_that_is_taken_is_told_in_plain_words():
+    async with serve() as (_, url):
         port = int(url.split(":")[2].split("/")[0])
         with pytest.raises(CannotListen, match=f"cannot listen on 127.0.0.1:{port}: Address already in use"):
             await WebhookServer(answer).start("127.0.0.1", port)
-
-    serve(case)
 
 
 @pytest.mark.parametrize(

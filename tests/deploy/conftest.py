@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
+from collections.abc import AsyncIterator
 from typing import NamedTuple
 
 import pytest
@@ -13,7 +13,7 @@ from crossply.kube.config import ClusterConfig, load_config
 from tests.support.api_servers import embedded, real
 from tests.support.chart_installation import controller_flags, install
 from tests.support.control_plane import running
-from tests.support.e2e.scenario import PATIENCE, Scenario
+from tests.support.e2e.scenario import Scenario
 
 
 class Installed(NamedTuple):
@@ -43,14 +43,7 @@ def _installed(serve, directory):
 
 
 @pytest.fixture
-def play(installed):
-    """Play a scenario as an administrator: `play(scenario)`."""
-
-    def run(scenario):
-        async def connected():
-            async with Client(installed.admin) as client, asyncio.timeout(3 * PATIENCE):
-                await scenario(await Scenario.begin(client, f"d{secrets.token_hex(4)}"))
-
-        asyncio.run(connected())
-
-    return run
+async def s(installed) -> AsyncIterator[Scenario]:
+    """A scenario that an administrator plays."""
+    async with Client(installed.admin) as client:
+        yield await Scenario.begin(client, f"d{secrets.token_hex(4)}")

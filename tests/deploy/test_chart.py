@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib.util
 import pathlib
 import subprocess
@@ -167,25 +166,22 @@ def test_the_flags_in_the_deployment_are_flags_of_the_command():
 
 
 @pytest.mark.parametrize("values", ["", EVERYTHING, NOTHING])
-def test_a_real_api_server_accepts_all_of_it(request, installed, helm, values):
+async def test_a_real_api_server_accepts_all_of_it(request, installed, helm, values):
     if request.config.getoption("--server") != "real":
         pytest.skip("only a real API server knows all of these kinds: make test-cluster")
     objects = rendered(helm, values)
 
-    async def apply():
-        async with Client(installed.admin) as client:
-            discovery = Discovery(client)
-            for obj in objects:
-                if obj["kind"] == "ServiceMonitor":
-                    continue  # its kind is not part of Kubernetes
-                kind = await discovery.kind_for(obj["apiVersion"], obj["kind"])
-                query = {"fieldManager": "helm", "force": "true", "dryRun": "All"}
-                await client.request(
-                    "PATCH",
-                    path(kind, obj),
-                    body=obj,
-                    query=query,
-                    content_type="application/apply-patch+yaml",
-                )
-
-    asyncio.run(apply())
+    async with Client(installed.admin) as client:
+        discovery = Discovery(client)
+        for obj in objects:
+            if obj["kind"] == "ServiceMonitor":
+                continue  # its kind is not part of Kubernetes
+            kind = await discovery.kind_for(obj["apiVersion"], obj["kind"])
+            query = {"fieldManager": "helm", "force": "true", "dryRun": "All"}
+            await client.request(
+                "PATCH",
+                path(kind, obj),
+                body=obj,
+                query=query,
+                content_type="application/apply-patch+yaml",
+            )

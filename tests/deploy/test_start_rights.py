@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import socket
 import subprocess
@@ -17,7 +16,7 @@ from crossply.kube.config import load_config
 from tests.support.api_servers import embedded
 from tests.support.chart_installation import controller_flags, install, install_objects, manifests
 from tests.support.control_plane import CROSSPLY
-from tests.support.e2e.scenario import PATIENCE
+from tests.support.patience import PATIENCE
 
 pytestmark = pytest.mark.xdist_group("deploy")
 
@@ -74,13 +73,13 @@ def controller(directory, *flags):
         process.wait(60)
 
 
-def test_a_start_that_may_not_list_a_kind_names_it_and_goes_on_with_the_rights_of_the_chart(tmp_path):
+async def test_a_start_that_may_not_list_a_kind_names_it_and_goes_on_with_the_rights_of_the_chart(tmp_path):
     async def restricted(server):
         async with Client(load_config(server.kubeconfig)) as client:
             return await install_objects(client, server.ca, tmp_path, without_runtime_configs(), force=True)
 
     with embedded(tmp_path) as server:
-        account, port = asyncio.run(restricted(server)), free_port()
+        account, port = await restricted(server), free_port()
         flags = (f"--health-probe-port={port}", "--metrics-port=0", "--package-runtime=Container")
         with controller(tmp_path, *controller_flags(), "--kubeconfig", account, "--replica=one", *flags):
             answer = until_ready_says(port, "cannot list runtimeconfigs.crossply.dev")

@@ -75,20 +75,17 @@ async def compose_as_author(s, things, name, step):
     await things.apply(name, things.engine_spec(compositionRef={"name": name}))
 
 
-def test_a_composition_makes_the_engine_write_nothing_that_was_not_granted(play):
-    async def scenario(s):
-        things = await Things.defined(s, scope="Cluster")
-        rows = loot(s.id)
-        for number, (kind, fields, _) in enumerate(rows):
-            await compose_as_author(s, things, f"{s.id}-{number}", resources(attempt(kind, fields)))
-        for number, (kind, fields, why) in enumerate(rows):
-            xr = await things.until(f"{s.id}-{number}", failing("to grant it: "))
-            assert f'resource "{kind.plural}" in API group "{kind.group}"' in message_of(xr), why
-            namespace = fields["metadata"].get("namespace", "")
-            if kind is not WEBHOOKS:
-                assert await s.client.get(kind, fields["metadata"]["name"], namespace) is None, why
-
-    play(scenario)
+async def test_a_composition_makes_the_engine_write_nothing_that_was_not_granted(s):
+    things = await Things.defined(s, scope="Cluster")
+    rows = loot(s.id)
+    for number, (kind, fields, _) in enumerate(rows):
+        await compose_as_author(s, things, f"{s.id}-{number}", resources(attempt(kind, fields)))
+    for number, (kind, fields, why) in enumerate(rows):
+        xr = await things.until(f"{s.id}-{number}", failing("to grant it: "))
+        assert f'resource "{kind.plural}" in API group "{kind.group}"' in message_of(xr), why
+        namespace = fields["metadata"].get("namespace", "")
+        if kind is not WEBHOOKS:
+            assert await s.client.get(kind, fields["metadata"]["name"], namespace) is None, why
 
 
 async def withdraw(s, *messages):
@@ -97,70 +94,58 @@ async def withdraw(s, *messages):
         await s.client.delete(CLUSTER_ROLE, name)
 
 
-def test_the_condition_says_what_to_run_and_then_it_works(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await compose_as_author(s, things, "mine", resources(entry()))
-        told = message_of(await things.until("mine", failing("to grant it: ")))
-        assert f"service account {HOME}/crossply may not" in told
-        await follow_advice(s, told)
-        xr = await things.until("mine", READY)
-        assert await things.composed(xr)
-        await withdraw(s, told)
-
-    play(scenario)
+async def test_the_condition_says_what_to_run_and_then_it_works(s):
+    things = await Things.defined(s)
+    await compose_as_author(s, things, "mine", resources(entry()))
+    told = message_of(await things.until("mine", failing("to grant it: ")))
+    assert f"service account {HOME}/crossply may not" in told
+    await follow_advice(s, told)
+    xr = await things.until("mine", READY)
+    assert await things.composed(xr)
+    await withdraw(s, told)
 
 
-def test_one_set_of_commands_grants_all_kinds_that_a_composition_composes(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        lease = {"apiVersion": LEASE.api_version, "kind": LEASE.kind}
-        await compose_as_author(s, things, s.id, resources(entry("one"), entry("two", base=lease)))
-        told = message_of(await things.until(s.id, failing("to grant it: ")))
-        [role] = roles_in(told)
-        assert role.startswith(f"crossplane:composed:{s.id}:")
-        await follow_advice(s, told)
-        await things.until(s.id, READY)
-        await follow_advice(s, told)
-        await withdraw(s, told)
-
-    play(scenario)
+async def test_one_set_of_commands_grants_all_kinds_that_a_composition_composes(s):
+    things = await Things.defined(s)
+    lease = {"apiVersion": LEASE.api_version, "kind": LEASE.kind}
+    await compose_as_author(s, things, s.id, resources(entry("one"), entry("two", base=lease)))
+    told = message_of(await things.until(s.id, failing("to grant it: ")))
+    [role] = roles_in(told)
+    assert role.startswith(f"crossplane:composed:{s.id}:")
+    await follow_advice(s, told)
+    await things.until(s.id, READY)
+    await follow_advice(s, told)
+    await withdraw(s, told)
 
 
-def test_the_advice_for_one_composition_takes_nothing_from_another(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        lease = {"apiVersion": LEASE.api_version, "kind": LEASE.kind}
-        steps = {f"{s.id}-a": resources(entry()), f"{s.id}-b": resources(entry("two", base=lease))}
-        for name, step in steps.items():
-            await compose_as_author(s, things, name, step)
-        told = [message_of(await things.until(name, failing("to grant it: "))) for name in steps]
-        for message in told:
-            await follow_advice(s, message)
-        for name in steps:
-            await things.until(name, READY)
-        for message in told:
-            await follow_advice(s, message)
-        for name in steps:
-            await things.change(name, {"spec": {"size": "2"}})
-            xr = await things.until(name, READY, SYNCED)
-            assert await things.composed(xr, CONFIG_MAP if name.endswith("-a") else LEASE)
-        await withdraw(s, *told)
-
-    play(scenario)
+async def test_the_advice_for_one_composition_takes_nothing_from_another(s):
+    things = await Things.defined(s)
+    lease = {"apiVersion": LEASE.api_version, "kind": LEASE.kind}
+    steps = {f"{s.id}-a": resources(entry()), f"{s.id}-b": resources(entry("two", base=lease))}
+    for name, step in steps.items():
+        await compose_as_author(s, things, name, step)
+    told = [message_of(await things.until(name, failing("to grant it: "))) for name in steps]
+    for message in told:
+        await follow_advice(s, message)
+    for name in steps:
+        await things.until(name, READY)
+    for message in told:
+        await follow_advice(s, message)
+    for name in steps:
+        await things.change(name, {"spec": {"size": "2"}})
+        xr = await things.until(name, READY, SYNCED)
+        assert await things.composed(xr, CONFIG_MAP if name.endswith("-a") else LEASE)
+    await withdraw(s, *told)
 
 
-def test_who_lets_it_compose_bindings_still_grants_nothing_that_it_does_not_have(play):
-    async def scenario(s):
-        things = await Things.defined(s, scope="Cluster")
-        await compose_as_author(s, things, s.id, resources(attempt(BINDING, binding(s.id))))
-        told = message_of(await things.until(s.id, failing("to grant it: ")))
-        await follow_advice(s, told)
-        await things.until(s.id, failing("attempting to grant RBAC permissions not currently held"))
-        assert await s.client.get(BINDING, s.id) is None
-        await withdraw(s, told)
-
-    play(scenario)
+async def test_who_lets_it_compose_bindings_still_grants_nothing_that_it_does_not_have(s):
+    things = await Things.defined(s, scope="Cluster")
+    await compose_as_author(s, things, s.id, resources(attempt(BINDING, binding(s.id))))
+    told = message_of(await things.until(s.id, failing("to grant it: ")))
+    await follow_advice(s, told)
+    await things.until(s.id, failing("attempting to grant RBAC permissions not currently held"))
+    assert await s.client.get(BINDING, s.id) is None
+    await withdraw(s, told)
 
 
 @pytest.mark.parametrize(
@@ -173,12 +158,9 @@ def test_who_lets_it_compose_bindings_still_grants_nothing_that_it_does_not_have
         ("crossplane:composite:a", [{"nonResourceURLs": ["*"], "verbs": ["*"]}], "all paths"),
     ],
 )
-def test_the_user_that_writes_roles_grants_nothing_of_kubernetes_itself(play, name, rules, reason):
-    async def scenario(s):
-        keeper = s.client.acting_as(KEEPER)
-        await s.eventually(lambda: refuses(keeper, {"metadata": {"name": f"{name}{s.id}"}, "rules": rules}))
-
-    play(scenario)
+async def test_the_user_that_writes_roles_grants_nothing_of_kubernetes_itself(s, name, rules, reason):
+    keeper = s.client.acting_as(KEEPER)
+    await s.eventually(lambda: refuses(keeper, {"metadata": {"name": f"{name}{s.id}"}, "rules": rules}))
 
 
 async def refuses(client, role):
@@ -191,32 +173,26 @@ async def refuses(client, role):
     return False
 
 
-def test_a_definition_of_a_kind_of_kubernetes_brings_no_roles(play):
-    async def scenario(s):
-        name = f"{s.id}s.{RBAC}"
-        schema = {"openAPIV3Schema": {"type": "object"}}
-        version = {"name": "v1", "served": True, "referenceable": True, "schema": schema}
-        spec = {"group": RBAC, "names": {"kind": s.id.title(), "plural": f"{s.id}s"}, "versions": [version]}
-        body = {"apiVersion": DEFINITION.api_version, "kind": DEFINITION.kind, "metadata": {"name": name}}
-        made = await s.client.apply(DEFINITION, {**body, "spec": spec}, "test")
+async def test_a_definition_of_a_kind_of_kubernetes_brings_no_roles(s):
+    name = f"{s.id}s.{RBAC}"
+    schema = {"openAPIV3Schema": {"type": "object"}}
+    version = {"name": "v1", "served": True, "referenceable": True, "schema": schema}
+    spec = {"group": RBAC, "names": {"kind": s.id.title(), "plural": f"{s.id}s"}, "versions": [version]}
+    body = {"apiVersion": DEFINITION.api_version, "kind": DEFINITION.kind, "metadata": {"name": name}}
+    made = await s.client.apply(DEFINITION, {**body, "spec": spec}, "test")
 
-        async def refused():
-            return any(reason == "EstablishComposite" for _, reason, _ in await s.events(made))
+    async def refused():
+        return any(reason == "EstablishComposite" for _, reason, _ in await s.events(made))
 
-        await s.eventually(refused)
-        assert await s.client.get(CLUSTER_ROLE, f"crossplane:composite:{name}:aggregate-to-edit") is None
-        await s.client.delete(DEFINITION, name)
-
-    play(scenario)
+    await s.eventually(refused)
+    assert await s.client.get(CLUSTER_ROLE, f"crossplane:composite:{name}:aggregate-to-edit") is None
+    await s.client.delete(DEFINITION, name)
 
 
 @pytest.mark.parametrize(
     "user", ["admin", "system:serviceaccount:kube-system:clusterrole-aggregation-controller"]
 )
-def test_the_controllers_can_be_nobody_else(installed, play, user):
-    async def scenario(s):
-        async with Client(installed.account) as account:
-            with pytest.raises(Forbidden, match="cannot impersonate"):
-                await account.acting_as(user, ["system:masters"]).get(CONFIG_MAP, "any", s.id)
-
-    play(scenario)
+async def test_the_controllers_can_be_nobody_else(installed, s, user):
+    async with Client(installed.account) as account:
+        with pytest.raises(Forbidden, match="cannot impersonate"):
+            await account.acting_as(user, ["system:masters"]).get(CONFIG_MAP, "any", s.id)

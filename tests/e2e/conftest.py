@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import pathlib
-import secrets
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig, load_config
 from tests.support.api_servers import embedded, real
 from tests.support.chart_installation import allowing, composing, controller_flags, install
 from tests.support.control_plane import FLAGS, running
 from tests.support.e2e.plans import Plans
-from tests.support.e2e.scenario import PATIENCE, Scenario
+from tests.support.e2e.scenario import Scenario, scenario_on
 from tests.support.registry import certificate, docker_registry
 from tests.support.server_fixtures import own_cluster
 
@@ -55,29 +52,16 @@ def registry(tmp_path_factory) -> Iterator[str]:
 
 
 @pytest.fixture
-def play(control_plane):
-    """Play a scenario: `play(scenario)`, an async function that is given a `Scenario`."""
-
-    def run(scenario):
-        async def connected():
-            async with Client(control_plane) as client, asyncio.timeout(3 * PATIENCE):
-                corner = await Scenario.begin(client, f"t{secrets.token_hex(4)}")
-                await scenario(corner)
-                await corner.end()
-
-        asyncio.run(connected())
-
-    return run
+async def s(control_plane) -> AsyncIterator[Scenario]:
+    """A namespace and an API group for one test, on the control plane that all share."""
+    async with scenario_on(control_plane) as scenario:
+        yield scenario
 
 
 @pytest.fixture
-def plan(play, tmp_path):
-    """Play a scenario that is given its `Plans`, too."""
-
-    def run(scenario):
-        play(lambda s: scenario(s, Plans(s, tmp_path)))
-
-    return run
+def plans(s, tmp_path) -> Plans:
+    """Plans in the scenario of the test."""
+    return Plans(s, tmp_path)
 
 
 @pytest.fixture(scope="module")

@@ -36,8 +36,8 @@ async def say(s, name, *capabilities):
     )
 
 
-def test_a_pipeline_with_a_function_that_cannot_compose_is_not_run_until_it_can(play):
-    async def scenario(s, address):
+async def test_a_pipeline_with_a_function_that_cannot_compose_is_not_run_until_it_can(s):
+    with served(telling("it")) as address:
         function = await revision_of_ours(s, address)
         await say(s, function, "composition")
         things = await Things.defined(s)
@@ -59,6 +59,3 @@ def test_a_pipeline_with_a_function_that_cannot_compose_is_not_run_until_it_can(
         await say(s, function, "operation", "Composition")
         await things.until("mine", SYNCED, READY)
         await s.client.delete(REVISIONS, function)
-
-    with served(telling("it")) as address:
-        play(lambda s: scenario(s, address))

@@ -12,10 +12,14 @@ from crossply.kube.client import Client
 from crossply.kube.config import load_config
 from tests.support.control_plane import running
 from tests.support.e2e.pipelines import SIZE, entry, resources
-from tests.support.e2e.scenario import PATIENCE, Scenario
+from tests.support.e2e.scenario import Scenario
 from tests.support.e2e.things import READY, Things
+from tests.support.patience import PATIENCE
 
-pytestmark = pytest.mark.embedded_only("what a real API server keeps in memory is not ours")
+pytestmark = [
+    pytest.mark.embedded_only("what a real API server keeps in memory is not ours"),
+    pytest.mark.time_limit(6 * PATIENCE),
+]
 
 ROUNDS = 3
 EACH = 40
@@ -46,10 +50,10 @@ async def create_and_delete(things: Things, number: int) -> None:
     await things.s.until_none(things.kind)
 
 
-def test_memory_does_not_grow_with_what_is_created_and_deleted(tmp_path: pathlib.Path) -> None:
+async def test_memory_does_not_grow_with_what_is_created_and_deleted(tmp_path: pathlib.Path) -> None:
     async def scenario(pids: list[int]) -> list[list[int]]:
         used = []
-        async with Client(load_config(str(tmp_path / "kubeconfig"))) as client, asyncio.timeout(6 * PATIENCE):
+        async with Client(load_config(str(tmp_path / "kubeconfig"))) as client:
             s = await Scenario.begin(client, f"t{secrets.token_hex(4)}")
             things = await Things.defined(s)
             await things.compose(resources(entry("one", SIZE)))
@@ -60,7 +64,7 @@ def test_memory_does_not_grow_with_what_is_created_and_deleted(tmp_path: pathlib
 
     with running(tmp_path, "up", "--in-memory", "--data", str(tmp_path)) as controllers:
         pids = [controllers.pid, *children_of(controllers.pid)[:1]]
-        after = asyncio.run(scenario(pids))
+        after = await scenario(pids)
     # The first round also loads code and fills caches that are bounded.
     grown = [last - first for first, last in zip(after[0], after[-1], strict=True)]
     assert all(growth < most for growth, most in zip(grown, MOST_GROWTH, strict=True)), after

@@ -27,254 +27,212 @@ SCOPES = ("Namespaced", "Cluster", "LegacyCluster")
 
 
 @pytest.mark.parametrize("scope", SCOPES)
-def test_an_xr_becomes_its_resources_and_says_so(play, scope):
-    async def scenario(s):
-        things = await Things.defined(s, scope)
-        await things.compose(resources(entry("one", SIZE, base={"metadata": {"namespace": s.id}})))
-        await things.apply("mine", {"size": "3"})
-        xr = await things.until("mine", SYNCED, READY)
-        assert xr["metadata"]["finalizers"] == ["composite.apiextensions.crossplane.io"]
-        assert xr["metadata"]["labels"] == {"crossplane.io/composite": "mine"}
-        engine = things.of_engine(xr)
-        assert engine["compositionRef"] == {"name": s.id}
-        assert engine["compositionRevisionRef"]["name"].startswith(f"{s.id}-")
-        [made] = (await things.composed(xr)).values()
-        reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": made["metadata"]["name"]}
-        if scope != "Namespaced":
-            reference["namespace"] = s.id
-        assert things.references(xr) == [reference]
-        assert made["data"] == {"size": "3"}
-        assert made["metadata"]["labels"] == {"crossplane.io/composite": "mine"}
-        assert made["metadata"]["annotations"] == {RESOURCE_NAME: "one"}
-        [owner] = made["metadata"]["ownerReferences"]
-        assert owner == {
-            "apiVersion": things.kind.api_version,
-            "kind": "Thing",
-            "name": "mine",
-            "uid": xr["metadata"]["uid"],
-            "controller": True,
-            "blockOwnerDeletion": True,
-        }
-
-    play(scenario)
+async def test_an_xr_becomes_its_resources_and_says_so(s, scope):
+    things = await Things.defined(s, scope)
+    await things.compose(resources(entry("one", SIZE, base={"metadata": {"namespace": s.id}})))
+    await things.apply("mine", {"size": "3"})
+    xr = await things.until("mine", SYNCED, READY)
+    assert xr["metadata"]["finalizers"] == ["composite.apiextensions.crossplane.io"]
+    assert xr["metadata"]["labels"] == {"crossplane.io/composite": "mine"}
+    engine = things.of_engine(xr)
+    assert engine["compositionRef"] == {"name": s.id}
+    assert engine["compositionRevisionRef"]["name"].startswith(f"{s.id}-")
+    [made] = (await things.composed(xr)).values()
+    reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": made["metadata"]["name"]}
+    if scope != "Namespaced":
+        reference["namespace"] = s.id
+    assert things.references(xr) == [reference]
+    assert made["data"] == {"size": "3"}
+    assert made["metadata"]["labels"] == {"crossplane.io/composite": "mine"}
+    assert made["metadata"]["annotations"] == {RESOURCE_NAME: "one"}
+    [owner] = made["metadata"]["ownerReferences"]
+    assert owner == {
+        "apiVersion": things.kind.api_version,
+        "kind": "Thing",
+        "name": "mine",
+        "uid": xr["metadata"]["uid"],
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
 
 
-def test_a_changed_xr_changes_what_it_is_made_of(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(resources(entry("one", SIZE)))
-        await things.apply("mine", {"size": "3"})
-        xr = await things.until("mine", READY)
-        name = things.references(xr)[0]["name"]
-        await things.apply("mine", {"size": "4"})
-        await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"size": "4"})
-
-    play(scenario)
+async def test_a_changed_xr_changes_what_it_is_made_of(s):
+    things = await Things.defined(s)
+    await things.compose(resources(entry("one", SIZE)))
+    await things.apply("mine", {"size": "3"})
+    xr = await things.until("mine", READY)
+    name = things.references(xr)[0]["name"]
+    await things.apply("mine", {"size": "4"})
+    await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"size": "4"})
 
 
-def test_references_are_there_even_for_what_could_not_be_made(play):
+async def test_references_are_there_even_for_what_could_not_be_made(s):
     """References go out before anything is created, so nothing that was made can be forgotten."""
 
-    async def scenario(s):
-        things = await Things.defined(s)
-        bad = entry("bad", base={"data": {"no spaces allowed": "x"}})
-        await things.compose(resources(bad, entry("good", SIZE)))
-        await things.apply("mine", {"size": "3"})
-        xr = await things.until("mine", failing("Unsynced resources"))
-        assert len(things.references(xr)) == 2
-        assert set(await things.composed(xr)) == {"good"}
-
-    play(scenario)
+    things = await Things.defined(s)
+    bad = entry("bad", base={"data": {"no spaces allowed": "x"}})
+    await things.compose(resources(bad, entry("good", SIZE)))
+    await things.apply("mine", {"size": "3"})
+    xr = await things.until("mine", failing("Unsynced resources"))
+    assert len(things.references(xr)) == 2
+    assert set(await things.composed(xr)) == {"good"}
 
 
-def test_a_refused_resource_is_unsynced_and_the_others_go_on(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        bad = entry("bad", base={"data": {"no spaces allowed": "x"}})
-        await things.compose(resources(bad, entry("good", SIZE)))
-        await things.apply("mine", {"size": "3"})
-        xr = await things.until("mine", failing("Unsynced resources"))
-        assert message_of(xr) == "Unsynced resources: bad"
-        assert message_of(xr, "Ready").startswith("Unready resources: bad")
-        told = [message for type_, _, message in await s.events(xr) if type_ == "Warning"]
-        assert any(each.startswith('cannot apply composed resource "bad": ConfigMap') for each in told)
-        await until_told(s, xr, "Normal", "ComposeResources", 'Composed resource "bad" is not yet valid')
-        await things.compose(resources(entry("bad"), entry("good", SIZE)))
-        await things.until("mine", SYNCED)
-
-    play(scenario)
+async def test_a_refused_resource_is_unsynced_and_the_others_go_on(s):
+    things = await Things.defined(s)
+    bad = entry("bad", base={"data": {"no spaces allowed": "x"}})
+    await things.compose(resources(bad, entry("good", SIZE)))
+    await things.apply("mine", {"size": "3"})
+    xr = await things.until("mine", failing("Unsynced resources"))
+    assert message_of(xr) == "Unsynced resources: bad"
+    assert message_of(xr, "Ready").startswith("Unready resources: bad")
+    told = [message for type_, _, message in await s.events(xr) if type_ == "Warning"]
+    assert any(each.startswith('cannot apply composed resource "bad": ConfigMap') for each in told)
+    await until_told(s, xr, "Normal", "ComposeResources", 'Composed resource "bad" is not yet valid')
+    await things.compose(resources(entry("bad"), entry("good", SIZE)))
+    await things.until("mine", SYNCED)
 
 
-def test_an_xr_without_any_resources_is_synced_and_ready(play):
-    async def scenario(s, address):
+async def test_an_xr_without_any_resources_is_synced_and_ready(s):
+    with served(lambda request: Response(request.desired)) as address:
         things = await Things.defined(s)
         await things.compose(await calling(s, address))
         await things.apply("mine")
         xr = await things.until("mine", SYNCED, READY)
         assert things.references(xr) == []
 
-    with served(lambda request: Response(request.desired)) as address:
-        play(lambda s: scenario(s, address))
 
-
-def test_status_follows_what_the_pipeline_says_and_goes_with_it(play):
+async def test_status_follows_what_the_pipeline_says_and_goes_with_it(s):
     """What functions no longer say leaves the status: the engine owns those fields."""
 
-    async def scenario(s):
-        things = await Things.defined(s)
-        tell = patch("data.size", "status.size", "ToCompositeFieldPath")
-        await things.compose(resources(entry("one", SIZE, tell)))
-        await things.apply("mine", {"size": "3"})
-        await things.until("mine", lambda xr: xr["status"].get("size") == "3")
-        await things.compose(resources(entry("one", SIZE)))
-        await things.until("mine", SYNCED, lambda xr: "size" not in xr["status"])
-
-    play(scenario)
+    things = await Things.defined(s)
+    tell = patch("data.size", "status.size", "ToCompositeFieldPath")
+    await things.compose(resources(entry("one", SIZE, tell)))
+    await things.apply("mine", {"size": "3"})
+    await things.until("mine", lambda xr: xr["status"].get("size") == "3")
+    await things.compose(resources(entry("one", SIZE)))
+    await things.until("mine", SYNCED, lambda xr: "size" not in xr["status"])
 
 
-def test_status_that_others_write_stays(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        tell = patch("data.size", "status.size", "ToCompositeFieldPath")
-        await things.compose(resources(entry("one", SIZE, tell)))
-        await things.apply("mine", {"size": "3"})
-        await things.until("mine", lambda xr: xr["status"].get("size") == "3")
-        theirs = {"status": {"mode": "theirs"}}
-        await s.client.patch_merge(things.kind, "mine", theirs, s.id, subresource="status")
-        await things.apply("mine", {"size": "4"})
-        xr = await things.until("mine", lambda xr: xr["status"].get("size") == "4")
-        assert xr["status"]["mode"] == "theirs"
-
-    play(scenario)
+async def test_status_that_others_write_stays(s):
+    things = await Things.defined(s)
+    tell = patch("data.size", "status.size", "ToCompositeFieldPath")
+    await things.compose(resources(entry("one", SIZE, tell)))
+    await things.apply("mine", {"size": "3"})
+    await things.until("mine", lambda xr: xr["status"].get("size") == "3")
+    theirs = {"status": {"mode": "theirs"}}
+    await s.client.patch_merge(things.kind, "mine", theirs, s.id, subresource="status")
+    await things.apply("mine", {"size": "4"})
+    xr = await things.until("mine", lambda xr: xr["status"].get("size") == "4")
+    assert xr["status"]["mode"] == "theirs"
 
 
-def test_status_that_the_schema_refuses_is_told_in_a_condition(play):
+async def test_status_that_the_schema_refuses_is_told_in_a_condition(s):
     """Better than Crossplane, which tells it in an event only (reconcile §18)."""
 
-    async def scenario(s):
-        things = await Things.defined(s)
-        tell = patch("data.size", "status.count", "ToCompositeFieldPath")
-        await things.compose(resources(entry("one", SIZE, tell)))
-        await things.apply("mine", {"size": "not a number"})
-        xr = await things.until("mine", failing("cannot apply composite resource status"))
-        assert set(await things.composed(xr)) == {"one"}
-        await things.compose(resources(entry("one", SIZE)))
-        await things.until("mine", SYNCED)
-
-    play(scenario)
+    things = await Things.defined(s)
+    tell = patch("data.size", "status.count", "ToCompositeFieldPath")
+    await things.compose(resources(entry("one", SIZE, tell)))
+    await things.apply("mine", {"size": "not a number"})
+    xr = await things.until("mine", failing("cannot apply composite resource status"))
+    assert set(await things.composed(xr)) == {"one"}
+    await things.compose(resources(entry("one", SIZE)))
+    await things.until("mine", SYNCED)
 
 
-def test_status_that_a_rule_of_the_schema_refuses_leaves_a_stable_condition(play):
+async def test_status_that_a_rule_of_the_schema_refuses_leaves_a_stable_condition(s):
     """What an API server says of invalid objects may differ each time: it is told in the event (§10)."""
 
-    async def scenario(s):
-        size = {"type": "string", "enum": ["small", "large"]}
-        schema = {
-            "type": "object",
-            "properties": {"status": {"type": "object", "properties": {"size": size}}},
-        }
-        schema["properties"]["spec"] = SCHEMA["properties"]["spec"]
-        version = {"name": "v1", "served": True, "referenceable": True, "schema": {"openAPIV3Schema": schema}}
-        things = await Things.defined(s, versions=[version])
-        tell = patch("data.size", "status.size", "ToCompositeFieldPath")
-        await things.compose(resources(entry("one", SIZE, tell)))
-        await things.apply("mine", {"size": "small"})
-        await things.until("mine", READY, SYNCED)
-        await things.apply("mine", {"size": "huge"})
-        xr = await things.until("mine", FAILED)
-        assert message_of(xr) == "cannot compose resources: some resources were invalid, check events"
-        assert READY(xr)
-        assert xr["status"]["size"] == "small"
+    size = {"type": "string", "enum": ["small", "large"]}
+    schema = {
+        "type": "object",
+        "properties": {"status": {"type": "object", "properties": {"size": size}}},
+    }
+    schema["properties"]["spec"] = SCHEMA["properties"]["spec"]
+    version = {"name": "v1", "served": True, "referenceable": True, "schema": {"openAPIV3Schema": schema}}
+    things = await Things.defined(s, versions=[version])
+    tell = patch("data.size", "status.size", "ToCompositeFieldPath")
+    await things.compose(resources(entry("one", SIZE, tell)))
+    await things.apply("mine", {"size": "small"})
+    await things.until("mine", READY, SYNCED)
+    await things.apply("mine", {"size": "huge"})
+    xr = await things.until("mine", FAILED)
+    assert message_of(xr) == "cannot compose resources: some resources were invalid, check events"
+    assert READY(xr)
+    assert xr["status"]["size"] == "small"
 
-        async def told():
-            start = "cannot compose resources: cannot apply composite resource status: "
-            return any(message.startswith(start) for _, _, message in await s.events(xr))
+    async def told():
+        start = "cannot compose resources: cannot apply composite resource status: "
+        return any(message.startswith(start) for _, _, message in await s.events(xr))
 
-        await s.eventually(told)
-        await things.apply("mine", {"size": "large"})
-        await things.until("mine", READY, SYNCED)
-
-    play(scenario)
+    await s.eventually(told)
+    await things.apply("mine", {"size": "large"})
+    await things.until("mine", READY, SYNCED)
 
 
-def test_what_was_selected_is_told_in_an_event(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(resources(entry("one", SIZE)))
-        await things.apply("mine", {"size": "3"})
-        xr = await things.until("mine", READY)
-        revision = things.of_engine(xr)["compositionRevisionRef"]["name"]
-        told = f"Successfully selected composition: {s.id}; Selected composition revision: {revision}"
-        await until_told(s, xr, "Normal", "SelectComposition", told)
-
-    play(scenario)
+async def test_what_was_selected_is_told_in_an_event(s):
+    things = await Things.defined(s)
+    await things.compose(resources(entry("one", SIZE)))
+    await things.apply("mine", {"size": "3"})
+    xr = await things.until("mine", READY)
+    revision = things.of_engine(xr)["compositionRevisionRef"]["name"]
+    told = f"Successfully selected composition: {s.id}; Selected composition revision: {revision}"
+    await until_told(s, xr, "Normal", "SelectComposition", told)
 
 
-def test_what_lags_is_named_in_the_condition_and_in_events(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(resources(*(entry(name, ready="yes") for name in "edcba")))
-        await things.apply("mine", {"size": "3"})
-        xr = await things.until("mine", SYNCED, CREATING)
-        assert message_of(xr, "Ready") == "Unready resources: a, b, c, and 2 more"
-        # One event for all of them: each costs a write.
-        told = "; ".join(f'Composed resource "{name}" is not yet ready' for name in "abcde")
-        await until_told(s, xr, "Normal", "ComposeResources", told)
-
-    play(scenario)
+async def test_what_lags_is_named_in_the_condition_and_in_events(s):
+    things = await Things.defined(s)
+    await things.compose(resources(*(entry(name, ready="yes") for name in "edcba")))
+    await things.apply("mine", {"size": "3"})
+    xr = await things.until("mine", SYNCED, CREATING)
+    assert message_of(xr, "Ready") == "Unready resources: a, b, c, and 2 more"
+    # One event for all of them: each costs a write.
+    told = "; ".join(f'Composed resource "{name}" is not yet ready' for name in "abcde")
+    await until_told(s, xr, "Normal", "ComposeResources", told)
 
 
-def test_a_kind_that_nobody_serves_stops_all_until_it_is_installed(play):
+async def test_a_kind_that_nobody_serves_stops_all_until_it_is_installed(s):
     """An unknown kind: nothing at all is composed (reconcile §18); once it is served, everything is."""
 
-    async def scenario(s):
-        things = await Things.defined(s)
-        bucket = {"apiVersion": f"{s.group}/v1", "kind": "Bucket"}
-        await things.compose(resources(entry("bucket", base=bucket), entry("other", SIZE)))
-        await things.apply("mine", {"size": "3"})
-        xr = await things.until("mine", failing(f'no matches for kind "Bucket" in version "{s.group}/v1"'))
-        assert await things.composed(xr) == {}
-        buckets = await custom_kind(s)
-        xr = await things.until("mine", SYNCED, READY)
-        assert set(await things.composed(xr)) == {"other"}
-        assert set(await things.composed(xr, buckets)) == {"bucket"}
-
-    play(scenario)
+    things = await Things.defined(s)
+    bucket = {"apiVersion": f"{s.group}/v1", "kind": "Bucket"}
+    await things.compose(resources(entry("bucket", base=bucket), entry("other", SIZE)))
+    await things.apply("mine", {"size": "3"})
+    xr = await things.until("mine", failing(f'no matches for kind "Bucket" in version "{s.group}/v1"'))
+    assert await things.composed(xr) == {}
+    buckets = await custom_kind(s)
+    xr = await things.until("mine", SYNCED, READY)
+    assert set(await things.composed(xr)) == {"other"}
+    assert set(await things.composed(xr, buckets)) == {"bucket"}
 
 
 @pytest.mark.parametrize("scope", SCOPES)
-def test_an_xr_takes_what_it_is_made_of_with_it(play, scope):
-    async def scenario(s):
-        things = await Things.defined(s, scope)
-        await things.compose(resources(entry("one", SIZE, base={"metadata": {"namespace": s.id}})))
-        await things.apply("mine", {"size": "3"})
-        xr = await things.until("mine", READY)
-        [made] = (await things.composed(xr)).values()
-        held = ["example.org/held", "composite.apiextensions.crossplane.io"]
-        await things.change("mine", {"metadata": {"finalizers": held}})
-        await s.client.delete(things.kind, "mine", things.namespace)
-        xr = await things.until("mine", lambda xr: xr["metadata"]["finalizers"] == ["example.org/held"])
-        assert [c["reason"] for c in xr["status"]["conditions"] if c["type"] == "Ready"] == ["Deleting"]
-        assert SYNCED(xr)
-        await things.change("mine", {"metadata": {"finalizers": None}})
-        await s.until_gone(things.kind, "mine")
-        await s.until_gone(CONFIG_MAP, made["metadata"]["name"])
-
-    play(scenario)
+async def test_an_xr_takes_what_it_is_made_of_with_it(s, scope):
+    things = await Things.defined(s, scope)
+    await things.compose(resources(entry("one", SIZE, base={"metadata": {"namespace": s.id}})))
+    await things.apply("mine", {"size": "3"})
+    xr = await things.until("mine", READY)
+    [made] = (await things.composed(xr)).values()
+    held = ["example.org/held", "composite.apiextensions.crossplane.io"]
+    await things.change("mine", {"metadata": {"finalizers": held}})
+    await s.client.delete(things.kind, "mine", things.namespace)
+    xr = await things.until("mine", lambda xr: xr["metadata"]["finalizers"] == ["example.org/held"])
+    assert [c["reason"] for c in xr["status"]["conditions"] if c["type"] == "Ready"] == ["Deleting"]
+    assert SYNCED(xr)
+    await things.change("mine", {"metadata": {"finalizers": None}})
+    await s.until_gone(things.kind, "mine")
+    await s.until_gone(CONFIG_MAP, made["metadata"]["name"])
 
 
-def test_a_deleted_composition_breaks_its_xrs_and_says_so(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(resources(entry("one", SIZE)))
-        await things.apply("mine", {"size": "3"})
-        xr = await things.until("mine", READY)
-        await s.client.delete(COMPOSITION, s.id)
-        await s.until_gone(COMPOSITION, s.id)
-        await things.apply("mine", {"size": "4"})
-        failed = await things.until("mine", failing("cannot fetch Composition: cannot get Composition: "))
-        # What exists stays as it is.
-        assert (await things.composed(xr))["one"]["data"] == {"size": "3"}
-        assert READY(failed)
-
-    play(scenario)
+async def test_a_deleted_composition_breaks_its_xrs_and_says_so(s):
+    things = await Things.defined(s)
+    await things.compose(resources(entry("one", SIZE)))
+    await things.apply("mine", {"size": "3"})
+    xr = await things.until("mine", READY)
+    await s.client.delete(COMPOSITION, s.id)
+    await s.until_gone(COMPOSITION, s.id)
+    await things.apply("mine", {"size": "4"})
+    failed = await things.until("mine", failing("cannot fetch Composition: cannot get Composition: "))
+    # What exists stays as it is.
+    assert (await things.composed(xr))["one"]["data"] == {"size": "3"}
+    assert READY(failed)

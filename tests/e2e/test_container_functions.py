@@ -44,40 +44,34 @@ async def until_made_by(things, who, name="mine"):
     await things.s.eventually(so)
 
 
-def test_an_image_of_somebody_else_is_installed_and_called(play, registry):
-    async def scenario(s):
-        shelf, things = InContainers(s, registry), await Things.defined(s)
-        await shelf.push_image(go_image(), "v1")
-        revision = await shelf.running("v1")
-        name = revision["metadata"]["name"]
-        assert revision["status"]["endpoint"] == f"container:///{name}"
-        assert any(each["type"] == "LimitsHeld" for each in revision["status"]["conditions"])
-        await things.compose(composing(), shelf.step())
-        await things.apply()
-        await things.until("mine", SYNCED, READY)
-
-    play(scenario)
+async def test_an_image_of_somebody_else_is_installed_and_called(s, registry):
+    shelf, things = InContainers(s, registry), await Things.defined(s)
+    await shelf.push_image(go_image(), "v1")
+    revision = await shelf.running("v1")
+    name = revision["metadata"]["name"]
+    assert revision["status"]["endpoint"] == f"container:///{name}"
+    assert any(each["type"] == "LimitsHeld" for each in revision["status"]["conditions"])
+    await things.compose(composing(), shelf.step())
+    await things.apply()
+    await things.until("mine", SYNCED, READY)
 
 
-def test_a_function_that_wants_too_much_memory_is_killed_and_the_next_call_works(play, registry):
-    async def scenario(s):
-        shelf, things = InContainers(s, registry), await Things.defined(s)
-        await shelf.push_image(go_image(), "v1")
-        ours = {"apiVersion": RUNTIME_CONFIG.api_version, "kind": RUNTIME_CONFIG.kind, "name": s.id}
-        await shelf.install(FUNCTION, f"{shelf.name}:v1", runtimeConfigRef=ours)
-        missing = f'RuntimeConfig.crossply.dev "{s.id}" not found'
-        await shelf.revision(FUNCTION, shelf.function, telling_of("RuntimeHealthy", missing))
-        await s.client.apply(RUNTIME_CONFIG, limited(s.id), "test")
-        await shelf.running("v1", runtimeConfigRef=ours)
-        await things.compose(composing(), shelf.step())
-        await things.apply("greedy", {"mode": "please-hog"})
-        told = message_of(await things.until("greedy", failing("it wanted more than its 64 MiB")))
-        assert f'pipeline step "ours": cannot run Function "{shelf.function}"' in told
-        await things.delete("greedy")
-        await things.apply("modest")
-        await things.until("modest", SYNCED, READY)
-
-    play(scenario)
+async def test_a_function_that_wants_too_much_memory_is_killed_and_the_next_call_works(s, registry):
+    shelf, things = InContainers(s, registry), await Things.defined(s)
+    await shelf.push_image(go_image(), "v1")
+    ours = {"apiVersion": RUNTIME_CONFIG.api_version, "kind": RUNTIME_CONFIG.kind, "name": s.id}
+    await shelf.install(FUNCTION, f"{shelf.name}:v1", runtimeConfigRef=ours)
+    missing = f'RuntimeConfig.crossply.dev "{s.id}" not found'
+    await shelf.revision(FUNCTION, shelf.function, telling_of("RuntimeHealthy", missing))
+    await s.client.apply(RUNTIME_CONFIG, limited(s.id), "test")
+    await shelf.running("v1", runtimeConfigRef=ours)
+    await things.compose(composing(), shelf.step())
+    await things.apply("greedy", {"mode": "please-hog"})
+    told = message_of(await things.until("greedy", failing("it wanted more than its 64 MiB")))
+    assert f'pipeline step "ours": cannot run Function "{shelf.function}"' in told
+    await things.delete("greedy")
+    await things.apply("modest")
+    await things.until("modest", SYNCED, READY)
 
 
 def limited(name):
@@ -95,66 +89,55 @@ def telling_of(type_, text):
     return lambda obj: condition(type_, "False")(obj) and text in message_of(obj, type_)
 
 
-def test_a_function_that_runs_to_completion_is_upgraded_and_rolled_back(play, registry):
-    async def scenario(s):
-        shelf, things = InContainers(s, registry), await Things.defined(s)
-        for version in ("v1", "v2"):
-            await shelf.push_image(telling(version), version)
-        await shelf.running("v1")
-        await things.compose(composing(), shelf.step())
-        await things.apply()
-        await until_made_by(things, "v1")
-        await shelf.running("v2")
-        await until_made_by(things, "v2")
-        await shelf.running("v1")
-        await until_made_by(things, "v1")
-
-    play(scenario)
+async def test_a_function_that_runs_to_completion_is_upgraded_and_rolled_back(s, registry):
+    shelf, things = InContainers(s, registry), await Things.defined(s)
+    for version in ("v1", "v2"):
+        await shelf.push_image(telling(version), version)
+    await shelf.running("v1")
+    await things.compose(composing(), shelf.step())
+    await things.apply()
+    await until_made_by(things, "v1")
+    await shelf.running("v2")
+    await until_made_by(things, "v2")
+    await shelf.running("v1")
+    await until_made_by(things, "v1")
 
 
-def test_two_active_revisions_are_called_in_containers_of_their_own(play, registry):
-    async def scenario(s):
-        shelf, things = InContainers(s, registry), await Things.defined(s)
-        two = {"revisionHistoryLimit": 4, "activeRevisionLimit": 2}
-        revisions = []
-        for version in ("v1", "v2"):
-            await shelf.push_image(telling(version), version)
-            revisions.append((await shelf.running(version, **two))["metadata"]["name"])
-        for version, revision in zip(("v1", "v2"), revisions, strict=True):
-            step = shelf.step(functionRevisionRef={"name": revision})
-            await things.compose(composing(), step, name=f"{s.id}-{version}")
-            await things.apply(version, things.engine_spec(compositionRef={"name": f"{s.id}-{version}"}))
-        for version in ("v1", "v2"):
-            await until_made_by(things, version, version)
-
-    play(scenario)
+async def test_two_active_revisions_are_called_in_containers_of_their_own(s, registry):
+    shelf, things = InContainers(s, registry), await Things.defined(s)
+    two = {"revisionHistoryLimit": 4, "activeRevisionLimit": 2}
+    revisions = []
+    for version in ("v1", "v2"):
+        await shelf.push_image(telling(version), version)
+        revisions.append((await shelf.running(version, **two))["metadata"]["name"])
+    for version, revision in zip(("v1", "v2"), revisions, strict=True):
+        step = shelf.step(functionRevisionRef={"name": revision})
+        await things.compose(composing(), step, name=f"{s.id}-{version}")
+        await things.apply(version, things.engine_spec(compositionRef={"name": f"{s.id}-{version}"}))
+    for version in ("v1", "v2"):
+        await until_made_by(things, version, version)
 
 
-def test_container_functions_of_a_composition_run_after_its_resources(play, registry):
-    async def scenario(s):
-        things = await Things.defined(s)
-        painter = script_image("exec busybox sed 's/by: nobody/by: painter/; s/mode: seen/mode: lied/'")
-        peers_reference = f"{registry}/{s.id}/painter:v1"
-        await InContainers(s, registry, "painter").push_image(painter, "v1")
-        body = {
-            "apiVersion": COMPOSITION.api_version,
-            "kind": COMPOSITION.kind,
-            "metadata": {"name": s.id},
-            "spec": {
-                "compositeTypeRef": {"apiVersion": things.kind.api_version, "kind": things.kind.kind},
-                "resources": [{"name": "made", "base": BY, "readinessChecks": [{"type": "None"}]}],
-                "functions": [
-                    {"name": "painter", "type": "Container", "container": {"image": peers_reference}}
-                ],
-            },
-        }
-        await s.client.apply(COMPOSITION, body, "test")
-        xr = await things.apply("mine", {"mode": "seen"})
-        await until_made_by(things, "painter")
-        told = (
-            'Pipeline step "painter": function "painter" changed the observed state, which is ignored: '
-            "composite.resource.spec.mode"
-        )
-        await until_told(s, xr, "Warning", "ObservedStateChanged", told)
-
-    play(scenario)
+async def test_container_functions_of_a_composition_run_after_its_resources(s, registry):
+    things = await Things.defined(s)
+    painter = script_image("exec busybox sed 's/by: nobody/by: painter/; s/mode: seen/mode: lied/'")
+    peers_reference = f"{registry}/{s.id}/painter:v1"
+    await InContainers(s, registry, "painter").push_image(painter, "v1")
+    body = {
+        "apiVersion": COMPOSITION.api_version,
+        "kind": COMPOSITION.kind,
+        "metadata": {"name": s.id},
+        "spec": {
+            "compositeTypeRef": {"apiVersion": things.kind.api_version, "kind": things.kind.kind},
+            "resources": [{"name": "made", "base": BY, "readinessChecks": [{"type": "None"}]}],
+            "functions": [{"name": "painter", "type": "Container", "container": {"image": peers_reference}}],
+        },
+    }
+    await s.client.apply(COMPOSITION, body, "test")
+    xr = await things.apply("mine", {"mode": "seen"})
+    await until_made_by(things, "painter")
+    told = (
+        'Pipeline step "painter": function "painter" changed the observed state, which is ignored: '
+        "composite.resource.spec.mode"
+    )
+    await until_told(s, xr, "Warning", "ObservedStateChanged", told)

@@ -27,62 +27,54 @@ def counting():
     return function, calls
 
 
-def test_a_paused_xr_changes_nothing_until_it_is_resumed(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(resources(entry("one", SIZE)))
-        await things.apply("mine", {"size": "1"})
-        xr = await things.until("mine", READY)
-        name = things.references(xr)[0]["name"]
-        await things.apply("mine", {"size": "2"}, annotations={PAUSED: "true"})
-        xr = await things.until("mine", IS_PAUSED)
-        assert message_of(xr) == "Reconciliation (including deletion) is paused via the pause annotation"
-        told = "Reconciliation is paused via the pause annotation"
-        await until_told(s, xr, "Normal", "ReconciliationPaused", told)
-        assert (await s.client.get(CONFIG_MAP, name, s.id))["data"] == {"size": "1"}
-        await things.apply("mine", {"size": "2"})
-        await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"size": "2"})
-        await things.until("mine", SYNCED)
-
-    play(scenario)
+async def test_a_paused_xr_changes_nothing_until_it_is_resumed(s):
+    things = await Things.defined(s)
+    await things.compose(resources(entry("one", SIZE)))
+    await things.apply("mine", {"size": "1"})
+    xr = await things.until("mine", READY)
+    name = things.references(xr)[0]["name"]
+    await things.apply("mine", {"size": "2"}, annotations={PAUSED: "true"})
+    xr = await things.until("mine", IS_PAUSED)
+    assert message_of(xr) == "Reconciliation (including deletion) is paused via the pause annotation"
+    told = "Reconciliation is paused via the pause annotation"
+    await until_told(s, xr, "Normal", "ReconciliationPaused", told)
+    assert (await s.client.get(CONFIG_MAP, name, s.id))["data"] == {"size": "1"}
+    await things.apply("mine", {"size": "2"})
+    await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"size": "2"})
+    await things.until("mine", SYNCED)
 
 
-def test_a_paused_xr_is_not_let_go(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(resources(entry("one", SIZE)))
-        await things.apply("mine", {"size": "1"})
-        await things.until("mine", READY)
-        await things.apply("mine", {"size": "1"}, annotations={PAUSED: "true"})
-        await things.until("mine", IS_PAUSED)
-        await s.client.delete(things.kind, "mine", s.id)
-        # Another one that comes and goes shows that there was time for this one to go.
-        await things.apply("other", {"size": "1"})
-        await things.until("other", READY)
-        await things.delete("other")
-        assert IS_PAUSED(await things.get("mine"))
-        await things.change("mine", {"metadata": {"annotations": {PAUSED: None}}})
-        await s.until_gone(things.kind, "mine")
-
-    play(scenario)
+async def test_a_paused_xr_is_not_let_go(s):
+    things = await Things.defined(s)
+    await things.compose(resources(entry("one", SIZE)))
+    await things.apply("mine", {"size": "1"})
+    await things.until("mine", READY)
+    await things.apply("mine", {"size": "1"}, annotations={PAUSED: "true"})
+    await things.until("mine", IS_PAUSED)
+    await s.client.delete(things.kind, "mine", s.id)
+    # Another one that comes and goes shows that there was time for this one to go.
+    await things.apply("other", {"size": "1"})
+    await things.until("other", READY)
+    await things.delete("other")
+    assert IS_PAUSED(await things.get("mine"))
+    await things.change("mine", {"metadata": {"annotations": {PAUSED: None}}})
+    await s.until_gone(things.kind, "mine")
 
 
-def test_an_xr_that_is_born_paused_stays_as_it_is(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(resources(entry("one", SIZE)))
-        await things.apply("mine", {"size": "1"}, annotations={PAUSED: "true"})
-        xr = await things.until("mine", IS_PAUSED)
-        assert "finalizers" not in xr["metadata"]
-        assert things.of_engine(xr) == {}
-
-    play(scenario)
+async def test_an_xr_that_is_born_paused_stays_as_it_is(s):
+    things = await Things.defined(s)
+    await things.compose(resources(entry("one", SIZE)))
+    await things.apply("mine", {"size": "1"}, annotations={PAUSED: "true"})
+    xr = await things.until("mine", IS_PAUSED)
+    assert "finalizers" not in xr["metadata"]
+    assert things.of_engine(xr) == {}
 
 
-def test_a_request_to_reconcile_is_handled_once(play):
+async def test_a_request_to_reconcile_is_handled_once(s):
     """The functions are asked again though nothing changed, and an event says that it was done."""
 
-    async def scenario(s, address, calls):
+    function, calls = counting()
+    with served(function) as address:
         things = await Things.defined(s)
         await things.compose(await calling(s, address))
         await things.apply("mine")
@@ -97,13 +89,10 @@ def test_a_request_to_reconcile_is_handled_once(play):
             await s.eventually(called)
         assert "ReconcileRequestHandled" in {reason for _, reason, _ in await s.events(xr)}
 
+
+async def test_a_poll_interval_has_the_functions_asked_again_and_again(s):
     function, calls = counting()
     with served(function) as address:
-        play(lambda s: scenario(s, address, calls))
-
-
-def test_a_poll_interval_has_the_functions_asked_again_and_again(play):
-    async def scenario(s, address, calls):
         things = await Things.defined(s)
         await things.compose(await calling(s, address))
         await things.apply("mine", annotations={POLL: "1s"})
@@ -116,17 +105,10 @@ def test_a_poll_interval_has_the_functions_asked_again_and_again(play):
 
             await s.eventually(called)
 
-    function, calls = counting()
-    with served(function) as address:
-        play(lambda s: scenario(s, address, calls))
-
 
 @pytest.mark.parametrize("interval", ["soon", "-1s", "0s"])
-def test_a_poll_interval_that_is_none_is_no_interval(play, interval):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(resources(entry("one", SIZE)))
-        await things.apply("mine", {"size": "1"}, annotations={POLL: interval})
-        await things.until("mine", SYNCED, READY)
-
-    play(scenario)
+async def test_a_poll_interval_that_is_none_is_no_interval(s, interval):
+    things = await Things.defined(s)
+    await things.compose(resources(entry("one", SIZE)))
+    await things.apply("mine", {"size": "1"}, annotations={POLL: interval})
+    await things.until("mine", SYNCED, READY)

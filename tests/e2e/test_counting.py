@@ -62,63 +62,54 @@ async def of_controllers(s, seconds):
 
 
 @pytest.mark.parametrize("number", [1, 3, 10])
-def test_creating_an_xr_with_n_resources_costs_n_and_four_writes(play, number):
-    async def scenario(s):
-        await custom_kind(s)
-        things = await Things.defined(s)
-        size = patch("spec.size", "spec.size")
-        await things.compose(resources(*(bucket(s, f"bucket-{n}", size) for n in range(number))))
-        before = await quiet(s)
-        await things.apply("mine", {"size": "1"})
-        await things.until("mine", SYNCED, READY)
-        await quiet(s)
-        counted = await since(s, before)
-        # One of them is the user's own.
-        assert writes(counted) + await told(s) - 1 <= number + 4, counted
-
-    play(scenario)
+async def test_creating_an_xr_with_n_resources_costs_n_and_four_writes(s, number):
+    await custom_kind(s)
+    things = await Things.defined(s)
+    size = patch("spec.size", "spec.size")
+    await things.compose(resources(*(bucket(s, f"bucket-{n}", size) for n in range(number))))
+    before = await quiet(s)
+    await things.apply("mine", {"size": "1"})
+    await things.until("mine", SYNCED, READY)
+    await quiet(s)
+    counted = await since(s, before)
+    # One of them is the user's own.
+    assert writes(counted) + await told(s) - 1 <= number + 4, counted
 
 
-def test_changing_one_field_costs_one_apply_and_two_writes_of_the_xr(play):
-    async def scenario(s):
-        await custom_kind(s)
-        things = await Things.defined(s)
-        tell = patch("spec.size", "status.size", "ToCompositeFieldPath")
-        changing = bucket(s, "changing", patch("spec.size", "spec.size"), tell)
-        await things.compose(resources(changing, bucket(s, "same"), bucket(s, "other")))
-        await things.apply("mine", {"size": "1"})
-        await things.until("mine", SYNCED, READY, lambda xr: xr["status"].get("size") == "1")
-        before = await quiet(s)
-        await things.change("mine", {"spec": {"size": "2"}})
-        await things.until("mine", lambda xr: xr["status"].get("size") == "2")
-        await quiet(s)
-        counted = await since(s, before)
-        applied = sum(n for key, n in counted.items() if key[2] == "buckets" and key[0] not in READS)
-        assert applied == 1, counted
-        own = sum(n for key, n in counted.items() if key[2].startswith("things") and key[0] not in READS)
-        assert own - 1 <= 2, counted
-
-    play(scenario)
+async def test_changing_one_field_costs_one_apply_and_two_writes_of_the_xr(s):
+    await custom_kind(s)
+    things = await Things.defined(s)
+    tell = patch("spec.size", "status.size", "ToCompositeFieldPath")
+    changing = bucket(s, "changing", patch("spec.size", "spec.size"), tell)
+    await things.compose(resources(changing, bucket(s, "same"), bucket(s, "other")))
+    await things.apply("mine", {"size": "1"})
+    await things.until("mine", SYNCED, READY, lambda xr: xr["status"].get("size") == "1")
+    before = await quiet(s)
+    await things.change("mine", {"spec": {"size": "2"}})
+    await things.until("mine", lambda xr: xr["status"].get("size") == "2")
+    await quiet(s)
+    counted = await since(s, before)
+    applied = sum(n for key, n in counted.items() if key[2] == "buckets" and key[0] not in READS)
+    assert applied == 1, counted
+    own = sum(n for key, n in counted.items() if key[2].startswith("things") and key[0] not in READS)
+    assert own - 1 <= 2, counted
 
 
-def test_a_change_that_concerns_nobody_costs_nothing(play):
+async def test_a_change_that_concerns_nobody_costs_nothing(s):
     """The user's own write, and no other: neither of the XR nor of what it is made of."""
 
-    async def scenario(s):
-        await custom_kind(s)
-        things = await Things.defined(s)
-        await things.compose(resources(bucket(s, "one", patch("spec.size", "spec.size"))))
-        await things.apply("mine", {"size": "1"})
-        await things.until("mine", SYNCED, READY)
-        before = await quiet(s)
-        await things.change("mine", {"metadata": {"annotations": {"example.org/note": "hello"}}})
-        await quiet(s)
-        assert writes(await since(s, before)) == 1
-
-    play(scenario)
+    await custom_kind(s)
+    things = await Things.defined(s)
+    await things.compose(resources(bucket(s, "one", patch("spec.size", "spec.size"))))
+    await things.apply("mine", {"size": "1"})
+    await things.until("mine", SYNCED, READY)
+    before = await quiet(s)
+    await things.change("mine", {"metadata": {"annotations": {"example.org/note": "hello"}}})
+    await quiet(s)
+    assert writes(await since(s, before)) == 1
 
 
-def test_a_settled_control_plane_does_nothing(play, request):
+async def test_a_settled_control_plane_does_nothing(s, request):
     """No write, no read and no call of a function, however many XRs there are; Leases and watches aside."""
     calls = []
     # The garbage collector of a real cluster looks for new kinds every half minute, then at all their owners.
@@ -128,7 +119,7 @@ def test_a_settled_control_plane_does_nothing(play, request):
         calls.append(request)
         return desiring(request, two=config_map())
 
-    async def scenario(s, address):
+    with served(function) as address:
         things = await Things.defined(s)
         await things.compose(resources(entry("one", SIZE)), await calling(s, address))
         names = [f"mine-{number}" for number in range(AT_REST)]
@@ -141,6 +132,3 @@ def test_a_settled_control_plane_does_nothing(play, request):
         called = len(calls)
         assert await of_controllers(s, REST_SECONDS) == {}
         assert len(calls) == called
-
-    with served(function) as address:
-        play(lambda s: scenario(s, address))

@@ -44,111 +44,96 @@ def version(name="v1", referenceable=True, served=True, **properties):
     ("scope", "crd_scope"),
     [("Namespaced", "Namespaced"), ("Cluster", "Cluster"), ("LegacyCluster", "Cluster")],
 )
-def test_a_definition_becomes_a_crd(play, scope, crd_scope):
-    async def scenario(s):
-        things = Things(s, scope)
-        await things.define(metadata={"labels": {"a": "b"}, "annotations": {"c": "d"}})
-        xrd = await things.established()
-        crd = await s.client.get(CRD, things.kind.resource)
-        assert crd["spec"]["scope"] == crd_scope
-        assert crd["spec"]["names"]["categories"] == ["composite"]
-        assert crd["metadata"]["labels"] == {"a": "b"}
-        assert crd["metadata"]["annotations"] == {"c": "d"}
-        [owner] = crd["metadata"]["ownerReferences"]
-        assert (owner["uid"], owner["controller"]) == (xrd["metadata"]["uid"], True)
-        [found] = crd["spec"]["versions"]
-        assert (found["storage"], "status" in found["subresources"]) == (True, True)
-        columns = [column["name"] for column in found["additionalPrinterColumns"]]
-        assert columns == ["SYNCED", "READY", "COMPOSITION", "COMPOSITIONREVISION", "AGE"]
-        spec = found["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
-        engine = spec if scope == "LegacyCluster" else spec["crossplane"]["properties"]
-        assert {"compositionRef", "resourceRefs", "compositionUpdatePolicy"} <= set(engine)
-        told = xrd["status"]["controllers"]["compositeResourceType"]
-        assert told == {"apiVersion": things.kind.api_version, "kind": "Thing"}
-        assert "defined.apiextensions.crossplane.io" in xrd["metadata"]["finalizers"]
-        applied = f"Applied composite resource CustomResourceDefinition: {things.kind.resource}"
-        await until_told(s, xrd, "Normal", "EstablishComposite", applied)
-
-    play(scenario)
+async def test_a_definition_becomes_a_crd(s, scope, crd_scope):
+    things = Things(s, scope)
+    await things.define(metadata={"labels": {"a": "b"}, "annotations": {"c": "d"}})
+    xrd = await things.established()
+    crd = await s.client.get(CRD, things.kind.resource)
+    assert crd["spec"]["scope"] == crd_scope
+    assert crd["spec"]["names"]["categories"] == ["composite"]
+    assert crd["metadata"]["labels"] == {"a": "b"}
+    assert crd["metadata"]["annotations"] == {"c": "d"}
+    [owner] = crd["metadata"]["ownerReferences"]
+    assert (owner["uid"], owner["controller"]) == (xrd["metadata"]["uid"], True)
+    [found] = crd["spec"]["versions"]
+    assert (found["storage"], "status" in found["subresources"]) == (True, True)
+    columns = [column["name"] for column in found["additionalPrinterColumns"]]
+    assert columns == ["SYNCED", "READY", "COMPOSITION", "COMPOSITIONREVISION", "AGE"]
+    spec = found["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+    engine = spec if scope == "LegacyCluster" else spec["crossplane"]["properties"]
+    assert {"compositionRef", "resourceRefs", "compositionUpdatePolicy"} <= set(engine)
+    told = xrd["status"]["controllers"]["compositeResourceType"]
+    assert told == {"apiVersion": things.kind.api_version, "kind": "Thing"}
+    assert "defined.apiextensions.crossplane.io" in xrd["metadata"]["finalizers"]
+    applied = f"Applied composite resource CustomResourceDefinition: {things.kind.resource}"
+    await until_told(s, xrd, "Normal", "EstablishComposite", applied)
 
 
-def test_a_changed_schema_holds_for_the_next_xr(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(resources(entry("one", SIZE)))
-        await things.apply("mine", {"size": "3"})
-        await things.until("mine", READY)
-        limited = version(size={"type": "string", "maxLength": 3})
-        await things.define(versions=[limited])
+async def test_a_changed_schema_holds_for_the_next_xr(s):
+    things = await Things.defined(s)
+    await things.compose(resources(entry("one", SIZE)))
+    await things.apply("mine", {"size": "3"})
+    await things.until("mine", READY)
+    limited = version(size={"type": "string", "maxLength": 3})
+    await things.define(versions=[limited])
 
-        names = itertools.count()
+    names = itertools.count()
 
-        async def refused():
-            try:
-                await things.apply(f"long-{next(names)}", {"size": "12345"})
-            except Invalid as problem:
-                return "spec.size" in str(problem)
-            return False
+    async def refused():
+        try:
+            await things.apply(f"long-{next(names)}", {"size": "12345"})
+        except Invalid as problem:
+            return "spec.size" in str(problem)
+        return False
 
-        await s.eventually(refused)
-        await things.apply("short", {"size": "12"})
-        await things.until("short", READY)
-
-    play(scenario)
+    await s.eventually(refused)
+    await things.apply("short", {"size": "12"})
+    await things.until("short", READY)
 
 
-def test_a_new_default_is_composed(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(resources(entry("one", SIZE)))
-        await things.define(versions=[version(size={"type": "string", "default": "7"})])
-        crd = f"{things.kind.resource}"
-        await s.until(CRD, crd, lambda crd: '"default": "7"' in str(crd).replace("'", '"'))
-        await asyncio.sleep(0.2)  # kube-apiserver takes a moment to serve a changed schema
-        await things.apply("mine")
-        xr = await things.until("mine", READY)
-        assert (await things.composed(xr))["one"]["data"] == {"size": "7"}
-
-    play(scenario)
+async def test_a_new_default_is_composed(s):
+    things = await Things.defined(s)
+    await things.compose(resources(entry("one", SIZE)))
+    await things.define(versions=[version(size={"type": "string", "default": "7"})])
+    crd = f"{things.kind.resource}"
+    await s.until(CRD, crd, lambda crd: '"default": "7"' in str(crd).replace("'", '"'))
+    await asyncio.sleep(0.2)  # kube-apiserver takes a moment to serve a changed schema
+    await things.apply("mine")
+    xr = await things.until("mine", READY)
+    assert (await things.composed(xr))["one"]["data"] == {"size": "7"}
 
 
-def test_xrs_of_every_served_version_are_looked_after(play):
-    async def scenario(s):
-        things = Things(s)
-        await things.define(versions=[version()])
-        await things.established()
-        await things.compose(resources(entry("one", SIZE)))
-        await things.define(versions=[version(), version("v2", referenceable=False)])
-        newer = Kind(s.group, "v2", "Thing", "things", True)
-        body = {**things.body("mine", {"size": "3"}), "apiVersion": f"{s.group}/v2"}
+async def test_xrs_of_every_served_version_are_looked_after(s):
+    things = Things(s)
+    await things.define(versions=[version()])
+    await things.established()
+    await things.compose(resources(entry("one", SIZE)))
+    await things.define(versions=[version(), version("v2", referenceable=False)])
+    newer = Kind(s.group, "v2", "Thing", "things", True)
+    body = {**things.body("mine", {"size": "3"}), "apiVersion": f"{s.group}/v2"}
 
-        async def accepted():
-            try:
-                return await s.client.apply(newer, body, "test")
-            except NotFound:
-                return None
+    async def accepted():
+        try:
+            return await s.client.apply(newer, body, "test")
+        except NotFound:
+            return None
 
-        await s.eventually(accepted)
-        xr = await things.until("mine", SYNCED, READY)
-        assert (await things.composed(xr))["one"]["data"] == {"size": "3"}
-
-    play(scenario)
+    await s.eventually(accepted)
+    xr = await things.until("mine", SYNCED, READY)
+    assert (await things.composed(xr))["one"]["data"] == {"size": "3"}
 
 
-def test_another_referenceable_version_needs_other_compositions(play):
+async def test_another_referenceable_version_needs_other_compositions(s):
     """Measured on Crossplane (reconcile §18): what exists says that its Composition does not fit."""
 
-    async def scenario(s):
-        things = Things(s)
-        await things.define(versions=[version(), version("v2", referenceable=False)])
-        await things.established()
-        await things.compose(resources(entry("one", SIZE)))
-        await things.apply("mine", {"size": "3"})
-        await things.until("mine", READY)
-        await things.define(versions=[version(referenceable=False), version("v2")])
-        await things.until("mine", failing("referenced composition is not compatible"))
-
-    play(scenario)
+    things = Things(s)
+    await things.define(versions=[version(), version("v2", referenceable=False)])
+    await things.established()
+    await things.compose(resources(entry("one", SIZE)))
+    await things.apply("mine", {"size": "3"})
+    await things.until("mine", READY)
+    await things.define(versions=[version(referenceable=False), version("v2")])
+    await things.until("mine", failing("referenced composition is not compatible"))
 
 
 async def as_if_updated(s, name):
@@ -160,7 +145,7 @@ async def as_if_updated(s, name):
 
 
 @pytest.mark.parametrize("updated", [False, True], ids=["applied", "updated"])
-def test_what_a_definition_drops_leaves_its_crds(play, updated):
+async def test_what_a_definition_drops_leaves_its_crds(s, updated):
     """Also where another control plane wrote the CRD by updates."""
 
     async def scenario(s):
@@ -190,239 +175,198 @@ def test_what_a_definition_drops_leaves_its_crds(play, updated):
             and not {"labels", "annotations"} & set(crd["metadata"])
         )
 
-    play(scenario)
+    await scenario(s)
 
 
-def test_a_category_that_somebody_adds_to_a_crd_goes(play):
+async def test_a_category_that_somebody_adds_to_a_crd_goes(s):
     """The names of a definition cannot change; those of its CRD are put back."""
 
-    async def scenario(s):
-        things = await Things.defined(s)
-        more = {"spec": {"names": {"categories": ["composite", "everything"]}}}
-        await s.client.patch_merge(CRD, things.kind.resource, more)
-        await s.until(
-            CRD, things.kind.resource, lambda crd: crd["spec"]["names"]["categories"] == ["composite"]
-        )
-
-    play(scenario)
+    things = await Things.defined(s)
+    more = {"spec": {"names": {"categories": ["composite", "everything"]}}}
+    await s.client.patch_merge(CRD, things.kind.resource, more)
+    await s.until(CRD, things.kind.resource, lambda crd: crd["spec"]["names"]["categories"] == ["composite"])
 
 
-def test_a_crd_of_a_definition_that_nobody_controls_is_adopted(play):
+async def test_a_crd_of_a_definition_that_nobody_controls_is_adopted(s):
     """One that was restored without its owner, say."""
 
-    async def scenario(s):
-        kind = await custom_kind(s, "Thing")
-        rendered = {"spec": {"names": {"categories": ["composite"]}}}
-        before = await s.client.patch_merge(CRD, kind.resource, rendered)
-        things = await Things.defined(s)
-        after = await s.client.get(CRD, things.kind.resource)
-        assert after["metadata"]["uid"] == before["metadata"]["uid"]
-        assert after["metadata"]["ownerReferences"][0]["controller"]
-
-    play(scenario)
+    kind = await custom_kind(s, "Thing")
+    rendered = {"spec": {"names": {"categories": ["composite"]}}}
+    before = await s.client.patch_merge(CRD, kind.resource, rendered)
+    things = await Things.defined(s)
+    after = await s.client.get(CRD, things.kind.resource)
+    assert after["metadata"]["uid"] == before["metadata"]["uid"]
+    assert after["metadata"]["ownerReferences"][0]["controller"]
 
 
-def test_a_crd_that_was_not_made_for_a_definition_is_not_adopted(play):
-    async def scenario(s):
-        kind = await custom_kind(s, "Thing")
-        before = await s.client.get(CRD, kind.resource)
-        await Things(s).define()
-        await s.until(DEFINITION, kind.resource, condition("Established", "False", "ProtectedKind"))
-        await s.client.delete(DEFINITION, kind.resource)
-        await s.until_gone(DEFINITION, kind.resource)
-        after = await s.client.get(CRD, kind.resource)
-        assert (after["spec"], after["metadata"]["uid"]) == (before["spec"], before["metadata"]["uid"])
-
-    play(scenario)
+async def test_a_crd_that_was_not_made_for_a_definition_is_not_adopted(s):
+    kind = await custom_kind(s, "Thing")
+    before = await s.client.get(CRD, kind.resource)
+    await Things(s).define()
+    await s.until(DEFINITION, kind.resource, condition("Established", "False", "ProtectedKind"))
+    await s.client.delete(DEFINITION, kind.resource)
+    await s.until_gone(DEFINITION, kind.resource)
+    after = await s.client.get(CRD, kind.resource)
+    assert (after["spec"], after["metadata"]["uid"]) == (before["spec"], before["metadata"]["uid"])
 
 
-def test_a_crd_that_somebody_controls_is_left_alone(play):
-    async def scenario(s):
-        kind = await custom_kind(s, "Thing")
-        home = await s.client.get(NAMESPACE, s.id)
-        uid = home["metadata"]["uid"]
-        owner = {"apiVersion": "v1", "kind": "Namespace", "name": s.id, "uid": uid, "controller": True}
-        theirs = {"metadata": {"ownerReferences": [owner]}}
-        before = await s.client.patch_merge(CRD, kind.resource, theirs)
-        things = Things(s)
-        xrd = await things.define()
+async def test_a_crd_that_somebody_controls_is_left_alone(s):
+    kind = await custom_kind(s, "Thing")
+    home = await s.client.get(NAMESPACE, s.id)
+    uid = home["metadata"]["uid"]
+    owner = {"apiVersion": "v1", "kind": "Namespace", "name": s.id, "uid": uid, "controller": True}
+    theirs = {"metadata": {"ownerReferences": [owner]}}
+    before = await s.client.patch_merge(CRD, kind.resource, theirs)
+    things = Things(s)
+    xrd = await things.define()
 
-        async def told():
-            return [e for e in await s.events(xrd) if e[:2] == ("Warning", "EstablishComposite")]
+    async def told():
+        return [e for e in await s.events(xrd) if e[:2] == ("Warning", "EstablishComposite")]
 
-        await s.eventually(told)
-        after = await s.client.get(CRD, kind.resource)
-        assert after["metadata"]["ownerReferences"] == [owner]
-        assert after["spec"] == before["spec"]
-        assert not condition("Established", "True")(await s.client.get(DEFINITION, kind.resource))
-        # Nor does it go with the definition.
-        await s.client.delete(DEFINITION, kind.resource)
-        await s.until_gone(DEFINITION, kind.resource)
-        assert "deletionTimestamp" not in (await s.client.get(CRD, kind.resource))["metadata"]
-
-    play(scenario)
+    await s.eventually(told)
+    after = await s.client.get(CRD, kind.resource)
+    assert after["metadata"]["ownerReferences"] == [owner]
+    assert after["spec"] == before["spec"]
+    assert not condition("Established", "True")(await s.client.get(DEFINITION, kind.resource))
+    # Nor does it go with the definition.
+    await s.client.delete(DEFINITION, kind.resource)
+    await s.until_gone(DEFINITION, kind.resource)
+    assert "deletionTimestamp" not in (await s.client.get(CRD, kind.resource))["metadata"]
 
 
-def test_names_that_are_taken_keep_a_definition_waiting(play):
+async def test_names_that_are_taken_keep_a_definition_waiting(s):
     """The API server does not accept the names of another kind; once they are free, all is well."""
 
-    async def scenario(s):
-        taken = await custom_kind(s, "Thing")
-        things = Things(s)
-        things.kind = Kind(s.group, "v1", "Thing", "otherthings", True)
-        await things.define()
-        crd = await s.until(CRD, things.kind.resource, condition("NamesAccepted", "False"))
-        assert not condition("Established", "True")(crd)
-        xrd = await s.client.get(DEFINITION, things.kind.resource)
-        assert not condition("Established", "True")(xrd)
-        await s.client.delete(CRD, taken.resource)
-        await things.established()
-        await things.compose(resources(entry("one", SIZE)))
-        await things.apply("mine", {"size": "3"})
-        await things.until("mine", READY)
-
-    play(scenario)
+    taken = await custom_kind(s, "Thing")
+    things = Things(s)
+    things.kind = Kind(s.group, "v1", "Thing", "otherthings", True)
+    await things.define()
+    crd = await s.until(CRD, things.kind.resource, condition("NamesAccepted", "False"))
+    assert not condition("Established", "True")(crd)
+    xrd = await s.client.get(DEFINITION, things.kind.resource)
+    assert not condition("Established", "True")(xrd)
+    await s.client.delete(CRD, taken.resource)
+    await things.established()
+    await things.compose(resources(entry("one", SIZE)))
+    await things.apply("mine", {"size": "3"})
+    await things.until("mine", READY)
 
 
 @pytest.mark.parametrize("scope", ["Cluster", "LegacyCluster"])
 @pytest.mark.embedded_only("a kind that is gone before the garbage collector saw it keeps its dependents")
-def test_a_definition_takes_its_cluster_scoped_xrs_with_it(play, scope):
-    async def scenario(s):
-        things = await Things.defined(s, scope)
-        base = {"metadata": {"namespace": s.id}}
-        await things.compose(resources(entry("one", SIZE, base=base)))
-        for number in range(3):
-            await things.apply(f"{s.id}-{number}", {"size": "3"})
-        made = [things.references(await things.until(f"{s.id}-{n}", READY))[0]["name"] for n in range(3)]
-        await s.client.delete(DEFINITION, things.kind.resource)
-        await s.until_gone(DEFINITION, things.kind.resource)
-        assert await s.client.get(CRD, things.kind.resource) is None
-        for name in made:
-            await s.until_gone(CONFIG_MAP, name)
-
-    play(scenario)
+async def test_a_definition_takes_its_cluster_scoped_xrs_with_it(s, scope):
+    things = await Things.defined(s, scope)
+    base = {"metadata": {"namespace": s.id}}
+    await things.compose(resources(entry("one", SIZE, base=base)))
+    for number in range(3):
+        await things.apply(f"{s.id}-{number}", {"size": "3"})
+    made = [things.references(await things.until(f"{s.id}-{n}", READY))[0]["name"] for n in range(3)]
+    await s.client.delete(DEFINITION, things.kind.resource)
+    await s.until_gone(DEFINITION, things.kind.resource)
+    assert await s.client.get(CRD, things.kind.resource) is None
+    for name in made:
+        await s.until_gone(CONFIG_MAP, name)
 
 
-def test_a_definition_waits_for_namespaced_xrs(play):
+async def test_a_definition_waits_for_namespaced_xrs(s):
     """Those are their users': the definition goes when they are gone, and they are composed until then."""
 
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(resources(entry("one", SIZE)))
-        await things.apply("mine", {"size": "3"})
-        xr = await things.until("mine", READY)
-        await s.client.delete(DEFINITION, things.kind.resource)
-        await s.until(DEFINITION, things.kind.resource, TERMINATING)
-        await things.apply("mine", {"size": "4"})
-        name = things.references(xr)[0]["name"]
-        await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"size": "4"})
-        await things.delete("mine")
-        await s.until_gone(DEFINITION, things.kind.resource)
-        assert await s.client.get(CRD, things.kind.resource) is None
-
-    play(scenario)
+    things = await Things.defined(s)
+    await things.compose(resources(entry("one", SIZE)))
+    await things.apply("mine", {"size": "3"})
+    xr = await things.until("mine", READY)
+    await s.client.delete(DEFINITION, things.kind.resource)
+    await s.until(DEFINITION, things.kind.resource, TERMINATING)
+    await things.apply("mine", {"size": "4"})
+    name = things.references(xr)[0]["name"]
+    await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"size": "4"})
+    await things.delete("mine")
+    await s.until_gone(DEFINITION, things.kind.resource)
+    assert await s.client.get(CRD, things.kind.resource) is None
 
 
-def test_a_definition_that_waits_says_for_which_xrs_and_how_to_delete_them(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(resources(entry("one", SIZE)))
-        await things.apply("mine", {"size": "3"})
-        await things.until("mine", READY)
-        await s.client.delete(DEFINITION, things.kind.resource)
-        resource = things.kind.resource
-        message = (
-            f"waiting for defined composite resources to be deleted: {s.id}/mine; list them with kubectl get "
-            f"{resource} -A, and delete those of a namespace with kubectl delete {resource} --all "
-            "-n NAMESPACE"
+async def test_a_definition_that_waits_says_for_which_xrs_and_how_to_delete_them(s):
+    things = await Things.defined(s)
+    await things.compose(resources(entry("one", SIZE)))
+    await things.apply("mine", {"size": "3"})
+    await things.until("mine", READY)
+    await s.client.delete(DEFINITION, things.kind.resource)
+    resource = things.kind.resource
+    message = (
+        f"waiting for defined composite resources to be deleted: {s.id}/mine; list them with kubectl get "
+        f"{resource} -A, and delete those of a namespace with kubectl delete {resource} --all "
+        "-n NAMESPACE"
+    )
+
+    def is_explained(xrd):
+        return any(
+            (each["reason"], each.get("message")) == ("TerminatingCompositeResource", message)
+            for each in xrd["status"]["conditions"]
         )
 
-        def is_explained(xrd):
-            return any(
-                (each["reason"], each.get("message")) == ("TerminatingCompositeResource", message)
-                for each in xrd["status"]["conditions"]
-            )
-
-        xrd = await s.until(DEFINITION, resource, is_explained)
-        await until_told(s, xrd, "Normal", "TerminateComposite", message)
-        await things.delete("mine")
-        await s.until_gone(DEFINITION, resource)
-
-    play(scenario)
+    xrd = await s.until(DEFINITION, resource, is_explained)
+    await until_told(s, xrd, "Normal", "TerminateComposite", message)
+    await things.delete("mine")
+    await s.until_gone(DEFINITION, resource)
 
 
-def test_a_definition_waits_for_xrs_that_something_holds(play):
+async def test_a_definition_waits_for_xrs_that_something_holds(s):
     """Its controller stops last, so that the finalizers of XRs are worked off."""
 
-    async def scenario(s):
-        things = await Things.defined(s, "Cluster")
-        base = {"metadata": {"namespace": s.id}}
-        await things.compose(resources(entry("one", SIZE, base=base)))
-        await things.apply(s.id, {"size": "3"}, finalizers=["example.org/held"])
-        await things.until(s.id, READY)
-        await s.client.delete(DEFINITION, things.kind.resource)
-        await s.until(DEFINITION, things.kind.resource, TERMINATING)
-        held = ["example.org/held"]
-        await things.until(s.id, lambda xr: xr["metadata"].get("finalizers") == held)
-        assert await s.client.get(CRD, things.kind.resource) is not None
-        await things.change(s.id, {"metadata": {"finalizers": None}})
-        await s.until_gone(DEFINITION, things.kind.resource)
-        assert await s.client.get(CRD, things.kind.resource) is None
-
-    play(scenario)
+    things = await Things.defined(s, "Cluster")
+    base = {"metadata": {"namespace": s.id}}
+    await things.compose(resources(entry("one", SIZE, base=base)))
+    await things.apply(s.id, {"size": "3"}, finalizers=["example.org/held"])
+    await things.until(s.id, READY)
+    await s.client.delete(DEFINITION, things.kind.resource)
+    await s.until(DEFINITION, things.kind.resource, TERMINATING)
+    held = ["example.org/held"]
+    await things.until(s.id, lambda xr: xr["metadata"].get("finalizers") == held)
+    assert await s.client.get(CRD, things.kind.resource) is not None
+    await things.change(s.id, {"metadata": {"finalizers": None}})
+    await s.until_gone(DEFINITION, things.kind.resource)
+    assert await s.client.get(CRD, things.kind.resource) is None
 
 
-def test_a_definition_that_comes_back_works_again(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(resources(entry("one", SIZE)))
-        await s.client.delete(DEFINITION, things.kind.resource)
-        await s.until_gone(DEFINITION, things.kind.resource)
-        await things.define()
-        await things.established()
-        await things.apply("mine", {"size": "3"})
-        await things.until("mine", READY)
-
-    play(scenario)
+async def test_a_definition_that_comes_back_works_again(s):
+    things = await Things.defined(s)
+    await things.compose(resources(entry("one", SIZE)))
+    await s.client.delete(DEFINITION, things.kind.resource)
+    await s.until_gone(DEFINITION, things.kind.resource)
+    await things.define()
+    await things.established()
+    await things.apply("mine", {"size": "3"})
+    await things.until("mine", READY)
 
 
-def test_a_crd_that_somebody_changes_is_put_back(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(resources(entry("one", SIZE)))
-        await things.apply("mine", {"size": "3"})
-        await things.until("mine", READY)
-        await s.client.patch_merge(CRD, things.kind.resource, {"spec": {"names": {"categories": []}}})
-        await s.until(CRD, things.kind.resource, lambda crd: crd["spec"]["names"].get("categories"), 10)
-
-    play(scenario)
+async def test_a_crd_that_somebody_changes_is_put_back(s):
+    things = await Things.defined(s)
+    await things.compose(resources(entry("one", SIZE)))
+    await things.apply("mine", {"size": "3"})
+    await things.until("mine", READY)
+    await s.client.patch_merge(CRD, things.kind.resource, {"spec": {"names": {"categories": []}}})
+    await s.until(CRD, things.kind.resource, lambda crd: crd["spec"]["names"].get("categories"), 10)
 
 
-def test_both_versions_of_the_definition_kind_say_the_same(play):
+async def test_both_versions_of_the_definition_kind_say_the_same(s):
     """A v1 definition is LegacyCluster unless it says otherwise; read as v2 it still is."""
 
-    async def scenario(s):
-        things = Things(s, "LegacyCluster")
-        await things.define()
-        await things.established()
-        read = await s.client.get(DEFINITION_V2, things.kind.resource)
-        assert read["spec"]["scope"] == "LegacyCluster"
-
-    play(scenario)
+    things = Things(s, "LegacyCluster")
+    await things.define()
+    await things.established()
+    read = await s.client.get(DEFINITION_V2, things.kind.resource)
+    assert read["spec"]["scope"] == "LegacyCluster"
 
 
-def test_a_claim_that_is_called_like_its_xr_is_not_offered(play):
-    async def scenario(s):
-        things = Things(s, "LegacyCluster")
-        claim = {"kind": "Thing", "plural": "claims"}
-        xrd = await things.define(claimNames=claim)
-        await things.established()
+async def test_a_claim_that_is_called_like_its_xr_is_not_offered(s):
+    things = Things(s, "LegacyCluster")
+    claim = {"kind": "Thing", "plural": "claims"}
+    xrd = await things.define(claimNames=claim)
+    await things.established()
 
-        async def told():
-            return [e for e in await s.events(xrd) if "conflicts with composite resource name" in e[2]]
+    async def told():
+        return [e for e in await s.events(xrd) if "conflicts with composite resource name" in e[2]]
 
-        [(type_, reason, _)] = await s.eventually(told)
-        assert (type_, reason) == ("Warning", "OfferClaim")
-        assert await s.client.get(CRD, f"claims.{s.group}") is None
-
-    play(scenario)
+    [(type_, reason, _)] = await s.eventually(told)
+    assert (type_, reason) == ("Warning", "OfferClaim")
+    assert await s.client.get(CRD, f"claims.{s.group}") is None

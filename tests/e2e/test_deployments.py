@@ -7,19 +7,17 @@ Secret that the Deployment mounts, at an address of this machine, and says so in
 from __future__ import annotations
 
 import asyncio
-import secrets
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig, load_config
 from tests.support.api_servers import embedded
 from tests.support.control_plane import FLAGS, running
 from tests.support.e2e.function_versions import telling
 from tests.support.e2e.kubelet import Kubelet
 from tests.support.e2e.packages import FUNCTION, HEALTHY, Shelf
-from tests.support.e2e.scenario import PATIENCE, Scenario, condition
+from tests.support.e2e.scenario import Scenario, condition, scenario_on
 from tests.support.e2e.things import READY, SYNCED, Things
 from tests.support.programs import needs
 from tests.support.registry import docker_registry
@@ -57,20 +55,20 @@ def registry(tmp_path_factory) -> Iterator[str]:
 
 
 @pytest.fixture
-def play_there(cluster, registry):
-    """Play a scenario that is given what it has in the registry."""
+async def s(cluster) -> AsyncIterator[Scenario]:
+    async with scenario_on(cluster) as scenario:
+        yield scenario
 
-    def run(scenario):
-        async def connected():
-            async with Client(cluster) as client, asyncio.timeout(3 * PATIENCE):
-                s = await Scenario.begin(client, f"t{secrets.token_hex(4)}")
-                async with Kubelet.at_work(s) as kubelet:
-                    await scenario(s, Shelf(s, registry), kubelet)
-                await s.end()
 
-        asyncio.run(connected())
+@pytest.fixture
+def shelf(s, registry) -> Shelf:
+    return Shelf(s, registry)
 
-    return run
+
+@pytest.fixture
+async def kubelet(s) -> AsyncIterator[Kubelet]:
+    async with Kubelet.at_work(s) as running_kubelet:
+        yield running_kubelet
 
 
 def counting(who: str, calls: list[str]):
@@ -89,44 +87,43 @@ async def made_by(things: Things, name: str) -> str:
     return made["data"]["by"]
 
 
-def test_a_function_runs_as_a_deployment_is_upgraded_and_loses_a_pod(play_there):
-    async def scenario(s: Scenario, shelf: Shelf, kubelet: Kubelet):
-        await shelf.push("function-tell:v1", "Function")
-        function = await shelf.install(FUNCTION, "function-tell:v1", revisionHistoryLimit=2)
-        revision = await shelf.revision(FUNCTION, function, condition("RevisionHealthy", "True"))
-        name = revision["metadata"]["name"]
-        calls: list[str] = []
-        pods = [await kubelet.run(name, counting("one", calls)) for _ in range(2)]
-        await kubelet.show(name, *pods)
-        await kubelet.say_available(name)
-        await s.until(FUNCTION, function, HEALTHY)
-        things = await Things.defined(s)
-        await things.compose({"step": "tell", "functionRef": {"name": function}})
-        await things.apply("a")
-        await things.until("a", SYNCED, READY)
-        assert await made_by(things, "a") == "one"
-        # A Pod goes away: it is told, ends its calls, and is gone.
-        await kubelet.show(name, pods[1])
-        await asyncio.to_thread(pods[0].stop)
-        await things.apply("b")
-        await things.until("b", SYNCED, READY)
-        # An upgrade: the old revision serves until the new one can.
-        await shelf.push("function-tell:v2", "Function", crossplane={"version": ">=v1.0.0"})
-        await shelf.install(FUNCTION, "function-tell:v2", revisionHistoryLimit=2)
+async def test_a_function_runs_as_a_deployment_is_upgraded_and_loses_a_pod(
+    s: Scenario, shelf: Shelf, kubelet: Kubelet
+):
+    await shelf.push("function-tell:v1", "Function")
+    function = await shelf.install(FUNCTION, "function-tell:v1", revisionHistoryLimit=2)
+    revision = await shelf.revision(FUNCTION, function, condition("RevisionHealthy", "True"))
+    name = revision["metadata"]["name"]
+    calls: list[str] = []
+    pods = [await kubelet.run(name, counting("one", calls)) for _ in range(2)]
+    await kubelet.show(name, *pods)
+    await kubelet.say_available(name)
+    await s.until(FUNCTION, function, HEALTHY)
+    things = await Things.defined(s)
+    await things.compose({"step": "tell", "functionRef": {"name": function}})
+    await things.apply("a")
+    await things.until("a", SYNCED, READY)
+    assert await made_by(things, "a") == "one"
+    # A Pod goes away: it is told, ends its calls, and is gone.
+    await kubelet.show(name, pods[1])
+    await asyncio.to_thread(pods[0].stop)
+    await things.apply("b")
+    await things.until("b", SYNCED, READY)
+    # An upgrade: the old revision serves until the new one can.
+    await shelf.push("function-tell:v2", "Function", crossplane={"version": ">=v1.0.0"})
+    await shelf.install(FUNCTION, "function-tell:v2", revisionHistoryLimit=2)
 
-        async def is_another():
-            found = await shelf.revision(FUNCTION, function)
-            return found if found["metadata"]["name"] != name else None
+    async def is_another():
+        found = await shelf.revision(FUNCTION, function)
+        return found if found["metadata"]["name"] != name else None
 
-        new = (await s.eventually(is_another))["metadata"]["name"]
-        pod = await kubelet.run(new, counting("two", calls))
-        await things.apply("c")
-        await things.until("c", SYNCED, READY)
-        await kubelet.show(new, pod)
-        await kubelet.say_available(new)
-        await s.until(FUNCTION, function, HEALTHY)
-        await things.apply("d")
-        await things.until("d", SYNCED, READY)
-        assert await made_by(things, "d") == "two"
-
-    play_there(scenario)
+    new = (await s.eventually(is_another))["metadata"]["name"]
+    pod = await kubelet.run(new, counting("two", calls))
+    await things.apply("c")
+    await things.until("c", SYNCED, READY)
+    await kubelet.show(new, pod)
+    await kubelet.say_available(new)
+    await s.until(FUNCTION, function, HEALTHY)
+    await things.apply("d")
+    await things.until("d", SYNCED, READY)
+    assert await made_by(things, "d") == "two"

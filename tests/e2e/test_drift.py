@@ -20,47 +20,35 @@ async def composed_once(s, *entries):
     return things, xr, things.references(xr)[0]["name"]
 
 
-def test_a_value_that_somebody_changes_is_put_back(play):
-    async def scenario(s):
-        _, _, name = await composed_once(s)
-        await s.client.patch_merge(CONFIG_MAP, name, {"data": {"size": "9"}}, s.id)
-        await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"size": "3"})
-
-    play(scenario)
+async def test_a_value_that_somebody_changes_is_put_back(s):
+    _, _, name = await composed_once(s)
+    await s.client.patch_merge(CONFIG_MAP, name, {"data": {"size": "9"}}, s.id)
+    await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"size": "3"})
 
 
-def test_a_field_that_somebody_adds_stays(play):
-    async def scenario(s):
-        things, _, name = await composed_once(s)
-        theirs = {"data": {"theirs": "x"}, "metadata": {"labels": {"team": "a"}}}
-        await s.client.patch_merge(CONFIG_MAP, name, theirs, s.id)
-        await things.apply("mine", {"size": "4"})
-        obj = await s.until(CONFIG_MAP, name, lambda obj: obj["data"]["size"] == "4")
-        assert obj["data"] == {"size": "4", "theirs": "x"}
-        assert obj["metadata"]["labels"]["team"] == "a"
-
-    play(scenario)
+async def test_a_field_that_somebody_adds_stays(s):
+    things, _, name = await composed_once(s)
+    theirs = {"data": {"theirs": "x"}, "metadata": {"labels": {"team": "a"}}}
+    await s.client.patch_merge(CONFIG_MAP, name, theirs, s.id)
+    await things.apply("mine", {"size": "4"})
+    obj = await s.until(CONFIG_MAP, name, lambda obj: obj["data"]["size"] == "4")
+    assert obj["data"] == {"size": "4", "theirs": "x"}
+    assert obj["metadata"]["labels"]["team"] == "a"
 
 
-def test_a_field_that_is_no_longer_desired_goes(play):
-    async def scenario(s):
-        things, _, name = await composed_once(s, entry("one", SIZE, base={"data": {"extra": "x"}}))
-        await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"size": "3", "extra": "x"})
-        await things.compose(resources(entry("one", SIZE)))
-        await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"size": "3"})
-
-    play(scenario)
+async def test_a_field_that_is_no_longer_desired_goes(s):
+    things, _, name = await composed_once(s, entry("one", SIZE, base={"data": {"extra": "x"}}))
+    await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"size": "3", "extra": "x"})
+    await things.compose(resources(entry("one", SIZE)))
+    await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"size": "3"})
 
 
-def test_a_deleted_resource_is_made_again_with_the_same_name(play):
-    async def scenario(s):
-        _, _, name = await composed_once(s)
-        old = (await s.client.get(CONFIG_MAP, name, s.id))["metadata"]["uid"]
-        await s.client.delete(CONFIG_MAP, name, s.id)
-        new = await s.until(CONFIG_MAP, name, lambda obj: obj["metadata"]["uid"] != old)
-        assert new["data"] == {"size": "3"}
-
-    play(scenario)
+async def test_a_deleted_resource_is_made_again_with_the_same_name(s):
+    _, _, name = await composed_once(s)
+    old = (await s.client.get(CONFIG_MAP, name, s.id))["metadata"]["uid"]
+    await s.client.delete(CONFIG_MAP, name, s.id)
+    new = await s.until(CONFIG_MAP, name, lambda obj: obj["metadata"]["uid"] != old)
+    assert new["data"] == {"size": "3"}
 
 
 @pytest.mark.parametrize(
@@ -72,98 +60,86 @@ def test_a_deleted_resource_is_made_again_with_the_same_name(play):
     ],
     ids=["label", "label changed", "owner"],
 )
-def test_what_the_engine_put_on_a_resource_comes_back(play, loss):
+async def test_what_the_engine_put_on_a_resource_comes_back(s, loss):
     """An object that lost its label is no longer in the watch: it is looked up, not taken for deleted."""
 
-    async def scenario(s):
-        _, xr, name = await composed_once(s)
-        before = await s.client.get(CONFIG_MAP, name, s.id)
-        await s.client.patch_merge(CONFIG_MAP, name, {"metadata": loss}, s.id)
+    _, xr, name = await composed_once(s)
+    before = await s.client.get(CONFIG_MAP, name, s.id)
+    await s.client.patch_merge(CONFIG_MAP, name, {"metadata": loss}, s.id)
 
-        def is_back(obj):
-            metadata = obj["metadata"]
-            return metadata.get("labels") == {"crossplane.io/composite": "mine"} and any(
-                ref["uid"] == xr["metadata"]["uid"] for ref in metadata.get("ownerReferences") or ()
-            )
+    def is_back(obj):
+        metadata = obj["metadata"]
+        return metadata.get("labels") == {"crossplane.io/composite": "mine"} and any(
+            ref["uid"] == xr["metadata"]["uid"] for ref in metadata.get("ownerReferences") or ()
+        )
 
-        after = await s.until(CONFIG_MAP, name, is_back)
-        assert after["metadata"]["uid"] == before["metadata"]["uid"]
-
-    play(scenario)
+    after = await s.until(CONFIG_MAP, name, is_back)
+    assert after["metadata"]["uid"] == before["metadata"]["uid"]
 
 
-def test_an_annotation_that_names_the_resource_is_missed(play):
+async def test_an_annotation_that_names_the_resource_is_missed(s):
     """Crossplane refuses to go on without it; the object keeps what it had."""
 
-    async def scenario(s):
-        things, _, name = await composed_once(s)
-        gone = {"metadata": {"annotations": {"crossplane.io/composition-resource-name": None}}}
-        await s.client.patch_merge(CONFIG_MAP, name, gone, s.id)
+    things, _, name = await composed_once(s)
+    gone = {"metadata": {"annotations": {"crossplane.io/composition-resource-name": None}}}
+    await s.client.patch_merge(CONFIG_MAP, name, gone, s.id)
 
-        async def told():
-            xr = await things.get("mine")
-            obj = await s.client.get(CONFIG_MAP, name, s.id)
-            failed = "without required" in str(xr["status"]["conditions"])
-            return failed or obj["metadata"].get("annotations")
+    async def told():
+        xr = await things.get("mine")
+        obj = await s.client.get(CONFIG_MAP, name, s.id)
+        failed = "without required" in str(xr["status"]["conditions"])
+        return failed or obj["metadata"].get("annotations")
 
-        await s.eventually(told)
-        assert (await s.client.get(CONFIG_MAP, name, s.id))["data"] == {"size": "3"}
-
-    play(scenario)
+    await s.eventually(told)
+    assert (await s.client.get(CONFIG_MAP, name, s.id))["data"] == {"size": "3"}
 
 
-def test_the_status_of_a_composed_resource_is_its_own(play):
+async def test_the_status_of_a_composed_resource_is_its_own(s):
     """Somebody else's status is not drift: nothing is applied for it."""
 
-    async def scenario(s):
-        things = await Things.defined(s)
-        buckets = await custom_kind(s)
-        base = {"apiVersion": f"{s.group}/v1", "kind": "Bucket", "spec": {"size": "1"}}
-        await things.compose(resources(entry("one", base=base)))
-        await things.apply("mine")
-        xr = await things.until("mine", READY)
-        name = things.references(xr)[0]["name"]
-        before = await s.writes("buckets")
-        for number in range(3):
-            status = {"status": {"seen": number}}
-            await s.client.patch_merge(buckets, name, status, s.id, subresource="status")
-        await things.apply("mine", {"mode": "anything"})
-        await things.apply("other")
-        await things.until("other", READY)
-        # Three patches of ours, and the one apply that made the other's.
-        assert await s.writes("buckets") == before + 4, await s.write_counts("buckets")
-
-    play(scenario)
+    things = await Things.defined(s)
+    buckets = await custom_kind(s)
+    base = {"apiVersion": f"{s.group}/v1", "kind": "Bucket", "spec": {"size": "1"}}
+    await things.compose(resources(entry("one", base=base)))
+    await things.apply("mine")
+    xr = await things.until("mine", READY)
+    name = things.references(xr)[0]["name"]
+    before = await s.writes("buckets")
+    for number in range(3):
+        status = {"status": {"seen": number}}
+        await s.client.patch_merge(buckets, name, status, s.id, subresource="status")
+    await things.apply("mine", {"mode": "anything"})
+    await things.apply("other")
+    await things.until("other", READY)
+    # Three patches of ours, and the one apply that made the other's.
+    assert await s.writes("buckets") == before + 4, await s.write_counts("buckets")
 
 
-def test_what_an_older_crossplane_wrote_is_taken_over(play):
+async def test_what_an_older_crossplane_wrote_is_taken_over(s):
     """It wrote by updates: the fields' owner of then gives way, so that ours can also remove fields."""
 
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(resources(entry("one", SIZE)))
-        paused = {"crossplane.io/paused": "true"}
-        xr = await things.apply("mine", {"size": "3"}, annotations=paused)
-        owner = {"apiVersion": xr["apiVersion"], "kind": xr["kind"], "name": "mine", "controller": True}
-        metadata = {
-            "name": "old",
-            "namespace": s.id,
-            "annotations": {"crossplane.io/composition-resource-name": "one"},
-            "ownerReferences": [{**owner, "uid": xr["metadata"]["uid"]}],
-        }
-        body = {"metadata": metadata, "data": {"size": "1"}}
-        await s.client.create(CONFIG_MAP, body, "crossplane")
-        ref = {"apiVersion": "v1", "kind": "ConfigMap", "name": "old"}
-        resumed = {"metadata": {"annotations": {"crossplane.io/paused": None}}}
-        await things.change("mine", {**resumed, "spec": {"crossplane": {"resourceRefs": [ref]}}})
+    things = await Things.defined(s)
+    await things.compose(resources(entry("one", SIZE)))
+    paused = {"crossplane.io/paused": "true"}
+    xr = await things.apply("mine", {"size": "3"}, annotations=paused)
+    owner = {"apiVersion": xr["apiVersion"], "kind": xr["kind"], "name": "mine", "controller": True}
+    metadata = {
+        "name": "old",
+        "namespace": s.id,
+        "annotations": {"crossplane.io/composition-resource-name": "one"},
+        "ownerReferences": [{**owner, "uid": xr["metadata"]["uid"]}],
+    }
+    body = {"metadata": metadata, "data": {"size": "1"}}
+    await s.client.create(CONFIG_MAP, body, "crossplane")
+    ref = {"apiVersion": "v1", "kind": "ConfigMap", "name": "old"}
+    resumed = {"metadata": {"annotations": {"crossplane.io/paused": None}}}
+    await things.change("mine", {**resumed, "spec": {"crossplane": {"resourceRefs": [ref]}}})
 
-        def is_ours(obj):
-            managers = [each["manager"] for each in obj["metadata"].get("managedFields") or ()]
-            return len(managers) == 1 and managers[0].startswith("apiextensions.crossplane.io/composed/")
+    def is_ours(obj):
+        managers = [each["manager"] for each in obj["metadata"].get("managedFields") or ()]
+        return len(managers) == 1 and managers[0].startswith("apiextensions.crossplane.io/composed/")
 
-        obj = await s.until(CONFIG_MAP, "old", is_ours)
-        assert obj["data"] == {"size": "3"}
-        await things.compose(resources(entry("one")))
-        await s.until(CONFIG_MAP, "old", lambda obj: "data" not in obj)
-
-    play(scenario)
+    obj = await s.until(CONFIG_MAP, "old", is_ours)
+    assert obj["data"] == {"size": "3"}
+    await things.compose(resources(entry("one")))
+    await s.until(CONFIG_MAP, "old", lambda obj: "data" not in obj)

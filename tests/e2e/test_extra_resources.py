@@ -13,8 +13,9 @@ from crossply.kube.config import load_config
 from tests.support.api_servers import embedded
 from tests.support.control_plane import running
 from tests.support.e2e.pipelines import EXTRA_RESOURCES, builtin, calling, served
-from tests.support.e2e.scenario import CONFIG_MAP, PATIENCE, Scenario
+from tests.support.e2e.scenario import CONFIG_MAP, Scenario
 from tests.support.e2e.things import READY, SYNCED, Things, config_map, desiring, failing
+from tests.support.patience import PATIENCE
 
 pytestmark = pytest.mark.xdist_group("e2e")
 
@@ -43,7 +44,7 @@ async def data(s, name, text, **labels):
 
 
 @pytest.mark.parametrize("field", FIELDS)
-def test_a_function_is_called_again_with_what_it_asked_for(play, field):
+async def test_a_function_is_called_again_with_what_it_asked_for(s, field):
     """By name or by labels, in the field that it used; what is not found is an empty list."""
     calls = []
 
@@ -72,10 +73,10 @@ def test_a_function_is_called_again_with_what_it_asked_for(play, field):
         assert calls[0] == {}
 
     with served(function) as address:
-        play(lambda s: scenario(s, address))
+        await scenario(s, address)
 
 
-def test_what_was_required_last_time_is_there_from_the_start(play):
+async def test_what_was_required_last_time_is_there_from_the_start(s):
     """So a settled XR needs one call of a function, not two."""
     calls = []
 
@@ -84,7 +85,7 @@ def test_what_was_required_last_time_is_there_from_the_start(play):
         answer = desiring(request, one=config_map(data={"size": str(len(request.required_resources))}))
         return requiring(answer, "resources", named=selector(home_of(request), match_name="a"))
 
-    async def scenario(s, address):
+    with served(function) as address:
         await data(s, "a", "A")
         things = await Things.defined(s)
         await things.compose(await calling(s, address))
@@ -95,15 +96,12 @@ def test_what_was_required_last_time_is_there_from_the_start(play):
         await s.eventually(lambda: _of(len(calls) >= 1))
         assert all("named" in call for call in calls)
 
-    with served(function) as address:
-        play(lambda s: scenario(s, address))
-
 
 async def _of(value):
     return value
 
 
-def test_a_function_may_ask_step_by_step(play):
+async def test_a_function_may_ask_step_by_step(s):
     """Each call has what was asked for in the one before; the same question twice ends it."""
 
     def function(request):
@@ -116,7 +114,7 @@ def test_a_function_may_ask_step_by_step(play):
         text = second[0].object["data"]["text"] if second else "nothing yet"
         return requiring(desiring(request, one=config_map(data={"text": text})), "resources", **wanted)
 
-    async def scenario(s, address):
+    with served(function) as address:
         await data(s, "a", "b")
         await data(s, "b", "end of the chain")
         things = await Things.defined(s)
@@ -125,11 +123,8 @@ def test_a_function_may_ask_step_by_step(play):
         xr = await things.until("mine", SYNCED, READY)
         assert (await things.composed(xr))["one"]["data"] == {"text": "end of the chain"}
 
-    with served(function) as address:
-        play(lambda s: scenario(s, address))
 
-
-def test_only_the_step_that_asked_sees_what_it_asked_for(play):
+async def test_only_the_step_that_asked_sees_what_it_asked_for(s):
     seen = {}
 
     def function(request):
@@ -140,7 +135,7 @@ def test_only_the_step_that_asked_sees_what_it_asked_for(play):
             )
         return desiring(request, one=config_map())
 
-    async def scenario(s, address):
+    with served(function) as address:
         await data(s, "a", "A")
         things = await Things.defined(s)
         inputs = [{"apiVersion": "x/v1", "kind": "In", "step": step} for step in ("first", "second")]
@@ -150,11 +145,8 @@ def test_only_the_step_that_asked_sees_what_it_asked_for(play):
         await things.until("mine", SYNCED, READY)
         assert seen == {"first": ["a"], "second": []}
 
-    with served(function) as address:
-        play(lambda s: scenario(s, address))
 
-
-def test_a_composition_says_how_often_a_function_may_ask(play):
+async def test_a_composition_says_how_often_a_function_may_ask(s):
     calls = []
 
     def function(request):
@@ -164,18 +156,15 @@ def test_a_composition_says_how_often_a_function_may_ask(play):
             Response(request.desired), "resources", a=selector(home_of(request), match_name=name)
         )
 
-    async def scenario(s, address):
+    with served(function) as address:
         things = await Things.defined(s)
         await things.compose(await calling(s, address, maxIterations=2))
         await things.apply("mine")
         told = "requirements didn't stabilize after the maximum number of iterations (2)"
         await things.until("mine", failing(told))
 
-    with served(function) as address:
-        play(lambda s: scenario(s, address))
 
-
-def test_a_function_is_not_called_again_for_a_composite_resource_that_is_deleted(play):
+async def test_a_function_is_not_called_again_for_a_composite_resource_that_is_deleted(s):
     calls, called, goes_on = [], threading.Event(), threading.Event()
 
     def function(request):
@@ -188,7 +177,7 @@ def test_a_function_is_not_called_again_for_a_composite_resource_that_is_deleted
             a=selector(home_of(request), match_name=f"unlikely-{len(calls)}"),
         )
 
-    async def scenario(s, address):
+    with served(function) as address:
         things = await Things.defined(s)
         await things.compose(await calling(s, address, maxIterations=-1))
         await things.apply("mine")
@@ -200,11 +189,8 @@ def test_a_function_is_not_called_again_for_a_composite_resource_that_is_deleted
         await asyncio.sleep(0.5)
         assert len(calls) == 1
 
-    with served(function) as address:
-        play(lambda s: scenario(s, address))
 
-
-def test_a_composition_says_what_a_function_may_ask_for(play):
+async def test_a_composition_says_what_a_function_may_ask_for(s):
     def function(request):
         name = request.observed.composite.object["spec"]["mode"]
         found = request.required_resources.get("a", ())
@@ -212,7 +198,7 @@ def test_a_composition_says_what_a_function_may_ask_for(play):
         answer = desiring(request, one=config_map(data={"text": text}))
         return requiring(answer, "resources", a=selector(home_of(request), match_name=name))
 
-    async def scenario(s, address):
+    with served(function) as address:
         await data(s, "public-a", "open")
         await data(s, "private-a", "secret")
         things = await Things.defined(s)
@@ -226,14 +212,15 @@ def test_a_composition_says_what_a_function_may_ask_for(play):
         xr = await things.until("bad", failing(told))
         assert await things.composed(xr) == {}
 
-    with served(function) as address:
-        play(lambda s: scenario(s, address))
 
-
-def test_the_built_in_function_puts_them_into_the_context(play):
+async def test_the_built_in_function_puts_them_into_the_context(s):
     """As in the design: function-extra-resources reads, the next step uses."""
 
-    async def scenario(s, address):
+    def function(request):
+        [found] = request.context["apiextensions.crossplane.io/extra-resources"]["texts"]
+        return desiring(request, one=config_map(data={"text": found["data"]["text"]}))
+
+    with served(function) as address:
         await data(s, "a", "A", **{"kind-of": "text"})
         things = await Things.defined(s)
         labels = [{"type": "Value", "key": "kind-of", "value": "text"}]
@@ -261,13 +248,6 @@ def test_the_built_in_function_puts_them_into_the_context(play):
         name = things.references(xr)[0]["name"]
         await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"text": "B"})
 
-    def function(request):
-        [found] = request.context["apiextensions.crossplane.io/extra-resources"]["texts"]
-        return desiring(request, one=config_map(data={"text": found["data"]["text"]}))
-
-    with served(function) as address:
-        play(lambda s: scenario(s, address))
-
 
 OFF = "--enable-composition-functions-extra-resources=false"
 
@@ -288,7 +268,9 @@ def without_extra_resources(request, tmp_path):
 
 
 @pytest.mark.embedded_only("it is about a flag")
-def test_where_extra_resources_are_disabled_a_function_that_asks_fails_its_step(without_extra_resources):
+async def test_where_extra_resources_are_disabled_a_function_that_asks_fails_its_step(
+    without_extra_resources,
+):
     """Seed 4, Q6: cluster operators can disable them. What was composed before stays."""
     offered = []
 
@@ -311,9 +293,6 @@ def test_where_extra_resources_are_disabled_a_function_that_asks_fails_its_step(
         assert (await things.composed(xr))["one"]["data"] == {"text": "kept"}
         assert not any(offered), "a function can know it before it asks"
 
-    async def connected(address):
+    with served(function) as address:
         async with Client(without_extra_resources) as client, asyncio.timeout(2 * PATIENCE):
             await scenario(await Scenario.begin(client, "without"), address)
-
-    with served(function) as address:
-        asyncio.run(connected(address))

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import random
 import secrets
+from collections.abc import AsyncIterator, Callable
 
 import orjson
 import pytest
@@ -17,13 +18,14 @@ from crossply.kube.failures import KubeError
 from crossply.values import Object
 from tests.support.e2e.own_controllers import controllers
 from tests.support.e2e.pipelines import SIZE, entry, resources
-from tests.support.e2e.scenario import CONFIG_MAP, PATIENCE, Scenario
+from tests.support.e2e.scenario import CONFIG_MAP, Scenario
 from tests.support.e2e.things import READY, RESOURCE_NAME, SYNCED, Things
 from tests.support.e2e.write_recorder import Witness
+from tests.support.patience import PATIENCE
 from tests.support.server_fixtures import own_cluster
 from tests.support.server_process import Server
 
-pytestmark = pytest.mark.xdist_group("replicas")
+pytestmark = [pytest.mark.xdist_group("replicas"), pytest.mark.time_limit(4 * PATIENCE)]
 
 COUNT = 20
 NAMES = [f"thing-{i}" for i in range(COUNT)]
@@ -78,25 +80,25 @@ def api(request, tmp_path):
 
 
 @pytest.fixture
-def beside(api, tmp_path):
-    """Play with controllers that reach the API server past a witness."""
-    config, restart = api
+def restart(api) -> Callable[[], None]:
+    return api[1]
 
-    def run(scenario, witness: type[Witness] = Unreliable) -> None:
-        async def connected() -> None:
-            async with (
-                Client(config) as client,
-                witness(config).listening() as between,
-                controllers(between, tmp_path),
-                asyncio.timeout(4 * PATIENCE),
-            ):
-                things = await Things.defined(await Scenario.begin(client, f"t{secrets.token_hex(4)}"))
-                await things.compose(resources(entry("a", SIZE), entry("b", SIZE)))
-                await scenario(things, between, restart)
 
-        asyncio.run(connected())
+@pytest.fixture
+async def between(api, request) -> AsyncIterator[Witness]:
+    """What the controllers reach the API server past; `parametrize` chooses another."""
+    witness = getattr(request, "param", Unreliable)
+    async with witness(api[0]).listening() as listening:
+        yield listening
 
-    return run
+
+@pytest.fixture
+async def things(api, between, tmp_path) -> AsyncIterator[Things]:
+    """Composite resources of two ConfigMaps each, and controllers that reach the server past `between`."""
+    async with Client(api[0]) as client, controllers(between, tmp_path):
+        made = await Things.defined(await Scenario.begin(client, f"t{secrets.token_hex(4)}"))
+        await made.compose(resources(entry("a", SIZE), entry("b", SIZE)))
+        yield made
 
 
 async def sized(things: Things, size: str, names: list[str]) -> None:
@@ -137,37 +139,35 @@ async def parts_of(things: Things) -> set[tuple[str, str, str]]:
     return found
 
 
-def test_failing_requests_lost_answers_and_cut_watches_change_nothing_in_the_end(beside) -> None:
-    async def scenario(things: Things, between: Witness, restart) -> None:
-        assert isinstance(between, Unreliable)
-        between.broken = True
-        await sized(things, "1", NAMES)
-        await all_are(things, NAMES, "1")
-        await sized(things, "2", NAMES)
-        await asyncio.sleep(0.5)
-        for name in NAMES[:5]:
-            await things.s.client.delete(things.kind, name, things.namespace)
-        await all_are(things, NAMES[5:], "2")
-        between.broken = False
-        assert between.failures > COUNT
+async def test_failing_requests_lost_answers_and_cut_watches_change_nothing_in_the_end(
+    things: Things, between: Witness
+) -> None:
+    assert isinstance(between, Unreliable)
+    between.broken = True
+    await sized(things, "1", NAMES)
+    await all_are(things, NAMES, "1")
+    await sized(things, "2", NAMES)
+    await asyncio.sleep(0.5)
+    for name in NAMES[:5]:
+        await things.s.client.delete(things.kind, name, things.namespace)
+    await all_are(things, NAMES[5:], "2")
+    between.broken = False
+    assert between.failures > COUNT
 
-    beside(scenario)
 
-
-def test_an_api_server_that_restarts_is_found_again_and_nothing_is_missed(beside) -> None:
-    async def scenario(things: Things, between: Witness, restart) -> None:
-        await sized(things, "1", NAMES)
-        await asyncio.to_thread(restart)
-        await sized(things, "2", NAMES)
-        await all_are(things, NAMES, "2")
-        await asyncio.to_thread(restart)
-        await all_are(things, NAMES, "2")
-        await sized(things, "3", NAMES[:1])
-        await things.s.until(
-            CONFIG_MAP, await part_name(things, NAMES[0]), lambda obj: obj["data"]["size"] == "3"
-        )
-
-    beside(scenario)
+async def test_an_api_server_that_restarts_is_found_again_and_nothing_is_missed(
+    things: Things, restart
+) -> None:
+    await sized(things, "1", NAMES)
+    await asyncio.to_thread(restart)
+    await sized(things, "2", NAMES)
+    await all_are(things, NAMES, "2")
+    await asyncio.to_thread(restart)
+    await all_are(things, NAMES, "2")
+    await sized(things, "3", NAMES[:1])
+    await things.s.until(
+        CONFIG_MAP, await part_name(things, NAMES[0]), lambda obj: obj["data"]["size"] == "3"
+    )
 
 
 async def part_name(things: Things, name: str) -> str:
@@ -176,36 +176,30 @@ async def part_name(things: Things, name: str) -> str:
     return str(things.references(xr)[0]["name"])
 
 
-def test_a_second_writer_that_always_comes_first_only_delays(beside) -> None:
-    async def scenario(things: Things, between: Witness, restart) -> None:
-        async def storm() -> None:
-            """Change every composite resource's metadata as often as possible."""
-            number = 0
-            while True:
-                number += 1
-                patch = {"metadata": {"annotations": {"example.org/number": str(number)}}}
-                for name in NAMES:
-                    with contextlib.suppress(KubeError):
-                        await things.change(name, patch)
+async def test_a_second_writer_that_always_comes_first_only_delays(things: Things) -> None:
+    async def storm() -> None:
+        """Change every composite resource's metadata as often as possible."""
+        number = 0
+        while True:
+            number += 1
+            patch = {"metadata": {"annotations": {"example.org/number": str(number)}}}
+            for name in NAMES:
+                with contextlib.suppress(KubeError):
+                    await things.change(name, patch)
 
-        await sized(things, "1", NAMES)
-        storming = asyncio.create_task(storm())
-        await sized(things, "2", NAMES)
-        await all_are(things, NAMES, "2")
-        assert not storming.done()
-        storming.cancel()
-
-    beside(scenario)
+    await sized(things, "1", NAMES)
+    storming = asyncio.create_task(storm())
+    await sized(things, "2", NAMES)
+    await all_are(things, NAMES, "2")
+    assert not storming.done()
+    storming.cancel()
 
 
-def test_a_composition_that_changes_under_200_composite_resources_reaches_all(beside) -> None:
+@pytest.mark.parametrize("between", [Witness], indirect=True)
+async def test_a_composition_that_changes_under_200_composite_resources_reaches_all(things: Things) -> None:
     names = [f"thing-{i}" for i in range(200)]
-
-    async def scenario(things: Things, between: Witness, restart) -> None:
-        await sized(things, "1", names)
-        await all_are(things, names, "1")
-        fixed = {"data": {"size": "fixed"}}
-        await things.compose(resources(entry("a", base=fixed), entry("b", base=fixed)))
-        await all_are(things, names, "fixed")
-
-    beside(scenario, Witness)
+    await sized(things, "1", names)
+    await all_are(things, names, "1")
+    fixed = {"data": {"size": "fixed"}}
+    await things.compose(resources(entry("a", base=fixed), entry("b", base=fixed)))
+    await all_are(things, names, "fixed")

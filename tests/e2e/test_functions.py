@@ -40,7 +40,7 @@ def mode_of(request):
     return request.observed.composite.object["spec"].get("mode", "")
 
 
-def test_each_step_builds_on_the_one_before(play):
+async def test_each_step_builds_on_the_one_before(s):
     """Desired state and context go from step to step; input is the step's own."""
 
     def function(request):
@@ -61,16 +61,16 @@ def test_each_step_builds_on_the_one_before(play):
         assert made == {"step-1": "one", "step-2": "one two"}
 
     with served(function) as address:
-        play(lambda s: scenario(s, address))
+        await scenario(s, address)
 
 
-def test_a_fatal_result_stops_the_pipeline_and_applies_nothing(play):
+async def test_a_fatal_result_stops_the_pipeline_and_applies_nothing(s):
     def function(request):
         results = (Result(SEVERITY_WARNING, "low on disk", "Disk"), Result(SEVERITY_FATAL, "no disk"))
         found = (Condition("DiskReady", STATUS_FALSE, "Full", "no space"),)
         return Response(desiring(request, one=config_map()).desired, results=results, conditions=found)
 
-    async def scenario(s, address):
+    with served(function) as address:
         things = await Things.defined(s)
         await things.compose(await calling(s, address), resources(entry("two", SIZE)))
         await things.apply("mine", {"size": "3"})
@@ -84,18 +84,15 @@ def test_a_fatal_result_stops_the_pipeline_and_applies_nothing(play):
         await until_told(s, xr, "Warning", "Disk", 'Pipeline step "tell": low on disk')
         assert condition("DiskReady", "False", "Full")(xr)
 
-    with served(function) as address:
-        play(lambda s: scenario(s, address))
 
-
-def test_a_fatal_result_leaves_ready_as_it_was_and_makes_the_rest_unknown(play):
+async def test_a_fatal_result_leaves_ready_as_it_was_and_makes_the_rest_unknown(s):
     def function(request):
         if mode_of(request) == "boom":
             return Response(results=(Result(SEVERITY_FATAL, "boom"),))
         found = (Condition("DiskReady", STATUS_TRUE, "Enough"),)
         return desiring(request, one=config_map())._replace(conditions=found)
 
-    async def scenario(s, address):
+    with served(function) as address:
         things = await Things.defined(s)
         await things.compose(await calling(s, address))
         await things.apply("mine")
@@ -108,9 +105,6 @@ def test_a_fatal_result_leaves_ready_as_it_was_and_makes_the_rest_unknown(play):
         )
         await things.apply("mine", {"mode": "well"})
         await things.until("mine", SYNCED, condition("DiskReady", "True", "Enough"))
-
-    with served(function) as address:
-        play(lambda s: scenario(s, address))
 
 
 @pytest.mark.parametrize(
@@ -126,19 +120,16 @@ def test_a_fatal_result_leaves_ready_as_it_was_and_makes_the_rest_unknown(play):
     ],
     ids=["warning", "normal", "unspecified"],
 )
-def test_results_become_events(play, severity, type_, message):
-    async def scenario(s, address):
+async def test_results_become_events(s, severity, type_, message):
+    with served(lambda request: Response(request.desired, (Result(severity, "hello"),))) as address:
         things = await Things.defined(s)
         await things.compose(await calling(s, address))
         await things.apply("mine")
         xr = await things.until("mine", SYNCED, READY)
         await until_told(s, xr, type_, "ComposeResources", message)
 
-    with served(lambda request: Response(request.desired, (Result(severity, "hello"),))) as address:
-        play(lambda s: scenario(s, address))
 
-
-def test_conditions_of_functions_are_set_and_stay(play):
+async def test_conditions_of_functions_are_set_and_stay(s):
     """What a later run drops stays; the engine's own conditions are not a function's to set."""
 
     def function(request):
@@ -152,7 +143,7 @@ def test_conditions_of_functions_are_set_and_stay(play):
         )
         return Response(request.desired, conditions=found)
 
-    async def scenario(s, address):
+    with served(function) as address:
         things = await Things.defined(s)
         await things.compose(await calling(s, address))
         await things.apply("mine")
@@ -168,14 +159,11 @@ def test_conditions_of_functions_are_set_and_stay(play):
         )
         assert before == after
 
-    with served(function) as address:
-        play(lambda s: scenario(s, address))
 
-
-def test_a_function_that_is_not_installed_is_waited_for(play):
+async def test_a_function_that_is_not_installed_is_waited_for(s):
     """A pipeline that names a missing function is valid; its XRs say what is missing, and go on with it."""
 
-    async def scenario(s, address):
+    with served(lambda request: desiring(request, one=config_map())) as address:
         things = await Things.defined(s)
         step = {"step": "tell", "functionRef": {"name": f"{s.id}-tell"}}
         await things.compose(step)
@@ -187,15 +175,12 @@ def test_a_function_that_is_not_installed_is_waited_for(play):
         await calling(s, address)
         await things.until("mine", SYNCED, READY)
 
-    with served(lambda request: desiring(request, one=config_map())) as address:
-        play(lambda s: scenario(s, address))
 
-
-def test_a_function_that_moves_is_followed(play):
+async def test_a_function_that_moves_is_followed(s):
     def saying(word):
         return lambda request: desiring(request, one=config_map(data={"word": word}))
 
-    async def scenario(s, first, second):
+    with served(saying("old")) as first, served(saying("new")) as second:
         things = await Things.defined(s)
         await things.compose(await calling(s, first))
         await things.apply("mine")
@@ -206,11 +191,8 @@ def test_a_function_that_moves_is_followed(play):
         await things.apply("mine", {"mode": "again"})
         await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"word": "new"})
 
-    with served(saying("old")) as first, served(saying("new")) as second:
-        play(lambda s: scenario(s, first, second))
 
-
-def test_a_function_is_asked_again_when_its_time_to_live_is_over(play):
+async def test_a_function_is_asked_again_when_its_time_to_live_is_over(s):
     """Once: and an equal answer writes nothing."""
     calls = []
 
@@ -218,7 +200,7 @@ def test_a_function_is_asked_again_when_its_time_to_live_is_over(play):
         calls.append(request)
         return desiring(request, one=config_map())._replace(ttl=SECOND)
 
-    async def scenario(s, address):
+    with served(function) as address:
         things = await Things.defined(s)
         await things.compose(await calling(s, address))
         await things.apply("mine")
@@ -231,11 +213,8 @@ def test_a_function_is_asked_again_when_its_time_to_live_is_over(play):
         await s.eventually(again)
         assert await s.writes() == writes, await s.write_counts()
 
-    with served(function) as address:
-        play(lambda s: scenario(s, address))
 
-
-def test_a_step_gets_the_credentials_that_it_names(play):
+async def test_a_step_gets_the_credentials_that_it_names(s):
     seen = {}
 
     def function(request):
@@ -262,10 +241,10 @@ def test_a_step_gets_the_credentials_that_it_names(play):
         assert seen == {"with": {"token": {"password": b"hunter2"}}, "without": {}}
 
     with served(function) as address:
-        play(lambda s: scenario(s, address))
+        await scenario(s, address)
 
 
-def test_a_composition_may_require_resources_for_its_functions(play):
+async def test_a_composition_may_require_resources_for_its_functions(s):
     """Requirements of the step itself are met before the first call."""
     calls = []
 
@@ -293,11 +272,11 @@ def test_a_composition_may_require_resources_for_its_functions(play):
         assert all(len(found) == 2 for found in calls)
 
     with served(function) as address:
-        play(lambda s: scenario(s, address))
+        await scenario(s, address)
 
 
-def test_a_function_that_is_gone_is_missed_and_comes_back(play):
-    async def scenario(s, address):
+async def test_a_function_that_is_gone_is_missed_and_comes_back(s):
+    with served(lambda request: desiring(request, one=config_map())) as address:
         things = await Things.defined(s)
         await things.compose(await calling(s, address))
         await things.apply("mine")
@@ -309,6 +288,3 @@ def test_a_function_that_is_gone_is_missed_and_comes_back(play):
         assert set(await things.composed(xr)) == {"one"}
         await calling(s, address)
         await things.until("mine", SYNCED)
-
-    with served(lambda request: desiring(request, one=config_map())) as address:
-        play(lambda s: scenario(s, address))

@@ -20,67 +20,58 @@ from tests.support.e2e.things import (
 pytestmark = pytest.mark.xdist_group("e2e")
 
 
-def test_what_is_no_longer_desired_goes(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(resources(entry("one", SIZE), entry("two", SIZE)))
-        await things.apply("mine", {"size": "3"})
-        xr = await things.until("mine", READY)
-        made = await things.composed(xr)
-        await things.compose(resources(entry("one", SIZE)))
-        await s.until_gone(CONFIG_MAP, made["two"]["metadata"]["name"])
-        xr = await things.until("mine", SYNCED, lambda xr: len(things.references(xr)) == 1)
-        assert set(await things.composed(xr)) == {"one"}
-
-    play(scenario)
+async def test_what_is_no_longer_desired_goes(s):
+    things = await Things.defined(s)
+    await things.compose(resources(entry("one", SIZE), entry("two", SIZE)))
+    await things.apply("mine", {"size": "3"})
+    xr = await things.until("mine", READY)
+    made = await things.composed(xr)
+    await things.compose(resources(entry("one", SIZE)))
+    await s.until_gone(CONFIG_MAP, made["two"]["metadata"]["name"])
+    xr = await things.until("mine", SYNCED, lambda xr: len(things.references(xr)) == 1)
+    assert set(await things.composed(xr)) == {"one"}
 
 
-def test_it_loses_its_labels_before_it_is_deleted(play):
+async def test_it_loses_its_labels_before_it_is_deleted(s):
     """Without the label nobody takes it for a part of the XR while something holds it."""
 
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(resources(entry("one", base={"metadata": {"finalizers": ["example.org/held"]}})))
-        await things.apply("mine")
-        xr = await things.until("mine", READY)
-        name = things.references(xr)[0]["name"]
-        await things.compose(resources(entry("two")))
-        gone = await s.until(CONFIG_MAP, name, lambda obj: obj["metadata"].get("deletionTimestamp"))
-        assert gone["metadata"].get("labels", {}) == {}
-        await s.client.patch_merge(CONFIG_MAP, name, {"metadata": {"finalizers": None}}, s.id)
-        await s.until_gone(CONFIG_MAP, name)
-        await things.until("mine", READY, lambda xr: len(things.references(xr)) == 1)
-
-    play(scenario)
+    things = await Things.defined(s)
+    await things.compose(resources(entry("one", base={"metadata": {"finalizers": ["example.org/held"]}})))
+    await things.apply("mine")
+    xr = await things.until("mine", READY)
+    name = things.references(xr)[0]["name"]
+    await things.compose(resources(entry("two")))
+    gone = await s.until(CONFIG_MAP, name, lambda obj: obj["metadata"].get("deletionTimestamp"))
+    assert gone["metadata"].get("labels", {}) == {}
+    await s.client.patch_merge(CONFIG_MAP, name, {"metadata": {"finalizers": None}}, s.id)
+    await s.until_gone(CONFIG_MAP, name)
+    await things.until("mine", READY, lambda xr: len(things.references(xr)) == 1)
 
 
-def test_what_nobody_controls_any_more_is_left_alone(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(resources(entry("one", SIZE), entry("two", SIZE)))
-        await things.apply("mine", {"size": "3"})
-        xr = await things.until("mine", READY)
-        name = (await things.composed(xr))["two"]["metadata"]["name"]
-        # Paused, or the engine would take it back at once.
-        await things.change("mine", {"metadata": {"annotations": {"crossplane.io/paused": "true"}}})
-        await things.until("mine", lambda xr: not SYNCED(xr))
-        await s.client.patch_merge(CONFIG_MAP, name, {"metadata": {"ownerReferences": None}}, s.id)
-        await things.compose(resources(entry("one", SIZE)))
-        await things.change("mine", {"metadata": {"annotations": {"crossplane.io/paused": None}}})
-        await things.until("mine", SYNCED, lambda xr: len(things.references(xr)) == 1)
-        left = await s.client.get(CONFIG_MAP, name, s.id)
-        assert "deletionTimestamp" not in left["metadata"]
-
-    play(scenario)
+async def test_what_nobody_controls_any_more_is_left_alone(s):
+    things = await Things.defined(s)
+    await things.compose(resources(entry("one", SIZE), entry("two", SIZE)))
+    await things.apply("mine", {"size": "3"})
+    xr = await things.until("mine", READY)
+    name = (await things.composed(xr))["two"]["metadata"]["name"]
+    # Paused, or the engine would take it back at once.
+    await things.change("mine", {"metadata": {"annotations": {"crossplane.io/paused": "true"}}})
+    await things.until("mine", lambda xr: not SYNCED(xr))
+    await s.client.patch_merge(CONFIG_MAP, name, {"metadata": {"ownerReferences": None}}, s.id)
+    await things.compose(resources(entry("one", SIZE)))
+    await things.change("mine", {"metadata": {"annotations": {"crossplane.io/paused": None}}})
+    await things.until("mine", SYNCED, lambda xr: len(things.references(xr)) == 1)
+    left = await s.client.get(CONFIG_MAP, name, s.id)
+    assert "deletionTimestamp" not in left["metadata"]
 
 
-def test_a_run_that_fails_collects_nothing(play):
+async def test_a_run_that_fails_collects_nothing(s):
     def function(request):
         if request.observed.composite.object["spec"].get("mode") == "boom":
             return Response(results=(Result(SEVERITY_FATAL, "boom"),))
         return desiring(request, one=config_map())
 
-    async def scenario(s, address):
+    with served(function) as address:
         things = await Things.defined(s)
         await things.compose(await calling(s, address))
         await things.apply("mine")
@@ -90,27 +81,21 @@ def test_a_run_that_fails_collects_nothing(play):
         assert set(await things.composed(xr)) == {"one"}
         assert things.references(failed) == things.references(xr)
 
-    with served(function) as address:
-        play(lambda s: scenario(s, address))
 
-
-def test_another_kind_under_the_same_name_replaces_the_old_object(play):
+async def test_another_kind_under_the_same_name_replaces_the_old_object(s):
     """Better than Crossplane, where the old object leaks (reconcile §18)."""
 
-    async def scenario(s):
-        things = await Things.defined(s)
-        buckets = await custom_kind(s)
-        await things.compose(resources(entry("one", SIZE)))
-        await things.apply("mine", {"size": "3"})
-        xr = await things.until("mine", READY)
-        old = things.references(xr)[0]["name"]
-        await things.compose(resources(entry("one", base={"apiVersion": f"{s.group}/v1", "kind": "Bucket"})))
-        await s.until_gone(CONFIG_MAP, old)
-        xr = await things.until("mine", SYNCED, lambda xr: things.references(xr)[0]["kind"] == "Bucket")
+    things = await Things.defined(s)
+    buckets = await custom_kind(s)
+    await things.compose(resources(entry("one", SIZE)))
+    await things.apply("mine", {"size": "3"})
+    xr = await things.until("mine", READY)
+    old = things.references(xr)[0]["name"]
+    await things.compose(resources(entry("one", base={"apiVersion": f"{s.group}/v1", "kind": "Bucket"})))
+    await s.until_gone(CONFIG_MAP, old)
+    xr = await things.until("mine", SYNCED, lambda xr: things.references(xr)[0]["kind"] == "Bucket")
 
-        async def composed():  # references are saved before anything is created
-            return set(await things.composed(xr, buckets)) == {"one"}
+    async def composed():  # references are saved before anything is created
+        return set(await things.composed(xr, buckets)) == {"one"}
 
-        await s.eventually(composed)
-
-    play(scenario)
+    await s.eventually(composed)

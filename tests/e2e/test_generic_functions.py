@@ -38,81 +38,67 @@ async def step(s: Scenario, name: str, **given: Any) -> Object:
     return {"step": name, "functionRef": {"name": f"function-{name}"}, "input": {**about, **given}}
 
 
-def test_a_resource_is_created_when_the_one_before_it_is_ready(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        is_ready = patch("spec.mode", "data.ready")
-        await things.compose(
-            resources(entry("first", is_ready, ready="yes"), entry("second", SIZE)),
-            await step(
-                s, "sequencer", rules=[{"sequence": ["first", "second"]}], resetCompositeReadiness=True
-            ),
-        )
-        await things.apply("mine", {"mode": "no", "size": "3"})
-        xr = await things.until("mine", SYNCED, CREATING)
-        assert list(await things.composed(xr)) == ["first"]
-        waits = 'matching "second" because "first" is not fully ready (0 of 1)'
-        told = f'Pipeline step "sequencer": Delaying creation of resource(s) {waits}'
-        await until_told(s, xr, "Normal", "ComposeResources", told)
-        await things.apply("mine", {"mode": "yes", "size": "3"})
-        xr = await things.until("mine", SYNCED, READY)
-        assert sorted(await things.composed(xr)) == ["first", "second"]
-
-    play(scenario)
+async def test_a_resource_is_created_when_the_one_before_it_is_ready(s):
+    things = await Things.defined(s)
+    is_ready = patch("spec.mode", "data.ready")
+    await things.compose(
+        resources(entry("first", is_ready, ready="yes"), entry("second", SIZE)),
+        await step(s, "sequencer", rules=[{"sequence": ["first", "second"]}], resetCompositeReadiness=True),
+    )
+    await things.apply("mine", {"mode": "no", "size": "3"})
+    xr = await things.until("mine", SYNCED, CREATING)
+    assert list(await things.composed(xr)) == ["first"]
+    waits = 'matching "second" because "first" is not fully ready (0 of 1)'
+    told = f'Pipeline step "sequencer": Delaying creation of resource(s) {waits}'
+    await until_told(s, xr, "Normal", "ComposeResources", told)
+    await things.apply("mine", {"mode": "yes", "size": "3"})
+    xr = await things.until("mine", SYNCED, READY)
+    assert sorted(await things.composed(xr)) == ["first", "second"]
 
 
-def test_scripts_compose_and_follow_what_they_observe(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(
-            await step(s, "python", script=PYTHON),
-            await step(s, "starlark", spec={"source": STARLARK}),
-        )
-        await things.apply("mine", {"size": "3"})
-        xr = await things.until("mine", READY, lambda xr: xr["status"].get("size") == "33")
-        made = {name: obj["data"]["size"] for name, obj in (await things.composed(xr)).items()}
-        assert made == {"python": "33", "starlark": "3"}
-
-    play(scenario)
+async def test_scripts_compose_and_follow_what_they_observe(s):
+    things = await Things.defined(s)
+    await things.compose(
+        await step(s, "python", script=PYTHON),
+        await step(s, "starlark", spec={"source": STARLARK}),
+    )
+    await things.apply("mine", {"size": "3"})
+    xr = await things.until("mine", READY, lambda xr: xr["status"].get("size") == "33")
+    made = {name: obj["data"]["size"] for name, obj in (await things.composed(xr)).items()}
+    assert made == {"python": "33", "starlark": "3"}
 
 
-def test_a_mistake_in_a_script_is_told_with_its_step_and_line(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(await step(s, "python", script=PYTHON))
-        await things.apply("mine", {"mode": "no size"})
-        xr = await things.until("mine", failing("KeyError"))
-        assert message_of(xr) == (
-            'cannot compose resources: pipeline step "python" returned a fatal result: '
-            "cannot run script: script:7, in compose: KeyError: 'size'"
-        )
-        await things.apply("mine", {"size": "1"})
-        await things.until("mine", SYNCED, READY)
-
-    play(scenario)
+async def test_a_mistake_in_a_script_is_told_with_its_step_and_line(s):
+    things = await Things.defined(s)
+    await things.compose(await step(s, "python", script=PYTHON))
+    await things.apply("mine", {"mode": "no size"})
+    xr = await things.until("mine", failing("KeyError"))
+    assert message_of(xr) == (
+        'cannot compose resources: pipeline step "python" returned a fatal result: '
+        "cannot run script: script:7, in compose: KeyError: 'size'"
+    )
+    await things.apply("mine", {"size": "1"})
+    await things.until("mine", SYNCED, READY)
 
 
-def test_conditions_of_composed_resources_reach_the_xr(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        hook = {
-            "matchers": [
-                {
-                    "resources": [{"name": "."}],
-                    "includeCompositeAsResource": True,
-                    "conditions": [
-                        {"type": "Synced", "reason": "(none)"},
-                        {"type": "Nothing", "status": "Unknown"},
-                    ],
-                    "type": "AllResourcesMatchAnyCondition",
-                }
-            ],
-            "setConditions": [{"condition": {"type": "Seen", "status": "True", "reason": "Looked"}}],
-        }
-        await things.compose(
-            resources(entry("one", SIZE)), await step(s, "status-transformer", statusConditionHooks=[hook])
-        )
-        await things.apply("mine", {"size": "1"})
-        await things.until("mine", READY, condition("Seen", "True", "Looked"))
-
-    play(scenario)
+async def test_conditions_of_composed_resources_reach_the_xr(s):
+    things = await Things.defined(s)
+    hook = {
+        "matchers": [
+            {
+                "resources": [{"name": "."}],
+                "includeCompositeAsResource": True,
+                "conditions": [
+                    {"type": "Synced", "reason": "(none)"},
+                    {"type": "Nothing", "status": "Unknown"},
+                ],
+                "type": "AllResourcesMatchAnyCondition",
+            }
+        ],
+        "setConditions": [{"condition": {"type": "Seen", "status": "True", "reason": "Looked"}}],
+    }
+    await things.compose(
+        resources(entry("one", SIZE)), await step(s, "status-transformer", statusConditionHooks=[hook])
+    )
+    await things.apply("mine", {"size": "1"})
+    await things.until("mine", READY, condition("Seen", "True", "Looked"))

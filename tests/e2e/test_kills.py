@@ -22,11 +22,12 @@ from crossply.kube.config import ClusterConfig
 from crossply.values import Object
 from tests.support.e2e.own_controllers import controllers
 from tests.support.e2e.pipelines import SIZE, entry, resources
-from tests.support.e2e.scenario import CONFIG_MAP, PATIENCE, Scenario
+from tests.support.e2e.scenario import CONFIG_MAP, Scenario
 from tests.support.e2e.things import READY, RESOURCE_NAME, SYNCED, Things
 from tests.support.e2e.write_recorder import Witness
+from tests.support.patience import PATIENCE
 
-pytestmark = pytest.mark.xdist_group("replicas")
+pytestmark = [pytest.mark.xdist_group("replicas"), pytest.mark.time_limit(12 * PATIENCE)]
 
 Step = Callable[[Things, str], Awaitable[None]]
 
@@ -61,16 +62,13 @@ class Killer(Witness):
 def at_every_write(own_server, tmp_path):
     """Let the controllers die at the first write that follows an act, then at the second, and so on."""
 
-    def run(prepare: Step, act: Step, check: Step) -> None:
-        async def connected() -> None:
-            async with Client(own_server) as client, asyncio.timeout(12 * PATIENCE):
-                s = Scenario(client, f"t{secrets.token_hex(4)}")
-                async with Killer(own_server, s.id).listening() as killer:
-                    assert isinstance(killer, Killer)
-                    deaths = await _every_write(killer, tmp_path, s, prepare, act, check)
-                    assert deaths, "they died at some writes at least"
-
-        asyncio.run(connected())
+    async def run(prepare: Step, act: Step, check: Step) -> None:
+        async with Client(own_server) as client:
+            s = Scenario(client, f"t{secrets.token_hex(4)}")
+            async with Killer(own_server, s.id).listening() as killer:
+                assert isinstance(killer, Killer)
+                deaths = await _every_write(killer, tmp_path, s, prepare, act, check)
+                assert deaths, "they died at some writes at least"
 
     return run
 
@@ -172,13 +170,13 @@ def is_observed(xr: Object) -> bool:
     return all(each.get("observedGeneration", generation) == generation for each in conditions)
 
 
-def test_dying_while_a_composite_resource_is_made_orphans_and_doubles_nothing(at_every_write) -> None:
-    at_every_write(composed_by, make, is_made)
+async def test_dying_while_a_composite_resource_is_made_orphans_and_doubles_nothing(at_every_write) -> None:
+    await at_every_write(composed_by, make, is_made)
 
 
-def test_dying_while_a_composition_changes_leaves_nothing_behind(at_every_write) -> None:
-    at_every_write(made, recompose, is_recomposed)
+async def test_dying_while_a_composition_changes_leaves_nothing_behind(at_every_write) -> None:
+    await at_every_write(made, recompose, is_recomposed)
 
 
-def test_dying_while_a_composite_resource_is_deleted_lets_it_go(at_every_write) -> None:
-    at_every_write(made, remove, is_gone)
+async def test_dying_while_a_composite_resource_is_deleted_lets_it_go(at_every_write) -> None:
+    await at_every_write(made, remove, is_gone)

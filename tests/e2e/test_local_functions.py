@@ -5,21 +5,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import pathlib
-import secrets
 import textwrap
 from collections.abc import Iterator
 
 import orjson
 import pytest
 
-from crossply.kube.client import Client
 from crossply.kube.config import load_config
 from crossply.kube.kind import Kind
 from crossply.values import Object
 from tests.support.api_servers import embedded
 from tests.support.control_plane import running
 from tests.support.e2e.plans import Plans
-from tests.support.e2e.scenario import FUNCTION, PATIENCE, Scenario, condition
+from tests.support.e2e.scenario import FUNCTION, Scenario, condition, scenario_on
 from tests.support.e2e.things import FAILED, READY, Things
 
 pytestmark = [
@@ -100,14 +98,6 @@ def controller(directory: pathlib.Path, *flags: str) -> Iterator[str]:
             yield server.kubeconfig
 
 
-def play(kubeconfig: str, scenario) -> None:
-    async def connected() -> None:
-        async with Client(load_config(kubeconfig)) as client, asyncio.timeout(3 * PATIENCE):
-            await scenario(await Scenario.begin(client, f"t{secrets.token_hex(4)}"))
-
-    asyncio.run(connected())
-
-
 async def calling(s: Scenario, kind: str, annotations: dict[str, str]) -> Things:
     """A kind of composite resource whose only step calls a Function with these annotations."""
     name = f"{s.id}-{kind}"
@@ -154,21 +144,19 @@ async def refused(s: Scenario, kind: str, annotations: dict[str, str]) -> None:
     ],
     ids=["up", "controller, Container", "controller, External", "controller, Deployment"],
 )
-def test_nothing_of_the_machine_is_run_or_read_and_conditions_say_why(plane, tmp_path):
+async def test_nothing_of_the_machine_is_run_or_read_and_conditions_say_why(plane, tmp_path):
     machine = Machine(tmp_path / "machine")
     (tmp_path / "plane").mkdir()
 
-    async def scenario(s: Scenario) -> None:
-        await asyncio.gather(
-            *(refused(s, kind, annotations) for kind, annotations in machine.annotations().items())
-        )
-
     with plane(tmp_path / "plane") as kubeconfig:
-        play(kubeconfig, scenario)
+        async with scenario_on(load_config(kubeconfig)) as s:
+            await asyncio.gather(
+                *(refused(s, kind, annotations) for kind, annotations in machine.annotations().items())
+            )
     assert not machine.witness.exists()
 
 
-def test_files_below_an_allowed_directory_run_and_others_do_not(tmp_path):
+async def test_files_below_an_allowed_directory_run_and_others_do_not(tmp_path):
     allowed, other = Machine(tmp_path / "allowed"), Machine(tmp_path / "other")
     (tmp_path / "plane").mkdir()
     image = Machine(tmp_path / "plane" / "images" / "unpacked")
@@ -189,58 +177,59 @@ def test_files_below_an_allowed_directory_run_and_others_do_not(tmp_path):
 
     directories = (str(allowed.directory), str(tmp_path / "plane"))
     with up(tmp_path / "plane", f"--allow-local-functions={','.join(directories)}") as kubeconfig:
-        play(kubeconfig, scenario)
+        async with scenario_on(load_config(kubeconfig)) as s:
+            await scenario(s)
     assert allowed.witness.exists()
     assert not other.witness.exists()
     assert not image.witness.exists(), "a package may have brought it"
 
 
-def test_commands_run_where_they_are_allowed(tmp_path):
+async def test_commands_run_where_they_are_allowed(tmp_path):
     machine = Machine(tmp_path / "machine")
     (tmp_path / "plane").mkdir()
 
-    async def scenario(s: Scenario) -> None:
-        things = await calling(s, "command", machine.annotations()["command"])
-        await things.apply("mine")
-        await s.until(things.kind, "mine", lambda xr: FAILED(xr) and "its process ended" in str(xr["status"]))
-
     with up(tmp_path / "plane", "--allow-local-commands") as kubeconfig:
-        play(kubeconfig, scenario)
+        async with scenario_on(load_config(kubeconfig)) as s:
+            things = await calling(s, "command", machine.annotations()["command"])
+            await things.apply("mine")
+            await s.until(
+                things.kind, "mine", lambda xr: FAILED(xr) and "its process ended" in str(xr["status"])
+            )
     assert machine.witness.exists()
 
 
-def test_a_plan_runs_only_what_its_own_files_name_or_its_user_allows(tmp_path):
+async def test_a_plan_runs_only_what_its_own_files_name_or_its_user_allows(tmp_path):
     machine = Machine(tmp_path / "machine")
     plane = tmp_path / "plane"
     plane.mkdir()
     file = str(machine.directory / "main.py")
 
-    async def scenario(s: Scenario) -> None:
-        plans = Plans(s, tmp_path)
-        things = await calling(s, "file", {"crossply.dev/file": file})
-        xr = {
-            "apiVersion": things.kind.api_version,
-            "kind": things.kind.kind,
-            "metadata": {"name": "mine", "namespace": s.id},
-            "spec": {},
-        }
-        function = {
-            "apiVersion": FUNCTION.api_version,
-            "kind": "Function",
-            "metadata": {"name": f"{s.id}-file", "annotations": {"crossply.dev/file": file}},
-            "spec": {"package": "example.org/function:v1"},
-        }
-        plan = await plans.of(xr)
-        assert plan.code == 1
-        assert 'annotation \\"crossply.dev/file\\" names a Python file' in plan.text
-        assert not machine.witness.exists(), "the control plane's Functions are not run here"
-        allowed = await plans.of(xr, words=("-o", "json", "--allow-local-functions", str(machine.directory)))
-        assert allowed.code == 3, allowed.text
-        assert machine.witness.exists()
-        machine.witness.unlink()
-        named = await plans.of(xr, function)
-        assert named.code == 3, named.text
-        assert machine.witness.exists()
-
     with up(plane) as kubeconfig:
-        play(kubeconfig, scenario)
+        async with scenario_on(load_config(kubeconfig)) as s:
+            plans = Plans(s, tmp_path)
+            things = await calling(s, "file", {"crossply.dev/file": file})
+            xr = {
+                "apiVersion": things.kind.api_version,
+                "kind": things.kind.kind,
+                "metadata": {"name": "mine", "namespace": s.id},
+                "spec": {},
+            }
+            function = {
+                "apiVersion": FUNCTION.api_version,
+                "kind": "Function",
+                "metadata": {"name": f"{s.id}-file", "annotations": {"crossply.dev/file": file}},
+                "spec": {"package": "example.org/function:v1"},
+            }
+            plan = await plans.of(xr)
+            assert plan.code == 1
+            assert 'annotation \\"crossply.dev/file\\" names a Python file' in plan.text
+            assert not machine.witness.exists(), "the control plane's Functions are not run here"
+            allowed = await plans.of(
+                xr, words=("-o", "json", "--allow-local-functions", str(machine.directory))
+            )
+            assert allowed.code == 3, allowed.text
+            assert machine.witness.exists()
+            machine.witness.unlink()
+            named = await plans.of(xr, function)
+            assert named.code == 3, named.text
+            assert machine.witness.exists()

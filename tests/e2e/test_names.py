@@ -19,64 +19,52 @@ def generated(prefix, xr, resource):
     return f"{prefix}-{digest[:12]}"
 
 
-def test_a_resource_without_a_name_gets_one_that_is_computed(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(resources(entry("one"), entry("two")))
-        await things.apply("mine")
-        xr = await things.until("mine", READY)
-        made = await things.composed(xr)
-        assert {name: obj["metadata"]["name"] for name, obj in made.items()} == {
-            name: generated("mine", xr, name) for name in ("one", "two")
-        }
-
-    play(scenario)
+async def test_a_resource_without_a_name_gets_one_that_is_computed(s):
+    things = await Things.defined(s)
+    await things.compose(resources(entry("one"), entry("two")))
+    await things.apply("mine")
+    xr = await things.until("mine", READY)
+    made = await things.composed(xr)
+    assert {name: obj["metadata"]["name"] for name, obj in made.items()} == {
+        name: generated("mine", xr, name) for name in ("one", "two")
+    }
 
 
-def test_a_name_that_a_function_chooses_is_used(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        name = patch("metadata.name", "metadata.name")
-        await things.compose(resources(entry("one", name)))
-        await things.apply("mine")
-        xr = await things.until("mine", READY)
-        assert (await things.composed(xr))["one"]["metadata"]["name"] == "mine"
-
-    play(scenario)
+async def test_a_name_that_a_function_chooses_is_used(s):
+    things = await Things.defined(s)
+    name = patch("metadata.name", "metadata.name")
+    await things.compose(resources(entry("one", name)))
+    await things.apply("mine")
+    xr = await things.until("mine", READY)
+    assert (await things.composed(xr))["one"]["metadata"]["name"] == "mine"
 
 
-def test_the_prefix_that_a_function_chooses_is_used(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(resources(entry("one", base={"metadata": {"generateName": "its-own-"}})))
-        await things.apply("mine")
-        xr = await things.until("mine", READY)
-        made = (await things.composed(xr))["one"]
-        assert made["metadata"]["name"] == generated("its-own", xr, "one")
-
-    play(scenario)
+async def test_the_prefix_that_a_function_chooses_is_used(s):
+    things = await Things.defined(s)
+    await things.compose(resources(entry("one", base={"metadata": {"generateName": "its-own-"}})))
+    await things.apply("mine")
+    xr = await things.until("mine", READY)
+    made = (await things.composed(xr))["one"]
+    assert made["metadata"]["name"] == generated("its-own", xr, "one")
 
 
-def test_a_long_prefix_is_cut(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(resources(entry("one")))
-        name = "a" * 63
-        await things.apply(name)
-        xr = await things.until(name, READY)
-        made = (await things.composed(xr))["one"]
-        assert made["metadata"]["name"] == generated("a" * 50, xr, "one")
-
-    play(scenario)
+async def test_a_long_prefix_is_cut(s):
+    things = await Things.defined(s)
+    await things.compose(resources(entry("one")))
+    name = "a" * 63
+    await things.apply(name)
+    xr = await things.until(name, READY)
+    made = (await things.composed(xr))["one"]
+    assert made["metadata"]["name"] == generated("a" * 50, xr, "one")
 
 
-def test_a_function_cannot_rename_or_move_what_exists(play):
+async def test_a_function_cannot_rename_or_move_what_exists(s):
     def function(request):
         mode = request.observed.composite.object["spec"]["mode"]
         metadata = {"name": f"{mode}-name", "namespace": request.observed.composite.object["spec"]["size"]}
         return desiring(request, one=config_map(metadata=metadata, data={"mode": mode}))
 
-    async def scenario(s, address):
+    with served(function) as address:
         things = await Things.defined(s, "Cluster")
         await things.compose(await calling(s, address))
         await things.apply(s.id, {"mode": "first", "size": s.id})
@@ -86,34 +74,25 @@ def test_a_function_cannot_rename_or_move_what_exists(play):
         xr = await things.until(s.id, READY)
         assert [(ref["namespace"], ref["name"]) for ref in things.references(xr)] == [(s.id, "first-name")]
 
-    with served(function) as address:
-        play(lambda s: scenario(s, address))
+
+async def test_an_invalid_name_stops_the_run_before_anything_is_made(s):
+    things = await Things.defined(s)
+    bad = entry("bad", base={"metadata": {"name": "Not_A_Name"}})
+    await things.compose(resources(bad, entry("good", SIZE)))
+    await things.apply("mine", {"size": "3"})
+    told = 'cannot apply composed resource "bad" because it has an invalid name "Not_A_Name"'
+    xr = await things.until("mine", failing(told))
+    assert await things.composed(xr) == {}
+    assert things.references(xr) == []
 
 
-def test_an_invalid_name_stops_the_run_before_anything_is_made(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        bad = entry("bad", base={"metadata": {"name": "Not_A_Name"}})
-        await things.compose(resources(bad, entry("good", SIZE)))
-        await things.apply("mine", {"size": "3"})
-        told = 'cannot apply composed resource "bad" because it has an invalid name "Not_A_Name"'
-        xr = await things.until("mine", failing(told))
-        assert await things.composed(xr) == {}
-        assert things.references(xr) == []
-
-    play(scenario)
-
-
-def test_the_same_xr_made_again_gets_other_names(play):
+async def test_the_same_xr_made_again_gets_other_names(s):
     """Names derive from the XR's identity, so an old object that lingers is never taken for a new one."""
 
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(resources(entry("one")))
-        await things.apply("mine")
-        first = things.references(await things.until("mine", READY))
-        await things.delete("mine")
-        await things.apply("mine")
-        assert things.references(await things.until("mine", READY)) != first
-
-    play(scenario)
+    things = await Things.defined(s)
+    await things.compose(resources(entry("one")))
+    await things.apply("mine")
+    first = things.references(await things.until("mine", READY))
+    await things.delete("mine")
+    await things.apply("mine")
+    assert things.references(await things.until("mine", READY)) != first

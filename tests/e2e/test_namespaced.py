@@ -20,84 +20,69 @@ from tests.support.e2e.things import (
 pytestmark = pytest.mark.xdist_group("e2e")
 
 
-def test_another_namespace_is_overridden_with_a_warning(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(resources(entry("one", SIZE, base={"metadata": {"namespace": "default"}})))
-        await things.apply("mine", {"size": "3"})
-        xr = await things.until("mine", SYNCED, READY)
-        made = (await things.composed(xr))["one"]
-        assert made["metadata"]["namespace"] == s.id
-        assert await s.client.get(CONFIG_MAP, made["metadata"]["name"], "default") is None
-        told = 'cannot create composed resource "one" in namespace "default", '
-        told += f'using XR namespace "{s.id}" instead'
-        await until_told(s, xr, "Warning", "NamespaceOverridden", told)
-
-    play(scenario)
+async def test_another_namespace_is_overridden_with_a_warning(s):
+    things = await Things.defined(s)
+    await things.compose(resources(entry("one", SIZE, base={"metadata": {"namespace": "default"}})))
+    await things.apply("mine", {"size": "3"})
+    xr = await things.until("mine", SYNCED, READY)
+    made = (await things.composed(xr))["one"]
+    assert made["metadata"]["namespace"] == s.id
+    assert await s.client.get(CONFIG_MAP, made["metadata"]["name"], "default") is None
+    told = 'cannot create composed resource "one" in namespace "default", '
+    told += f'using XR namespace "{s.id}" instead'
+    await until_told(s, xr, "Warning", "NamespaceOverridden", told)
 
 
-def test_a_cluster_scoped_resource_is_refused_and_nothing_is_composed(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        wide = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": f"{s.id}-wide"}}
-        await things.compose(resources(entry("wide", base=wide), entry("one", SIZE)))
-        await things.apply("mine", {"size": "3"})
-        xr = await things.until(
-            "mine",
-            failing(
-                f'cannot apply cluster scoped composed resource "wide" (a Namespace named {s.id}-wide) for a '
-                "namespaced composite resource."
-            ),
-        )
-        assert await things.composed(xr) == {}
-        assert await s.client.get(NAMESPACE, f"{s.id}-wide") is None
-
-    play(scenario)
+async def test_a_cluster_scoped_resource_is_refused_and_nothing_is_composed(s):
+    things = await Things.defined(s)
+    wide = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": f"{s.id}-wide"}}
+    await things.compose(resources(entry("wide", base=wide), entry("one", SIZE)))
+    await things.apply("mine", {"size": "3"})
+    xr = await things.until(
+        "mine",
+        failing(
+            f'cannot apply cluster scoped composed resource "wide" (a Namespace named {s.id}-wide) for a '
+            "namespaced composite resource."
+        ),
+    )
+    assert await things.composed(xr) == {}
+    assert await s.client.get(NAMESPACE, f"{s.id}-wide") is None
 
 
-def test_a_cluster_scoped_resource_without_a_name_is_told_by_its_kind(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        wide = {"apiVersion": "v1", "kind": "Namespace"}
-        await things.compose(resources(entry("wide", base=wide)))
-        await things.apply("mine")
-        await things.until("mine", failing('cluster scoped composed resource "wide" (a Namespace) for a'))
-
-    play(scenario)
+async def test_a_cluster_scoped_resource_without_a_name_is_told_by_its_kind(s):
+    things = await Things.defined(s)
+    wide = {"apiVersion": "v1", "kind": "Namespace"}
+    await things.compose(resources(entry("wide", base=wide)))
+    await things.apply("mine")
+    await things.until("mine", failing('cluster scoped composed resource "wide" (a Namespace) for a'))
 
 
-def test_a_cluster_scoped_xr_composes_cluster_scoped_resources(play):
-    async def scenario(s):
-        things = await Things.defined(s, "Cluster")
-        wide = await custom_kind(s, "Wide", namespaced=False)
-        base = {"apiVersion": wide.api_version, "kind": "Wide"}
-        await things.compose(resources(entry("wide", base=base)))
-        await things.apply(s.id)
-        xr = await things.until(s.id, SYNCED, READY)
-        [ref] = things.references(xr)
-        assert "namespace" not in ref
-        assert (await s.client.get(wide, ref["name"]))["metadata"]["ownerReferences"]
-
-    play(scenario)
+async def test_a_cluster_scoped_xr_composes_cluster_scoped_resources(s):
+    things = await Things.defined(s, "Cluster")
+    wide = await custom_kind(s, "Wide", namespaced=False)
+    base = {"apiVersion": wide.api_version, "kind": "Wide"}
+    await things.compose(resources(entry("wide", base=base)))
+    await things.apply(s.id)
+    xr = await things.until(s.id, SYNCED, READY)
+    [ref] = things.references(xr)
+    assert "namespace" not in ref
+    assert (await s.client.get(wide, ref["name"]))["metadata"]["ownerReferences"]
 
 
-def test_a_cluster_scoped_xr_must_say_where(play):
-    async def scenario(s):
-        things = await Things.defined(s, "Cluster")
-        await things.compose(resources(entry("one", SIZE)))
-        await things.apply(s.id, {"size": "3"})
-        await things.until(s.id, failing("namespace"))
-
-    play(scenario)
+async def test_a_cluster_scoped_xr_must_say_where(s):
+    things = await Things.defined(s, "Cluster")
+    await things.compose(resources(entry("one", SIZE)))
+    await things.apply(s.id, {"size": "3"})
+    await things.until(s.id, failing("namespace"))
 
 
-def test_xrs_of_the_same_name_in_two_namespaces_do_not_meet(play):
+async def test_xrs_of_the_same_name_in_two_namespaces_do_not_meet(s):
     def function(request):
         composite = request.observed.composite.object
         data = {"size": composite["spec"]["size"]}
         return desiring(request, one=config_map(metadata={"name": "shared"}, data=data))
 
-    async def scenario(s, address):
+    with served(function) as address:
         things = await Things.defined(s)
         other = f"{s.id}-b"
         await s.client.create(NAMESPACE, {"metadata": {"name": other}})
@@ -117,27 +102,21 @@ def test_xrs_of_the_same_name_in_two_namespaces_do_not_meet(play):
         await s.until(CONFIG_MAP, "shared", lambda obj: obj["data"] == {"size": "3"})
         await s.client.delete(NAMESPACE, other)
 
-    with served(function) as address:
-        play(lambda s: scenario(s, address))
 
-
-def test_the_engines_fields_are_where_the_scope_says(play):
+async def test_the_engines_fields_are_where_the_scope_says(s):
     """Under spec.crossplane; a legacy XR has them in its spec, and references say a namespace."""
 
-    async def scenario(s):
-        modern = await Things.defined(s)
-        legacy = await Things.defined(s, "LegacyCluster", kind="Old")
-        base = {"metadata": {"namespace": s.id}}
-        await modern.compose(resources(entry("one", base=base)))
-        await legacy.compose(resources(entry("one", base=base)), name=f"{s.id}-old")
-        await modern.apply("mine")
-        await legacy.apply(s.id)
-        new, old = await modern.until("mine", READY), await legacy.until(s.id, READY)
-        fields = {"compositionRef", "compositionRevisionRef", "compositionUpdatePolicy", "resourceRefs"}
-        assert set(new["spec"]) == {"crossplane"}
-        assert set(new["spec"]["crossplane"]) == fields
-        assert set(old["spec"]) == fields
-        assert "namespace" not in modern.references(new)[0]
-        assert legacy.references(old)[0]["namespace"] == s.id
-
-    play(scenario)
+    modern = await Things.defined(s)
+    legacy = await Things.defined(s, "LegacyCluster", kind="Old")
+    base = {"metadata": {"namespace": s.id}}
+    await modern.compose(resources(entry("one", base=base)))
+    await legacy.compose(resources(entry("one", base=base)), name=f"{s.id}-old")
+    await modern.apply("mine")
+    await legacy.apply(s.id)
+    new, old = await modern.until("mine", READY), await legacy.until(s.id, READY)
+    fields = {"compositionRef", "compositionRevisionRef", "compositionUpdatePolicy", "resourceRefs"}
+    assert set(new["spec"]) == {"crossplane"}
+    assert set(new["spec"]["crossplane"]) == fields
+    assert set(old["spec"]) == fields
+    assert "namespace" not in modern.references(new)[0]
+    assert legacy.references(old)[0]["namespace"] == s.id

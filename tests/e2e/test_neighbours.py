@@ -15,10 +15,11 @@ from crossply.control.composites.dependencies import UNSETTLED
 from crossply.control.kinds import OPERATION
 from crossply.control.options import Options
 from crossply.values.bounded_cache import BoundedCache
-from tests.support.e2e.in_process import play_with
+from tests.support.e2e.in_process import scenario_with
 from tests.support.e2e.pipelines import calling, entry, resources, served
-from tests.support.e2e.scenario import CONFIG_MAP, PATIENCE
+from tests.support.e2e.scenario import CONFIG_MAP
 from tests.support.e2e.things import READY, SYNCED, Things, config_map, desiring, failing
+from tests.support.patience import PATIENCE
 
 pytestmark = pytest.mark.xdist_group("e2e-neighbours")
 
@@ -45,42 +46,38 @@ async def versions(things, name):
     return sorted(int(each["metadata"]["resourceVersion"]) for each in composed.values())
 
 
-def test_many_writes_for_one_composite_resource_do_not_hold_up_another(own_server):
-    async def scenario(s, address):
-        things = await Things.defined(s)
-        await things.compose(await calling(s, address))
-        await things.apply("many", {"count": MANY})
-
-        async def begun():
-            return await versions(things, "many")
-
-        await s.eventually(begun)
-        await things.apply("one", {"count": 1})
-        await things.until("one", READY)
-        await things.until("many", READY)
-        [one] = await versions(things, "one")
-        after = [version for version in await versions(things, "many") if version > one]
-        assert len(after) > MANY / 4, "it did not wait for all of them"
-
+async def test_many_writes_for_one_composite_resource_do_not_hold_up_another(own_server):
     with served(counted) as address:
-        play_with(own_server, Options(), lambda s: scenario(s, address))
+        async with scenario_with(own_server, Options()) as s:
+            things = await Things.defined(s)
+            await things.compose(await calling(s, address))
+            await things.apply("many", {"count": MANY})
+
+            async def begun():
+                return await versions(things, "many")
+
+            await s.eventually(begun)
+            await things.apply("one", {"count": 1})
+            await things.until("one", READY)
+            await things.until("many", READY)
+            [one] = await versions(things, "one")
+            after = [version for version in await versions(things, "many") if version > one]
+            assert len(after) > MANY / 4, "it did not wait for all of them"
 
 
-def test_more_resources_than_allowed_are_refused_and_nothing_is_written(own_server):
-    async def scenario(s, address):
-        things = await Things.defined(s)
-        await things.compose(await calling(s, address))
-        await things.apply("mine", {"count": 6})
-        xr = await things.until("mine", failing("at most 5 (--max-composed-resources)"))
-        assert not await things.composed(xr)
-        await things.apply("mine", {"count": 5})
-        await things.until("mine", READY, SYNCED)
-
+async def test_more_resources_than_allowed_are_refused_and_nothing_is_written(own_server):
     with served(counted) as address:
-        play_with(own_server, Options(most_composed=5), lambda s: scenario(s, address))
+        async with scenario_with(own_server, Options(most_composed=5)) as s:
+            things = await Things.defined(s)
+            await things.compose(await calling(s, address))
+            await things.apply("mine", {"count": 6})
+            xr = await things.until("mine", failing("at most 5 (--max-composed-resources)"))
+            assert not await things.composed(xr)
+            await things.apply("mine", {"count": 5})
+            await things.until("mine", READY, SYNCED)
 
 
-def test_nothing_is_remembered_of_a_composite_resource_that_is_gone(own_server):
+async def test_nothing_is_remembered_of_a_composite_resource_that_is_gone(own_server):
     async def scenario(s):
         things = await Things.defined(s)
         await things.compose(resources(entry()))
@@ -103,10 +100,13 @@ def test_nothing_is_remembered_of_a_composite_resource_that_is_gone(own_server):
         circuits = [each for each in gc.get_objects() if isinstance(each, Circuit)]
         return any((s.id, "mine") in each for each in circuits)
 
-    play_with(own_server, Options(), scenario)
+    async with scenario_with(own_server, Options()) as s:
+        await scenario(s)
 
 
-def test_no_collection_of_the_control_plane_grows_with_composite_resources_that_came_and_went(own_server):
+async def test_no_collection_of_the_control_plane_grows_with_composite_resources_that_came_and_went(
+    own_server,
+):
     """All collections are counted, before and after."""
 
     async def churn(things, count):
@@ -126,10 +126,11 @@ def test_no_collection_of_the_control_plane_grows_with_composite_resources_that_
         await assert_as_before(s, before)
 
     with served(required_and_composed) as address:
-        play_with(own_server, Options(), lambda s: scenario(s, address))
+        async with scenario_with(own_server, Options()) as s:
+            await scenario(s, address)
 
 
-def test_nothing_is_kept_of_composite_resources_that_are_deleted_while_they_are_composed(own_server):
+async def test_nothing_is_kept_of_composite_resources_that_are_deleted_while_they_are_composed(own_server):
     names = [f"mine-{number}" for number in range(2 * TOLERATED)]
     called, gone = set(), threading.Event()
 
@@ -159,10 +160,11 @@ def test_nothing_is_kept_of_composite_resources_that_are_deleted_while_they_are_
         await assert_as_before(s, before)
 
     with served(slow) as address:
-        play_with(own_server, Options(), lambda s: scenario(s, address))
+        async with scenario_with(own_server, Options()) as s:
+            await scenario(s, address)
 
 
-def test_nothing_is_kept_of_operations_that_are_deleted_while_they_wait(own_server):
+async def test_nothing_is_kept_of_operations_that_are_deleted_while_they_wait(own_server):
     def failed(operation):
         return (operation.get("status") or {}).get("failures")
 
@@ -185,7 +187,8 @@ def test_nothing_is_kept_of_operations_that_are_deleted_while_they_wait(own_serv
         await assert_as_before(s, before)
 
     with served(lambda request: Response(results=(Result(SEVERITY_FATAL, "not now"),))) as address:
-        play_with(own_server, Options(operations=True), lambda s: scenario(s, address))
+        async with scenario_with(own_server, Options(operations=True)) as s:
+            await scenario(s, address)
 
 
 async def assert_as_before(s, before):
@@ -237,7 +240,7 @@ def size_of(field):
     return len(members) + sum(len(each) for each in members if isinstance(each, dict | set | list | deque))
 
 
-def test_a_function_whose_requirements_never_settle_is_called_ever_more_rarely(own_server):
+async def test_a_function_whose_requirements_never_settle_is_called_ever_more_rarely(own_server):
     """Within one run they are asked for a few times; then the composite resource says so, and waits."""
 
     class Unsettled:
@@ -253,23 +256,21 @@ def test_a_function_whose_requirements_never_settle_is_called_ever_more_rarely(o
             selector = ResourceSelector("v1", "ConfigMap", match_name=name, namespace="default")
             return answer._replace(requirements=Requirements({name: selector}))
 
-    async def scenario(s, address):
-        things = await Things.defined(s)
-        await things.compose(await calling(s, address))
-        await things.apply("mine")
-        await things.until("mine", failing("requirements didn't stabilize"))
-        for number in range(20):
-            await things.apply(f"other-{number}", {"mode": "stable"})
-            await things.until(f"other-{number}", READY)
-        runs = unsettled.calls / CALLS_IN_A_RUN
-        assert 1 <= runs < UNSETTLED + MOST_DOUBLINGS
-
     unsettled = Unsettled()
     with served(unsettled) as address:
-        play_with(own_server, Options(), lambda s: scenario(s, address))
+        async with scenario_with(own_server, Options()) as s:
+            things = await Things.defined(s)
+            await things.compose(await calling(s, address))
+            await things.apply("mine")
+            await things.until("mine", failing("requirements didn't stabilize"))
+            for number in range(20):
+                await things.apply(f"other-{number}", {"mode": "stable"})
+                await things.until(f"other-{number}", READY)
+            runs = unsettled.calls / CALLS_IN_A_RUN
+            assert 1 <= runs < UNSETTLED + MOST_DOUBLINGS
 
 
-def test_a_function_that_requires_something_else_each_time_slows_down(own_server):
+async def test_a_function_that_requires_something_else_each_time_slows_down(own_server):
     """Each new requirement is a reason to look again; without a limit that goes on as fast as it can."""
 
     class Restless:
@@ -292,16 +293,14 @@ def test_a_function_that_requires_something_else_each_time_slows_down(own_server
             selector = ResourceSelector("v1", "ConfigMap", match_name=name, namespace="default")
             return answer._replace(requirements=Requirements({name: selector}))
 
-    async def scenario(s, address):
-        things = await Things.defined(s)
-        await things.compose(await calling(s, address))
-        await things.apply("mine")
-        await things.until("mine", READY)
-        for number in range(20):
-            await things.apply(f"other-{number}", {"mode": "stable"})
-            await things.until(f"other-{number}", READY)
-        assert 1 < restless.required < 20
-
     restless = Restless()
     with served(restless) as address:
-        play_with(own_server, Options(), lambda s: scenario(s, address))
+        async with scenario_with(own_server, Options()) as s:
+            things = await Things.defined(s)
+            await things.compose(await calling(s, address))
+            await things.apply("mine")
+            await things.until("mine", READY)
+            for number in range(20):
+                await things.apply(f"other-{number}", {"mode": "stable"})
+                await things.until(f"other-{number}", READY)
+            assert 1 < restless.required < 20

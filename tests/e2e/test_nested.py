@@ -31,59 +31,47 @@ async def nested(s, *entries):
     return outer, inner
 
 
-def test_a_change_at_the_top_reaches_the_leaf_and_readiness_comes_back(play):
-    async def scenario(s):
-        outer, inner = await nested(s, entry("leaf", SIZE, ready="yes"))
-        await outer.apply("root", {"size": "1"})
-        top = await outer.until("root", SYNCED, CREATING)
-        [child] = (await outer.composed(top, inner.kind)).values()
-        child = await inner.until(child["metadata"]["name"], SYNCED, CREATING)
-        leaf = inner.references(child)[0]["name"]
-        await s.client.patch_merge(CONFIG_MAP, leaf, {"data": {"ready": "yes"}}, s.id)
-        await outer.until("root", READY)
-        await outer.apply("root", {"size": "2"})
-        await s.until(CONFIG_MAP, leaf, lambda obj: obj["data"]["size"] == "2")
-
-    play(scenario)
+async def test_a_change_at_the_top_reaches_the_leaf_and_readiness_comes_back(s):
+    outer, inner = await nested(s, entry("leaf", SIZE, ready="yes"))
+    await outer.apply("root", {"size": "1"})
+    top = await outer.until("root", SYNCED, CREATING)
+    [child] = (await outer.composed(top, inner.kind)).values()
+    child = await inner.until(child["metadata"]["name"], SYNCED, CREATING)
+    leaf = inner.references(child)[0]["name"]
+    await s.client.patch_merge(CONFIG_MAP, leaf, {"data": {"ready": "yes"}}, s.id)
+    await outer.until("root", READY)
+    await outer.apply("root", {"size": "2"})
+    await s.until(CONFIG_MAP, leaf, lambda obj: obj["data"]["size"] == "2")
 
 
-def test_names_and_labels_derive_from_the_root(play):
-    async def scenario(s):
-        outer, inner = await nested(s)
-        await outer.apply("root", {"size": "1"})
-        top = await outer.until("root", READY)
-        [child] = (await outer.composed(top, inner.kind)).values()
-        [leaf] = (await inner.composed(child)).values()
-        for obj in (child, leaf):
-            assert obj["metadata"]["labels"]["crossplane.io/composite"] == "root"
-            assert obj["metadata"]["name"].startswith("root-")
-
-    play(scenario)
+async def test_names_and_labels_derive_from_the_root(s):
+    outer, inner = await nested(s)
+    await outer.apply("root", {"size": "1"})
+    top = await outer.until("root", READY)
+    [child] = (await outer.composed(top, inner.kind)).values()
+    [leaf] = (await inner.composed(child)).values()
+    for obj in (child, leaf):
+        assert obj["metadata"]["labels"]["crossplane.io/composite"] == "root"
+        assert obj["metadata"]["name"].startswith("root-")
 
 
-def test_all_of_it_goes_with_the_root(play):
-    async def scenario(s):
-        outer, inner = await nested(s)
-        await outer.apply("root", {"size": "1"})
-        top = await outer.until("root", READY)
-        [child] = (await outer.composed(top, inner.kind)).values()
-        [leaf] = (await inner.composed(child)).values()
-        await outer.delete("root")
-        await s.until_gone(inner.kind, child["metadata"]["name"])
-        await s.until_gone(CONFIG_MAP, leaf["metadata"]["name"])
-
-    play(scenario)
+async def test_all_of_it_goes_with_the_root(s):
+    outer, inner = await nested(s)
+    await outer.apply("root", {"size": "1"})
+    top = await outer.until("root", READY)
+    [child] = (await outer.composed(top, inner.kind)).values()
+    [leaf] = (await inner.composed(child)).values()
+    await outer.delete("root")
+    await s.until_gone(inner.kind, child["metadata"]["name"])
+    await s.until_gone(CONFIG_MAP, leaf["metadata"]["name"])
 
 
-def test_auto_ready_knows_a_nested_xr(play):
-    async def scenario(s):
-        outer, inner = await nested(s)
-        child = entry(
-            "child", base={"apiVersion": inner.kind.api_version, "kind": "Inner", "spec": {"size": "1"}}
-        )
-        child["readinessChecks"] = [{"type": "MatchString", "fieldPath": "x", "matchString": "never"}]
-        await outer.compose(resources(child), await builtin(s, AUTO_READY), name=f"{s.id}-outer")
-        await outer.apply("root", {"size": "1"})
-        await outer.until("root", SYNCED, READY)
-
-    play(scenario)
+async def test_auto_ready_knows_a_nested_xr(s):
+    outer, inner = await nested(s)
+    child = entry(
+        "child", base={"apiVersion": inner.kind.api_version, "kind": "Inner", "spec": {"size": "1"}}
+    )
+    child["readinessChecks"] = [{"type": "MatchString", "fieldPath": "x", "matchString": "never"}]
+    await outer.compose(resources(child), await builtin(s, AUTO_READY), name=f"{s.id}-outer")
+    await outer.apply("root", {"size": "1"})
+    await outer.until("root", SYNCED, READY)

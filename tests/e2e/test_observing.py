@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import json
 import pathlib
 import socket
 import time
 import urllib.request
+from collections.abc import AsyncIterator
 from typing import Any, NamedTuple
 
 import pytest
@@ -21,9 +23,10 @@ from crossply.kube.config import load_config
 from crossply.values import Object
 from tests.support.control_plane import running
 from tests.support.e2e.pipelines import calling, served
-from tests.support.e2e.scenario import EVENT, PATIENCE, SECRET, Scenario, condition
+from tests.support.e2e.scenario import EVENT, SECRET, Scenario, condition
 from tests.support.function_servers import free_port, serving
 from tests.support.otlp_receiver import Received, attributes, receiving
+from tests.support.patience import PATIENCE
 
 pytestmark = [
     pytest.mark.xdist_group("e2e"),
@@ -46,13 +49,10 @@ class Observed(NamedTuple):
     port: int
     collector: Received
 
-    def play(self, scenario: Any, name: str) -> None:
-        async def connected() -> None:
-            config = load_config(str(self.directory / "kubeconfig"))
-            async with Client(config) as client, asyncio.timeout(120):
-                await scenario(await Scenario.begin(client, name))
-
-        asyncio.run(connected())
+    @contextlib.asynccontextmanager
+    async def scenario(self, name: str) -> AsyncIterator[Scenario]:
+        async with Client(load_config(str(self.directory / "kubeconfig"))) as client:
+            yield await Scenario.begin(client, name)
 
     def log(self) -> list[Object]:
         lines = (self.directory / "control-plane.err").read_text().splitlines()
@@ -104,14 +104,12 @@ async def apply(s: Scenario, name: str, **spec: Any) -> None:
     await s.client.apply(s.xrs, body, "test")
 
 
-def test_metrics_count_reconciles_calls_of_functions_and_requests(observed):
-    async def scenario(s):
+async def test_metrics_count_reconciles_calls_of_functions_and_requests(observed):
+    async with observed.scenario("counting") as s:
         await s.offer()
         await s.compose(s.config_map())
         await apply(s, "counted", size="3")
         await s.until(s.xrs, "counted", READY)
-
-    observed.play(scenario, "counting")
     controller = "composite/xdbs.counting.example.org"
     assert observed.counted("controller_runtime_reconcile_total", controller=controller, result="success")
     assert observed.figure("engine_controllers_started_total", controller=controller) == 1
@@ -124,21 +122,19 @@ def test_metrics_count_reconciles_calls_of_functions_and_requests(observed):
     assert observed.figure("engine_watches_started_total", type="configmaps") == 1
 
 
-def test_a_trace_leads_from_the_composite_resource_to_the_function_that_is_called(observed):
+async def test_a_trace_leads_from_the_composite_resource_to_the_function_that_is_called(observed):
     told: list[str] = []
 
     def answer(data: bytes, context: Any) -> bytes:
         told.extend(value for key, value in context.invocation_metadata() if key == "traceparent")
         return encode_response(respond(decode_request(data)))
 
-    async def scenario(s):
+    async with observed.scenario("tracing") as s:
         with serving(v1=answer) as address:
             await s.offer()
             await s.compose(s.config_map(), await calling(s, address))
             await apply(s, "traced", size="3")
             await s.until(s.xrs, "traced", READY)
-
-    observed.play(scenario, "tracing")
     spans = observed.collector.until(
         lambda spans: {span.span_id: span for span in spans} if _is_traced(spans) else None
     )
@@ -163,14 +159,12 @@ def _is_traced(spans: list[Any]) -> bool:
     return any(span.trace_id in called for span in spans if span.name == "reconcile XDb")
 
 
-def test_a_failure_is_logged_with_the_composite_resource_and_its_run(observed):
-    async def scenario(s):
+async def test_a_failure_is_logged_with_the_composite_resource_and_its_run(observed):
+    async with observed.scenario("failing") as s:
         await s.offer()
         await s.compose({"step": "missing", "functionRef": {"name": "not-installed"}})
         await apply(s, "broken")
         await s.until(s.xrs, "broken", lambda xr: "not-installed" in str(xr.get("status")))
-
-    observed.play(scenario, "failing")
     line = observed.logged(xr="XDb broken", code="CP-316")
     assert (line["level"], line["msg"]) == ("warning", "reconcile failed")
     assert line["controller"] == "composite/xdbs.failing.example.org"
@@ -178,18 +172,16 @@ def test_a_failure_is_logged_with_the_composite_resource_and_its_run(observed):
     assert line["run"]
 
 
-def test_a_function_that_fails_for_many_composite_resources_does_not_flood_the_log(observed):
+async def test_a_function_that_fails_for_many_composite_resources_does_not_flood_the_log(observed):
     """Promise: log-flood."""
     many = 150
 
-    async def scenario(s):
+    async with observed.scenario("flooding") as s:
         await s.offer()
         await s.compose({"step": "missing", "functionRef": {"name": "not-installed"}})
         await asyncio.gather(*(apply(s, f"x{index}") for index in range(many)))
         for index in range(many):
             await s.until(s.xrs, f"x{index}", FAILED)
-
-    observed.play(scenario, "flooding")
     controller = "composite/xdbs.flooding.example.org"
     failures = [line for line in observed.log() if line.get("controller") == controller and "code" in line]
     assert observed.figure("controller_runtime_reconcile_errors_total", controller=controller) >= many
@@ -197,7 +189,7 @@ def test_a_function_that_fails_for_many_composite_resources_does_not_flood_the_l
     assert observed.figure("crossply_log_lines_held_back_total", level="warning") > many / 2
 
 
-def test_no_secret_value_is_told_anywhere(observed):
+async def test_no_secret_value_is_told_anywhere(observed):
     """Promise: secret-logs: logs at the finest level, traces, metrics, events, conditions."""
 
     def answer(request: Request):
@@ -210,7 +202,7 @@ def test_no_secret_value_is_told_anywhere(observed):
         composite = Resource({"status": {}}, connection_details={"password": CANARY.encode()})
         return respond(request, desired=State(composite, {"secret": composed}))
 
-    async def scenario(s):
+    async with observed.scenario("canary") as s:
         await s.client.create(SECRET, {"metadata": {"name": "keys", "namespace": s.id}, "data": HIDDEN})
         source = {"name": "keys", "source": "Secret", "secretRef": {"namespace": s.id, "name": "keys"}}
         with served(answer) as address:
@@ -233,8 +225,6 @@ def test_no_secret_value_is_told_anywhere(observed):
         for text in (*told, log, observed.page().encode()):
             for canary in (CANARY, HIDDEN["token"], str(NUMBER)):
                 assert canary.encode() not in text, text
-
-    observed.play(scenario, "canary")
 
 
 def test_what_cannot_be_told_is_no_reason_not_to_start(tmp_path, monkeypatch):

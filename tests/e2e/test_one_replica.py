@@ -10,8 +10,5 @@ pytestmark = pytest.mark.xdist_group("e2e")
 
 
 @pytest.mark.embedded_only("there the controllers may be one of several")
-def test_one_replica_makes_no_leases(play):
-    async def scenario(s):
-        assert (await s.client.list(LEASE, "crossplane-system")).items == []
-
-    play(scenario)
+async def test_one_replica_makes_no_leases(s):
+    assert (await s.client.list(LEASE, "crossplane-system")).items == []

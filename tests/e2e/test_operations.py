@@ -64,7 +64,7 @@ async def children(s: Scenario, label: str, name: str = "it"):
     return [orjson.loads(data) for data in found.items]
 
 
-def test_an_operation_applies_what_its_pipeline_wants_and_never_runs_again(play):
+async def test_an_operation_applies_what_its_pipeline_wants_and_never_runs_again(s):
     """It owns the fields that it applies, and nothing else; what it puts out is in its status."""
     calls = []
 
@@ -77,7 +77,7 @@ def test_an_operation_applies_what_its_pipeline_wants_and_never_runs_again(play)
         told = (Result(SEVERITY_NORMAL, "looked"),)
         return wanting({**obj, "data": {"seen": "yes"}}, results=told, output={"count": 1.0}, ttl=60 * SECOND)
 
-    async def scenario(s, address):
+    with served(function) as address:
         await s.client.create(CONFIG_MAP, config_map(s, "settings", mine="stays"))
         required = {"requirementName": "settings", "apiVersion": "v1", "kind": "ConfigMap"}
         required |= {"name": "settings", "namespace": s.id}
@@ -109,11 +109,8 @@ def test_an_operation_applies_what_its_pipeline_wants_and_never_runs_again(play)
         await s.client.delete(OPERATION, f"{s.id}-it")
         assert (await s.client.get(CONFIG_MAP, "settings", s.id))["data"]["seen"] == "yes"
 
-    with served(function) as address:
-        play(lambda s: scenario(s, address))
 
-
-def test_an_operation_that_fails_is_tried_again_until_it_may_not(play):
+async def test_an_operation_that_fails_is_tried_again_until_it_may_not(s):
     calls = []
 
     def function(request):
@@ -122,7 +119,7 @@ def test_an_operation_that_fails_is_tried_again_until_it_may_not(play):
             return Response(results=(Result(SEVERITY_FATAL, "not now"),))
         return wanting(output={"tries": float(len(calls))})
 
-    async def scenario(s, address):
+    with served(function) as address:
         given = {"apiVersion": "example.org/v1", "kind": "Mode"}
         step = await called(s, address, input={**given, "mode": "once"})
         await s.client.create(OPERATION, made(s, OPERATION, step))
@@ -140,15 +137,12 @@ def test_an_operation_that_fails_is_tried_again_until_it_may_not(play):
         told = 'pipeline step "tell" returned a fatal result: not now'
         await until_told(s, operation, "Warning", "FunctionInvocation", told)
 
-    with served(function) as address:
-        play(lambda s: scenario(s, address))
 
-
-def test_what_cannot_be_applied_is_told(play):
+async def test_what_cannot_be_applied_is_told(s):
     def function(request):
         return wanting({"apiVersion": "no.such.group/v1", "kind": "Nothing", "metadata": {"name": "x"}})
 
-    async def scenario(s, address):
+    with served(function) as address:
         step = await called(s, address)
         await s.client.create(OPERATION, made(s, OPERATION, step, retryLimit=1))
         operation = await s.until(OPERATION, f"{s.id}-it", condition("Succeeded", "False"))
@@ -159,12 +153,9 @@ def test_what_cannot_be_applied_is_told(play):
         (said,) = await s.eventually(told)
         assert said.startswith("cannot apply desired resource: ")
 
-    with served(function) as address:
-        play(lambda s: scenario(s, address))
 
-
-def test_a_cron_operation_makes_operations_on_its_schedule_and_keeps_some(play):
-    async def scenario(s, address):
+async def test_a_cron_operation_makes_operations_on_its_schedule_and_keeps_some(s):
+    with served(lambda request: wanting()) as address:
         step = await called(s, address)
         cron = made(s, CRON_OPERATION, step, schedule="@every 1s", successfulHistoryLimit=1)
         await s.client.create(CRON_OPERATION, cron)
@@ -186,11 +177,8 @@ def test_a_cron_operation_makes_operations_on_its_schedule_and_keeps_some(play):
         )
         assert "expected exactly 5 fields, found 1: [soon]" in message_of(found, "Scheduling")
 
-    with served(lambda request: wanting()) as address:
-        play(lambda s: scenario(s, address))
 
-
-def test_a_watch_operation_makes_an_operation_for_every_change_of_what_it_watches(play):
+async def test_a_watch_operation_makes_an_operation_for_every_change_of_what_it_watches(s):
     seen = []
 
     def function(request):
@@ -231,10 +219,10 @@ def test_a_watch_operation_makes_an_operation_for_every_change_of_what_it_watche
         await s.eventually(look)
 
     with served(function) as address:
-        play(lambda s: scenario(s, address))
+        await scenario(s, address)
 
 
-def test_a_watch_operation_whose_operations_change_what_it_watches_is_slowed_down(play):
+async def test_a_watch_operation_whose_operations_change_what_it_watches_is_slowed_down(s):
     """Without a limit there are hundreds of Operations a minute. It goes on once the loop is over."""
     runs = []
 
@@ -270,23 +258,20 @@ def test_a_watch_operation_whose_operations_change_what_it_watches_is_slowed_dow
         await s.client.delete(WATCH_OPERATION, f"{s.id}-it")
 
     with served(function) as address:
-        play(lambda s: scenario(s, address))
+        await scenario(s, address)
 
 
 _LOOPS = 12
 """Two more than the burst: a loop that ends by itself."""
 
 
-def test_a_watch_operation_of_a_kind_that_is_not_there_waits_for_it(play):
-    async def scenario(s):
-        watch = {"apiVersion": f"{s.group}/v1", "kind": "Nothing"}
-        step = {"step": "x", "functionRef": {"name": "none"}}
-        await s.client.create(WATCH_OPERATION, made(s, WATCH_OPERATION, step, watch=watch))
-        found = await s.until(WATCH_OPERATION, f"{s.id}-it", condition("Watching", "False", "WatchFailed"))
-        assert message_of(found, "Watching").startswith("cannot start watched resource controller watches: ")
-        await delete(s.client, f"{s.id}-it")
-
+async def test_a_watch_operation_of_a_kind_that_is_not_there_waits_for_it(s):
     async def delete(client: Client, name: str) -> None:
         assert await client.delete(WATCH_OPERATION, name)
 
-    play(scenario)
+    watch = {"apiVersion": f"{s.group}/v1", "kind": "Nothing"}
+    step = {"step": "x", "functionRef": {"name": "none"}}
+    await s.client.create(WATCH_OPERATION, made(s, WATCH_OPERATION, step, watch=watch))
+    found = await s.until(WATCH_OPERATION, f"{s.id}-it", condition("Watching", "False", "WatchFailed"))
+    assert message_of(found, "Watching").startswith("cannot start watched resource controller watches: ")
+    await delete(s.client, f"{s.id}-it")

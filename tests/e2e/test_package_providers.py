@@ -36,77 +36,68 @@ MANAGED = "ManagedResourceDefinition"
 REVISION_HEALTHY = condition("RevisionHealthy", "True", "HealthyPackageRevision")
 
 
-def test_what_a_provider_brings_can_be_composed_at_once(play, registry):
+async def test_what_a_provider_brings_can_be_composed_at_once(s: Scenario, registry):
     """Its kinds have roles, which are gathered into those of who composes and of who uses them."""
 
-    async def scenario(s: Scenario) -> None:
-        shelf, group = Shelf(s, registry), f"cloud.{s.group}"
-        await shelf.push("provider-x:v1.0.0", "Provider", crd(group))
-        bucket = {"apiVersion": f"{group}/v1", "kind": "Bucket", "metadata": {"name": s.id}}
-        step = resources(entry("bucket", base=bucket))
-        await shelf.push("platform:v1.0.0", "Configuration", definition(s), composition(s, step))
-        provider = await shelf.install(PROVIDER, "provider-x:v1.0.0")
-        revision = await shelf.revision(PROVIDER, provider, REVISION_HEALTHY)
-        name = f"crossplane:provider:{revision['metadata']['name']}"
-        edit = await s.client.get(CLUSTER_ROLE, f"{name}:aggregate-to-edit")
-        assert edit["metadata"]["labels"]["rbac.crossplane.io/aggregate-to-crossplane"] == "true"
-        assert edit["rules"] == [
-            {"apiGroups": [group], "resources": ["buckets", "buckets/status"], "verbs": ["*"]}
-        ]
-        assert await s.client.get(CLUSTER_ROLE, f"{name}:system")
-        platform = await shelf.install(CONFIGURATION, "platform:v1.0.0")
-        await s.until(DEFINITION, s.xrs.resource, condition("Established", "True"))
-        xr = {"apiVersion": s.api_version, "kind": s.xrs.kind, "metadata": {"name": s.id}, "spec": {}}
-        await s.client.apply(s.xrs, xr, "test")
-        await s.until(s.xrs, s.id, READY)
-        assert await s.client.get(Kind(group, "v1", "Bucket", "buckets", False), s.id)
-        await s.client.delete(s.xrs, s.id)
-        await s.until_gone(s.xrs, s.id)
-        await shelf.remove(CONFIGURATION, platform)
-        await shelf.remove(PROVIDER, provider)
-        await s.until_gone(CLUSTER_ROLE, f"{name}:aggregate-to-edit")
-
-    play(scenario)
+    shelf, group = Shelf(s, registry), f"cloud.{s.group}"
+    await shelf.push("provider-x:v1.0.0", "Provider", crd(group))
+    bucket = {"apiVersion": f"{group}/v1", "kind": "Bucket", "metadata": {"name": s.id}}
+    step = resources(entry("bucket", base=bucket))
+    await shelf.push("platform:v1.0.0", "Configuration", definition(s), composition(s, step))
+    provider = await shelf.install(PROVIDER, "provider-x:v1.0.0")
+    revision = await shelf.revision(PROVIDER, provider, REVISION_HEALTHY)
+    name = f"crossplane:provider:{revision['metadata']['name']}"
+    edit = await s.client.get(CLUSTER_ROLE, f"{name}:aggregate-to-edit")
+    assert edit["metadata"]["labels"]["rbac.crossplane.io/aggregate-to-crossplane"] == "true"
+    assert edit["rules"] == [
+        {"apiGroups": [group], "resources": ["buckets", "buckets/status"], "verbs": ["*"]}
+    ]
+    assert await s.client.get(CLUSTER_ROLE, f"{name}:system")
+    platform = await shelf.install(CONFIGURATION, "platform:v1.0.0")
+    await s.until(DEFINITION, s.xrs.resource, condition("Established", "True"))
+    xr = {"apiVersion": s.api_version, "kind": s.xrs.kind, "metadata": {"name": s.id}, "spec": {}}
+    await s.client.apply(s.xrs, xr, "test")
+    await s.until(s.xrs, s.id, READY)
+    assert await s.client.get(Kind(group, "v1", "Bucket", "buckets", False), s.id)
+    await s.client.delete(s.xrs, s.id)
+    await s.until_gone(s.xrs, s.id)
+    await shelf.remove(CONFIGURATION, platform)
+    await shelf.remove(PROVIDER, provider)
+    await s.until_gone(CLUSTER_ROLE, f"{name}:aggregate-to-edit")
 
 
-def test_a_provider_cannot_bring_a_kind_of_the_control_plane_itself(play, registry):
-    async def scenario(s: Scenario) -> None:
-        shelf = Shelf(s, registry)
-        wicked = crd("pkg.crossplane.io", "Function")
-        await shelf.push("provider-x:v1.0.0", "Provider", wicked, crd(f"cloud.{s.group}"))
-        name = await shelf.install(PROVIDER, "provider-x:v1.0.0")
-        refused = await shelf.revision(PROVIDER, name, condition("RevisionHealthy", "False"))
-        assert said(refused, "RevisionHealthy") == (
-            "cannot establish control of object: functions.pkg.crossplane.io is already controlled by the "
-            "control plane itself"
-        )
-        assert await s.client.get(CRD, f"buckets.cloud.{s.group}") is None
-        await shelf.remove(PROVIDER, name)
-
-    play(scenario)
+async def test_a_provider_cannot_bring_a_kind_of_the_control_plane_itself(s: Scenario, registry):
+    shelf = Shelf(s, registry)
+    wicked = crd("pkg.crossplane.io", "Function")
+    await shelf.push("provider-x:v1.0.0", "Provider", wicked, crd(f"cloud.{s.group}"))
+    name = await shelf.install(PROVIDER, "provider-x:v1.0.0")
+    refused = await shelf.revision(PROVIDER, name, condition("RevisionHealthy", "False"))
+    assert said(refused, "RevisionHealthy") == (
+        "cannot establish control of object: functions.pkg.crossplane.io is already controlled by the "
+        "control plane itself"
+    )
+    assert await s.client.get(CRD, f"buckets.cloud.{s.group}") is None
+    await shelf.remove(PROVIDER, name)
 
 
-def test_a_provider_cannot_bring_a_kind_of_the_api_server(play, registry):
+async def test_a_provider_cannot_bring_a_kind_of_the_api_server(s: Scenario, registry):
     """Its roles would grant the right to the built-in kind to everybody who may use packages."""
 
-    async def scenario(s: Scenario) -> None:
-        shelf = Shelf(s, registry)
-        wicked = crd("scheduling.k8s.io", "PriorityClass")
-        wicked["metadata"]["annotations"] = {"api-approved.kubernetes.io": "unapproved, a test"}
-        await shelf.push("provider-x:v1.0.0", "Provider", wicked)
-        name = await shelf.install(PROVIDER, "provider-x:v1.0.0")
-        refused = await shelf.revision(PROVIDER, name, condition("RevisionHealthy", "False"))
-        assert said(refused, "RevisionHealthy") == (
-            "cannot establish control of object: CustomResourceDefinition "
-            f"{wicked['metadata']['name']} is protected: "
-            "the API server itself serves the API group scheduling.k8s.io"
-        )
-        assert await s.client.get(CRD, wicked["metadata"]["name"]) is None
-        role = f"crossplane:provider:{refused['metadata']['name']}:aggregate-to-edit"
-        assert await s.client.get(CLUSTER_ROLE, role) is None
-        await shelf.remove(PROVIDER, name)
-
-    play(scenario)
+    shelf = Shelf(s, registry)
+    wicked = crd("scheduling.k8s.io", "PriorityClass")
+    wicked["metadata"]["annotations"] = {"api-approved.kubernetes.io": "unapproved, a test"}
+    await shelf.push("provider-x:v1.0.0", "Provider", wicked)
+    name = await shelf.install(PROVIDER, "provider-x:v1.0.0")
+    refused = await shelf.revision(PROVIDER, name, condition("RevisionHealthy", "False"))
+    assert said(refused, "RevisionHealthy") == (
+        "cannot establish control of object: CustomResourceDefinition "
+        f"{wicked['metadata']['name']} is protected: "
+        "the API server itself serves the API group scheduling.k8s.io"
+    )
+    assert await s.client.get(CRD, wicked["metadata"]["name"]) is None
+    role = f"crossplane:provider:{refused['metadata']['name']}:aggregate-to-edit"
+    assert await s.client.get(CLUSTER_ROLE, role) is None
+    await shelf.remove(PROVIDER, name)
 
 
 def test_no_role_grants_what_a_built_in_kind_or_the_control_plane_has():
@@ -128,50 +119,47 @@ def test_no_role_grants_what_a_built_in_kind_or_the_control_plane_has():
     }
 
 
-def test_the_webhooks_of_a_provider_lead_to_its_service(request, play, registry):
+async def test_the_webhooks_of_a_provider_lead_to_its_service(request, s: Scenario, registry):
     """Where its runtime makes a certificate for them; elsewhere the revision says what it waits for."""
 
-    async def scenario(s: Scenario) -> None:
-        shelf, group = Shelf(s, registry), f"cloud.{s.group}"
-        rule = {
-            "apiGroups": [group],
-            "apiVersions": ["*"],
-            "operations": ["CREATE"],
-            "resources": ["buckets"],
+    shelf, group = Shelf(s, registry), f"cloud.{s.group}"
+    rule = {
+        "apiGroups": [group],
+        "apiVersions": ["*"],
+        "operations": ["CREATE"],
+        "resources": ["buckets"],
+    }
+    webhook = {
+        "name": f"buckets.{group}",
+        "clientConfig": {"service": {"name": "x", "namespace": "y", "path": "/validate"}},
+        "rules": [rule],
+        "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+    }
+    hooks = {
+        "apiVersion": WEBHOOKS.api_version,
+        "kind": WEBHOOKS.kind,
+        "metadata": {"name": "validating-webhook-configuration"},
+        "webhooks": [webhook],
+    }
+    await shelf.push("provider-x:v1.0.0", "Provider", crd(group), hooks)
+    name = await shelf.install(PROVIDER, "provider-x:v1.0.0")
+    if request.config.getoption("--server") == "real":
+        await shelf.revision(PROVIDER, name, REVISION_HEALTHY)
+        found = await s.client.get(WEBHOOKS, f"crossplane-provider-{name}")
+        [client] = [each["clientConfig"] for each in found["webhooks"]]
+        assert client["service"] == {
+            "name": name,
+            "namespace": "crossplane-system",
+            "port": 9443,
+            "path": "/validate",
         }
-        webhook = {
-            "name": f"buckets.{group}",
-            "clientConfig": {"service": {"name": "x", "namespace": "y", "path": "/validate"}},
-            "rules": [rule],
-            "sideEffects": "None",
-            "admissionReviewVersions": ["v1"],
-        }
-        hooks = {
-            "apiVersion": WEBHOOKS.api_version,
-            "kind": WEBHOOKS.kind,
-            "metadata": {"name": "validating-webhook-configuration"},
-            "webhooks": [webhook],
-        }
-        await shelf.push("provider-x:v1.0.0", "Provider", crd(group), hooks)
-        name = await shelf.install(PROVIDER, "provider-x:v1.0.0")
-        if request.config.getoption("--server") == "real":
-            await shelf.revision(PROVIDER, name, REVISION_HEALTHY)
-            found = await s.client.get(WEBHOOKS, f"crossplane-provider-{name}")
-            [client] = [each["clientConfig"] for each in found["webhooks"]]
-            assert client["service"] == {
-                "name": name,
-                "namespace": "crossplane-system",
-                "port": 9443,
-                "path": "/validate",
-            }
-            assert client["caBundle"]
-        else:
-            waiting = await shelf.revision(PROVIDER, name, condition("RevisionHealthy", "False"))
-            assert said(waiting, "RevisionHealthy") == (
-                "cannot establish control of object: waiting for package runtime controller to set "
-                "revision's webhook TLS secret"
-            )
-        await shelf.remove(PROVIDER, name)
-        await s.until_gone(WEBHOOKS, f"crossplane-provider-{name}")
-
-    play(scenario)
+        assert client["caBundle"]
+    else:
+        waiting = await shelf.revision(PROVIDER, name, condition("RevisionHealthy", "False"))
+        assert said(waiting, "RevisionHealthy") == (
+            "cannot establish control of object: waiting for package runtime controller to set "
+            "revision's webhook TLS secret"
+        )
+    await shelf.remove(PROVIDER, name)
+    await s.until_gone(WEBHOOKS, f"crossplane-provider-{name}")

@@ -53,57 +53,56 @@ def has_mark(mark: str):
     return lambda found: found["data"].get("mark") == mark
 
 
-def test_a_configuration_is_built_pushed_installed_used_upgraded_and_rolled_back(play, registry, tmp_path):
-    async def scenario(s: Scenario) -> None:
-        shelf = Shelf(s, registry)
-        meta = {
-            "apiVersion": "meta.pkg.crossplane.io/v1",
-            "kind": "Configuration",
-            "metadata": {"name": "platform", "annotations": {"meta.crossplane.io/maintainer": "us"}},
-            "spec": {"crossplane": {"version": ">=v1.14.0"}},
-        }
-        for version in ("v1.0.0", "v1.1.0"):
-            root = written(tmp_path / version, meta, definition(s), marked(s, version))
-            file = str(tmp_path / f"{version}.xpkg")
-            await crossply(s, "xpkg", "build", "-f", root, "-o", file, directory=tmp_path)
-            target = f"{shelf.source('platform')}:{version}"
-            await crossply(s, "xpkg", "push", "-f", file, target, directory=tmp_path)
+async def test_a_configuration_is_built_pushed_installed_used_upgraded_and_rolled_back(
+    s: Scenario, registry, tmp_path
+):
+    shelf = Shelf(s, registry)
+    meta = {
+        "apiVersion": "meta.pkg.crossplane.io/v1",
+        "kind": "Configuration",
+        "metadata": {"name": "platform", "annotations": {"meta.crossplane.io/maintainer": "us"}},
+        "spec": {"crossplane": {"version": ">=v1.14.0"}},
+    }
+    for version in ("v1.0.0", "v1.1.0"):
+        root = written(tmp_path / version, meta, definition(s), marked(s, version))
+        file = str(tmp_path / f"{version}.xpkg")
+        await crossply(s, "xpkg", "build", "-f", root, "-o", file, directory=tmp_path)
+        target = f"{shelf.source('platform')}:{version}"
+        await crossply(s, "xpkg", "push", "-f", file, target, directory=tmp_path)
 
-        source, name = shelf.source("platform"), shelf.installed_as("platform")
-        words = ("xpkg", "install", "configuration", f"{source}:v1.0.0", "--wait=60s")
-        out = await crossply(s, *words, "--revision-history-limit=2", directory=tmp_path)
-        assert out == f"configuration/{name} created\n"
-        first = await shelf.revision(CONFIGURATION, name, REVISION_HEALTHY)
-        brought = [each["kind"] for each in first["status"]["objectRefs"]]
-        assert brought == ["Composition", "CompositeResourceDefinition"], "the last in the alphabet first"
-        assert first["metadata"]["annotations"]["meta.crossplane.io/maintainer"] == "us"
-        await s.until(DEFINITION, s.xrs.resource, condition("Established", "True"))
-        xr = {"apiVersion": s.api_version, "kind": s.xrs.kind, "metadata": {"name": s.id}, "spec": {}}
-        await s.client.apply(s.xrs, xr, "test")
-        await s.until(s.xrs, s.id, READY)
-        await s.until(CONFIG_MAP, s.id, has_mark("v1.0.0"))
+    source, name = shelf.source("platform"), shelf.installed_as("platform")
+    words = ("xpkg", "install", "configuration", f"{source}:v1.0.0", "--wait=60s")
+    out = await crossply(s, *words, "--revision-history-limit=2", directory=tmp_path)
+    assert out == f"configuration/{name} created\n"
+    first = await shelf.revision(CONFIGURATION, name, REVISION_HEALTHY)
+    brought = [each["kind"] for each in first["status"]["objectRefs"]]
+    assert brought == ["Composition", "CompositeResourceDefinition"], "the last in the alphabet first"
+    assert first["metadata"]["annotations"]["meta.crossplane.io/maintainer"] == "us"
+    await s.until(DEFINITION, s.xrs.resource, condition("Established", "True"))
+    xr = {"apiVersion": s.api_version, "kind": s.xrs.kind, "metadata": {"name": s.id}, "spec": {}}
+    await s.client.apply(s.xrs, xr, "test")
+    await s.until(s.xrs, s.id, READY)
+    await s.until(CONFIG_MAP, s.id, has_mark("v1.0.0"))
 
-        update = ("xpkg", "update", "configuration", "--wait=60s")
-        await crossply(s, *update, f"{source}:v1.1.0", directory=tmp_path)
-        await s.until(CONFIG_MAP, s.id, has_mark("v1.1.0"))
-        new, old = await shelf.revisions(CONFIGURATION, name)
-        assert (new["spec"]["revision"], new["spec"]["desiredState"]) == (2, "Active")
-        assert (old["spec"]["revision"], old["spec"]["desiredState"]) == (1, "Inactive")
+    update = ("xpkg", "update", "configuration", "--wait=60s")
+    await crossply(s, *update, f"{source}:v1.1.0", directory=tmp_path)
+    await s.until(CONFIG_MAP, s.id, has_mark("v1.1.0"))
+    new, old = await shelf.revisions(CONFIGURATION, name)
+    assert (new["spec"]["revision"], new["spec"]["desiredState"]) == (2, "Active")
+    assert (old["spec"]["revision"], old["spec"]["desiredState"]) == (1, "Inactive")
 
-        await crossply(s, *update, f"{source}:v1.0.0", directory=tmp_path)
-        await s.until(CONFIG_MAP, s.id, has_mark("v1.0.0"))
-        again, other = await shelf.revisions(CONFIGURATION, name)
-        assert again["metadata"]["name"] == first["metadata"]["name"]
-        assert (again["spec"]["revision"], other["spec"]["desiredState"]) == (3, "Inactive")
+    await crossply(s, *update, f"{source}:v1.0.0", directory=tmp_path)
+    await s.until(CONFIG_MAP, s.id, has_mark("v1.0.0"))
+    again, other = await shelf.revisions(CONFIGURATION, name)
+    assert again["metadata"]["name"] == first["metadata"]["name"]
+    assert (again["spec"]["revision"], other["spec"]["desiredState"]) == (3, "Inactive")
 
-        await shelf.remove(CONFIGURATION, name)
-        await s.until_gone(COMPOSITION, s.id)
-        assert not await shelf.locked()
-
-    play(scenario)
+    await shelf.remove(CONFIGURATION, name)
+    await s.until_gone(COMPOSITION, s.id)
+    assert not await shelf.locked()
 
 
-def test_a_label_of_a_package_does_not_replace_that_of_its_user(play, registry):
+async def test_a_label_of_a_package_does_not_replace_that_of_its_user(s: Scenario, registry):
     """Both would write theirs for ever."""
 
     async def scenario(s: Scenario) -> None:
@@ -132,35 +131,32 @@ def test_a_label_of_a_package_does_not_replace_that_of_its_user(play, registry):
     def labelled(team: str) -> Callable[[Object], bool]:
         return lambda revision: revision["metadata"]["labels"].get("team") == team
 
-    play(scenario)
+    await scenario(s)
 
 
-def test_what_a_package_brought_is_put_back_and_then_nothing_is_written(play, registry):
-    async def scenario(s: Scenario) -> None:
-        shelf = Shelf(s, registry)
-        await shelf.push("platform:v1.0.0", "Configuration", definition(s), marked(s, "v1"))
-        name = await shelf.install(CONFIGURATION, "platform:v1.0.0", commonLabels={"from": "platform"})
-        await s.until(CONFIGURATION, name, HEALTHY)
-        await s.until(DEFINITION, s.xrs.resource, condition("Established", "True"))
-        await s.client.delete(COMPOSITION, s.id)
-        change = {"spec": {"connectionSecretKeys": ["mine"], "group": s.group}}
-        await s.client.patch_merge(DEFINITION, s.xrs.resource, change)
-        restored = await s.until(COMPOSITION, s.id, bool)
-        assert restored["metadata"]["labels"] == {"from": "platform"}
-        kept = await s.client.get(DEFINITION, s.xrs.resource)
-        assert kept["spec"]["connectionSecretKeys"] == ["mine"], "what the package does not say is the user's"
+async def test_what_a_package_brought_is_put_back_and_then_nothing_is_written(s: Scenario, registry):
+    shelf = Shelf(s, registry)
+    await shelf.push("platform:v1.0.0", "Configuration", definition(s), marked(s, "v1"))
+    name = await shelf.install(CONFIGURATION, "platform:v1.0.0", commonLabels={"from": "platform"})
+    await s.until(CONFIGURATION, name, HEALTHY)
+    await s.until(DEFINITION, s.xrs.resource, condition("Established", "True"))
+    await s.client.delete(COMPOSITION, s.id)
+    change = {"spec": {"connectionSecretKeys": ["mine"], "group": s.group}}
+    await s.client.patch_merge(DEFINITION, s.xrs.resource, change)
+    restored = await s.until(COMPOSITION, s.id, bool)
+    assert restored["metadata"]["labels"] == {"from": "platform"}
+    kept = await s.client.get(DEFINITION, s.xrs.resource)
+    assert kept["spec"]["connectionSecretKeys"] == ["mine"], "what the package does not say is the user's"
 
-        revision = await shelf.revision(CONFIGURATION, name)
-        await asyncio.sleep(1)
-        before = await package_writes(s)
-        kind = REVISIONS[CONFIGURATION.kind]
-        await s.client.patch_merge(kind, revision["metadata"]["name"], {"metadata": {"labels": {"a": "b"}}})
-        await asyncio.sleep(1)
-        assert await package_writes(s) == before + 1, "only ours: a look that changes nothing writes nothing"
-        await shelf.remove(CONFIGURATION, name)
-        await s.until_gone(DEFINITION, s.xrs.resource)
-
-    play(scenario)
+    revision = await shelf.revision(CONFIGURATION, name)
+    await asyncio.sleep(1)
+    before = await package_writes(s)
+    kind = REVISIONS[CONFIGURATION.kind]
+    await s.client.patch_merge(kind, revision["metadata"]["name"], {"metadata": {"labels": {"a": "b"}}})
+    await asyncio.sleep(1)
+    assert await package_writes(s) == before + 1, "only ours: a look that changes nothing writes nothing"
+    await shelf.remove(CONFIGURATION, name)
+    await s.until_gone(DEFINITION, s.xrs.resource)
 
 
 async def package_writes(s: Scenario) -> int:
@@ -175,60 +171,52 @@ async def package_writes(s: Scenario) -> int:
     )
 
 
-def test_an_object_that_belongs_to_another_package_is_not_taken(play, registry):
+async def test_an_object_that_belongs_to_another_package_is_not_taken(s: Scenario, registry):
     """Nothing of the package is installed then: everything is tried first."""
 
-    async def scenario(s: Scenario) -> None:
-        shelf = Shelf(s, registry)
-        await shelf.push("first:v1.0.0", "Configuration", definition(s))
-        await shelf.push("second:v1.0.0", "Configuration", definition(s), marked(s, "v1"))
-        first = await shelf.install(CONFIGURATION, "first:v1.0.0")
-        await s.until(CONFIGURATION, first, HEALTHY)
-        second = await shelf.install(CONFIGURATION, "second:v1.0.0")
-        refused = await shelf.revision(CONFIGURATION, second, condition("RevisionHealthy", "False"))
-        told = said(refused, "RevisionHealthy")
-        story = f"cannot establish control of object: {s.xrs.resource} is already controlled by "
-        assert told.startswith(f"{story}ConfigurationRevision {first}-")
-        assert await s.client.get(COMPOSITION, s.id) is None
-        for name in (second, first):
-            await shelf.remove(CONFIGURATION, name)
-
-    play(scenario)
+    shelf = Shelf(s, registry)
+    await shelf.push("first:v1.0.0", "Configuration", definition(s))
+    await shelf.push("second:v1.0.0", "Configuration", definition(s), marked(s, "v1"))
+    first = await shelf.install(CONFIGURATION, "first:v1.0.0")
+    await s.until(CONFIGURATION, first, HEALTHY)
+    second = await shelf.install(CONFIGURATION, "second:v1.0.0")
+    refused = await shelf.revision(CONFIGURATION, second, condition("RevisionHealthy", "False"))
+    told = said(refused, "RevisionHealthy")
+    story = f"cannot establish control of object: {s.xrs.resource} is already controlled by "
+    assert told.startswith(f"{story}ConfigurationRevision {first}-")
+    assert await s.client.get(COMPOSITION, s.id) is None
+    for name in (second, first):
+        await shelf.remove(CONFIGURATION, name)
 
 
-def test_a_definition_that_is_being_deleted_with_its_package_is_said_to_be(play, registry):
+async def test_a_definition_that_is_being_deleted_with_its_package_is_said_to_be(s: Scenario, registry):
     """Another package that brings it can be installed when its composite resources are gone."""
 
-    async def scenario(s: Scenario) -> None:
-        shelf = Shelf(s, registry)
-        await shelf.push("first:v1.0.0", "Configuration", definition(s))
-        await shelf.push("second:v1.0.0", "Configuration", definition(s))
-        first = await shelf.install(CONFIGURATION, "first:v1.0.0")
-        await s.until(CONFIGURATION, first, HEALTHY)
-        await s.until(DEFINITION, s.xrs.resource, condition("Established", "True"))
-        metadata = {"name": s.id, "finalizers": ["example.org/held"]}
-        xr = {"apiVersion": s.xrs.api_version, "kind": s.xrs.kind, "metadata": metadata, "spec": {}}
-        await s.client.apply(s.xrs, xr, "test")
-        await s.client.delete(CONFIGURATION, first)
-        await s.until(DEFINITION, s.xrs.resource, condition("Established", "False"))
-        second = await shelf.install(CONFIGURATION, "second:v1.0.0")
+    shelf = Shelf(s, registry)
+    await shelf.push("first:v1.0.0", "Configuration", definition(s))
+    await shelf.push("second:v1.0.0", "Configuration", definition(s))
+    first = await shelf.install(CONFIGURATION, "first:v1.0.0")
+    await s.until(CONFIGURATION, first, HEALTHY)
+    await s.until(DEFINITION, s.xrs.resource, condition("Established", "True"))
+    metadata = {"name": s.id, "finalizers": ["example.org/held"]}
+    xr = {"apiVersion": s.xrs.api_version, "kind": s.xrs.kind, "metadata": metadata, "spec": {}}
+    await s.client.apply(s.xrs, xr, "test")
+    await s.client.delete(CONFIGURATION, first)
+    await s.until(DEFINITION, s.xrs.resource, condition("Established", "False"))
+    second = await shelf.install(CONFIGURATION, "second:v1.0.0")
 
-        def is_refused(revision):
-            return said(revision, "RevisionHealthy").endswith(" no longer exists")
+    def is_refused(revision):
+        return said(revision, "RevisionHealthy").endswith(" no longer exists")
 
-        told = said(await shelf.revision(CONFIGURATION, second, is_refused), "RevisionHealthy")
-        assert (
-            "and is being deleted and waits for its finalizers: defined.apiextensions.crossplane.io" in told
-        )
-        await s.client.patch_merge(s.xrs, s.id, {"metadata": {"finalizers": None}}, "", "test")
-        await s.until(CONFIGURATION, second, HEALTHY)
-        await shelf.remove(CONFIGURATION, second)
-
-    play(scenario)
+    told = said(await shelf.revision(CONFIGURATION, second, is_refused), "RevisionHealthy")
+    assert "and is being deleted and waits for its finalizers: defined.apiextensions.crossplane.io" in told
+    await s.client.patch_merge(s.xrs, s.id, {"metadata": {"finalizers": None}}, "", "test")
+    await s.until(CONFIGURATION, second, HEALTHY)
+    await shelf.remove(CONFIGURATION, second)
 
 
 @pytest.mark.parametrize("kind", [CONFIGURATION, FUNCTION, PROVIDER], ids=lambda kind: kind.kind)
-def test_a_registry_needs_no_dot_in_its_name_where_it_is_local_or_has_a_port(play, kind):
+async def test_a_registry_needs_no_dot_in_its_name_where_it_is_local_or_has_a_port(s: Scenario, kind):
     async def scenario(s: Scenario) -> None:
         for registry_name in ("localhost:5000", "[::1]:5000", "registry:5000", "localhost"):
             await accepted(s, registry_name)
@@ -242,25 +230,22 @@ def test_a_registry_needs_no_dot_in_its_name_where_it_is_local_or_has_a_port(pla
         await s.client.delete(kind, s.id)
         await s.until_gone(kind, s.id)
 
-    play(scenario)
+    await scenario(s)
 
 
-def test_packages_and_what_they_depend_on_are_installed_from_localhost(play, registry):
-    async def scenario(s: Scenario) -> None:
-        shelf = Shelf(s, f"localhost:{registry.rpartition(':')[2]}")
-        await shelf.push("base:v1.2.0", "Configuration", definition(s))
-        wanted = {"apiVersion": "pkg.crossplane.io/v1", "kind": "Configuration", "version": ">=v1.0.0"}
-        depends = [{**wanted, "package": shelf.source("base")}]
-        await shelf.push("platform:v1.0.0", "Configuration", marked(s, "v1"), dependsOn=depends)
-        name = await shelf.install(CONFIGURATION, "platform:v1.0.0")
-        await s.until(CONFIGURATION, name, HEALTHY)
-        await s.until(CONFIGURATION, shelf.installed_as("base"), HEALTHY)
-        locked = await shelf.locked()
-        assert (locked["base"]["source"], locked["base"]["version"]) == (shelf.source("base"), "v1.2.0")
-        for installed in (name, shelf.installed_as("base")):
-            await shelf.remove(CONFIGURATION, installed)
-
-    play(scenario)
+async def test_packages_and_what_they_depend_on_are_installed_from_localhost(s: Scenario, registry):
+    shelf = Shelf(s, f"localhost:{registry.rpartition(':')[2]}")
+    await shelf.push("base:v1.2.0", "Configuration", definition(s))
+    wanted = {"apiVersion": "pkg.crossplane.io/v1", "kind": "Configuration", "version": ">=v1.0.0"}
+    depends = [{**wanted, "package": shelf.source("base")}]
+    await shelf.push("platform:v1.0.0", "Configuration", marked(s, "v1"), dependsOn=depends)
+    name = await shelf.install(CONFIGURATION, "platform:v1.0.0")
+    await s.until(CONFIGURATION, name, HEALTHY)
+    await s.until(CONFIGURATION, shelf.installed_as("base"), HEALTHY)
+    locked = await shelf.locked()
+    assert (locked["base"]["source"], locked["base"]["version"]) == (shelf.source("base"), "v1.2.0")
+    for installed in (name, shelf.installed_as("base")):
+        await shelf.remove(CONFIGURATION, installed)
 
 
 @pytest.mark.parametrize(
@@ -274,40 +259,34 @@ def test_packages_and_what_they_depend_on_are_installed_from_localhost(play, reg
         ("Function", {}, "validating package contents failed: package meta type is not Configuration"),
     ],
 )
-def test_a_package_that_does_not_fit_says_so(play, registry, kind, spec, message):
-    async def scenario(s: Scenario) -> None:
-        shelf = Shelf(s, registry)
-        await shelf.push("platform:v1.0.0", kind, **spec)
-        name = await shelf.install(CONFIGURATION, "platform:v1.0.0")
-        refused = await shelf.revision(CONFIGURATION, name, condition("RevisionHealthy", "False"))
-        assert said(refused, "RevisionHealthy") == message
-        if spec:
-            await s.client.patch_merge(CONFIGURATION, name, {"spec": {"ignoreCrossplaneConstraints": True}})
-            await s.until(CONFIGURATION, name, HEALTHY)
-        await shelf.remove(CONFIGURATION, name)
-
-    play(scenario)
+async def test_a_package_that_does_not_fit_says_so(s: Scenario, registry, kind, spec, message):
+    shelf = Shelf(s, registry)
+    await shelf.push("platform:v1.0.0", kind, **spec)
+    name = await shelf.install(CONFIGURATION, "platform:v1.0.0")
+    refused = await shelf.revision(CONFIGURATION, name, condition("RevisionHealthy", "False"))
+    assert said(refused, "RevisionHealthy") == message
+    if spec:
+        await s.client.patch_merge(CONFIGURATION, name, {"spec": {"ignoreCrossplaneConstraints": True}})
+        await s.until(CONFIGURATION, name, HEALTHY)
+    await shelf.remove(CONFIGURATION, name)
 
 
-def test_a_revision_that_is_paused_is_left_alone(play, registry):
+async def test_a_revision_that_is_paused_is_left_alone(s: Scenario, registry):
     """Also when it is deleted; without the annotation it goes on where it was."""
 
-    async def scenario(s: Scenario) -> None:
-        shelf = Shelf(s, registry)
-        await shelf.push("platform:v1.0.0", "Configuration", definition(s))
-        name = await shelf.install(CONFIGURATION, "platform:v1.0.0")
-        await s.until(CONFIGURATION, name, HEALTHY)
-        revision = (await shelf.revision(CONFIGURATION, name))["metadata"]["name"]
-        kind = REVISIONS[CONFIGURATION.kind]
-        paused = {"metadata": {"annotations": {"crossplane.io/paused": "true"}}}
-        await s.client.patch_merge(kind, revision, paused)
-        await s.until(kind, revision, condition("Synced", "False", "ReconcilePaused"))
-        await s.client.delete(CONFIGURATION, name)
-        await s.until(kind, revision, lambda found: found["metadata"].get("deletionTimestamp"))
-        assert "platform" in await shelf.locked(), "it has not left the Lock"
-        paused["metadata"]["annotations"]["crossplane.io/paused"] = None
-        await s.client.patch_merge(kind, revision, paused)
-        await s.until_gone(kind, revision)
-        assert await shelf.is_unlocked()
-
-    play(scenario)
+    shelf = Shelf(s, registry)
+    await shelf.push("platform:v1.0.0", "Configuration", definition(s))
+    name = await shelf.install(CONFIGURATION, "platform:v1.0.0")
+    await s.until(CONFIGURATION, name, HEALTHY)
+    revision = (await shelf.revision(CONFIGURATION, name))["metadata"]["name"]
+    kind = REVISIONS[CONFIGURATION.kind]
+    paused = {"metadata": {"annotations": {"crossplane.io/paused": "true"}}}
+    await s.client.patch_merge(kind, revision, paused)
+    await s.until(kind, revision, condition("Synced", "False", "ReconcilePaused"))
+    await s.client.delete(CONFIGURATION, name)
+    await s.until(kind, revision, lambda found: found["metadata"].get("deletionTimestamp"))
+    assert "platform" in await shelf.locked(), "it has not left the Lock"
+    paused["metadata"]["annotations"]["crossplane.io/paused"] = None
+    await s.client.patch_merge(kind, revision, paused)
+    await s.until_gone(kind, revision)
+    assert await shelf.is_unlocked()

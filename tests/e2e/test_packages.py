@@ -29,61 +29,53 @@ def names(revisions):
     return [each["metadata"]["name"] for each in revisions]
 
 
-def test_a_function_gets_a_revision_and_says_which(play):
-    async def scenario(s):
-        function = Installed(s)
-        common = {"commonLabels": {"team": "a"}, "commonAnnotations": {"note": "b"}}
-        await function.apply("localhost:1", {"channel": "stable"}, skipDependencyResolution=True, **common)
-        found = await settled(function)
-        [revision] = await function.until_states("Active")
-        name = revision["metadata"]["name"]
-        assert name.startswith(f"{function.name}-")
-        assert len(name) == len(function.name) + 13
-        assert revision["metadata"]["labels"] == {PACKAGE: function.name, "channel": "stable"}
-        [owner] = revision["metadata"]["ownerReferences"]
-        assert (owner["kind"], owner["controller"], owner["blockOwnerDeletion"]) == ("Function", True, True)
-        assert owner["uid"] == found["metadata"]["uid"]
-        spec = revision["spec"]
-        assert {key: spec[key] for key in common} == common
-        assert spec["image"] == "example.org/function:v1"
-        assert spec["revision"] == 1
-        assert spec["skipDependencyResolution"] is True
-        assert spec["ignoreCrossplaneConstraints"] is False
-        assert spec["packagePullPolicy"] == "IfNotPresent"
-        assert spec["runtimeConfigRef"]["name"] == "default"
-        assert spec["tlsServerSecretName"] == f"{function.name}-tls-server"
-        assert "tlsClientSecretName" not in spec
-        status = found["status"]
-        assert status["currentRevision"] == name
-        assert status["currentIdentifier"] == status["resolvedPackage"] == "example.org/function:v1"
-        await until_told(
-            s, found, "Normal", "InstallPackageRevision", "Successfully installed package revision"
-        )
-
-    play(scenario)
+async def test_a_function_gets_a_revision_and_says_which(s):
+    function = Installed(s)
+    common = {"commonLabels": {"team": "a"}, "commonAnnotations": {"note": "b"}}
+    await function.apply("localhost:1", {"channel": "stable"}, skipDependencyResolution=True, **common)
+    found = await settled(function)
+    [revision] = await function.until_states("Active")
+    name = revision["metadata"]["name"]
+    assert name.startswith(f"{function.name}-")
+    assert len(name) == len(function.name) + 13
+    assert revision["metadata"]["labels"] == {PACKAGE: function.name, "channel": "stable"}
+    [owner] = revision["metadata"]["ownerReferences"]
+    assert (owner["kind"], owner["controller"], owner["blockOwnerDeletion"]) == ("Function", True, True)
+    assert owner["uid"] == found["metadata"]["uid"]
+    spec = revision["spec"]
+    assert {key: spec[key] for key in common} == common
+    assert spec["image"] == "example.org/function:v1"
+    assert spec["revision"] == 1
+    assert spec["skipDependencyResolution"] is True
+    assert spec["ignoreCrossplaneConstraints"] is False
+    assert spec["packagePullPolicy"] == "IfNotPresent"
+    assert spec["runtimeConfigRef"]["name"] == "default"
+    assert spec["tlsServerSecretName"] == f"{function.name}-tls-server"
+    assert "tlsClientSecretName" not in spec
+    status = found["status"]
+    assert status["currentRevision"] == name
+    assert status["currentIdentifier"] == status["resolvedPackage"] == "example.org/function:v1"
+    await until_told(s, found, "Normal", "InstallPackageRevision", "Successfully installed package revision")
 
 
-def test_an_upgrade_keeps_the_revision_before_and_a_way_back_to_it(play):
+async def test_an_upgrade_keeps_the_revision_before_and_a_way_back_to_it(s):
     """The history is one revision beside the current one; the one wanted again gets the highest number."""
 
-    async def scenario(s):
-        function = Installed(s)
-        await function.apply("localhost:1")
-        [first] = names(await function.until_states("Active"))
-        await function.apply("localhost:2")
-        assert names(await function.until_states("Inactive", "Active"))[0] == first
-        await function.apply("localhost:1")
-        await s.eventually(lambda: _highest(function, 3))
-        revisions = await function.until_states("Inactive", "Active")
-        assert names(revisions)[1] == first
-        assert [each["spec"]["revision"] for each in revisions] == [2, 3]
-        for number in (4, 5):
-            await function.apply(f"localhost:{number}")
-            await s.eventually(lambda n=number: _highest(function, n))
-        left = await function.until_states("Inactive", "Active")
-        assert [each["spec"]["revision"] for each in left] == [4, 5]
-
-    play(scenario)
+    function = Installed(s)
+    await function.apply("localhost:1")
+    [first] = names(await function.until_states("Active"))
+    await function.apply("localhost:2")
+    assert names(await function.until_states("Inactive", "Active"))[0] == first
+    await function.apply("localhost:1")
+    await s.eventually(lambda: _highest(function, 3))
+    revisions = await function.until_states("Inactive", "Active")
+    assert names(revisions)[1] == first
+    assert [each["spec"]["revision"] for each in revisions] == [2, 3]
+    for number in (4, 5):
+        await function.apply(f"localhost:{number}")
+        await s.eventually(lambda n=number: _highest(function, n))
+    left = await function.until_states("Inactive", "Active")
+    assert [each["spec"]["revision"] for each in left] == [4, 5]
 
 
 async def _highest(function, number):
@@ -91,40 +83,34 @@ async def _highest(function, number):
     return (await function.revisions())[-1]["spec"]["revision"] == number
 
 
-def test_with_manual_activation_a_user_activates(play):
-    async def scenario(s):
-        function = Installed(s)
-        await function.apply("localhost:1", revisionActivationPolicy="Manual")
-        inactive = condition("Installed", "False", "InactivePackageRevision")
-        found = await s.until(FUNCTION, function.name, inactive)
-        assert message_of(found, "Installed") == "Package is inactive"
-        [revision] = await function.until_states("Inactive")
-        name = revision["metadata"]["name"]
-        await s.client.patch_merge(REVISIONS, name, {"spec": {"desiredState": "Active"}})
-        await settled(function)
-        assert await function.states() == ["Active"]
-
-    play(scenario)
+async def test_with_manual_activation_a_user_activates(s):
+    function = Installed(s)
+    await function.apply("localhost:1", revisionActivationPolicy="Manual")
+    inactive = condition("Installed", "False", "InactivePackageRevision")
+    found = await s.until(FUNCTION, function.name, inactive)
+    assert message_of(found, "Installed") == "Package is inactive"
+    [revision] = await function.until_states("Inactive")
+    name = revision["metadata"]["name"]
+    await s.client.patch_merge(REVISIONS, name, {"spec": {"desiredState": "Active"}})
+    await settled(function)
+    assert await function.states() == ["Active"]
 
 
-def test_a_paused_package_is_left_alone_until_it_goes_on(play):
-    async def scenario(s):
-        function = Installed(s)
-        await function.apply("localhost:1")
-        await settled(function)
-        await _annotate(s, function, "true")
-        paused = condition("Synced", "False", "ReconcilePaused")
-        await s.until(FUNCTION, function.name, paused)
-        target = {"render.crossplane.io/runtime-development-target": "localhost:2"}
-        await s.client.patch_merge(FUNCTION, function.name, {"metadata": {"annotations": target}})
-        await s.until(FUNCTION, function.name, paused)
-        assert await function.states() == ["Active"]
-        await _annotate(s, function, None)
-        found = await s.until(FUNCTION, function.name, lambda obj: INSTALLED(obj) and not paused(obj))
-        assert {each["type"] for each in found["status"]["conditions"]} == {"Installed", "Healthy"}
-        await function.until_states("Inactive", "Active")
-
-    play(scenario)
+async def test_a_paused_package_is_left_alone_until_it_goes_on(s):
+    function = Installed(s)
+    await function.apply("localhost:1")
+    await settled(function)
+    await _annotate(s, function, "true")
+    paused = condition("Synced", "False", "ReconcilePaused")
+    await s.until(FUNCTION, function.name, paused)
+    target = {"render.crossplane.io/runtime-development-target": "localhost:2"}
+    await s.client.patch_merge(FUNCTION, function.name, {"metadata": {"annotations": target}})
+    await s.until(FUNCTION, function.name, paused)
+    assert await function.states() == ["Active"]
+    await _annotate(s, function, None)
+    found = await s.until(FUNCTION, function.name, lambda obj: INSTALLED(obj) and not paused(obj))
+    assert {each["type"] for each in found["status"]["conditions"]} == {"Installed", "Healthy"}
+    await function.until_states("Inactive", "Active")
 
 
 async def _annotate(s, function, value):
@@ -133,63 +119,54 @@ async def _annotate(s, function, value):
 
 
 @pytest.mark.parametrize("kind", ["Function", "Configuration", "Provider"])
-def test_a_package_that_cannot_be_fetched_says_why(play, kind):
-    async def scenario(s):
-        packages = Kind("pkg.crossplane.io", "v1", kind, f"{kind.lower()}s", False)
-        body = {
-            "apiVersion": packages.api_version,
-            "kind": kind,
-            "metadata": {"name": f"{s.id}-nothing"},
-            "spec": {"package": NOWHERE},
-        }
-        made = await s.client.create(packages, body)
-        unpacking = condition("Installed", "False", "UnpackingPackage")
-        found = await s.until(packages, made["metadata"]["name"], unpacking)
-        assert condition("Healthy", "False", "UnhealthyPackageRevision")(found)
-        told = message_of(found, "Installed")
-        assert told.startswith("cannot unpack package: ")
-        assert message_of(found, "Healthy") == told
-        await until_told(s, found, "Warning", "UnpackPackage", told)
-        await s.client.delete(packages, made["metadata"]["name"])
-
-    play(scenario)
+async def test_a_package_that_cannot_be_fetched_says_why(s, kind):
+    packages = Kind("pkg.crossplane.io", "v1", kind, f"{kind.lower()}s", False)
+    body = {
+        "apiVersion": packages.api_version,
+        "kind": kind,
+        "metadata": {"name": f"{s.id}-nothing"},
+        "spec": {"package": NOWHERE},
+    }
+    made = await s.client.create(packages, body)
+    unpacking = condition("Installed", "False", "UnpackingPackage")
+    found = await s.until(packages, made["metadata"]["name"], unpacking)
+    assert condition("Healthy", "False", "UnhealthyPackageRevision")(found)
+    told = message_of(found, "Installed")
+    assert told.startswith("cannot unpack package: ")
+    assert message_of(found, "Healthy") == told
+    await until_told(s, found, "Warning", "UnpackPackage", told)
+    await s.client.delete(packages, made["metadata"]["name"])
 
 
-def test_a_function_that_does_not_say_properly_how_it_is_run_is_told_so(play):
-    async def scenario(s):
-        await s.function(f"{s.id}-odd", "example.org/function:v1", **{"crossply.dev/runtime": "magic"})
-        found = await s.until(FUNCTION, f"{s.id}-odd", condition("Installed", "False", "UnpackingPackage"))
-        assert 'unsupported "crossply.dev/runtime" annotation value "magic"' in message_of(found, "Installed")
-
-    play(scenario)
+async def test_a_function_that_does_not_say_properly_how_it_is_run_is_told_so(s):
+    await s.function(f"{s.id}-odd", "example.org/function:v1", **{"crossply.dev/runtime": "magic"})
+    found = await s.until(FUNCTION, f"{s.id}-odd", condition("Installed", "False", "UnpackingPackage"))
+    assert 'unsupported "crossply.dev/runtime" annotation value "magic"' in message_of(found, "Installed")
 
 
-def test_a_revision_that_somebody_changed_is_put_right_and_what_is_settled_costs_nothing(play):
-    async def scenario(s):
-        function = Installed(s)
-        await function.apply("localhost:1", {"channel": "stable"})
-        await settled(function)
-        [revision] = await function.until_states("Active")
-        name = revision["metadata"]["name"]
-        odd = {"metadata": {"labels": {"channel": "odd", "own": "kept"}}, "spec": {"revision": 7}}
-        await s.client.patch_merge(REVISIONS, name, odd)
+async def test_a_revision_that_somebody_changed_is_put_right_and_what_is_settled_costs_nothing(s):
+    function = Installed(s)
+    await function.apply("localhost:1", {"channel": "stable"})
+    await settled(function)
+    [revision] = await function.until_states("Active")
+    name = revision["metadata"]["name"]
+    odd = {"metadata": {"labels": {"channel": "odd", "own": "kept"}}, "spec": {"revision": 7}}
+    await s.client.patch_merge(REVISIONS, name, odd)
 
-        def right(obj):
-            labels = obj["metadata"]["labels"]
-            return labels["channel"] == "stable" and labels.get("own") == "kept"
+    def right(obj):
+        labels = obj["metadata"]["labels"]
+        return labels["channel"] == "stable" and labels.get("own") == "kept"
 
-        await s.until(REVISIONS, name, right)
-        await settled(function)
+    await s.until(REVISIONS, name, right)
+    await settled(function)
 
-        async def touched_and_left_alone():
-            own = {"metadata": {"labels": {"own": secrets.token_hex(4)}}}
-            touched = await s.client.patch_merge(REVISIONS, name, own)
-            package = await s.client.get(FUNCTION, function.name)
-            await asyncio.sleep(1)
-            same = await s.client.get(REVISIONS, name) == touched
-            return same and await s.client.get(FUNCTION, function.name) == package
+    async def touched_and_left_alone():
+        own = {"metadata": {"labels": {"own": secrets.token_hex(4)}}}
+        touched = await s.client.patch_merge(REVISIONS, name, own)
+        package = await s.client.get(FUNCTION, function.name)
+        await asyncio.sleep(1)
+        same = await s.client.get(REVISIONS, name) == touched
+        return same and await s.client.get(FUNCTION, function.name) == package
 
-        # Others may still have something to say about it.
-        await s.eventually(touched_and_left_alone, 10)
-
-    play(scenario)
+    # Others may still have something to say about it.
+    await s.eventually(touched_and_left_alone, 10)

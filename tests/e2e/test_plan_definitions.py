@@ -32,54 +32,45 @@ def definition(things: Things, **size) -> dict:
     }
 
 
-def test_a_whole_platform_is_planned_before_anything_of_it_exists(plan):
-    async def scenario(s, plans):
-        things = Things(s)
-        planned = await plans.come_true(
-            definition(things, default="7"),
-            composition(things, resources(entry("one", SIZE, STATUS))),
-            things.body("mine"),
-        )
-        assert {each["action"] for each in planned.nodes()} == {"create"}
-        assert node_of(planned, "CustomResourceDefinition")["name"] == things.kind.resource
-        told = {each["path"]: each["after"] for each in node_of(planned, "ConfigMap")["fields"]}
-        assert told["data.size"] == "7"
-
-    plan(scenario)
+async def test_a_whole_platform_is_planned_before_anything_of_it_exists(s, plans):
+    things = Things(s)
+    planned = await plans.come_true(
+        definition(things, default="7"),
+        composition(things, resources(entry("one", SIZE, STATUS))),
+        things.body("mine"),
+    )
+    assert {each["action"] for each in planned.nodes()} == {"create"}
+    assert node_of(planned, "CustomResourceDefinition")["name"] == things.kind.resource
+    told = {each["path"]: each["after"] for each in node_of(planned, "ConfigMap")["fields"]}
+    assert told["data.size"] == "7"
 
 
-def test_a_changed_definition_is_planned_for_the_xrs_of_its_kind(plan):
-    async def scenario(s, plans):
-        things = await settled(s, resources(entry("one", SIZE)))
-        await things.apply("bare", {"mode": "x"})
-        await things.until("bare", SYNCED, READY)
-        stricter = await plans.of(definition(things, pattern="^9"))
-        assert stricter.code == 1
-        assert "would not be valid any more" in node_of(stricter, "Thing", "mine")["error"]
-        assert "spec.size" in node_of(stricter, "Thing", "mine")["error"]
-        filled = await plans.of(definition(things, default="9"))
-        assert filled.code == 3
-        assert node_of(filled, "Thing", "mine")["action"] == "unchanged"
-        assert node_of(filled, "Thing", "bare")["fields"] == [{"path": "spec.size", "after": "9"}]
-
-    plan(scenario)
+async def test_a_changed_definition_is_planned_for_the_xrs_of_its_kind(s, plans):
+    things = await settled(s, resources(entry("one", SIZE)))
+    await things.apply("bare", {"mode": "x"})
+    await things.until("bare", SYNCED, READY)
+    stricter = await plans.of(definition(things, pattern="^9"))
+    assert stricter.code == 1
+    assert "would not be valid any more" in node_of(stricter, "Thing", "mine")["error"]
+    assert "spec.size" in node_of(stricter, "Thing", "mine")["error"]
+    filled = await plans.of(definition(things, default="9"))
+    assert filled.code == 3
+    assert node_of(filled, "Thing", "mine")["action"] == "unchanged"
+    assert node_of(filled, "Thing", "bare")["fields"] == [{"path": "spec.size", "after": "9"}]
 
 
-def test_the_deletion_of_a_definition_is_planned_with_its_xrs(plan):
-    async def scenario(s, plans):
-        things = await settled(
-            s, resources(entry("one", SIZE, base={"metadata": {"namespace": s.id}})), scope="LegacyCluster"
-        )
-        gone = await plans.run("--delete", "-f", "-", "-o", "json", stdin=str(definition(things)))
-        assert {each["kind"]: each["action"] for each in gone.nodes()} == {
-            "CompositeResourceDefinition": "delete",
-            "CustomResourceDefinition": "delete",
-            "Thing": "delete",
-            "ConfigMap": "delete",
-        }
-        kept = await Things.defined(s, kind="Kept")
-        await kept.apply("mine")
-        planned = await plans.run("--delete", "-f", "-", "-o", "json", stdin=str(definition(kept)))
-        assert node_of(planned, "Kept")["notes"] == ["must be deleted first: its definition waits for it"]
-
-    plan(scenario)
+async def test_the_deletion_of_a_definition_is_planned_with_its_xrs(s, plans):
+    things = await settled(
+        s, resources(entry("one", SIZE, base={"metadata": {"namespace": s.id}})), scope="LegacyCluster"
+    )
+    gone = await plans.run("--delete", "-f", "-", "-o", "json", stdin=str(definition(things)))
+    assert {each["kind"]: each["action"] for each in gone.nodes()} == {
+        "CompositeResourceDefinition": "delete",
+        "CustomResourceDefinition": "delete",
+        "Thing": "delete",
+        "ConfigMap": "delete",
+    }
+    kept = await Things.defined(s, kind="Kept")
+    await kept.apply("mine")
+    planned = await plans.run("--delete", "-f", "-", "-o", "json", stdin=str(definition(kept)))
+    assert node_of(planned, "Kept")["notes"] == ["must be deleted first: its definition waits for it"]

@@ -30,81 +30,69 @@ async def nested(s) -> tuple[Things, Things]:
     return outer, inner
 
 
-def test_nested_xrs_are_followed(plan):
-    async def scenario(s, plans):
-        outer, _ = await nested(s)
-        made = await plans.come_true(outer.body("top", {"size": "3"}))
-        assert made.actions() == {"top": "create", "child": "create", "leaf": "create"}
-        [top] = made.document["composites"]
-        assert [each["kind"] for each in walk(top)] == ["Outer", "Thing", "ConfigMap"]
-        changed = await plans.come_true(outer.body("top", {"size": "4"}))
-        assert changed.actions() == {"top": "change", "child": "change", "leaf": "change"}
-        told = {each["path"]: each.get("after") for each in node_of(changed, "Outer")["fields"]}
-        assert told == {"spec.size": "4", "status.size": "4"}
-
-    plan(scenario)
+async def test_nested_xrs_are_followed(s, plans):
+    outer, _ = await nested(s)
+    made = await plans.come_true(outer.body("top", {"size": "3"}))
+    assert made.actions() == {"top": "create", "child": "create", "leaf": "create"}
+    [top] = made.document["composites"]
+    assert [each["kind"] for each in walk(top)] == ["Outer", "Thing", "ConfigMap"]
+    changed = await plans.come_true(outer.body("top", {"size": "4"}))
+    assert changed.actions() == {"top": "change", "child": "change", "leaf": "change"}
+    told = {each["path"]: each.get("after") for each in node_of(changed, "Outer")["fields"]}
+    assert told == {"spec.size": "4", "status.size": "4"}
 
 
-def test_a_composition_of_nested_xrs_is_planned_below_what_composes_them(plan):
-    async def scenario(s, plans):
-        outer, inner = await nested(s)
-        await outer.apply("top", {"size": "3"})
-        await outer.until("top", SYNCED, READY, lambda xr: xr["status"].get("size") == "3")
-        fixed = patch(
-            "spec.size",
-            "data.size",
-            transforms=[{"type": "string", "string": {"fmt": "%s!", "type": "Format"}}],
-        )
-        planned = await plans.come_true(
-            composition(inner, resources(entry("leaf", fixed, STATUS)), name=f"{s.id}-inner")
-        )
-        [top] = planned.document["composites"]
-        assert [each["kind"] for each in walk(top)] == ["Outer", "Thing", "ConfigMap"]
-        assert node_of(planned, "Outer")["fields"] == [{"path": "status.size", "before": "3", "after": "3!"}]
-
-    plan(scenario)
+async def test_a_composition_of_nested_xrs_is_planned_below_what_composes_them(s, plans):
+    outer, inner = await nested(s)
+    await outer.apply("top", {"size": "3"})
+    await outer.until("top", SYNCED, READY, lambda xr: xr["status"].get("size") == "3")
+    fixed = patch(
+        "spec.size",
+        "data.size",
+        transforms=[{"type": "string", "string": {"fmt": "%s!", "type": "Format"}}],
+    )
+    planned = await plans.come_true(
+        composition(inner, resources(entry("leaf", fixed, STATUS)), name=f"{s.id}-inner")
+    )
+    [top] = planned.document["composites"]
+    assert [each["kind"] for each in walk(top)] == ["Outer", "Thing", "ConfigMap"]
+    assert node_of(planned, "Outer")["fields"] == [{"path": "status.size", "before": "3", "after": "3!"}]
 
 
-def test_a_claim_is_planned_with_its_composite_resource(plan):
-    async def scenario(s, plans):
-        await s.offer()
-        await s.compose(s.config_map())
-        body = {
-            "apiVersion": s.api_version,
-            "kind": "Db",
-            "metadata": {"name": "mine", "namespace": s.id},
-            "spec": {"size": "3"},
-        }
-        made = await plans.come_true(body)
-        assert [each["kind"] for each in made.nodes()] == ["Db", "XDb", "ConfigMap"]
-        assert {each["action"] for each in made.nodes()} == {"create"}
-        changed = await plans.come_true({**body, "spec": {"size": "4"}})
-        assert {each["action"] for each in changed.nodes()} == {"change"}
-
-    plan(scenario)
+async def test_a_claim_is_planned_with_its_composite_resource(s, plans):
+    await s.offer()
+    await s.compose(s.config_map())
+    body = {
+        "apiVersion": s.api_version,
+        "kind": "Db",
+        "metadata": {"name": "mine", "namespace": s.id},
+        "spec": {"size": "3"},
+    }
+    made = await plans.come_true(body)
+    assert [each["kind"] for each in made.nodes()] == ["Db", "XDb", "ConfigMap"]
+    assert {each["action"] for each in made.nodes()} == {"create"}
+    changed = await plans.come_true({**body, "spec": {"size": "4"}})
+    assert {each["action"] for each in changed.nodes()} == {"change"}
 
 
-def test_a_requirement_is_planned_with_its_infrastructure(plan):
-    async def scenario(s, plans):
-        design = await whole(s)
-        body = {
-            "apiVersion": design.requirements.api_version,
-            "kind": design.requirements.kind,
-            "metadata": {"name": "mine", "namespace": s.id},
-            "spec": {"region": "west", "storageGB": 10},
-        }
-        made = await plans.of(body)
-        assert made.code == 3, made.text
-        assert [each["kind"] for each in made.nodes()] == ["SqlRequirement", "Sql", "Server", "Secret"]
-        assert {each["action"] for each in made.nodes()} == {"create"}
-        await plans.apply(body)
-        await design.bound()
-        await s.eventually(lambda: _is_settled(plans, body))
-        changed = await plans.come_true({**body, "spec": {"region": "west", "storageGB": 20}})
-        [storage] = [each for each in node_of(changed, "Server")["fields"] if "storage" in each["path"]]
-        assert storage == {"path": "spec.storageMB", "before": 10240, "after": 20480}
-
-    plan(scenario)
+async def test_a_requirement_is_planned_with_its_infrastructure(s, plans):
+    design = await whole(s)
+    body = {
+        "apiVersion": design.requirements.api_version,
+        "kind": design.requirements.kind,
+        "metadata": {"name": "mine", "namespace": s.id},
+        "spec": {"region": "west", "storageGB": 10},
+    }
+    made = await plans.of(body)
+    assert made.code == 3, made.text
+    assert [each["kind"] for each in made.nodes()] == ["SqlRequirement", "Sql", "Server", "Secret"]
+    assert {each["action"] for each in made.nodes()} == {"create"}
+    await plans.apply(body)
+    await design.bound()
+    await s.eventually(lambda: _is_settled(plans, body))
+    changed = await plans.come_true({**body, "spec": {"region": "west", "storageGB": 20}})
+    [storage] = [each for each in node_of(changed, "Server")["fields"] if "storage" in each["path"]]
+    assert storage == {"path": "spec.storageMB", "before": 10240, "after": 20480}
 
 
 async def _is_settled(plans, body) -> bool:
@@ -112,18 +100,15 @@ async def _is_settled(plans, body) -> bool:
     return (await plans.of(body)).code == 0
 
 
-def test_a_deletion_is_planned_with_all_that_goes(plan):
-    async def scenario(s, plans):
-        outer, _ = await nested(s)
-        await outer.apply("top", {"size": "3"})
-        await outer.until("top", SYNCED, READY)
-        planned = await plans.run("--delete", "-f", "-", "-o", "json", stdin=str(outer.body("top")))
-        assert planned.code == 3
-        assert {each["kind"]: each["action"] for each in planned.nodes()} == {
-            "Outer": "delete",
-            "Thing": "delete",
-            "ConfigMap": "delete",
-        }
-        assert (await s.client.list(CONFIG_MAP, s.id, label_selector="crossplane.io/composite")).items
-
-    plan(scenario)
+async def test_a_deletion_is_planned_with_all_that_goes(s, plans):
+    outer, _ = await nested(s)
+    await outer.apply("top", {"size": "3"})
+    await outer.until("top", SYNCED, READY)
+    planned = await plans.run("--delete", "-f", "-", "-o", "json", stdin=str(outer.body("top")))
+    assert planned.code == 3
+    assert {each["kind"]: each["action"] for each in planned.nodes()} == {
+        "Outer": "delete",
+        "Thing": "delete",
+        "ConfigMap": "delete",
+    }
+    assert (await s.client.list(CONFIG_MAP, s.id, label_selector="crossplane.io/composite")).items

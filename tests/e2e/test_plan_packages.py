@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
-from tests.support import registry as peers
 from tests.support.e2e.container_functions import InContainers, telling
 from tests.support.e2e.packages import FUNCTION
 from tests.support.e2e.pipelines import entry, resources
@@ -12,6 +13,7 @@ from tests.support.e2e.plans import Plans
 from tests.support.e2e.scenario import COMPOSITION
 from tests.support.e2e.things import Things
 from tests.support.programs import ENGINE, needs
+from tests.support.registry import docker_registry
 from tests.support.script_images import script_image
 
 pytestmark = [
@@ -25,15 +27,17 @@ BY = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"by": "nobody"}}
 
 
 @pytest.fixture
-def plan(play, tmp_path, tmp_path_factory, monkeypatch):
-    """Play a scenario that is given its `Plans` and a registry; what is pulled for plans goes with it."""
+def plans(s, tmp_path, monkeypatch) -> Plans:
+    """What is pulled for plans goes with the test."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return Plans(s, tmp_path)
 
-    def run(scenario):
-        with peers.docker_registry(tmp_path_factory.mktemp("registry")) as address:
-            play(lambda s: scenario(s, Plans(s, tmp_path), address))
 
-    return run
+@pytest.fixture
+def registry(tmp_path_factory) -> Iterator[str]:
+    """A registry whose images no other test pulls."""
+    with docker_registry(tmp_path_factory.mktemp("registry")) as address:
+        yield address
 
 
 def composed(planned):
@@ -42,43 +46,37 @@ def composed(planned):
     return {each["path"]: each.get("after") for each in node["fields"]}["data.by"]
 
 
-def test_a_plan_calls_the_image_that_is_installed_whatever_its_tag_stands_for_now(plan):
-    async def scenario(s, plans, registry):
-        shelf, things = InContainers(s, registry), await Things.defined(s)
-        await shelf.push_image(telling("installed"), "v1")
-        await shelf.running("v1")
-        await things.compose(resources(entry("made", base=BY)), shelf.step())
-        await shelf.push_image(telling("another"), "v1")
-        assert composed(await plans.of(things.body())) == "installed"
-        await shelf.push_image(telling("upgraded"), "v2")
-        upgrade = {
-            "apiVersion": FUNCTION.api_version,
-            "kind": FUNCTION.kind,
-            "metadata": {"name": shelf.function},
-            "spec": {"package": f"{shelf.source(shelf.name)}:v2"},
-        }
-        assert composed(await plans.of(upgrade, things.body())) == "upgraded"
-
-    plan(scenario)
+async def test_a_plan_calls_the_image_that_is_installed_whatever_its_tag_stands_for_now(s, plans, registry):
+    shelf, things = InContainers(s, registry), await Things.defined(s)
+    await shelf.push_image(telling("installed"), "v1")
+    await shelf.running("v1")
+    await things.compose(resources(entry("made", base=BY)), shelf.step())
+    await shelf.push_image(telling("another"), "v1")
+    assert composed(await plans.of(things.body())) == "installed"
+    await shelf.push_image(telling("upgraded"), "v2")
+    upgrade = {
+        "apiVersion": FUNCTION.api_version,
+        "kind": FUNCTION.kind,
+        "metadata": {"name": shelf.function},
+        "spec": {"package": f"{shelf.source(shelf.name)}:v2"},
+    }
+    assert composed(await plans.of(upgrade, things.body())) == "upgraded"
 
 
-def test_a_plan_runs_the_container_functions_of_a_composition(plan):
-    async def scenario(s, plans, registry):
-        things, shelf = await Things.defined(s), InContainers(s, registry, "painter")
-        await shelf.push_image(script_image("exec busybox sed 's/by: nobody/by: painter/'"), "v1")
-        painter = {"image": f"{shelf.source('painter')}:v1"}
-        body = {
-            "apiVersion": COMPOSITION.api_version,
-            "kind": COMPOSITION.kind,
-            "metadata": {"name": s.id},
-            "spec": {
-                "compositeTypeRef": {"apiVersion": things.kind.api_version, "kind": things.kind.kind},
-                "mode": "Resources",
-                "resources": [{"name": "made", "base": BY, "readinessChecks": [{"type": "None"}]}],
-                "functions": [{"name": "painter", "type": "Container", "container": painter}],
-            },
-        }
-        await s.client.apply(COMPOSITION, body, "test")
-        assert composed(await plans.of(things.body())) == "painter"
-
-    plan(scenario)
+async def test_a_plan_runs_the_container_functions_of_a_composition(s, plans, registry):
+    things, shelf = await Things.defined(s), InContainers(s, registry, "painter")
+    await shelf.push_image(script_image("exec busybox sed 's/by: nobody/by: painter/'"), "v1")
+    painter = {"image": f"{shelf.source('painter')}:v1"}
+    body = {
+        "apiVersion": COMPOSITION.api_version,
+        "kind": COMPOSITION.kind,
+        "metadata": {"name": s.id},
+        "spec": {
+            "compositeTypeRef": {"apiVersion": things.kind.api_version, "kind": things.kind.kind},
+            "mode": "Resources",
+            "resources": [{"name": "made", "base": BY, "readinessChecks": [{"type": "None"}]}],
+            "functions": [{"name": "painter", "type": "Container", "container": painter}],
+        },
+    }
+    await s.client.apply(COMPOSITION, body, "test")
+    assert composed(await plans.of(things.body())) == "painter"

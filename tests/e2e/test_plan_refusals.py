@@ -13,41 +13,34 @@ from tests.support.e2e.things import Things
 pytestmark = pytest.mark.xdist_group("e2e")
 
 
-def test_what_a_function_says_and_what_fails_is_told(plan):
-    async def scenario(s, plans):
-        async def answer(severity, message):
-            things = await Things.defined(s, kind=f"Kind{len(message)}")
-            with served(
-                lambda request: Response(request.desired, results=(Result(severity, message),))
-            ) as address:
-                await things.compose(
-                    await calling(s, address, f"step{len(message)}"), name=f"{s.id}-{len(message)}"
-                )
-                return await plans.of(things.body("mine", {"size": "1"}))
+async def test_what_a_function_says_and_what_fails_is_told(s, plans):
+    async def answer(severity, message):
+        things = await Things.defined(s, kind=f"Kind{len(message)}")
+        with served(
+            lambda request: Response(request.desired, results=(Result(severity, message),))
+        ) as address:
+            await things.compose(
+                await calling(s, address, f"step{len(message)}"), name=f"{s.id}-{len(message)}"
+            )
+            return await plans.of(things.body("mine", {"size": "1"}))
 
-        warned = await answer(SEVERITY_WARNING, "mind the gap")
-        assert warned.code == 3
-        assert warned.nodes()[0]["warnings"] == ['Pipeline step "step12": mind the gap']
-        failed = await answer(SEVERITY_FATAL, "no way through")
-        assert failed.code == 1
-        assert "returned a fatal result: no way through" in failed.nodes()[0]["error"]
-
-    plan(scenario)
+    warned = await answer(SEVERITY_WARNING, "mind the gap")
+    assert warned.code == 3
+    assert warned.nodes()[0]["warnings"] == ['Pipeline step "step12": mind the gap']
+    failed = await answer(SEVERITY_FATAL, "no way through")
+    assert failed.code == 1
+    assert "returned a fatal result: no way through" in failed.nodes()[0]["error"]
 
 
-def test_a_resource_that_the_api_refuses_is_told(plan):
-    async def scenario(s, plans):
-        things = await Things.defined(s)
-        await things.compose(resources(entry("bad", patch("spec.count", "data.count"))))
-        planned = await plans.of(things.body("mine", {"count": 3}))
-        assert planned.code == 1
-        [node] = planned.nodes()
-        assert any(
-            'cannot apply composed resource "bad"' in each
-            for each in (*node.get("warnings", ()), node["error"])
-        )
-
-    plan(scenario)
+async def test_a_resource_that_the_api_refuses_is_told(s, plans):
+    things = await Things.defined(s)
+    await things.compose(resources(entry("bad", patch("spec.count", "data.count"))))
+    planned = await plans.of(things.body("mine", {"count": 3}))
+    assert planned.code == 1
+    [node] = planned.nodes()
+    assert any(
+        'cannot apply composed resource "bad"' in each for each in (*node.get("warnings", ()), node["error"])
+    )
 
 
 @pytest.mark.parametrize(
@@ -57,45 +50,33 @@ def test_a_resource_that_the_api_refuses_is_told(plan):
         ({"apiVersion": "v1"}, "Object 'Kind' is missing", "every object needs kind"),
     ],
 )
-def test_objects_that_cannot_be_planned_are_refused_with_the_next_step(plan, obj, said, hint):
-    async def scenario(s, plans):
-        planned = await plans.of(obj)
-        assert planned.code == 1
-        assert said in planned.said
-        assert hint in planned.said
-
-    plan(scenario)
+async def test_objects_that_cannot_be_planned_are_refused_with_the_next_step(s, plans, obj, said, hint):
+    planned = await plans.of(obj)
+    assert planned.code == 1
+    assert said in planned.said
+    assert hint in planned.said
 
 
-def test_an_object_of_an_unknown_kind_is_told_beside_the_rest(plan):
-    async def scenario(s, plans):
-        things = await settled(s, resources(entry("one", SIZE)))
-        unknown = {"apiVersion": "nowhere.example.org/v1", "kind": "What", "metadata": {"name": "it"}}
-        planned = await plans.of(unknown, things.body("mine", {"size": "4"}))
-        assert planned.code == 1
-        assert node_of(planned, "What")["error"].startswith('no matches for kind "What"')
-        assert node_of(planned, "ConfigMap")["action"] == "change"
-
-    plan(scenario)
+async def test_an_object_of_an_unknown_kind_is_told_beside_the_rest(s, plans):
+    things = await settled(s, resources(entry("one", SIZE)))
+    unknown = {"apiVersion": "nowhere.example.org/v1", "kind": "What", "metadata": {"name": "it"}}
+    planned = await plans.of(unknown, things.body("mine", {"size": "4"}))
+    assert planned.code == 1
+    assert node_of(planned, "What")["error"].startswith('no matches for kind "What"')
+    assert node_of(planned, "ConfigMap")["action"] == "change"
 
 
-def test_an_invalid_xr_is_told_with_the_servers_own_words(plan):
-    async def scenario(s, plans):
-        things = await Things.defined(s)
-        planned = await plans.of(things.body("mine", {"count": "three"}))
-        assert planned.code == 1
-        assert "spec.count" in planned.nodes()[0]["error"]
-
-    plan(scenario)
+async def test_an_invalid_xr_is_told_with_the_servers_own_words(s, plans):
+    things = await Things.defined(s)
+    planned = await plans.of(things.body("mine", {"count": "three"}))
+    assert planned.code == 1
+    assert "spec.count" in planned.nodes()[0]["error"]
 
 
-def test_a_composition_that_cannot_be_read_is_refused(plan):
-    async def scenario(s, plans):
-        things = await settled(s, resources(entry("one", SIZE)))
-        body = composition(things, resources(entry("one", SIZE)))
-        body["spec"]["pipeline"].append(body["spec"]["pipeline"][0])
-        planned = await plans.of(body)
-        assert planned.code == 1
-        assert "spec.pipeline" in node_of(planned, "Composition")["error"]
-
-    plan(scenario)
+async def test_a_composition_that_cannot_be_read_is_refused(s, plans):
+    things = await settled(s, resources(entry("one", SIZE)))
+    body = composition(things, resources(entry("one", SIZE)))
+    body["spec"]["pipeline"].append(body["spec"]["pipeline"][0])
+    planned = await plans.of(body)
+    assert planned.code == 1
+    assert "spec.pipeline" in node_of(planned, "Composition")["error"]

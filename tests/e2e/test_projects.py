@@ -17,43 +17,40 @@ pytestmark = [
 ]
 
 
-def test_a_project_that_was_pushed_is_installed_with_its_functions(play, registry, tmp_path):
+async def test_a_project_that_was_pushed_is_installed_with_its_functions(s: Scenario, registry, tmp_path):
     """The function of a project is a dependency by its digest, and gets the name that Compositions call."""
 
-    async def scenario(s: Scenario) -> None:
-        shelf = Shelf(s, registry)
-        listed = {"source": "Tarball", "tarball": {"name": "fast", "pathPrefix": "fast"}}
-        project = {
-            "apiVersion": "dev.crossplane.io/v1alpha1",
-            "kind": "Project",
-            "metadata": {"name": "platform"},
-            "spec": {
-                "repository": shelf.source("platform"),
-                "functions": [listed],
-                "architectures": ["amd64"],
-            },
-        }
-        file = tmp_path / "crossplane-project.yaml"
-        file.write_text(yaml.dump(project))
-        (tmp_path / "apis").mkdir()
-        api = definition(s)
-        (tmp_path / "apis" / "definition.yaml").write_text(yaml.dump(api))
-        write_archive(package(), str(tmp_path / "fast-amd64.tar"))
-        words = ("-f", str(file), "-o", str(tmp_path / "_output"))
-        await crossply(s, "project", "build", *words, directory=tmp_path)
-        told = await crossply(s, "project", "push", *words, "-t", "v1.0.0", directory=tmp_path)
-        assert told == f'Pushed project "platform" to {shelf.source("platform")}:v1.0.0\n'
+    shelf = Shelf(s, registry)
+    listed = {"source": "Tarball", "tarball": {"name": "fast", "pathPrefix": "fast"}}
+    project = {
+        "apiVersion": "dev.crossplane.io/v1alpha1",
+        "kind": "Project",
+        "metadata": {"name": "platform"},
+        "spec": {
+            "repository": shelf.source("platform"),
+            "functions": [listed],
+            "architectures": ["amd64"],
+        },
+    }
+    file = tmp_path / "crossplane-project.yaml"
+    file.write_text(yaml.dump(project))
+    (tmp_path / "apis").mkdir()
+    api = definition(s)
+    (tmp_path / "apis" / "definition.yaml").write_text(yaml.dump(api))
+    write_archive(package(), str(tmp_path / "fast-amd64.tar"))
+    words = ("-f", str(file), "-o", str(tmp_path / "_output"))
+    await crossply(s, "project", "build", *words, directory=tmp_path)
+    told = await crossply(s, "project", "push", *words, "-t", "v1.0.0", directory=tmp_path)
+    assert told == f'Pushed project "platform" to {shelf.source("platform")}:v1.0.0\n'
 
-        name = await shelf.install(CONFIGURATION, "platform:v1.0.0")
-        await s.until(CONFIGURATION, name, HEALTHY)
-        assert await s.client.get(DEFINITION, api["metadata"]["name"]) is not None
-        function = await s.client.get(FUNCTION, shelf.installed_as("platformfast"))
-        assert function is not None
-        source, _, digest = function["spec"]["package"].partition("@")
-        assert source == shelf.source("platform_fast")
-        assert (await shelf.locked())["platform_fast"]["version"] == digest
+    name = await shelf.install(CONFIGURATION, "platform:v1.0.0")
+    await s.until(CONFIGURATION, name, HEALTHY)
+    assert await s.client.get(DEFINITION, api["metadata"]["name"]) is not None
+    function = await s.client.get(FUNCTION, shelf.installed_as("platformfast"))
+    assert function is not None
+    source, _, digest = function["spec"]["package"].partition("@")
+    assert source == shelf.source("platform_fast")
+    assert (await shelf.locked())["platform_fast"]["version"] == digest
 
-        await shelf.remove(CONFIGURATION, name)
-        await shelf.remove(FUNCTION, shelf.installed_as("platformfast"))
-
-    play(scenario)
+    await shelf.remove(CONFIGURATION, name)
+    await shelf.remove(FUNCTION, shelf.installed_as("platformfast"))

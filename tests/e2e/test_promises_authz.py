@@ -23,7 +23,7 @@ async def elsewhere(s, kind, name, **fields):
     return other
 
 
-def test_xns_refs_the_secret_of_a_composed_resource_is_read_where_the_resource_is(play):
+async def test_xns_refs_the_secret_of_a_composed_resource_is_read_where_the_resource_is(s):
     """Naming another namespace in writeConnectionSecretToRef does not lead there."""
     seen = []
 
@@ -31,7 +31,7 @@ def test_xns_refs_the_secret_of_a_composed_resource_is_read_where_the_resource_i
         seen.extend(each.connection_details for each in request.observed.resources.values())
         return desiring(request)
 
-    async def scenario(s, address):
+    with served(function) as address:
         other = await elsewhere(s, SECRET, "theirs", data=HIDDEN)
         await custom_kind(s)
         things = await Things.defined(s)
@@ -45,66 +45,52 @@ def test_xns_refs_the_secret_of_a_composed_resource_is_read_where_the_resource_i
         assert seen
         assert not any(seen)
 
-    with served(function) as address:
-        play(lambda s: scenario(s, address))
 
-
-def test_xns_refs_connection_details_of_a_namespaced_xr_stay_in_its_namespace(play):
-    async def scenario(s):
-        other = await elsewhere(s, CONFIG_MAP, "anything")
-        things = await Things.defined(s)
-        step = resources(entry("one", connectionDetails=[{"name": "a", "type": "FromValue", "value": "b"}]))
-        step["input"]["writeConnectionSecretToRef"] = {"name": "out", "namespace": other}
-        await things.compose(step)
-        await things.apply("mine")
-        await things.until("mine", SYNCED, READY)
-        assert await s.client.get(SECRET, "out", other) is None
-        assert await s.client.get(SECRET, "out", s.id) is not None
-
-    play(scenario)
+async def test_xns_refs_connection_details_of_a_namespaced_xr_stay_in_its_namespace(s):
+    other = await elsewhere(s, CONFIG_MAP, "anything")
+    things = await Things.defined(s)
+    step = resources(entry("one", connectionDetails=[{"name": "a", "type": "FromValue", "value": "b"}]))
+    step["input"]["writeConnectionSecretToRef"] = {"name": "out", "namespace": other}
+    await things.compose(step)
+    await things.apply("mine")
+    await things.until("mine", SYNCED, READY)
+    assert await s.client.get(SECRET, "out", other) is None
+    assert await s.client.get(SECRET, "out", s.id) is not None
 
 
 @pytest.mark.parametrize("scope", ["Namespaced", "Cluster"])
-def test_xns_refs_references_that_a_user_writes_change_nothing(play, scope):
+async def test_xns_refs_references_that_a_user_writes_change_nothing(s, scope):
     """A reference makes nothing the engine's: what it does not control it neither changes nor deletes."""
 
-    async def scenario(s):
-        things = await Things.defined(s, scope)
-        body = {
-            "metadata": {"name": "precious", "namespace": s.id, "annotations": {RESOURCE_NAME: "precious"}}
-        }
-        before = await s.client.create(CONFIG_MAP, {**body, "data": {"a": "b"}})
-        await things.compose(resources(entry("one", SIZE, base={"metadata": {"namespace": s.id}})))
-        ref = {"apiVersion": "v1", "kind": "ConfigMap", "name": "precious"}
-        if scope == "Cluster":
-            ref["namespace"] = s.id
-        await things.apply(s.id, {"size": "1", **things.engine_spec(resourceRefs=[ref])})
-        await things.until(
-            s.id, SYNCED, READY, lambda xr: [r["name"] for r in things.references(xr)] != ["precious"]
-        )
-        assert await s.client.get(CONFIG_MAP, "precious", s.id) == before
-        await things.delete(s.id)
-        assert await s.client.get(CONFIG_MAP, "precious", s.id) == before
-
-    play(scenario)
+    things = await Things.defined(s, scope)
+    body = {"metadata": {"name": "precious", "namespace": s.id, "annotations": {RESOURCE_NAME: "precious"}}}
+    before = await s.client.create(CONFIG_MAP, {**body, "data": {"a": "b"}})
+    await things.compose(resources(entry("one", SIZE, base={"metadata": {"namespace": s.id}})))
+    ref = {"apiVersion": "v1", "kind": "ConfigMap", "name": "precious"}
+    if scope == "Cluster":
+        ref["namespace"] = s.id
+    await things.apply(s.id, {"size": "1", **things.engine_spec(resourceRefs=[ref])})
+    await things.until(
+        s.id, SYNCED, READY, lambda xr: [r["name"] for r in things.references(xr)] != ["precious"]
+    )
+    assert await s.client.get(CONFIG_MAP, "precious", s.id) == before
+    await things.delete(s.id)
+    assert await s.client.get(CONFIG_MAP, "precious", s.id) == before
 
 
-def test_xns_refs_an_xr_does_not_act_on_what_carries_its_label(play):
+async def test_xns_refs_an_xr_does_not_act_on_what_carries_its_label(s):
     """A label is no ownership: an object that claims to be a part of the XR is not touched."""
 
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(resources(entry("one", SIZE)))
-        metadata = {
-            "name": "pretender",
-            "namespace": s.id,
-            "labels": {"crossplane.io/composite": "mine"},
-            "annotations": {RESOURCE_NAME: "two"},
-        }
-        before = await s.client.create(CONFIG_MAP, {"metadata": metadata, "data": {"a": "b"}})
-        await things.apply("mine", {"size": "1"})
-        xr = await things.until("mine", SYNCED, READY)
-        assert len(things.references(xr)) == 1
-        assert await s.client.get(CONFIG_MAP, "pretender", s.id) == before
-
-    play(scenario)
+    things = await Things.defined(s)
+    await things.compose(resources(entry("one", SIZE)))
+    metadata = {
+        "name": "pretender",
+        "namespace": s.id,
+        "labels": {"crossplane.io/composite": "mine"},
+        "annotations": {RESOURCE_NAME: "two"},
+    }
+    before = await s.client.create(CONFIG_MAP, {"metadata": metadata, "data": {"a": "b"}})
+    await things.apply("mine", {"size": "1"})
+    xr = await things.until("mine", SYNCED, READY)
+    assert len(things.references(xr)) == 1
+    assert await s.client.get(CONFIG_MAP, "pretender", s.id) == before

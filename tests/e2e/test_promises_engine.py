@@ -17,48 +17,42 @@ pytestmark = pytest.mark.xdist_group("e2e")
 SLOWED_DOWN = condition("Responsive", "False", "WatchCircuitOpen")
 
 
-def test_conflicting_writers_an_apply_without_force_is_refused(play):
+async def test_conflicting_writers_an_apply_without_force_is_refused(s):
     """The engine's fields are its own; fields that nobody else has are everybody's."""
 
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(resources(entry("one", SIZE)))
-        await things.apply("mine", {"size": "1"})
-        xr = await things.until("mine", READY)
-        body = {"apiVersion": "v1", "kind": "ConfigMap"}
-        body["metadata"] = {"name": things.references(xr)[0]["name"], "namespace": s.id}
-        with pytest.raises(Conflict):
-            await s.client.apply(CONFIG_MAP, {**body, "data": {"size": "2"}}, "somebody", force=False)
-        await s.client.apply(CONFIG_MAP, {**body, "data": {"theirs": "x"}}, "somebody", force=False)
-        await things.apply("mine", {"size": "3"})
-        both = {"size": "3", "theirs": "x"}
-        await s.until(CONFIG_MAP, body["metadata"]["name"], lambda obj: obj["data"] == both)
-
-    play(scenario)
+    things = await Things.defined(s)
+    await things.compose(resources(entry("one", SIZE)))
+    await things.apply("mine", {"size": "1"})
+    xr = await things.until("mine", READY)
+    body = {"apiVersion": "v1", "kind": "ConfigMap"}
+    body["metadata"] = {"name": things.references(xr)[0]["name"], "namespace": s.id}
+    with pytest.raises(Conflict):
+        await s.client.apply(CONFIG_MAP, {**body, "data": {"size": "2"}}, "somebody", force=False)
+    await s.client.apply(CONFIG_MAP, {**body, "data": {"theirs": "x"}}, "somebody", force=False)
+    await things.apply("mine", {"size": "3"})
+    both = {"size": "3", "theirs": "x"}
+    await s.until(CONFIG_MAP, body["metadata"]["name"], lambda obj: obj["data"] == both)
 
 
-def test_conflicting_writers_a_fight_is_slowed_down_and_an_edit_still_counts(play):
+async def test_conflicting_writers_a_fight_is_slowed_down_and_an_edit_still_counts(s):
     """Two that undo each other's work would go on for ever; the XR says with whom it fights."""
 
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(resources(entry("one", SIZE)))
-        await things.apply("mine", {"size": "1"})
-        xr = await things.until("mine", READY)
-        name = things.references(xr)[0]["name"]
-        enough = asyncio.Event()
-        fighting = asyncio.create_task(fight(s, name, enough))
-        try:
-            xr = await things.until("mine", SLOWED_DOWN)
-        finally:
-            enough.set()
-            await fighting
-        [said] = [c["message"] for c in xr["status"]["conditions"] if c["type"] == "Responsive"]
-        assert f"ConfigMap/{name}" in said
-        await things.change("mine", {"spec": {"size": "2"}})
-        await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"size": "2"}, 10)
-
-    play(scenario)
+    things = await Things.defined(s)
+    await things.compose(resources(entry("one", SIZE)))
+    await things.apply("mine", {"size": "1"})
+    xr = await things.until("mine", READY)
+    name = things.references(xr)[0]["name"]
+    enough = asyncio.Event()
+    fighting = asyncio.create_task(fight(s, name, enough))
+    try:
+        xr = await things.until("mine", SLOWED_DOWN)
+    finally:
+        enough.set()
+        await fighting
+    [said] = [c["message"] for c in xr["status"]["conditions"] if c["type"] == "Responsive"]
+    assert f"ConfigMap/{name}" in said
+    await things.change("mine", {"spec": {"size": "2"}})
+    await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"size": "2"}, 10)
 
 
 async def fight(s, name, enough):
@@ -70,7 +64,7 @@ async def fight(s, name, enough):
         await asyncio.sleep(0.005)
 
 
-def test_delete_order_nothing_is_made_for_an_xr_that_was_deleted_meanwhile(play):
+async def test_delete_order_nothing_is_made_for_an_xr_that_was_deleted_meanwhile(s):
     """The function takes its time; until it answers, the XR was deleted."""
     called, release = threading.Event(), threading.Event()
 
@@ -79,24 +73,21 @@ def test_delete_order_nothing_is_made_for_an_xr_that_was_deleted_meanwhile(play)
         release.wait(30)
         return desiring(request, one=config_map())
 
-    async def scenario(s, address):
-        things = await Things.defined(s)
-        await things.compose(await calling(s, address))
-        await things.apply("mine", finalizers=["example.org/held"])
-        await asyncio.to_thread(called.wait, 30)
-        await s.client.delete(things.kind, "mine", s.id)
-        release.set()
-        # Ours is gone when the engine has seen the deletion.
-        held = ["example.org/held"]
-        xr = await things.until("mine", lambda xr: xr["metadata"]["finalizers"] == held)
-        await still_composes(s)
-        assert await things.composed(xr) == {}
-        await things.change("mine", {"metadata": {"finalizers": None}})
-        await s.until_gone(things.kind, "mine")
-
     with served(function) as address:
         try:
-            play(lambda s: scenario(s, address))
+            things = await Things.defined(s)
+            await things.compose(await calling(s, address))
+            await things.apply("mine", finalizers=["example.org/held"])
+            await asyncio.to_thread(called.wait, 30)
+            await s.client.delete(things.kind, "mine", s.id)
+            release.set()
+            # Ours is gone when the engine has seen the deletion.
+            held = ["example.org/held"]
+            xr = await things.until("mine", lambda xr: xr["metadata"]["finalizers"] == held)
+            await still_composes(s)
+            assert await things.composed(xr) == {}
+            await things.change("mine", {"metadata": {"finalizers": None}})
+            await s.until_gone(things.kind, "mine")
         finally:
             release.set()
 
@@ -109,47 +100,41 @@ async def still_composes(s):
     await other.until("witness", SYNCED, READY)
 
 
-def test_delete_order_in_the_foreground_the_xr_goes_last(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        held = {"metadata": {"finalizers": ["example.org/held"]}}
-        await things.compose(resources(entry("one", SIZE, base=held)))
-        await things.apply("mine", {"size": "1"})
-        xr = await things.until("mine", READY)
-        name = things.references(xr)[0]["name"]
-        await s.client.delete(things.kind, "mine", s.id, "Foreground")
-        await s.until(CONFIG_MAP, name, lambda obj: obj["metadata"].get("deletionTimestamp"))
-        assert await things.get("mine") is not None
-        # It is not repaired while it goes.
-        await s.client.patch_merge(CONFIG_MAP, name, {"metadata": {"finalizers": None}}, s.id)
-        await s.until_gone(things.kind, "mine")
-        assert await s.client.get(CONFIG_MAP, name, s.id) is None
-
-    play(scenario)
+async def test_delete_order_in_the_foreground_the_xr_goes_last(s):
+    things = await Things.defined(s)
+    held = {"metadata": {"finalizers": ["example.org/held"]}}
+    await things.compose(resources(entry("one", SIZE, base=held)))
+    await things.apply("mine", {"size": "1"})
+    xr = await things.until("mine", READY)
+    name = things.references(xr)[0]["name"]
+    await s.client.delete(things.kind, "mine", s.id, "Foreground")
+    await s.until(CONFIG_MAP, name, lambda obj: obj["metadata"].get("deletionTimestamp"))
+    assert await things.get("mine") is not None
+    # It is not repaired while it goes.
+    await s.client.patch_merge(CONFIG_MAP, name, {"metadata": {"finalizers": None}}, s.id)
+    await s.until_gone(things.kind, "mine")
+    assert await s.client.get(CONFIG_MAP, name, s.id) is None
 
 
-def test_delete_order_an_xr_that_is_deleted_at_any_moment_leaves_nothing_behind(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(resources(*(entry(f"r{number}", SIZE) for number in range(3))))
-        made = []
-        for number in range(10):
-            made.append((await things.apply(f"mine-{number}", {"size": "1"}))["metadata"]["uid"])
-            await asyncio.sleep(number * 0.005)
-            await s.client.delete(things.kind, f"mine-{number}", s.id)
-        for number in range(10):
-            await s.until_gone(things.kind, f"mine-{number}")
+async def test_delete_order_an_xr_that_is_deleted_at_any_moment_leaves_nothing_behind(s):
+    things = await Things.defined(s)
+    await things.compose(resources(*(entry(f"r{number}", SIZE) for number in range(3))))
+    made = []
+    for number in range(10):
+        made.append((await things.apply(f"mine-{number}", {"size": "1"}))["metadata"]["uid"])
+        await asyncio.sleep(number * 0.005)
+        await s.client.delete(things.kind, f"mine-{number}", s.id)
+    for number in range(10):
+        await s.until_gone(things.kind, f"mine-{number}")
 
-        async def nothing_left():
-            listed = (await s.client.list(CONFIG_MAP, s.id)).items
-            return not any(uid.encode() in data for uid in made for data in listed)
+    async def nothing_left():
+        listed = (await s.client.list(CONFIG_MAP, s.id)).items
+        return not any(uid.encode() in data for uid in made for data in listed)
 
-        await s.eventually(nothing_left)
-
-    play(scenario)
+    await s.eventually(nothing_left)
 
 
-def test_revision_race_every_run_uses_one_revision(play):
+async def test_revision_race_every_run_uses_one_revision(s):
     """The Composition changes again and again while XRs are composed: its steps are never mixed."""
     mixed, words = [], set()
 
@@ -162,7 +147,7 @@ def test_revision_race_every_run_uses_one_revision(play):
             mixed.append((request.context["word"], word))
         return desiring(request, one=config_map(data={"word": word}))
 
-    async def scenario(s, address):
+    with served(function) as address:
         things = await Things.defined(s)
         for number in range(5):
             given = {"apiVersion": "x/v1", "kind": "Word", "word": str(number)}
@@ -177,9 +162,6 @@ def test_revision_race_every_run_uses_one_revision(play):
                 await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"word": "4"})
         assert mixed == []
         assert len(words) > 1
-
-    with served(function) as address:
-        play(lambda s: scenario(s, address))
 
 
 def child_of(things):
@@ -200,41 +182,32 @@ async def until_refused(s, *kinds):
     return number
 
 
-def test_circular_an_xr_that_composes_its_own_kind_is_bounded(play):
+async def test_circular_an_xr_that_composes_its_own_kind_is_bounded(s):
     """Sixteen above one another, then it is told, and everybody else goes on."""
 
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(resources(child_of(things)))
-        await things.apply("root")
-        assert await until_refused(s, things.kind) == 17
-        await things.delete("root")
-
-    play(scenario)
+    things = await Things.defined(s)
+    await things.compose(resources(child_of(things)))
+    await things.apply("root")
+    assert await until_refused(s, things.kind) == 17
+    await things.delete("root")
 
 
-def test_circular_an_xr_cannot_be_a_part_of_itself(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        child = child_of(things)
-        child["patches"] = [patch("metadata.name", "metadata.name")]
-        await things.compose(resources(child, entry("other", SIZE)))
-        await things.apply("root", {"size": "1"})
-        xr = await things.until("root", failing("it is the composite resource itself"))
-        assert "ownerReferences" not in xr["metadata"]
-        assert await things.composed(xr) == {}
-        await things.delete("root")
-
-    play(scenario)
+async def test_circular_an_xr_cannot_be_a_part_of_itself(s):
+    things = await Things.defined(s)
+    child = child_of(things)
+    child["patches"] = [patch("metadata.name", "metadata.name")]
+    await things.compose(resources(child, entry("other", SIZE)))
+    await things.apply("root", {"size": "1"})
+    xr = await things.until("root", failing("it is the composite resource itself"))
+    assert "ownerReferences" not in xr["metadata"]
+    assert await things.composed(xr) == {}
+    await things.delete("root")
 
 
-def test_circular_two_kinds_that_compose_each_other_are_bounded(play):
-    async def scenario(s):
-        one, two = await Things.defined(s, kind="One"), await Things.defined(s, kind="Two")
-        await one.compose(resources(child_of(two)), name=f"{s.id}-1")
-        await two.compose(resources(child_of(one)), name=f"{s.id}-2")
-        await one.apply("root")
-        assert await until_refused(s, one.kind, two.kind) == 17
-        await one.delete("root")
-
-    play(scenario)
+async def test_circular_two_kinds_that_compose_each_other_are_bounded(s):
+    one, two = await Things.defined(s, kind="One"), await Things.defined(s, kind="Two")
+    await one.compose(resources(child_of(two)), name=f"{s.id}-1")
+    await two.compose(resources(child_of(one)), name=f"{s.id}-2")
+    await one.apply("root")
+    assert await until_refused(s, one.kind, two.kind) == 17
+    await one.delete("root")

@@ -27,14 +27,14 @@ from tests.support.e2e.things import FAILED, READY, SYNCED, Things, config_map, 
 pytestmark = pytest.mark.xdist_group("e2e")
 
 
-def test_fn_oversize_a_flood_of_results_and_conditions_is_capped(play):
+async def test_fn_oversize_a_flood_of_results_and_conditions_is_capped(s):
     def function(request):
         results = tuple(Result(SEVERITY_NORMAL, f"message {n}") for n in range(10_000))
         conditions = tuple(Condition(f"Flood{n}", STATUS_TRUE, "Flood") for n in range(10_000))
         made = desiring(request, one=config_map())
         return made._replace(results=results, conditions=conditions)
 
-    async def scenario(s, address):
+    with served(function) as address:
         things = await Things.defined(s)
         await things.compose(await calling(s, address))
         await things.apply("mine")
@@ -43,18 +43,15 @@ def test_fn_oversize_a_flood_of_results_and_conditions_is_capped(play):
         await still_works(s)
         assert len(await s.events(xr)) <= 200
 
-    with served(function) as address:
-        play(lambda s: scenario(s, address))
 
-
-def test_fn_nondeterministic_new_names_at_every_call_are_bounded(play):
+async def test_fn_nondeterministic_new_names_at_every_call_are_bounded(s):
     """What is no longer desired goes, and the XR is slowed down: it cannot run away."""
     numbers = itertools.count()
 
     def function(request):
         return desiring(request, **{f"random-{next(numbers)}": config_map()})
 
-    async def scenario(s, address):
+    with served(function) as address:
         things = await Things.defined(s)
         await things.compose(await calling(s, address))
         await things.apply("mine")
@@ -72,11 +69,8 @@ def test_fn_nondeterministic_new_names_at_every_call_are_bounded(play):
         await still_works(s)
         await things.delete("mine")
 
-    with served(function) as address:
-        play(lambda s: scenario(s, address))
 
-
-def test_fn_requirements_loop_ever_new_requirements_end_after_five_rounds(play):
+async def test_fn_requirements_loop_ever_new_requirements_end_after_five_rounds(s):
     calls = []
 
     def function(request):
@@ -84,7 +78,7 @@ def test_fn_requirements_loop_ever_new_requirements_end_after_five_rounds(play):
         wanted = ResourceSelector("v1", "ConfigMap", match_name=f"none-{len(calls)}", namespace="default")
         return desiring(request, one=config_map())._replace(requirements=Requirements({"a": wanted}))
 
-    async def scenario(s, address):
+    with served(function) as address:
         things = await Things.defined(s)
         await things.compose(await calling(s, address))
         await things.apply("mine")
@@ -93,18 +87,15 @@ def test_fn_requirements_loop_ever_new_requirements_end_after_five_rounds(play):
         assert await things.composed(xr) == {}
         await still_works(s)
 
-    with served(function) as address:
-        play(lambda s: scenario(s, address))
 
-
-def test_fn_drop_desired_a_fatal_result_deletes_nothing_and_an_empty_answer_deletes_all(play):
+async def test_fn_drop_desired_a_fatal_result_deletes_nothing_and_an_empty_answer_deletes_all(s):
     def function(request):
         mode = spec_of(request).get("mode")
         if mode == "fatal":
             return Response(State(), (Result(SEVERITY_FATAL, "sorry"),))
         return Response(State()) if mode == "empty" else desiring(request, one=config_map())
 
-    async def scenario(s, address):
+    with served(function) as address:
         things = await Things.defined(s)
         await things.compose(await calling(s, address))
         await things.apply("mine")
@@ -116,9 +107,6 @@ def test_fn_drop_desired_a_fatal_result_deletes_nothing_and_an_empty_answer_dele
         await things.until("mine", SYNCED, lambda xr: things.references(xr) == [])
         await s.eventually(lambda: _none(things, xr))
 
-    with served(function) as address:
-        play(lambda s: scenario(s, address))
-
 
 async def _none(things, xr):
     return not await things.composed(xr)
@@ -129,7 +117,7 @@ def controlled_by_boss(uid):
     return {"apiVersion": "v1", "kind": "ConfigMap", "name": "boss", "uid": uid, "controller": True}
 
 
-def test_fn_steal_a_function_cannot_take_what_another_controls(play):
+async def test_fn_steal_a_function_cannot_take_what_another_controls(s):
     """Neither by its name, nor by claiming to be its owner's."""
 
     def function(request):
@@ -147,7 +135,7 @@ def test_fn_steal_a_function_cannot_take_what_another_controls(play):
             ]
         return desiring(request, one=config_map(metadata=metadata, data={"stolen": "yes"}))
 
-    async def scenario(s, address):
+    with served(function) as address:
         things = await Things.defined(s)
         boss = await s.client.create(CONFIG_MAP, {"metadata": {"name": "boss", "namespace": s.id}})
         uid = boss["metadata"]["uid"]
@@ -160,11 +148,8 @@ def test_fn_steal_a_function_cannot_take_what_another_controls(play):
         await things.until("as-owner", failing("is already controlled by ConfigMap boss"))
         assert await s.client.get(CONFIG_MAP, "precious", s.id) == before
 
-    with served(function) as address:
-        play(lambda s: scenario(s, address))
 
-
-def test_fn_metadata_abuse_the_engines_metadata_is_not_a_functions(play):
+async def test_fn_metadata_abuse_the_engines_metadata_is_not_a_functions(s):
     def function(request):
         metadata = {
             "namespace": "kube-system",
@@ -184,7 +169,7 @@ def test_fn_metadata_abuse_the_engines_metadata_is_not_a_functions(play):
             )
         )
 
-    async def scenario(s, address):
+    with served(function) as address:
         things = await Things.defined(s)
         await things.compose(await calling(s, address))
         await things.apply("mine", {"size": "mine"})
@@ -203,11 +188,8 @@ def test_fn_metadata_abuse_the_engines_metadata_is_not_a_functions(play):
             assert made["metadata"]["labels"]["crossplane.io/composite"] == "mine"
             assert "deletionTimestamp" not in made["metadata"]
 
-    with served(function) as address:
-        play(lambda s: scenario(s, address))
 
-
-def test_fn_metadata_abuse_a_namespaced_xr_composes_nothing_that_is_cluster_scoped(play):
+async def test_fn_metadata_abuse_a_namespaced_xr_composes_nothing_that_is_cluster_scoped(s):
     """Not even if the function gives it the XR's namespace."""
 
     def function(request):
@@ -228,10 +210,10 @@ def test_fn_metadata_abuse_a_namespaced_xr_composes_nothing_that_is_cluster_scop
         assert await s.client.get(wide, f"{s.id}-wide") is None
 
     with served(function) as address:
-        play(lambda s: scenario(s, address))
+        await scenario(s, address)
 
 
-def test_fn_oversize_too_many_resources_are_refused_right_after_their_step(play):
+async def test_fn_oversize_too_many_resources_are_refused_right_after_their_step(s):
     later = []
 
     def too_many(request):
@@ -241,13 +223,10 @@ def test_fn_oversize_too_many_resources_are_refused_right_after_their_step(play)
         later.append(1)
         return Response(request.desired)
 
-    async def scenario(s, first, second):
+    with served(too_many) as first, served(after) as second:
         things = await Things.defined(s)
         await things.compose(await calling(s, first), await calling(s, second, step="after"))
         await things.apply("mine")
         xr = await things.until("mine", failing("functions want 10001 composed resources"))
         assert not await things.composed(xr)
         assert not later
-
-    with served(too_many) as first, served(after) as second:
-        play(lambda s: scenario(s, first, second))

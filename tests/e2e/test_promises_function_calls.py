@@ -23,7 +23,7 @@ from tests.support.function_servers import free_port, serving
 pytestmark = pytest.mark.xdist_group("e2e")
 
 
-def test_fn_hang_a_function_that_never_answers_holds_up_only_its_own_xrs(play):
+async def test_fn_hang_a_function_that_never_answers_holds_up_only_its_own_xrs(s):
     """Others go on; after the deadline the XR says so, and once the function answers all is well."""
     release = threading.Event()
 
@@ -32,26 +32,23 @@ def test_fn_hang_a_function_that_never_answers_holds_up_only_its_own_xrs(play):
             release.wait(60)
         return desiring(request, one=config_map())
 
-    async def scenario(s, address):
-        things = await Things.defined(s)
-        await things.compose(await calling(s, address))
-        for number in range(3):
-            await things.apply(f"hanging-{number}", {"mode": "hang"})
-        await things.apply("free")
-        await things.until("free", SYNCED, READY)
-        other = await Things.defined(s, kind="Other")
-        await other.compose(resources(entry("one", SIZE)), name=f"{s.id}-other")
-        await other.apply("mine", {"size": "1"})
-        await other.until("mine", SYNCED, READY)
-        for number in range(3):
-            await things.until(f"hanging-{number}", failing("context deadline exceeded"))
-        release.set()
-        for number in range(3):
-            await things.until(f"hanging-{number}", SYNCED, READY)
-
     with served(function) as address:
         try:
-            play(lambda s: scenario(s, address))
+            things = await Things.defined(s)
+            await things.compose(await calling(s, address))
+            for number in range(3):
+                await things.apply(f"hanging-{number}", {"mode": "hang"})
+            await things.apply("free")
+            await things.until("free", SYNCED, READY)
+            other = await Things.defined(s, kind="Other")
+            await other.compose(resources(entry("one", SIZE)), name=f"{s.id}-other")
+            await other.apply("mine", {"size": "1"})
+            await other.until("mine", SYNCED, READY)
+            for number in range(3):
+                await things.until(f"hanging-{number}", failing("context deadline exceeded"))
+            release.set()
+            for number in range(3):
+                await things.until(f"hanging-{number}", SYNCED, READY)
         finally:
             release.set()
 
@@ -97,7 +94,7 @@ def until_it_listens(process, port):
     raise AssertionError("it does not listen")
 
 
-def test_fn_crash_nothing_is_applied_from_a_pipeline_whose_function_died(play):
+async def test_fn_crash_nothing_is_applied_from_a_pipeline_whose_function_died(s):
     """The first step ran, the second died: nothing of the first is applied. Once it is back, all is."""
 
     async def scenario(s, port):
@@ -114,7 +111,7 @@ def test_fn_crash_nothing_is_applied_from_a_pipeline_whose_function_died(play):
             xr = await things.until("mine", SYNCED)
             assert (await things.composed(xr))["one"]["data"] == {"by": "new"}
 
-    play(lambda s: scenario(s, free_port()))
+    await scenario(s, free_port())
 
 
 GARBAGE = {
@@ -127,17 +124,14 @@ GARBAGE = {
 
 
 @pytest.mark.parametrize("answer", GARBAGE.values(), ids=GARBAGE)
-def test_fn_garbage_a_wrong_answer_is_told_and_nothing_is_applied(play, answer):
-    async def scenario(s, address):
+async def test_fn_garbage_a_wrong_answer_is_told_and_nothing_is_applied(s, answer):
+    with serving(v1=answer) as address:
         things = await Things.defined(s)
         await things.compose(resources(entry("first", SIZE)), await calling(s, address))
         await things.apply("mine", {"size": "1"})
         xr = await things.until("mine", failing('cannot run Composition pipeline step "tell"'))
         assert await things.composed(xr) == {}
         await still_works(s)
-
-    with serving(v1=answer) as address:
-        play(lambda s: scenario(s, address))
 
 
 @contextlib.contextmanager
@@ -174,10 +168,10 @@ SETTINGS = b"\0\0\0\4\0\0\0\0\0"
     [([HTML], 0.0), ([SETTINGS, *([b"\0"] * 60)], 1.0)],
     ids=["html", "fn_slowloris"],
 )
-def test_fn_garbage_something_that_is_no_function_does_not_hold_up_others(play, pieces, pause):
+async def test_fn_garbage_something_that_is_no_function_does_not_hold_up_others(s, pieces, pause):
     """HTML where gRPC should be, or a byte a second: others go on, and after the deadline it is told."""
 
-    async def scenario(s, address):
+    with speaking(pieces, pause) as address:
         things = await Things.defined(s)
         await things.compose(await calling(s, address))
         await things.apply("mine")
@@ -185,18 +179,15 @@ def test_fn_garbage_something_that_is_no_function_does_not_hold_up_others(play, 
         xr = await things.until("mine", failing('cannot run Composition pipeline step "tell"'))
         assert await things.composed(xr) == {}
 
-    with speaking(pieces, pause) as address:
-        play(lambda s: scenario(s, address))
 
-
-def test_fn_oversize_an_answer_beyond_the_limit_is_refused(play):
+async def test_fn_oversize_an_answer_beyond_the_limit_is_refused(s):
     """The limit is gRPC's own, 4 MiB."""
 
     def function(request):
         data = {"big": "x" * (5 << 20)} if spec_of(request).get("mode") == "big" else {}
         return desiring(request, one=config_map(data=data))
 
-    async def scenario(s, address):
+    with served(function) as address:
         things = await Things.defined(s)
         await things.compose(await calling(s, address))
         await things.apply("mine", {"mode": "big"})
@@ -204,6 +195,3 @@ def test_fn_oversize_an_answer_beyond_the_limit_is_refused(play):
         assert await things.composed(xr) == {}
         await things.apply("mine", {"mode": "small"})
         await things.until("mine", SYNCED, READY)
-
-    with served(function) as address:
-        play(lambda s: scenario(s, address))

@@ -28,84 +28,70 @@ def standing_for(s: Scenario, kind: Kind) -> Things:
     return things
 
 
-def test_a_definition_of_a_built_in_kind_is_refused_and_deletes_nothing(play):
-    async def scenario(s: Scenario) -> None:
-        body = {**named(PRIORITY_CLASS, s.id), "value": 7}
-        await s.client.apply(PRIORITY_CLASS, body, "test")
-        things = standing_for(s, PRIORITY_CLASS)
-        xrd = await things.define(metadata=APPROVED)
-        name = xrd["metadata"]["name"]
-        xrd = await s.until(DEFINITION, name, REFUSED)
-        assert message(xrd) == (
-            f"CustomResourceDefinition {name} is protected: "
-            "the API server itself serves the API group scheduling.k8s.io"
-        )
-        assert await s.client.get(CRD, name) is None
-        role = f"crossplane:composite:{name}:aggregate-to-edit"
-        assert await s.client.get(CLUSTER_ROLE, role) is None
-        await s.client.delete(DEFINITION, name)
-        await s.until_gone(DEFINITION, name)
-        assert "deletionTimestamp" not in (await s.client.get(PRIORITY_CLASS, s.id))["metadata"]
-        await s.client.delete(PRIORITY_CLASS, s.id)
-
-    play(scenario)
+async def test_a_definition_of_a_built_in_kind_is_refused_and_deletes_nothing(s: Scenario):
+    body = {**named(PRIORITY_CLASS, s.id), "value": 7}
+    await s.client.apply(PRIORITY_CLASS, body, "test")
+    things = standing_for(s, PRIORITY_CLASS)
+    xrd = await things.define(metadata=APPROVED)
+    name = xrd["metadata"]["name"]
+    xrd = await s.until(DEFINITION, name, REFUSED)
+    assert message(xrd) == (
+        f"CustomResourceDefinition {name} is protected: "
+        "the API server itself serves the API group scheduling.k8s.io"
+    )
+    assert await s.client.get(CRD, name) is None
+    role = f"crossplane:composite:{name}:aggregate-to-edit"
+    assert await s.client.get(CLUSTER_ROLE, role) is None
+    await s.client.delete(DEFINITION, name)
+    await s.until_gone(DEFINITION, name)
+    assert "deletionTimestamp" not in (await s.client.get(PRIORITY_CLASS, s.id))["metadata"]
+    await s.client.delete(PRIORITY_CLASS, s.id)
 
 
-def test_a_definition_whose_crd_was_never_established_deletes_nothing(play):
+async def test_a_definition_whose_crd_was_never_established_deletes_nothing(s: Scenario):
     """The CRD of an earlier version may stand there; the API server serves its own kind by that name."""
 
-    async def scenario(s: Scenario) -> None:
-        theirs = await custom_kind(s, "Thing", namespaced=False)
-        await s.client.apply(theirs, {**named(theirs, s.id), "spec": {}}, "test")
-        # Another CRD of the same kind: its names are not accepted, and it is not established.
-        things = standing_for(s, Kind(s.group, "v1", "Thing", "otherthings", False))
-        await things.define()
-        crd = await s.until(CRD, things.kind.resource, condition("NamesAccepted", "False"))
-        assert not condition("Established", "True")(crd)
-        await s.client.delete(DEFINITION, things.kind.resource)
-        await s.until_gone(DEFINITION, things.kind.resource)
-        assert "deletionTimestamp" not in (await s.client.get(theirs, s.id))["metadata"]
-
-    play(scenario)
+    theirs = await custom_kind(s, "Thing", namespaced=False)
+    await s.client.apply(theirs, {**named(theirs, s.id), "spec": {}}, "test")
+    # Another CRD of the same kind: its names are not accepted, and it is not established.
+    things = standing_for(s, Kind(s.group, "v1", "Thing", "otherthings", False))
+    await things.define()
+    crd = await s.until(CRD, things.kind.resource, condition("NamesAccepted", "False"))
+    assert not condition("Established", "True")(crd)
+    await s.client.delete(DEFINITION, things.kind.resource)
+    await s.until_gone(DEFINITION, things.kind.resource)
+    assert "deletionTimestamp" not in (await s.client.get(theirs, s.id))["metadata"]
 
 
-def test_a_definition_cannot_have_a_kind_of_the_control_plane_itself(play):
-    async def scenario(s: Scenario) -> None:
-        before = await s.client.get(CRD, CONFIGURATION.resource)
-        await standing_for(s, CONFIGURATION).define()
-        xrd = await s.until(DEFINITION, CONFIGURATION.resource, REFUSED)
-        assert message(xrd).endswith("is protected: it is a kind of the control plane itself")
-        await s.client.delete(DEFINITION, CONFIGURATION.resource)
-        await s.until_gone(DEFINITION, CONFIGURATION.resource)
-        after = await s.client.get(CRD, CONFIGURATION.resource)
-        assert after["spec"] == before["spec"]
-        assert "ownerReferences" not in after["metadata"]
-
-    play(scenario)
+async def test_a_definition_cannot_have_a_kind_of_the_control_plane_itself(s: Scenario):
+    before = await s.client.get(CRD, CONFIGURATION.resource)
+    await standing_for(s, CONFIGURATION).define()
+    xrd = await s.until(DEFINITION, CONFIGURATION.resource, REFUSED)
+    assert message(xrd).endswith("is protected: it is a kind of the control plane itself")
+    await s.client.delete(DEFINITION, CONFIGURATION.resource)
+    await s.until_gone(DEFINITION, CONFIGURATION.resource)
+    after = await s.client.get(CRD, CONFIGURATION.resource)
+    assert after["spec"] == before["spec"]
+    assert "ownerReferences" not in after["metadata"]
 
 
-def test_a_claim_cannot_have_a_kind_that_somebody_else_brought(play):
-    async def scenario(s: Scenario) -> None:
-        theirs = await custom_kind(s, "Item")
-        before = await s.client.get(CRD, theirs.resource)
-        things = Things(s, "LegacyCluster")
-        await things.define(claimNames={"kind": theirs.kind, "plural": theirs.plural})
-        await things.established()
-        xrd = await s.until(DEFINITION, things.kind.resource, condition("Offered", "False", "ProtectedKind"))
-        assert message(xrd, "Offered") == (
-            f"CustomResourceDefinition {theirs.resource} exists already, and was not made for a definition"
-        )
-        # Whoever may use the composite resource gets no rights to the other kind.
-        role = await s.client.get(
-            CLUSTER_ROLE, f"crossplane:composite:{things.kind.resource}:aggregate-to-edit"
-        )
-        assert [rule["resources"] for rule in role["rules"]] == [["things", "things/status"]]
-        await s.client.delete(DEFINITION, things.kind.resource)
-        await s.until_gone(DEFINITION, things.kind.resource)
-        after = await s.client.get(CRD, theirs.resource)
-        assert (after["spec"], after["metadata"]["uid"]) == (before["spec"], before["metadata"]["uid"])
-
-    play(scenario)
+async def test_a_claim_cannot_have_a_kind_that_somebody_else_brought(s: Scenario):
+    theirs = await custom_kind(s, "Item")
+    before = await s.client.get(CRD, theirs.resource)
+    things = Things(s, "LegacyCluster")
+    await things.define(claimNames={"kind": theirs.kind, "plural": theirs.plural})
+    await things.established()
+    xrd = await s.until(DEFINITION, things.kind.resource, condition("Offered", "False", "ProtectedKind"))
+    assert message(xrd, "Offered") == (
+        f"CustomResourceDefinition {theirs.resource} exists already, and was not made for a definition"
+    )
+    # Whoever may use the composite resource gets no rights to the other kind.
+    role = await s.client.get(CLUSTER_ROLE, f"crossplane:composite:{things.kind.resource}:aggregate-to-edit")
+    assert [rule["resources"] for rule in role["rules"]] == [["things", "things/status"]]
+    await s.client.delete(DEFINITION, things.kind.resource)
+    await s.until_gone(DEFINITION, things.kind.resource)
+    after = await s.client.get(CRD, theirs.resource)
+    assert (after["spec"], after["metadata"]["uid"]) == (before["spec"], before["metadata"]["uid"])
 
 
 def named(kind: Kind, name: str) -> Object:

@@ -19,82 +19,64 @@ from tests.support.e2e.things import CREATING, READY, SYNCED, Things, config_map
 pytestmark = pytest.mark.xdist_group("e2e")
 
 
-def test_an_xr_is_ready_once_all_it_is_made_of_is(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(resources(entry("one", ready="yes"), entry("two", ready="yes")))
-        await things.apply("mine")
-        xr = await things.until("mine", SYNCED, CREATING)
-        assert message_of(xr, "Ready") == "Unready resources: one, two"
-        made = await things.composed(xr)
-        await s.client.patch_merge(
-            CONFIG_MAP, made["one"]["metadata"]["name"], {"data": {"ready": "yes"}}, s.id
-        )
-        xr = await things.until("mine", lambda xr: message_of(xr, "Ready") == "Unready resources: two")
-        await s.client.patch_merge(
-            CONFIG_MAP, made["two"]["metadata"]["name"], {"data": {"ready": "yes"}}, s.id
-        )
-        await things.until("mine", READY)
-        await s.client.patch_merge(
-            CONFIG_MAP, made["one"]["metadata"]["name"], {"data": {"ready": "no"}}, s.id
-        )
-        await things.until("mine", SYNCED, CREATING)
-
-    play(scenario)
+async def test_an_xr_is_ready_once_all_it_is_made_of_is(s):
+    things = await Things.defined(s)
+    await things.compose(resources(entry("one", ready="yes"), entry("two", ready="yes")))
+    await things.apply("mine")
+    xr = await things.until("mine", SYNCED, CREATING)
+    assert message_of(xr, "Ready") == "Unready resources: one, two"
+    made = await things.composed(xr)
+    await s.client.patch_merge(CONFIG_MAP, made["one"]["metadata"]["name"], {"data": {"ready": "yes"}}, s.id)
+    xr = await things.until("mine", lambda xr: message_of(xr, "Ready") == "Unready resources: two")
+    await s.client.patch_merge(CONFIG_MAP, made["two"]["metadata"]["name"], {"data": {"ready": "yes"}}, s.id)
+    await things.until("mine", READY)
+    await s.client.patch_merge(CONFIG_MAP, made["one"]["metadata"]["name"], {"data": {"ready": "no"}}, s.id)
+    await things.until("mine", SYNCED, CREATING)
 
 
-def test_without_a_function_that_says_so_nothing_is_ready(play):
+async def test_without_a_function_that_says_so_nothing_is_ready(s):
     """The engine never looks at a resource's own conditions: an opinion that nobody has is a no."""
 
     def function(request):
         return Response(State(None, {"one": Resource(config_map(), ready=READY_UNSPECIFIED)}))
 
-    async def scenario(s, address):
+    with served(function) as address:
         things = await Things.defined(s)
         await things.compose(await calling(s, address))
         await things.apply("mine")
         xr = await things.until("mine", SYNCED, CREATING)
         assert message_of(xr, "Ready") == "Unready resources: one"
 
-    with served(function) as address:
-        play(lambda s: scenario(s, address))
-
 
 @pytest.mark.parametrize(("said", "check"), [(READY_TRUE, READY), (READY_FALSE, CREATING)])
-def test_a_function_may_decide_for_the_whole_xr(play, said, check):
+async def test_a_function_may_decide_for_the_whole_xr(s, said, check):
     """Its word on the composite beats all that is said of the resources, and says nothing more."""
 
     def function(request):
         other = READY_FALSE if said == READY_TRUE else READY_TRUE
         return Response(State(Resource({}, ready=said), {"one": Resource(config_map(), ready=other)}))
 
-    async def scenario(s, address):
+    with served(function) as address:
         things = await Things.defined(s)
         await things.compose(await calling(s, address))
         await things.apply("mine")
         xr = await things.until("mine", SYNCED, check)
         assert message_of(xr, "Ready") == ""
 
-    with served(function) as address:
-        play(lambda s: scenario(s, address))
 
-
-def test_auto_ready_follows_the_conditions_of_what_was_composed(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        buckets = await custom_kind(s)
-        base = {"apiVersion": f"{s.group}/v1", "kind": "Bucket"}
-        unsaid = entry("bucket", base=base)
-        unsaid["readinessChecks"] = [{"type": "MatchString", "fieldPath": "x", "matchString": "never"}]
-        await things.compose(resources(unsaid, entry("map", SIZE)), await builtin(s, AUTO_READY))
-        await things.apply("mine", {"size": "3"})
-        xr = await things.until("mine", SYNCED, CREATING)
-        [made] = (await things.composed(xr, buckets)).values()
-        assert not READY(xr)
-        now = "2026-01-01T00:00:00Z"
-        condition = {"type": "Ready", "status": "True", "reason": "Up", "lastTransitionTime": now}
-        status = {"status": {"conditions": [condition]}}
-        await s.client.patch_merge(buckets, made["metadata"]["name"], status, s.id, subresource="status")
-        await things.until("mine", READY)
-
-    play(scenario)
+async def test_auto_ready_follows_the_conditions_of_what_was_composed(s):
+    things = await Things.defined(s)
+    buckets = await custom_kind(s)
+    base = {"apiVersion": f"{s.group}/v1", "kind": "Bucket"}
+    unsaid = entry("bucket", base=base)
+    unsaid["readinessChecks"] = [{"type": "MatchString", "fieldPath": "x", "matchString": "never"}]
+    await things.compose(resources(unsaid, entry("map", SIZE)), await builtin(s, AUTO_READY))
+    await things.apply("mine", {"size": "3"})
+    xr = await things.until("mine", SYNCED, CREATING)
+    [made] = (await things.composed(xr, buckets)).values()
+    assert not READY(xr)
+    now = "2026-01-01T00:00:00Z"
+    condition = {"type": "Ready", "status": "True", "reason": "Up", "lastTransitionTime": now}
+    status = {"status": {"conditions": [condition]}}
+    await s.client.patch_merge(buckets, made["metadata"]["name"], status, s.id, subresource="status")
+    await things.until("mine", READY)

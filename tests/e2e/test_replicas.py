@@ -7,6 +7,7 @@ import secrets
 import signal
 import time
 from collections import Counter
+from collections.abc import AsyncIterator
 
 import orjson
 import pytest
@@ -18,8 +19,9 @@ from crossply.kube.leases import LEASE
 from tests.support.api_servers import embedded
 from tests.support.e2e.pipelines import SIZE, entry, resources
 from tests.support.e2e.replicas import Replica, Replicas, replicas_of
-from tests.support.e2e.scenario import CONFIG_MAP, DEFINITION, EVENT, PATIENCE, Scenario
+from tests.support.e2e.scenario import CONFIG_MAP, DEFINITION, EVENT, Scenario
 from tests.support.e2e.things import FAILED, READY, Things
+from tests.support.patience import PATIENCE
 from tests.support.server_fixtures import own_cluster
 
 pytestmark = pytest.mark.xdist_group("replicas")
@@ -42,18 +44,15 @@ def server(request, tmp_path_factory):
 
 
 @pytest.fixture
-def group(server, tmp_path):
-    """Play a scenario with replicas: `group(scenario)`, which gets a `Scenario` and `Replicas`."""
+async def s(server) -> AsyncIterator[Scenario]:
+    async with Client(server) as client:
+        yield Scenario(client, f"t{secrets.token_hex(4)}")
 
-    def run(scenario):
-        async def connected():
-            async with Client(server) as client, replicas_of(server, tmp_path) as replicas:
-                async with asyncio.timeout(3 * PATIENCE):
-                    await scenario(Scenario(client, f"t{secrets.token_hex(4)}"), replicas)
 
-        asyncio.run(connected())
-
-    return run
+@pytest.fixture
+async def replicas(server, tmp_path) -> AsyncIterator[Replicas]:
+    async with replicas_of(server, tmp_path) as group:
+        yield group
 
 
 async def until(holds, what: str = "") -> None:
@@ -127,128 +126,118 @@ def marks(*replicas: Replica) -> list[int]:
     return [len(replica.witness.writes) for replica in replicas]
 
 
-def test_each_composite_resource_is_written_by_one_replica_also_when_one_joins_or_leaves(group):
-    async def scenario(s: Scenario, replicas: Replicas) -> None:
-        first, second = await replicas.start("first"), await replicas.start("second")
-        await shared(s, first, second)
-        things = await many(s)
-        await sized(things, "1")
-        ours, theirs = parts(things, [first, second], [0, 0])
-        assert ours
-        assert theirs
-        assert not ours & theirs
-        assert ours | theirs == set(NAMES)
-        told = Counter(await events(s))
-        assert told
-        assert set(told.values()) == {1}, "what happened is told once"
+async def test_each_composite_resource_is_written_by_one_replica_also_when_one_joins_or_leaves(
+    s: Scenario, replicas: Replicas
+):
+    first, second = await replicas.start("first"), await replicas.start("second")
+    await shared(s, first, second)
+    things = await many(s)
+    await sized(things, "1")
+    ours, theirs = parts(things, [first, second], [0, 0])
+    assert ours
+    assert theirs
+    assert not ours & theirs
+    assert ours | theirs == set(NAMES)
+    told = Counter(await events(s))
+    assert told
+    assert set(told.values()) == {1}, "what happened is told once"
 
-        third = await replicas.start("third")
-        await shared(s, first, second, third)
-        everybody, since = [first, second, third], marks(first, second, third)
-        await sized(things, "2")
-        split = parts(things, everybody, since)
-        assert all(split)
-        assert sum(map(len, split)) == COUNT
-        assert split[0] <= ours, "who joins takes, and nobody else moves"
-        assert split[1] <= theirs, "who joins takes, and nobody else moves"
+    third = await replicas.start("third")
+    await shared(s, first, second, third)
+    everybody, since = [first, second, third], marks(first, second, third)
+    await sized(things, "2")
+    split = parts(things, everybody, since)
+    assert all(split)
+    assert sum(map(len, split)) == COUNT
+    assert split[0] <= ours, "who joins takes, and nobody else moves"
+    assert split[1] <= theirs, "who joins takes, and nobody else moves"
 
-        assert await third.end() == 0
-        since = marks(first, second)
-        await shared(s, first, second)
-        await sized(things, "3")
-        assert parts(things, [first, second], since) == [ours, theirs]
-
-    group(scenario)
-
-
-def test_what_a_killed_replica_looked_after_follows_edits_again(group):
-    async def scenario(s: Scenario, replicas: Replicas) -> None:
-        first, second = await replicas.start("first"), await replicas.start("second")
-        await shared(s, first, second)
-        things = await many(s)
-        await sized(things, "1")
-        await second.end(signal.SIGKILL)
-        await sized(things, "2")
-        assert first.witness.written(things.kind.plural) == set(NAMES)
-
-    group(scenario)
+    assert await third.end() == 0
+    since = marks(first, second)
+    await shared(s, first, second)
+    await sized(things, "3")
+    assert parts(things, [first, second], since) == [ours, theirs]
 
 
-def test_a_replica_that_was_frozen_past_its_lease_writes_nothing_more(group):
-    async def scenario(s: Scenario, replicas: Replicas) -> None:
-        first, second = await replicas.start("first"), await replicas.start("second")
-        await shared(s, first, second)
-        things = await many(s)
-        await sized(things, "1")
-        # It is stopped in the middle of its work.
-        [since] = marks(second)
-        edits = asyncio.gather(*(things.apply(name, {"size": "2"}) for name in NAMES))
-        await until(lambda: asyncio.sleep(0, len(second.witness.writes) > since), "it writes")
-        second.send(signal.SIGSTOP)
-        await edits
-        await shared(s, first)
-        [since] = marks(second)
-        await sized(things, "3")
-        second.send(signal.SIGCONT)
-        assert await asyncio.wait_for(second.process.wait(), 30) == -signal.SIGALRM
-        await sized(things, "4")
-        assert second.witness.writes[since:] == []
-
-    group(scenario)
+async def test_what_a_killed_replica_looked_after_follows_edits_again(s: Scenario, replicas: Replicas):
+    first, second = await replicas.start("first"), await replicas.start("second")
+    await shared(s, first, second)
+    things = await many(s)
+    await sized(things, "1")
+    await second.end(signal.SIGKILL)
+    await sized(things, "2")
+    assert first.witness.written(things.kind.plural) == set(NAMES)
 
 
-def test_a_definition_is_deleted_with_all_its_composite_resources_by_all_replicas(group):
-    async def scenario(s: Scenario, replicas: Replicas) -> None:
-        first, second = await replicas.start("first"), await replicas.start("second")
-        await shared(s, first, second)
-        things = await many(s)
-        await sized(things, "1", NAMES[:10])
-        await s.client.delete(DEFINITION, things.kind.resource)
-        for name in NAMES[:10]:
-            await s.client.delete(things.kind, name, s.id)
-        await s.until_gone(DEFINITION, things.kind.resource)
+async def test_a_replica_that_was_frozen_past_its_lease_writes_nothing_more(s: Scenario, replicas: Replicas):
+    first, second = await replicas.start("first"), await replicas.start("second")
+    await shared(s, first, second)
+    things = await many(s)
+    await sized(things, "1")
+    # It is stopped in the middle of its work.
+    [since] = marks(second)
+    edits = asyncio.gather(*(things.apply(name, {"size": "2"}) for name in NAMES))
+    await until(lambda: asyncio.sleep(0, len(second.witness.writes) > since), "it writes")
+    second.send(signal.SIGSTOP)
+    await edits
+    await shared(s, first)
+    [since] = marks(second)
+    await sized(things, "3")
+    second.send(signal.SIGCONT)
+    assert await asyncio.wait_for(second.process.wait(), 30) == -signal.SIGALRM
+    await sized(things, "4")
+    assert second.witness.writes[since:] == []
 
-    group(scenario)
+
+async def test_a_definition_is_deleted_with_all_its_composite_resources_by_all_replicas(
+    s: Scenario, replicas: Replicas
+):
+    first, second = await replicas.start("first"), await replicas.start("second")
+    await shared(s, first, second)
+    things = await many(s)
+    await sized(things, "1", NAMES[:10])
+    await s.client.delete(DEFINITION, things.kind.resource)
+    for name in NAMES[:10]:
+        await s.client.delete(things.kind, name, s.id)
+    await s.until_gone(DEFINITION, things.kind.resource)
 
 
-def test_a_claim_and_its_composite_resource_may_be_looked_after_by_two_replicas(group):
-    async def scenario(s: Scenario, replicas: Replicas) -> None:
-        first, second = await replicas.start("first"), await replicas.start("second")
-        await shared(s, first, second)
-        s = await Scenario.begin(s.client, s.id)
-        await s.offer()
-        await s.compose(s.config_map())
-        names = NAMES[:12]
-        for size in ("1", "2"):
-            await asyncio.gather(*(s.claim(name, {"size": size}) for name in names))
-            for name in names:
-                await s.claim_that_is(name, ready_with(size))
-        looked_after = [each.witness.written(s.claims.plural) for each in (first, second)]
-        assert all(looked_after)
-        assert looked_after[0] & looked_after[1] == set()
+async def test_a_claim_and_its_composite_resource_may_be_looked_after_by_two_replicas(
+    s: Scenario, replicas: Replicas
+):
+    first, second = await replicas.start("first"), await replicas.start("second")
+    await shared(s, first, second)
+    s = await Scenario.begin(s.client, s.id)
+    await s.offer()
+    await s.compose(s.config_map())
+    names = NAMES[:12]
+    for size in ("1", "2"):
+        await asyncio.gather(*(s.claim(name, {"size": size}) for name in names))
         for name in names:
-            await s.client.delete(s.claims, name, s.id)
-        for name in names:
-            await s.until_gone(s.claims, name)
-        await s.until_none(s.xrs)
+            await s.claim_that_is(name, ready_with(size))
+    looked_after = [each.witness.written(s.claims.plural) for each in (first, second)]
+    assert all(looked_after)
+    assert looked_after[0] & looked_after[1] == set()
+    for name in names:
+        await s.client.delete(s.claims, name, s.id)
+    for name in names:
+        await s.until_gone(s.claims, name)
+    await s.until_none(s.xrs)
 
-    group(scenario)
 
-
-def test_a_replica_that_is_told_to_stop_leaves_no_trace_of_it_and_no_work_undone(group):
-    async def scenario(s: Scenario, replicas: Replicas) -> None:
-        first = await replicas.start("first")
-        await shared(s, first)
-        things = await many(s)
-        edits = asyncio.gather(*(things.apply(name, {"size": "1"}) for name in NAMES))
-        await until(lambda: asyncio.sleep(0, first.witness.written(things.kind.plural)), "it works")
-        stopping = asyncio.create_task(first.end())
-        await edits
-        assert await stopping == 0
-        left = [orjson.loads(data) for data in (await s.client.list(things.kind, s.id)).items]
-        assert [each["metadata"]["name"] for each in left if FAILED(each)] == []
-        second = await replicas.start("second")
-        await sized(things, "2")
-        assert second.witness.written(things.kind.plural) == set(NAMES)
-
-    group(scenario)
+async def test_a_replica_that_is_told_to_stop_leaves_no_trace_of_it_and_no_work_undone(
+    s: Scenario, replicas: Replicas
+):
+    first = await replicas.start("first")
+    await shared(s, first)
+    things = await many(s)
+    edits = asyncio.gather(*(things.apply(name, {"size": "1"}) for name in NAMES))
+    await until(lambda: asyncio.sleep(0, first.witness.written(things.kind.plural)), "it works")
+    stopping = asyncio.create_task(first.end())
+    await edits
+    assert await stopping == 0
+    left = [orjson.loads(data) for data in (await s.client.list(things.kind, s.id)).items]
+    assert [each["metadata"]["name"] for each in left if FAILED(each)] == []
+    second = await replicas.start("second")
+    await sized(things, "2")
+    assert second.witness.written(things.kind.plural) == set(NAMES)

@@ -14,8 +14,9 @@ from tests.support.control_plane import running
 from tests.support.e2e.function_versions import NONE_ACTIVE, REVISIONS, Installed, telling
 from tests.support.e2e.pipelines import served
 from tests.support.e2e.plans import Plans
-from tests.support.e2e.scenario import FUNCTION, PATIENCE, Scenario
+from tests.support.e2e.scenario import FUNCTION, Scenario
 from tests.support.e2e.things import READY, SYNCED, Things, failing, until_told
+from tests.support.patience import PATIENCE
 
 pytestmark = pytest.mark.xdist_group("packages")
 
@@ -74,7 +75,7 @@ async def rolled_out(s, old, new):
     return function, things
 
 
-def test_half_of_the_xrs_on_each_of_two_active_revisions_promoted_and_rolled_back(play):
+async def test_half_of_the_xrs_on_each_of_two_active_revisions_promoted_and_rolled_back(s):
     async def scenario(s, old, new):
         _, things = await rolled_out(s, old, new)
         await things.apply("a", on(things, ALPHA))
@@ -87,10 +88,10 @@ def test_half_of_the_xrs_on_each_of_two_active_revisions_promoted_and_rolled_bac
         await until_made_by(things, "old", *"abcd")
 
     with versions("old", "new") as addresses:
-        play(lambda s: scenario(s, *addresses))
+        await scenario(s, *addresses)
 
 
-def test_when_no_revision_is_active_the_xrs_that_call_it_say_so_and_others_do_not(play):
+async def test_when_no_revision_is_active_the_xrs_that_call_it_say_so_and_others_do_not(s):
     async def scenario(s, old, new):
         function, things = await rolled_out(s, old, new)
         await function.noticed(await function.apply(new, ALPHA, revisionActivationPolicy="Manual", **TWO))
@@ -118,7 +119,7 @@ def test_when_no_revision_is_active_the_xrs_that_call_it_say_so_and_others_do_no
         await until_made_by(things, "old", "a", "b")
 
     with versions("old", "new") as addresses:
-        play(lambda s: scenario(s, *addresses))
+        await scenario(s, *addresses)
 
 
 async def deactivate(s, revision):
@@ -126,7 +127,7 @@ async def deactivate(s, revision):
     await s.client.patch_merge(REVISIONS, name, {"spec": {"desiredState": "Inactive"}})
 
 
-def test_a_step_may_name_the_revision_it_calls_and_without_a_word_gets_the_newest(play):
+async def test_a_step_may_name_the_revision_it_calls_and_without_a_word_gets_the_newest(s):
     async def scenario(s, old, new):
         function, things = Installed(s), await Things.defined(s)
         await function.apply(old, **TWO)
@@ -145,10 +146,10 @@ def test_a_step_may_name_the_revision_it_calls_and_without_a_word_gets_the_newes
         assert not [event for event in told if event[0] == "Warning"], "nothing failed in between"
 
     with versions("old", "new") as addresses:
-        play(lambda s: scenario(s, *addresses))
+        await scenario(s, *addresses)
 
 
-def test_a_new_label_of_a_function_is_its_current_revisions_and_steps_that_select_it_follow(play):
+async def test_a_new_label_of_a_function_is_its_current_revisions_and_steps_that_select_it_follow(s):
     async def scenario(s, old, new):
         function, things = Installed(s), await Things.defined(s)
         await function.apply(old, STABLE, **TWO)
@@ -162,10 +163,10 @@ def test_a_new_label_of_a_function_is_its_current_revisions_and_steps_that_selec
         await until_made_by(things, "new", "mine")
 
     with versions("old", "new") as addresses:
-        play(lambda s: scenario(s, *addresses))
+        await scenario(s, *addresses)
 
 
-def test_no_more_revisions_are_active_than_the_limit_and_the_oldest_rests_first(play):
+async def test_no_more_revisions_are_active_than_the_limit_and_the_oldest_rests_first(s):
     async def scenario(s, *addresses):
         function = Installed(s)
         for address, states in zip(
@@ -181,7 +182,7 @@ def test_no_more_revisions_are_active_than_the_limit_and_the_oldest_rests_first(
         await function.until_states("Active", "Active", "Active")
 
     with versions("one", "two", "three") as addresses:
-        play(lambda s: scenario(s, *addresses))
+        await scenario(s, *addresses)
 
 
 @pytest.fixture
@@ -194,7 +195,7 @@ def without_rollout(tmp_path_factory):
 
 
 @pytest.mark.embedded_only("it is about a flag")
-def test_without_the_feature_one_revision_is_active_and_steps_get_that_one(without_rollout):
+async def test_without_the_feature_one_revision_is_active_and_steps_get_that_one(without_rollout):
     async def scenario(s, old, new):
         function, things = Installed(s), await Things.defined(s)
         await function.apply(old, STABLE, **TWO)
@@ -206,15 +207,12 @@ def test_without_the_feature_one_revision_is_active_and_steps_get_that_one(witho
         await function.until_states("Inactive", "Active")
         await until_made_by(things, "new", "mine")
 
-    async def connected(addresses):
+    with versions("old", "new") as addresses:
         async with Client(without_rollout) as client, asyncio.timeout(PATIENCE):
             await scenario(await Scenario.begin(client, "older"), *addresses)
 
-    with versions("old", "new") as addresses:
-        asyncio.run(connected(addresses))
 
-
-def test_a_new_version_is_planned_for_the_xrs_that_would_call_it(play, tmp_path):
+async def test_a_new_version_is_planned_for_the_xrs_that_would_call_it(s, tmp_path):
     async def scenario(s, old, new):
         function, things = Installed(s), await Things.defined(s)
         await function.apply(old)
@@ -228,24 +226,21 @@ def test_a_new_version_is_planned_for_the_xrs_that_would_call_it(play, tmp_path)
         assert await function.states() == ["Active"]
 
     with versions("old", "new") as addresses:
-        play(lambda s: scenario(s, *addresses))
+        await scenario(s, *addresses)
 
 
-def test_the_limit_is_within_the_history_and_only_functions_have_one(play):
-    async def scenario(s):
-        function = Installed(s)
-        told = "activeRevisionLimit must not be greater than revisionHistoryLimit"
-        with pytest.raises(Invalid, match=told):
-            await function.apply("localhost:1", activeRevisionLimit=2)
-        await function.apply("localhost:1", revisionHistoryLimit=0, activeRevisionLimit=2)
-        configuration = FUNCTION._replace(kind="Configuration", plural="configurations")
-        body = {
-            "apiVersion": configuration.api_version,
-            "kind": "Configuration",
-            "metadata": {"name": f"{s.id}-configuration"},
-            "spec": {"package": "example.org/configuration:v1", "activeRevisionLimit": 2},
-        }
-        with pytest.raises(Invalid, match="only a Function can have more than one active revision"):
-            await s.client.create(configuration, body)
-
-    play(scenario)
+async def test_the_limit_is_within_the_history_and_only_functions_have_one(s):
+    function = Installed(s)
+    told = "activeRevisionLimit must not be greater than revisionHistoryLimit"
+    with pytest.raises(Invalid, match=told):
+        await function.apply("localhost:1", activeRevisionLimit=2)
+    await function.apply("localhost:1", revisionHistoryLimit=0, activeRevisionLimit=2)
+    configuration = FUNCTION._replace(kind="Configuration", plural="configurations")
+    body = {
+        "apiVersion": configuration.api_version,
+        "kind": "Configuration",
+        "metadata": {"name": f"{s.id}-configuration"},
+        "spec": {"package": "example.org/configuration:v1", "activeRevisionLimit": 2},
+    }
+    with pytest.raises(Invalid, match="only a Function can have more than one active revision"):
+        await s.client.create(configuration, body)

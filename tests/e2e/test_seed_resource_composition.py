@@ -112,68 +112,59 @@ async def composed(s, owner, kind, place):
     return await s.until(kind, name, READY)
 
 
-def test_a_mysqlinstance_is_made_of_resources_that_find_each_other(platform, play):
-    async def scenario(s):
-        await apply(s.client, MYSQL / "xr.yaml")
-        sql = await s.until(INSTANCE, "sql", READY)
-        group = await composed(s, sql, GROUP, "infrastructure")
-        server = await composed(s, sql, SERVER, "infrastructure")
-        rule = await composed(s, sql, RULE, "infrastructure")
-        assert group["spec"]["location"] == "West US"
-        assert server["spec"]["forProvider"]["resourceGroupName"] == group["metadata"]["name"]
-        assert server["spec"]["forProvider"]["storageProfile"]["storageMB"] == 10240
-        assert rule["spec"]["serverName"] == server["metadata"]["name"]
-        assert rule["spec"]["properties"]["virtualNetworkSubnetId"].endswith("/sample-subnet")
-        secret = await s.client.get(SECRET, "sql", "crossplane-system")
-        assert secret is not None
-        assert set(details(secret)) == {"username", "password", "endpoint"}
-        await s.client.delete(INSTANCE, "sql")
-        for kind, obj in ((GROUP, group), (SERVER, server), (RULE, rule)):
-            await s.until_gone(kind, obj["metadata"]["name"])
-
-    play(scenario)
+async def test_a_mysqlinstance_is_made_of_resources_that_find_each_other(platform, s):
+    await apply(s.client, MYSQL / "xr.yaml")
+    sql = await s.until(INSTANCE, "sql", READY)
+    group = await composed(s, sql, GROUP, "infrastructure")
+    server = await composed(s, sql, SERVER, "infrastructure")
+    rule = await composed(s, sql, RULE, "infrastructure")
+    assert group["spec"]["location"] == "West US"
+    assert server["spec"]["forProvider"]["resourceGroupName"] == group["metadata"]["name"]
+    assert server["spec"]["forProvider"]["storageProfile"]["storageMB"] == 10240
+    assert rule["spec"]["serverName"] == server["metadata"]["name"]
+    assert rule["spec"]["properties"]["virtualNetworkSubnetId"].endswith("/sample-subnet")
+    secret = await s.client.get(SECRET, "sql", "crossplane-system")
+    assert secret is not None
+    assert set(details(secret)) == {"username", "password", "endpoint"}
+    await s.client.delete(INSTANCE, "sql")
+    for kind, obj in ((GROUP, group), (SERVER, server), (RULE, rule)):
+        await s.until_gone(kind, obj["metadata"]["name"])
 
 
-def test_a_requirement_is_met_by_a_mysqlinstance_of_its_own(platform, play):
-    async def scenario(s):
-        home = Scenario(s.client, "default")
-        await apply(s.client, WORDPRESS / "requirement.yaml")
-        requirement = await home.until(REQUIREMENT, "sql", READY)
-        sql = await s.until(INSTANCE, sql_name(requirement), READY)
-        assert engine(sql)["requirementRef"]["namespace"] == "default"
-        copy = await home.until(SECRET, "sql", lambda secret: secret.get("data"))
-        place = engine(sql)["writeConnectionSecretToRef"]
-        original = await s.client.get(SECRET, place["name"], place["namespace"])
-        assert original is not None
-        assert details(copy) == details(original)
-        await s.client.delete(REQUIREMENT, "sql", "default")
-        await s.until_gone(INSTANCE, sql["metadata"]["name"])
-
-    play(scenario)
+async def test_a_requirement_is_met_by_a_mysqlinstance_of_its_own(platform, s):
+    home = Scenario(s.client, "default")
+    await apply(s.client, WORDPRESS / "requirement.yaml")
+    requirement = await home.until(REQUIREMENT, "sql", READY)
+    sql = await s.until(INSTANCE, sql_name(requirement), READY)
+    assert engine(sql)["requirementRef"]["namespace"] == "default"
+    copy = await home.until(SECRET, "sql", lambda secret: secret.get("data"))
+    place = engine(sql)["writeConnectionSecretToRef"]
+    original = await s.client.get(SECRET, place["name"], place["namespace"])
+    assert original is not None
+    assert details(copy) == details(original)
+    await s.client.delete(REQUIREMENT, "sql", "default")
+    await s.until_gone(INSTANCE, sql["metadata"]["name"])
 
 
-def test_a_wordpress_is_composed_of_a_workload_and_a_database_down_to_the_cloud(platform, play):
-    async def scenario(s):
-        home = Scenario(s.client, "default")
-        await apply(s.client, WORDPRESS / "xr.yaml")
-        blog = await home.until(APPLICATION, "coolblog", READY)
-        assert blog["spec"]["application"]["compositionRef"] == {"name": "wordpress-kubernetes-mysql"}
-        requirement = await composed(home, blog, REQUIREMENT, "application")
-        await composed(home, blog, WORKLOAD, "application")
-        sql = await s.until(INSTANCE, sql_name(requirement), READY)
-        server = await composed(s, sql, SERVER, "infrastructure")
-        assert server["spec"]["forProvider"]["storageProfile"]["storageMB"] == 2048
-        secret = await home.until(SECRET, "coolblog-sql", lambda secret: secret.get("data"))
-        assert details(secret)["endpoint"].startswith(server["metadata"]["name"])
-        # An edit goes all the way down.
-        await s.client.patch_merge(APPLICATION, "coolblog", {"spec": {"storageSize": 4}}, "default")
-        await s.until(SERVER, server["metadata"]["name"], storage_is(4096))
-        await s.client.delete(APPLICATION, "coolblog", "default")
-        await home.until_gone(APPLICATION, "coolblog")
-        await s.until_gone(INSTANCE, sql["metadata"]["name"])
-        await s.until_gone(SERVER, server["metadata"]["name"])
-
-    play(scenario)
+async def test_a_wordpress_is_composed_of_a_workload_and_a_database_down_to_the_cloud(platform, s):
+    home = Scenario(s.client, "default")
+    await apply(s.client, WORDPRESS / "xr.yaml")
+    blog = await home.until(APPLICATION, "coolblog", READY)
+    assert blog["spec"]["application"]["compositionRef"] == {"name": "wordpress-kubernetes-mysql"}
+    requirement = await composed(home, blog, REQUIREMENT, "application")
+    await composed(home, blog, WORKLOAD, "application")
+    sql = await s.until(INSTANCE, sql_name(requirement), READY)
+    server = await composed(s, sql, SERVER, "infrastructure")
+    assert server["spec"]["forProvider"]["storageProfile"]["storageMB"] == 2048
+    secret = await home.until(SECRET, "coolblog-sql", lambda secret: secret.get("data"))
+    assert details(secret)["endpoint"].startswith(server["metadata"]["name"])
+    # An edit goes all the way down.
+    await s.client.patch_merge(APPLICATION, "coolblog", {"spec": {"storageSize": 4}}, "default")
+    await s.until(SERVER, server["metadata"]["name"], storage_is(4096))
+    await s.client.delete(APPLICATION, "coolblog", "default")
+    await home.until_gone(APPLICATION, "coolblog")
+    await s.until_gone(INSTANCE, sql["metadata"]["name"])
+    await s.until_gone(SERVER, server["metadata"]["name"])
 
 
 def storage_is(megabytes):

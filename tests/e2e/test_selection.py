@@ -26,152 +26,122 @@ async def offering(things, *names):
         await things.compose(resources(entry(name)), name=full, labels={"tier": name})
 
 
-def test_a_named_composition_is_used(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await offering(things, "a", "b")
-        await things.apply("mine", things.engine_spec(compositionRef={"name": f"{s.id}-b"}))
-        xr = await things.until("mine", READY)
-        assert set(await things.composed(xr)) == {"b"}
-
-    play(scenario)
+async def test_a_named_composition_is_used(s):
+    things = await Things.defined(s)
+    await offering(things, "a", "b")
+    await things.apply("mine", things.engine_spec(compositionRef={"name": f"{s.id}-b"}))
+    xr = await things.until("mine", READY)
+    assert set(await things.composed(xr)) == {"b"}
 
 
-def test_labels_select_a_composition_once(play):
+async def test_labels_select_a_composition_once(s):
     """An existing reference is never looked at again, whatever the labels and the selector say."""
 
-    async def scenario(s):
-        things = await Things.defined(s)
-        await offering(things, "a", "b")
-        by_label = {"matchLabels": {"tier": "b"}}
-        await things.apply("mine", things.engine_spec(compositionSelector=by_label))
-        await things.until("mine", READY, chosen(things, f"{s.id}-b"))
-        await things.apply("mine", things.engine_spec(compositionSelector={"matchLabels": {"tier": "a"}}))
-        await things.apply("other", things.engine_spec(compositionSelector={"matchLabels": {"tier": "a"}}))
-        await things.until("other", READY, chosen(things, f"{s.id}-a"))
-        assert chosen(things, f"{s.id}-b")(await things.get("mine"))
-
-    play(scenario)
+    things = await Things.defined(s)
+    await offering(things, "a", "b")
+    by_label = {"matchLabels": {"tier": "b"}}
+    await things.apply("mine", things.engine_spec(compositionSelector=by_label))
+    await things.until("mine", READY, chosen(things, f"{s.id}-b"))
+    await things.apply("mine", things.engine_spec(compositionSelector={"matchLabels": {"tier": "a"}}))
+    await things.apply("other", things.engine_spec(compositionSelector={"matchLabels": {"tier": "a"}}))
+    await things.until("other", READY, chosen(things, f"{s.id}-a"))
+    assert chosen(things, f"{s.id}-b")(await things.get("mine"))
 
 
-def test_an_xr_waits_for_a_composition_that_fits(play):
+async def test_an_xr_waits_for_a_composition_that_fits(s):
     """A Composition of another kind or version does not fit."""
 
-    async def scenario(s):
-        things = await Things.defined(s)
-        elsewhere = Things(s, kind="Other")
-        await elsewhere.compose(resources(entry()), name=f"{s.id}-other")
-        await things.apply("mine")
-        xr = await things.until("mine", FAILED)
-        assert message_of(xr) == "cannot select Composition: no compatible Compositions found"
-        await offering(things, "a")
-        await things.until("mine", READY, chosen(things, f"{s.id}-a"))
-
-    play(scenario)
+    things = await Things.defined(s)
+    elsewhere = Things(s, kind="Other")
+    await elsewhere.compose(resources(entry()), name=f"{s.id}-other")
+    await things.apply("mine")
+    xr = await things.until("mine", FAILED)
+    assert message_of(xr) == "cannot select Composition: no compatible Compositions found"
+    await offering(things, "a")
+    await things.until("mine", READY, chosen(things, f"{s.id}-a"))
 
 
-def test_the_default_composition_is_for_those_who_choose_nothing(play):
-    async def scenario(s):
-        things = await Things.defined(s, defaultCompositionRef={"name": f"{s.id}-a"})
-        await offering(things, "a", "b", "c")
-        await things.apply("plain")
-        await things.apply("named", things.engine_spec(compositionRef={"name": f"{s.id}-b"}))
-        by_label = {"matchLabels": {"tier": "c"}}
-        await things.apply("selecting", things.engine_spec(compositionSelector=by_label))
-        for name, choice in (("plain", "a"), ("named", "b"), ("selecting", "c")):
-            await things.until(name, READY, chosen(things, f"{s.id}-{choice}"))
-
-    play(scenario)
+async def test_the_default_composition_is_for_those_who_choose_nothing(s):
+    things = await Things.defined(s, defaultCompositionRef={"name": f"{s.id}-a"})
+    await offering(things, "a", "b", "c")
+    await things.apply("plain")
+    await things.apply("named", things.engine_spec(compositionRef={"name": f"{s.id}-b"}))
+    by_label = {"matchLabels": {"tier": "c"}}
+    await things.apply("selecting", things.engine_spec(compositionSelector=by_label))
+    for name, choice in (("plain", "a"), ("named", "b"), ("selecting", "c")):
+        await things.until(name, READY, chosen(things, f"{s.id}-{choice}"))
 
 
-def test_the_enforced_composition_beats_every_choice(play):
-    async def scenario(s):
-        things = await Things.defined(s, enforcedCompositionRef={"name": f"{s.id}-a"})
-        await offering(things, "a", "b")
-        await things.apply("mine", things.engine_spec(compositionRef={"name": f"{s.id}-b"}))
-        xr = await things.until("mine", READY, chosen(things, f"{s.id}-a"))
-        assert set(await things.composed(xr)) == {"a"}
-
-    play(scenario)
+async def test_the_enforced_composition_beats_every_choice(s):
+    things = await Things.defined(s, enforcedCompositionRef={"name": f"{s.id}-a"})
+    await offering(things, "a", "b")
+    await things.apply("mine", things.engine_spec(compositionRef={"name": f"{s.id}-b"}))
+    xr = await things.until("mine", READY, chosen(things, f"{s.id}-a"))
+    assert set(await things.composed(xr)) == {"a"}
 
 
-def test_another_composition_replaces_what_was_composed(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await offering(things, "a", "b")
-        await things.apply("mine", things.engine_spec(compositionRef={"name": f"{s.id}-a"}))
-        xr = await things.until("mine", READY)
-        [old] = (await things.composed(xr)).values()
-        await things.change("mine", {"spec": {"crossplane": {"compositionRef": {"name": f"{s.id}-b"}}}})
-        revision = f"{s.id}-b-"
-        await things.until(
-            "mine",
-            lambda xr: things.of_engine(xr)["compositionRevisionRef"]["name"].startswith(revision),
-            lambda xr: things.references(xr)[0]["name"] != old["metadata"]["name"],
-        )
-        await s.until_gone(CONFIG_MAP, old["metadata"]["name"])
-
-    play(scenario)
+async def test_another_composition_replaces_what_was_composed(s):
+    things = await Things.defined(s)
+    await offering(things, "a", "b")
+    await things.apply("mine", things.engine_spec(compositionRef={"name": f"{s.id}-a"}))
+    xr = await things.until("mine", READY)
+    [old] = (await things.composed(xr)).values()
+    await things.change("mine", {"spec": {"crossplane": {"compositionRef": {"name": f"{s.id}-b"}}}})
+    revision = f"{s.id}-b-"
+    await things.until(
+        "mine",
+        lambda xr: things.of_engine(xr)["compositionRevisionRef"]["name"].startswith(revision),
+        lambda xr: things.references(xr)[0]["name"] != old["metadata"]["name"],
+    )
+    await s.until_gone(CONFIG_MAP, old["metadata"]["name"])
 
 
-def test_a_composition_of_another_kind_is_refused(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await Things(s, kind="Other").compose(resources(entry()), name=f"{s.id}-other")
-        await things.apply("mine", things.engine_spec(compositionRef={"name": f"{s.id}-other"}))
-        told = "cannot configure composite resource: referenced composition is not compatible with this "
-        xr = await things.until("mine", failing(f"{told}composite resource"))
-        assert xr["metadata"]["finalizers"] == [FINALIZER]
-        assert xr["metadata"]["labels"] == {"crossplane.io/composite": "mine"}
-        assert things.of_engine(xr)["compositionRevisionRef"]["name"].startswith(f"{s.id}-other-")
-
-    play(scenario)
+async def test_a_composition_of_another_kind_is_refused(s):
+    things = await Things.defined(s)
+    await Things(s, kind="Other").compose(resources(entry()), name=f"{s.id}-other")
+    await things.apply("mine", things.engine_spec(compositionRef={"name": f"{s.id}-other"}))
+    told = "cannot configure composite resource: referenced composition is not compatible with this "
+    xr = await things.until("mine", failing(f"{told}composite resource"))
+    assert xr["metadata"]["finalizers"] == [FINALIZER]
+    assert xr["metadata"]["labels"] == {"crossplane.io/composite": "mine"}
+    assert things.of_engine(xr)["compositionRevisionRef"]["name"].startswith(f"{s.id}-other-")
 
 
-def test_an_xr_without_a_composition_is_held_until_its_deletion_was_seen(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.apply("mine", things.engine_spec(compositionRef={"name": f"{s.id}-none"}))
-        told = (
-            "cannot fetch Composition: cannot get Composition: Composition.apiextensions.crossplane.io "
-            f'"{s.id}-none" not found'
-        )
-        xr = await things.until("mine", failing(told))
-        assert message_of(xr) == told
-        assert xr["metadata"]["finalizers"] == [FINALIZER]
-        assert "labels" not in xr["metadata"]
-        await things.delete("mine")
-
-    play(scenario)
+async def test_an_xr_without_a_composition_is_held_until_its_deletion_was_seen(s):
+    things = await Things.defined(s)
+    await things.apply("mine", things.engine_spec(compositionRef={"name": f"{s.id}-none"}))
+    told = (
+        "cannot fetch Composition: cannot get Composition: Composition.apiextensions.crossplane.io "
+        f'"{s.id}-none" not found'
+    )
+    xr = await things.until("mine", failing(told))
+    assert message_of(xr) == told
+    assert xr["metadata"]["finalizers"] == [FINALIZER]
+    assert "labels" not in xr["metadata"]
+    await things.delete("mine")
 
 
-def test_a_default_composition_that_does_not_exist_is_not_kept(play):
+async def test_a_default_composition_that_does_not_exist_is_not_kept(s):
     """Whoever changes the default changes it for all that are still without a Composition."""
 
-    async def scenario(s):
-        things = await Things.defined(s, defaultCompositionRef={"name": f"{s.id}-none"})
-        await things.apply("mine")
-        xr = await things.until("mine", failing(f'"{s.id}-none" not found'))
-        assert "compositionRef" not in things.of_engine(xr)
-        await offering(things, "a")
-        await things.define(defaultCompositionRef={"name": f"{s.id}-a"})
-        await things.until("mine", READY, chosen(things, f"{s.id}-a"))
-
-    play(scenario)
+    things = await Things.defined(s, defaultCompositionRef={"name": f"{s.id}-none"})
+    await things.apply("mine")
+    xr = await things.until("mine", failing(f'"{s.id}-none" not found'))
+    assert "compositionRef" not in things.of_engine(xr)
+    await offering(things, "a")
+    await things.define(defaultCompositionRef={"name": f"{s.id}-a"})
+    await things.until("mine", READY, chosen(things, f"{s.id}-a"))
 
 
-def test_a_pinned_revision_outlives_its_composition(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await offering(things, "a")
-        await things.apply("mine", {"size": "1", "crossplane": {"compositionUpdatePolicy": "Manual"}})
-        await things.until("mine", READY, chosen(things, f"{s.id}-a"))
-        await s.client.delete(COMPOSITION, f"{s.id}-a", propagation="Orphan")
-        await s.until_gone(COMPOSITION, f"{s.id}-a")
-        xr = await things.apply("mine", {"size": "2", "crossplane": {"compositionUpdatePolicy": "Manual"}})
-        await things.until("mine", SYNCED, seen(xr["metadata"]["generation"]))
-
-    play(scenario)
+async def test_a_pinned_revision_outlives_its_composition(s):
+    things = await Things.defined(s)
+    await offering(things, "a")
+    await things.apply("mine", {"size": "1", "crossplane": {"compositionUpdatePolicy": "Manual"}})
+    await things.until("mine", READY, chosen(things, f"{s.id}-a"))
+    await s.client.delete(COMPOSITION, f"{s.id}-a", propagation="Orphan")
+    await s.until_gone(COMPOSITION, f"{s.id}-a")
+    xr = await things.apply("mine", {"size": "2", "crossplane": {"compositionUpdatePolicy": "Manual"}})
+    await things.until("mine", SYNCED, seen(xr["metadata"]["generation"]))
 
 
 def seen(generation):
@@ -179,22 +149,19 @@ def seen(generation):
     return lambda xr: all(each["observedGeneration"] >= generation for each in xr["status"]["conditions"])
 
 
-def test_new_revisions_cause_no_warnings(play):
+async def test_new_revisions_cause_no_warnings(s):
     """Whether the functions of a revision can compose is checked a moment after it is there."""
 
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.apply("mine")
-        await things.until("mine", failing("no compatible Compositions found"))
-        for round_ in range(5):
-            made = await things.compose(resources(entry(f"round-{round_}")))
-            revision = revision_name(made["metadata"]["name"], composition_hash(made))
-            await things.until("mine", READY, SYNCED, following(things, revision))
-        told = await s.events(await things.get("mine"))
-        warnings = {message for type_, _, message in told if type_ == "Warning"}
-        assert warnings == {"cannot select Composition: no compatible Compositions found"}
-
-    play(scenario)
+    things = await Things.defined(s)
+    await things.apply("mine")
+    await things.until("mine", failing("no compatible Compositions found"))
+    for round_ in range(5):
+        made = await things.compose(resources(entry(f"round-{round_}")))
+        revision = revision_name(made["metadata"]["name"], composition_hash(made))
+        await things.until("mine", READY, SYNCED, following(things, revision))
+    told = await s.events(await things.get("mine"))
+    warnings = {message for type_, _, message in told if type_ == "Warning"}
+    assert warnings == {"cannot select Composition: no compatible Compositions found"}
 
 
 def following(things, revision):

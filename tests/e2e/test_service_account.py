@@ -38,60 +38,51 @@ async def account(s, name: str) -> None:
     await let_impersonate(s.client, s.id, name)
 
 
-def test_an_application_is_composed_of_no_more_than_its_account_may_write(play):
-    async def scenario(s):
-        design = FirstDesign(s)
-        await account(s, "blog")
-        await design.define_blog(serviceAccountRef={"namespace": s.id, "name": "blog"})
-        base = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "b"}}
-        await design.compose(design.blogs, to=[{"base": base, "readinessChecks": [{"type": "None"}]}])
-        await design.apply(design.blogs, "mine", {"title": "hello"}, s.id)
-        blog = await s.until(design.blogs, "mine", lambda blog: "kubectl" in said(blog))
-        told = said(blog)
-        assert f"service account {s.id}/blog may not" in told
-        assert f"configmaps in namespace {s.id}" in told
-        await follow_advice(s, told)
-        blog = await s.until(design.blogs, "mine", READY)
-        [reference] = blog["spec"]["application"]["composedRefs"]
-        assert await s.client.get(CONFIG_MAP, reference["name"], s.id)
-
-    play(scenario)
+async def test_an_application_is_composed_of_no_more_than_its_account_may_write(s):
+    design = FirstDesign(s)
+    await account(s, "blog")
+    await design.define_blog(serviceAccountRef={"namespace": s.id, "name": "blog"})
+    base = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "b"}}
+    await design.compose(design.blogs, to=[{"base": base, "readinessChecks": [{"type": "None"}]}])
+    await design.apply(design.blogs, "mine", {"title": "hello"}, s.id)
+    blog = await s.until(design.blogs, "mine", lambda blog: "kubectl" in said(blog))
+    told = said(blog)
+    assert f"service account {s.id}/blog may not" in told
+    assert f"configmaps in namespace {s.id}" in told
+    await follow_advice(s, told)
+    blog = await s.until(design.blogs, "mine", READY)
+    [reference] = blog["spec"]["application"]["composedRefs"]
+    assert await s.client.get(CONFIG_MAP, reference["name"], s.id)
 
 
-def test_a_composite_resource_definition_may_name_an_account_too(play):
-    async def scenario(s):
-        await account(s, "db")
-        await s.offer(serviceAccountRef={"namespace": s.id, "name": "db"})
-        await s.compose(s.config_map())
-        await s.claim("mine", {"size": "1"})
-        claim = await s.claim_that_is("mine", condition("Synced", "True"))
-        name = claim["spec"]["resourceRef"]["name"]
-        xr = await s.until(s.xrs, name, lambda xr: "kubectl" in said(xr))
-        await follow_advice(s, said(xr))
-        await s.claim_that_is("mine", condition("Ready", "True"))
-
-    play(scenario)
+async def test_a_composite_resource_definition_may_name_an_account_too(s):
+    await account(s, "db")
+    await s.offer(serviceAccountRef={"namespace": s.id, "name": "db"})
+    await s.compose(s.config_map())
+    await s.claim("mine", {"size": "1"})
+    claim = await s.claim_that_is("mine", condition("Synced", "True"))
+    name = claim["spec"]["resourceRef"]["name"]
+    xr = await s.until(s.xrs, name, lambda xr: "kubectl" in said(xr))
+    await follow_advice(s, said(xr))
+    await s.claim_that_is("mine", condition("Ready", "True"))
 
 
-def test_a_secret_that_the_account_may_not_read_is_not_passed_on(play):
-    async def scenario(s):
-        await account(s, "db")
-        await s.client.create(
-            SECRET, {"metadata": {"name": "theirs", "namespace": s.id}, "stringData": {"password": "x"}}
-        )
-        await s.offer(serviceAccountRef={"namespace": s.id, "name": "db"})
-        secret = {"apiVersion": "v1", "kind": "Secret", "name": "theirs", "namespace": s.id}
-        step = s.config_map()
-        needed = {"requirementName": "loot", **secret}
-        step["requirements"] = {"requiredResources": [needed]}
-        await s.compose(step)
-        await s.claim("mine", {"size": "1"})
-        claim = await s.claim_that_is("mine", condition("Synced", "True"))
-        name = claim["spec"]["resourceRef"]["name"]
-        xr = await s.until(s.xrs, name, lambda xr: "may not get secrets" in said(xr))
-        assert "resourceRefs" not in xr["spec"] or not xr["spec"]["resourceRefs"]
-
-    play(scenario)
+async def test_a_secret_that_the_account_may_not_read_is_not_passed_on(s):
+    await account(s, "db")
+    await s.client.create(
+        SECRET, {"metadata": {"name": "theirs", "namespace": s.id}, "stringData": {"password": "x"}}
+    )
+    await s.offer(serviceAccountRef={"namespace": s.id, "name": "db"})
+    secret = {"apiVersion": "v1", "kind": "Secret", "name": "theirs", "namespace": s.id}
+    step = s.config_map()
+    needed = {"requirementName": "loot", **secret}
+    step["requirements"] = {"requiredResources": [needed]}
+    await s.compose(step)
+    await s.claim("mine", {"size": "1"})
+    claim = await s.claim_that_is("mine", condition("Synced", "True"))
+    name = claim["spec"]["resourceRef"]["name"]
+    xr = await s.until(s.xrs, name, lambda xr: "may not get secrets" in said(xr))
+    assert "resourceRefs" not in xr["spec"] or not xr["spec"]["resourceRefs"]
 
 
 async def let(s, name: str, *verbs: str) -> None:
@@ -108,7 +99,7 @@ async def let(s, name: str, *verbs: str) -> None:
         await s.client.apply(kind, obj, "test")
 
 
-def test_what_the_account_may_not_read_reaches_neither_functions_nor_the_status(play):
+async def test_what_the_account_may_not_read_reaches_neither_functions_nor_the_status(s):
     """The controllers may read every ConfigMap, and watch them: the account's rights count all the same."""
     seen: list[str] = []
 
@@ -140,37 +131,32 @@ def test_what_the_account_may_not_read_reaches_neither_functions_nor_the_status(
         assert [each for each in seen if "hidden" in each]
 
     with served(function) as address:
-        play(lambda s: scenario(s, address))
+        await scenario(s, address)
 
 
-def test_an_object_that_the_account_may_not_read_is_not_observed_by_a_reference_to_it(play):
+async def test_an_object_that_the_account_may_not_read_is_not_observed_by_a_reference_to_it(s):
     """Whoever may write composite resources chooses their references."""
 
-    async def scenario(s):
-        await account(s, "thing")
-        other = f"{s.id}-private"
-        await s.client.create(NAMESPACE, {"metadata": {"name": other}})
-        labels, annotations = {"crossplane.io/composite": "mine"}, {RESOURCE_NAME: "one"}
-        metadata = {"name": "private", "namespace": other, "labels": labels, "annotations": annotations}
-        await s.client.create(CONFIG_MAP, {"metadata": metadata, "data": {"note": "hidden"}})
-        await let(s, "thing", "get", "create", "patch", "delete")
-        things = await Things.defined(
-            s, scope="Cluster", serviceAccountRef={"namespace": s.id, "name": "thing"}
-        )
-        base = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"namespace": s.id}}
-        await things.compose(
-            resources(entry("one", patch("data.note", "status.mode", "ToCompositeFieldPath"), base=base))
-        )
-        reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "private", "namespace": other}
-        await things.apply("mine", {"crossplane": {"resourceRefs": [reference]}})
-        xr = await things.until("mine", lambda xr: "kubectl" in said(xr))
-        assert f"service account {s.id}/thing may not get configmaps in namespace {other}" in said(xr)
-        assert "mode" not in xr["status"]
-
-    play(scenario)
+    await account(s, "thing")
+    other = f"{s.id}-private"
+    await s.client.create(NAMESPACE, {"metadata": {"name": other}})
+    labels, annotations = {"crossplane.io/composite": "mine"}, {RESOURCE_NAME: "one"}
+    metadata = {"name": "private", "namespace": other, "labels": labels, "annotations": annotations}
+    await s.client.create(CONFIG_MAP, {"metadata": metadata, "data": {"note": "hidden"}})
+    await let(s, "thing", "get", "create", "patch", "delete")
+    things = await Things.defined(s, scope="Cluster", serviceAccountRef={"namespace": s.id, "name": "thing"})
+    base = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"namespace": s.id}}
+    await things.compose(
+        resources(entry("one", patch("data.note", "status.mode", "ToCompositeFieldPath"), base=base))
+    )
+    reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "private", "namespace": other}
+    await things.apply("mine", {"crossplane": {"resourceRefs": [reference]}})
+    xr = await things.until("mine", lambda xr: "kubectl" in said(xr))
+    assert f"service account {s.id}/thing may not get configmaps in namespace {other}" in said(xr)
+    assert "mode" not in xr["status"]
 
 
-def test_composing_for_an_account_comes_to_rest(play):
+async def test_composing_for_an_account_comes_to_rest(s):
     """No write, no read and no call of a function once all is in place; watches go on."""
     calls: list[object] = []
 
@@ -178,7 +164,7 @@ def test_composing_for_an_account_comes_to_rest(play):
         calls.append(request)
         return request_answered(request)
 
-    async def scenario(s, address):
+    with served(function) as address:
         await custom_kind(s)
         await account(s, "thing")
         rule = {"apiGroups": [s.group], "resources": ["buckets"], "verbs": ["get", "create", "patch"]}
@@ -202,9 +188,6 @@ def test_composing_for_an_account_comes_to_rest(play):
         assert await requests_in(s, 5.0) == {}
         assert len(calls) == called
 
-    with served(function) as address:
-        play(lambda s: scenario(s, address))
-
 
 async def requests_in(s, seconds: float) -> Object:
     """What was asked of this scenario's kinds meanwhile."""
@@ -218,27 +201,24 @@ def request_answered(request):
     return Response(desired=request.desired)
 
 
-def test_an_account_cannot_compose_more_rights_than_it_has(play):
-    async def scenario(s):
-        design = FirstDesign(s)
-        await account(s, "sql")
-        rule = {"apiGroups": [ROLE.group], "resources": ["clusterrolebindings"], "verbs": ["*"]}
-        await s.client.create(CLUSTER_ROLE, {"metadata": {"name": s.id}, "rules": [rule]})
-        subject = {"kind": "ServiceAccount", "namespace": s.id, "name": "sql"}
-        reference = {"apiGroup": ROLE.group, "kind": "ClusterRole"}
-        body = {"metadata": {"name": s.id}, "roleRef": {**reference, "name": s.id}, "subjects": [subject]}
-        await s.client.create(CLUSTER_BINDING, body)
-        await design.define_sql(connectionDetails=[], serviceAccountRef={"namespace": s.id, "name": "sql"})
-        base = {
-            "apiVersion": CLUSTER_BINDING.api_version,
-            "kind": CLUSTER_BINDING.kind,
-            "metadata": {"name": f"{s.id}-all"},
-            "roleRef": {**reference, "name": "cluster-admin"},
-            "subjects": [subject],
-        }
-        await design.compose(design.sqls, to=[{"base": base}])
-        await design.apply(design.sqls, "mine", {})
-        await s.until(design.sqls, "mine", lambda sql: "not currently held" in said(sql))
-        assert await s.client.get(CLUSTER_BINDING, f"{s.id}-all") is None
-
-    play(scenario)
+async def test_an_account_cannot_compose_more_rights_than_it_has(s):
+    design = FirstDesign(s)
+    await account(s, "sql")
+    rule = {"apiGroups": [ROLE.group], "resources": ["clusterrolebindings"], "verbs": ["*"]}
+    await s.client.create(CLUSTER_ROLE, {"metadata": {"name": s.id}, "rules": [rule]})
+    subject = {"kind": "ServiceAccount", "namespace": s.id, "name": "sql"}
+    reference = {"apiGroup": ROLE.group, "kind": "ClusterRole"}
+    body = {"metadata": {"name": s.id}, "roleRef": {**reference, "name": s.id}, "subjects": [subject]}
+    await s.client.create(CLUSTER_BINDING, body)
+    await design.define_sql(connectionDetails=[], serviceAccountRef={"namespace": s.id, "name": "sql"})
+    base = {
+        "apiVersion": CLUSTER_BINDING.api_version,
+        "kind": CLUSTER_BINDING.kind,
+        "metadata": {"name": f"{s.id}-all"},
+        "roleRef": {**reference, "name": "cluster-admin"},
+        "subjects": [subject],
+    }
+    await design.compose(design.sqls, to=[{"base": base}])
+    await design.apply(design.sqls, "mine", {})
+    await s.until(design.sqls, "mine", lambda sql: "not currently held" in said(sql))
+    assert await s.client.get(CLUSTER_BINDING, f"{s.id}-all") is None

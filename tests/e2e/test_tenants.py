@@ -13,7 +13,7 @@ from crossply.control.options import Options
 from crossply.kube.client import Client
 from crossply.kube.failures import Forbidden, KubeError
 from crossply.kube.kind import Kind
-from tests.support.e2e.in_process import play_with
+from tests.support.e2e.in_process import scenario_with
 from tests.support.e2e.pipelines import calling, served
 from tests.support.e2e.scenario import CONFIG_MAP, Scenario
 from tests.support.e2e.things import READY, Things, config_map, desiring
@@ -94,8 +94,8 @@ async def followed(things: Things, client: Client, namespace: str, size: str) ->
     return any(f'"size":"{size}"'.encode() in data for data in found.items)
 
 
-def test_a_hostile_tenant_neither_reaches_nor_stops_another(own_server):
-    async def scenario(s: Scenario) -> None:
+async def test_a_hostile_tenant_neither_reaches_nor_stops_another(own_server):
+    async with scenario_with(own_server, Options()) as s:
         victims = await Scenario.begin(s.client, f"v{secrets.token_hex(4)}")
         with served(tenant_function(victims.id)) as address:
             things = await Things.defined(s)
@@ -114,8 +114,6 @@ def test_a_hostile_tenant_neither_reaches_nor_stops_another(own_server):
                 await asyncio.gather(*floods, return_exceptions=True)
             await nothing_was_reached(hostile, victim)
         await victims.end()
-
-    play_with(own_server, Options(), scenario)
 
 
 async def edits_are_followed(things: Things, victim: Tenant) -> None:

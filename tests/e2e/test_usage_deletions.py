@@ -18,51 +18,42 @@ HELD = "example.org/held"
 
 
 @pytest.mark.parametrize("policy", ["", "Foreground", "Orphan"])
-def test_a_deletion_that_was_refused_is_made_up_for_when_the_usage_says_so(play, policy):
-    async def scenario(s):
-        await config_map(s, "used")
-        await use(s, "u", named(CONFIG_MAP, "used"), reason="not yet", replayDeletion=True)
-        await s.until(USAGE, "u", READY)
-        await refused(s, CONFIG_MAP, "used", propagation=policy)
-        used = await s.client.get(CONFIG_MAP, "used", s.id)
-        assert used["metadata"]["annotations"][ATTEMPT] == (policy or "Background")
-        await s.client.delete(USAGE, "u", s.id)
-        await s.until_gone(USAGE, "u")
-        await s.until_gone(CONFIG_MAP, "used")
-
-    play(scenario)
+async def test_a_deletion_that_was_refused_is_made_up_for_when_the_usage_says_so(s, policy):
+    await config_map(s, "used")
+    await use(s, "u", named(CONFIG_MAP, "used"), reason="not yet", replayDeletion=True)
+    await s.until(USAGE, "u", READY)
+    await refused(s, CONFIG_MAP, "used", propagation=policy)
+    used = await s.client.get(CONFIG_MAP, "used", s.id)
+    assert used["metadata"]["annotations"][ATTEMPT] == (policy or "Background")
+    await s.client.delete(USAGE, "u", s.id)
+    await s.until_gone(USAGE, "u")
+    await s.until_gone(CONFIG_MAP, "used")
 
 
-def test_a_deletion_is_not_made_up_for_by_a_usage_that_never_refused_it(play):
-    async def scenario(s):
-        await config_map(s, "used")
-        await use(s, "own", named(CONFIG_MAP, "used"), reason="not yet")
-        await s.until(USAGE, "own", READY)
-        await refused(s, CONFIG_MAP, "used")
-        # While the one that refused is there, and after it is gone.
-        for name, ends in (("during", "own"), ("after", "")):
-            await use(s, name, named(CONFIG_MAP, "used"), reason="mine", replayDeletion=True)
-            await s.until(USAGE, name, READY)
-            for each in filter(None, (ends, name)):
-                await s.client.delete(USAGE, each, s.id)
-                await s.until_gone(USAGE, each)
-            left = await s.client.get(CONFIG_MAP, "used", s.id)
-            assert "deletionTimestamp" not in left["metadata"]
-            assert ATTEMPT not in left["metadata"].get("annotations", {})
-
-    play(scenario)
+async def test_a_deletion_is_not_made_up_for_by_a_usage_that_never_refused_it(s):
+    await config_map(s, "used")
+    await use(s, "own", named(CONFIG_MAP, "used"), reason="not yet")
+    await s.until(USAGE, "own", READY)
+    await refused(s, CONFIG_MAP, "used")
+    # While the one that refused is there, and after it is gone.
+    for name, ends in (("during", "own"), ("after", "")):
+        await use(s, name, named(CONFIG_MAP, "used"), reason="mine", replayDeletion=True)
+        await s.until(USAGE, name, READY)
+        for each in filter(None, (ends, name)):
+            await s.client.delete(USAGE, each, s.id)
+            await s.until_gone(USAGE, each)
+        left = await s.client.get(CONFIG_MAP, "used", s.id)
+        assert "deletionTimestamp" not in left["metadata"]
+        assert ATTEMPT not in left["metadata"].get("annotations", {})
 
 
-def test_a_deletion_that_is_only_tried_out_is_refused_and_leaves_no_trace(play):
-    async def scenario(s):
-        await config_map(s, "used")
-        await use(s, "u", named(CONFIG_MAP, "used"), reason="no")
-        await s.until(USAGE, "u", READY)
-        with pytest.raises(KubeError, match="in-use by 1 usage"):
-            await s.client.request("DELETE", CONFIG_MAP.path(s.id, "used"), query={"dryRun": "All"})
-        assert not (await s.client.get(CONFIG_MAP, "used", s.id))["metadata"].get("annotations")
-
-    play(scenario)
+async def test_a_deletion_that_is_only_tried_out_is_refused_and_leaves_no_trace(s):
+    await config_map(s, "used")
+    await use(s, "u", named(CONFIG_MAP, "used"), reason="no")
+    await s.until(USAGE, "u", READY)
+    with pytest.raises(KubeError, match="in-use by 1 usage"):
+        await s.client.request("DELETE", CONFIG_MAP.path(s.id, "used"), query={"dryRun": "All"})
+    assert not (await s.client.get(CONFIG_MAP, "used", s.id))["metadata"].get("annotations")
 
 
 async def composed_together(s):
@@ -97,70 +88,58 @@ async def composed_together(s):
 
 
 @pytest.mark.parametrize("policy", ["Background", "Foreground"])
-def test_what_is_used_outlasts_what_uses_when_both_are_composed(play, policy):
-    async def scenario(s):
-        things, used, using, name = await composed_together(s)
-        await s.client.patch_merge(CONFIG_MAP, using, {"metadata": {"finalizers": [HELD]}}, s.id)
-        await s.client.delete(things.kind, "mine", s.id, policy)
-        await s.until(CONFIG_MAP, using, lambda obj: obj["metadata"].get("deletionTimestamp"))
-        await s.until(CONFIG_MAP, used, lambda obj: ATTEMPT in obj["metadata"]["annotations"])
-        assert not (await s.client.get(CONFIG_MAP, used, s.id))["metadata"].get("deletionTimestamp")
-        await s.client.patch_merge(CONFIG_MAP, using, {"metadata": {"finalizers": None}}, s.id)
-        for kind, each in ((CONFIG_MAP, using), (USAGE, name), (CONFIG_MAP, used), (things.kind, "mine")):
-            await s.until_gone(kind, each)
-
-    play(scenario)
+async def test_what_is_used_outlasts_what_uses_when_both_are_composed(s, policy):
+    things, used, using, name = await composed_together(s)
+    await s.client.patch_merge(CONFIG_MAP, using, {"metadata": {"finalizers": [HELD]}}, s.id)
+    await s.client.delete(things.kind, "mine", s.id, policy)
+    await s.until(CONFIG_MAP, using, lambda obj: obj["metadata"].get("deletionTimestamp"))
+    await s.until(CONFIG_MAP, used, lambda obj: ATTEMPT in obj["metadata"]["annotations"])
+    assert not (await s.client.get(CONFIG_MAP, used, s.id))["metadata"].get("deletionTimestamp")
+    await s.client.patch_merge(CONFIG_MAP, using, {"metadata": {"finalizers": None}}, s.id)
+    for kind, each in ((CONFIG_MAP, using), (USAGE, name), (CONFIG_MAP, used), (things.kind, "mine")):
+        await s.until_gone(kind, each)
 
 
-def test_a_composed_usage_that_is_deleted_waits_for_what_uses(play):
-    async def scenario(s):
-        things, used, using, name = await composed_together(s)
-        await s.client.delete(USAGE, name, s.id)
-        usage = await s.client.get(USAGE, name, s.id)
-        waiting = f'Waiting for the using resource (which is a "ConfigMap" named "{using}") to be deleted.'
-        await until_told(s, usage, "Normal", "WaitingUsingDeleted", waiting)
-        await refused(s, CONFIG_MAP, used)
-        await s.client.delete(things.kind, "mine", s.id)
-        for kind, each in ((CONFIG_MAP, using), (USAGE, name), (CONFIG_MAP, used), (things.kind, "mine")):
-            await s.until_gone(kind, each)
-
-    play(scenario)
+async def test_a_composed_usage_that_is_deleted_waits_for_what_uses(s):
+    things, used, using, name = await composed_together(s)
+    await s.client.delete(USAGE, name, s.id)
+    usage = await s.client.get(USAGE, name, s.id)
+    waiting = f'Waiting for the using resource (which is a "ConfigMap" named "{using}") to be deleted.'
+    await until_told(s, usage, "Normal", "WaitingUsingDeleted", waiting)
+    await refused(s, CONFIG_MAP, used)
+    await s.client.delete(things.kind, "mine", s.id)
+    for kind, each in ((CONFIG_MAP, using), (USAGE, name), (CONFIG_MAP, used), (things.kind, "mine")):
+        await s.until_gone(kind, each)
 
 
-def test_a_composed_resource_in_use_stays_and_its_composite_resource_says_why(play):
-    async def scenario(s):
-        bucket = await custom_kind(s)
-        base = {"apiVersion": bucket.api_version, "kind": "Bucket"}
-        things = await Things.defined(s)
-        await things.compose(resources(entry("used", base=base), entry("rest")))
-        await things.apply()
-        xr = await things.until("mine", READY)
-        [used] = (await things.composed(xr, bucket)).values()
-        name = used["metadata"]["name"]
-        await use(s, "u", named(bucket, name), reason="not yet")
-        await s.until(USAGE, "u", READY)
-        await things.compose(resources(entry("rest")))
-        await things.until(
-            "mine", failing('This resource is in-use by 1 usage(s), including the *v1beta1.Usage "u"')
-        )
-        tried = (await s.write_counts("buckets")).total()
-        await asyncio.sleep(2)
-        assert (await s.write_counts("buckets")).total() <= tried + 3, "it is tried again later each time"
-        assert not (await s.client.get(bucket, name, s.id))["metadata"].get("deletionTimestamp")
-        await s.client.delete(USAGE, "u", s.id)
-        await s.until_gone(bucket, name)
-        await things.until("mine", SYNCED)
-
-    play(scenario)
+async def test_a_composed_resource_in_use_stays_and_its_composite_resource_says_why(s):
+    bucket = await custom_kind(s)
+    base = {"apiVersion": bucket.api_version, "kind": "Bucket"}
+    things = await Things.defined(s)
+    await things.compose(resources(entry("used", base=base), entry("rest")))
+    await things.apply()
+    xr = await things.until("mine", READY)
+    [used] = (await things.composed(xr, bucket)).values()
+    name = used["metadata"]["name"]
+    await use(s, "u", named(bucket, name), reason="not yet")
+    await s.until(USAGE, "u", READY)
+    await things.compose(resources(entry("rest")))
+    await things.until(
+        "mine", failing('This resource is in-use by 1 usage(s), including the *v1beta1.Usage "u"')
+    )
+    tried = (await s.write_counts("buckets")).total()
+    await asyncio.sleep(2)
+    assert (await s.write_counts("buckets")).total() <= tried + 3, "it is tried again later each time"
+    assert not (await s.client.get(bucket, name, s.id))["metadata"].get("deletionTimestamp")
+    await s.client.delete(USAGE, "u", s.id)
+    await s.until_gone(bucket, name)
+    await things.until("mine", SYNCED)
 
 
-def test_a_namespace_can_be_deleted_with_all_its_usages(play):
-    async def scenario(s):
-        for name in ("used", "using"):
-            await config_map(s, name)
-        await use(s, "u", named(CONFIG_MAP, "used"), by=named(CONFIG_MAP, "using"))
-        await s.until(USAGE, "u", READY)
-        await s.client.delete(NAMESPACE, s.id)
-        await s.until_gone(NAMESPACE, s.id)
-
-    play(scenario)
+async def test_a_namespace_can_be_deleted_with_all_its_usages(s):
+    for name in ("used", "using"):
+        await config_map(s, name)
+    await use(s, "u", named(CONFIG_MAP, "used"), by=named(CONFIG_MAP, "using"))
+    await s.until(USAGE, "u", READY)
+    await s.client.delete(NAMESPACE, s.id)
+    await s.until_gone(NAMESPACE, s.id)

@@ -28,161 +28,134 @@ from tests.support.e2e.usages import (
 pytestmark = pytest.mark.xdist_group("e2e")
 
 
-def test_what_is_in_use_cannot_be_deleted_and_the_refusal_says_who_why_and_what_next(play):
-    async def scenario(s):
-        await config_map(s, "used")
-        using = await config_map(s, "using")
-        await use(s, "u", named(CONFIG_MAP, "used"), by=named(CONFIG_MAP, "using"), reason="it has the data")
-        usage = await s.until(USAGE, "u", READY)
-        assert usage["metadata"]["annotations"][DETAILS] == "it has the data"
-        assert usage["metadata"]["finalizers"] == [FINALIZER]
-        [owner] = usage["metadata"]["ownerReferences"]
-        assert owner == {
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "name": "using",
-            "uid": using["metadata"]["uid"],
-        }
-        told = await refused(s, CONFIG_MAP, "used")
-        recorded = (
-            "This resource is in-use by 1 usage(s), including the "
-            f'*v1beta1.Usage "u" (in namespace "{s.id}") by resource ConfigMap/using.'
-        )
-        assert told.reason == recorded
-        assert str(told) == (
-            f'admission webhook "nousages.protection.crossplane.io" denied the request: {recorded} '
-            'It is used because: "it has the data". Delete ConfigMap/using first, or end the protection: '
-            f"kubectl delete usages.protection.crossplane.io u -n {s.id}"
-        )
-        await until_told(s, usage, "Normal", "UsageConfigured", "Usage configured successfully.")
-
-    play(scenario)
+async def test_what_is_in_use_cannot_be_deleted_and_the_refusal_says_who_why_and_what_next(s):
+    await config_map(s, "used")
+    using = await config_map(s, "using")
+    await use(s, "u", named(CONFIG_MAP, "used"), by=named(CONFIG_MAP, "using"), reason="it has the data")
+    usage = await s.until(USAGE, "u", READY)
+    assert usage["metadata"]["annotations"][DETAILS] == "it has the data"
+    assert usage["metadata"]["finalizers"] == [FINALIZER]
+    [owner] = usage["metadata"]["ownerReferences"]
+    assert owner == {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "name": "using",
+        "uid": using["metadata"]["uid"],
+    }
+    told = await refused(s, CONFIG_MAP, "used")
+    recorded = (
+        "This resource is in-use by 1 usage(s), including the "
+        f'*v1beta1.Usage "u" (in namespace "{s.id}") by resource ConfigMap/using.'
+    )
+    assert told.reason == recorded
+    assert str(told) == (
+        f'admission webhook "nousages.protection.crossplane.io" denied the request: {recorded} '
+        'It is used because: "it has the data". Delete ConfigMap/using first, or end the protection: '
+        f"kubectl delete usages.protection.crossplane.io u -n {s.id}"
+    )
+    await until_told(s, usage, "Normal", "UsageConfigured", "Usage configured successfully.")
 
 
-def test_the_end_of_a_usage_frees_what_was_used(play):
-    async def scenario(s):
-        await config_map(s, "used")
-        await use(s, "u", named(CONFIG_MAP, "used"), reason="because")
-        await s.until(USAGE, "u", READY)
-        told = await refused(s, CONFIG_MAP, "used")
-        assert 'with reason: "because". To delete it all the same, end the protection first: ' in str(told)
-        await s.client.delete(USAGE, "u", s.id)
-        await s.until_gone(USAGE, "u")
-        assert is_free(await s.client.get(CONFIG_MAP, "used", s.id))
-        assert await s.client.delete(CONFIG_MAP, "used", s.id)
-
-    play(scenario)
+async def test_the_end_of_a_usage_frees_what_was_used(s):
+    await config_map(s, "used")
+    await use(s, "u", named(CONFIG_MAP, "used"), reason="because")
+    await s.until(USAGE, "u", READY)
+    told = await refused(s, CONFIG_MAP, "used")
+    assert 'with reason: "because". To delete it all the same, end the protection first: ' in str(told)
+    await s.client.delete(USAGE, "u", s.id)
+    await s.until_gone(USAGE, "u")
+    assert is_free(await s.client.get(CONFIG_MAP, "used", s.id))
+    assert await s.client.delete(CONFIG_MAP, "used", s.id)
 
 
-def test_a_usage_goes_with_what_uses(play):
-    async def scenario(s):
-        await config_map(s, "used")
-        await config_map(s, "using")
-        await use(s, "u", named(CONFIG_MAP, "used"), by=named(CONFIG_MAP, "using"))
-        usage = await s.until(USAGE, "u", READY)
-        assert usage["metadata"]["annotations"][DETAILS] == "ConfigMap/using uses ConfigMap/used"
-        await s.client.delete(CONFIG_MAP, "using", s.id)
-        await s.until_gone(USAGE, "u")
-        assert await s.client.delete(CONFIG_MAP, "used", s.id)
-
-    play(scenario)
+async def test_a_usage_goes_with_what_uses(s):
+    await config_map(s, "used")
+    await config_map(s, "using")
+    await use(s, "u", named(CONFIG_MAP, "used"), by=named(CONFIG_MAP, "using"))
+    usage = await s.until(USAGE, "u", READY)
+    assert usage["metadata"]["annotations"][DETAILS] == "ConfigMap/using uses ConfigMap/used"
+    await s.client.delete(CONFIG_MAP, "using", s.id)
+    await s.until_gone(USAGE, "u")
+    assert await s.client.delete(CONFIG_MAP, "used", s.id)
 
 
-def test_a_usage_waits_for_what_it_is_of_and_for_what_it_is_by(play):
-    async def scenario(s):
-        await use(s, "u", named(CONFIG_MAP, "used"), by=named(CONFIG_MAP, "using"))
-        usage = await s.until(USAGE, "u", lambda obj: obj["metadata"].get("finalizers") == [FINALIZER])
-        assert usage["metadata"]["annotations"][DETAILS] == "ConfigMap/using uses ConfigMap/used"
-        assert not usage.get("status")
-        missing = 'cannot get used: configmaps "used" not found'
-        await until_told(s, usage, "Warning", "GetUsedResource", missing)
-        await config_map(s, "used")
-        await s.until(CONFIG_MAP, "used", is_in_use)
-        missing = 'cannot get using: configmaps "using" not found'
-        await until_told(s, usage, "Warning", "GetUsingResource", missing)
-        await config_map(s, "using")
-        await s.until(USAGE, "u", READY)
-
-    play(scenario)
+async def test_a_usage_waits_for_what_it_is_of_and_for_what_it_is_by(s):
+    await use(s, "u", named(CONFIG_MAP, "used"), by=named(CONFIG_MAP, "using"))
+    usage = await s.until(USAGE, "u", lambda obj: obj["metadata"].get("finalizers") == [FINALIZER])
+    assert usage["metadata"]["annotations"][DETAILS] == "ConfigMap/using uses ConfigMap/used"
+    assert not usage.get("status")
+    missing = 'cannot get used: configmaps "used" not found'
+    await until_told(s, usage, "Warning", "GetUsedResource", missing)
+    await config_map(s, "used")
+    await s.until(CONFIG_MAP, "used", is_in_use)
+    missing = 'cannot get using: configmaps "using" not found'
+    await until_told(s, usage, "Warning", "GetUsingResource", missing)
+    await config_map(s, "using")
+    await s.until(USAGE, "u", READY)
 
 
-def test_a_resource_is_free_when_the_last_of_its_usages_is_gone(play):
-    async def scenario(s):
-        await config_map(s, "used")
-        for name in ("one", "two"):
-            await use(s, name, named(CONFIG_MAP, "used"), reason=name)
-            await s.until(USAGE, name, READY)
-        assert "in-use by 2 usage(s)" in str(await refused(s, CONFIG_MAP, "used"))
-        await s.client.delete(USAGE, "one", s.id)
-        await s.until_gone(USAGE, "one")
-        assert "in-use by 1 usage(s)" in str(await refused(s, CONFIG_MAP, "used"))
-        await s.client.delete(USAGE, "two", s.id)
-        await s.until_gone(USAGE, "two")
-        assert await s.client.delete(CONFIG_MAP, "used", s.id)
-
-    play(scenario)
+async def test_a_resource_is_free_when_the_last_of_its_usages_is_gone(s):
+    await config_map(s, "used")
+    for name in ("one", "two"):
+        await use(s, name, named(CONFIG_MAP, "used"), reason=name)
+        await s.until(USAGE, name, READY)
+    assert "in-use by 2 usage(s)" in str(await refused(s, CONFIG_MAP, "used"))
+    await s.client.delete(USAGE, "one", s.id)
+    await s.until_gone(USAGE, "one")
+    assert "in-use by 1 usage(s)" in str(await refused(s, CONFIG_MAP, "used"))
+    await s.client.delete(USAGE, "two", s.id)
+    await s.until_gone(USAGE, "two")
+    assert await s.client.delete(CONFIG_MAP, "used", s.id)
 
 
-def test_two_usages_that_end_at_the_same_time_leave_no_mark(play):
-    async def scenario(s):
-        await config_map(s, "used")
-        for name in ("one", "two"):
-            await use(s, name, named(CONFIG_MAP, "used"), reason=name)
-            await s.until(USAGE, name, READY)
-        await asyncio.gather(*(s.client.delete(USAGE, name, s.id) for name in ("one", "two")))
-        for name in ("one", "two"):
-            await s.until_gone(USAGE, name)
-        await s.until(CONFIG_MAP, "used", is_free)
-
-    play(scenario)
+async def test_two_usages_that_end_at_the_same_time_leave_no_mark(s):
+    await config_map(s, "used")
+    for name in ("one", "two"):
+        await use(s, name, named(CONFIG_MAP, "used"), reason=name)
+        await s.until(USAGE, name, READY)
+    await asyncio.gather(*(s.client.delete(USAGE, name, s.id) for name in ("one", "two")))
+    for name in ("one", "two"):
+        await s.until_gone(USAGE, name)
+    await s.until(CONFIG_MAP, "used", is_free)
 
 
-def test_a_mark_that_somebody_took_away_comes_back(play):
-    async def scenario(s):
-        await config_map(s, "used")
-        await use(s, "u", named(CONFIG_MAP, "used"), reason="mine")
-        await s.until(USAGE, "u", READY)
+async def test_a_mark_that_somebody_took_away_comes_back(s):
+    await config_map(s, "used")
+    await use(s, "u", named(CONFIG_MAP, "used"), reason="mine")
+    await s.until(USAGE, "u", READY)
+    await s.client.patch_merge(CONFIG_MAP, "used", {"metadata": {"labels": None}}, s.id)
+    await s.until(CONFIG_MAP, "used", is_in_use)
+    # Whoever is quicker than the watch can delete; a new resource of that name is protected again.
+    while True:
         await s.client.patch_merge(CONFIG_MAP, "used", {"metadata": {"labels": None}}, s.id)
-        await s.until(CONFIG_MAP, "used", is_in_use)
-        # Whoever is quicker than the watch can delete; a new resource of that name is protected again.
-        while True:
-            await s.client.patch_merge(CONFIG_MAP, "used", {"metadata": {"labels": None}}, s.id)
-            with contextlib.suppress(KubeError):
-                await s.client.delete(CONFIG_MAP, "used", s.id)
-                break
-        await config_map(s, "used")
-        await s.until(CONFIG_MAP, "used", is_in_use)
-        await refused(s, CONFIG_MAP, "used")
-
-    play(scenario)
+        with contextlib.suppress(KubeError):
+            await s.client.delete(CONFIG_MAP, "used", s.id)
+            break
+    await config_map(s, "used")
+    await s.until(CONFIG_MAP, "used", is_in_use)
+    await refused(s, CONFIG_MAP, "used")
 
 
-def test_a_settled_usage_makes_no_request(play):
-    async def scenario(s):
-        bucket = await custom_kind(s)
-        body = {"apiVersion": bucket.api_version, "kind": "Bucket"}
-        for name in ("used", "using"):
-            await s.client.create(bucket, {**body, "metadata": {"name": name, "namespace": s.id}})
-        await use(s, "u", named(bucket, "used"), by=named(bucket, "using"))
-        await s.until(USAGE, "u", READY)
-        await asyncio.sleep(1)  # in which it settles
-        settled = await s.writes()
-        # The used resource is what a Usage watches: a change of it is not the Usage's business.
-        await s.client.patch_merge(bucket, "used", {"spec": {"size": 1}}, s.id)
-        await asyncio.sleep(1)
-        assert await s.writes() == settled + 1, await s.write_counts()
-
-    play(scenario)
+async def test_a_settled_usage_makes_no_request(s):
+    bucket = await custom_kind(s)
+    body = {"apiVersion": bucket.api_version, "kind": "Bucket"}
+    for name in ("used", "using"):
+        await s.client.create(bucket, {**body, "metadata": {"name": name, "namespace": s.id}})
+    await use(s, "u", named(bucket, "used"), by=named(bucket, "using"))
+    await s.until(USAGE, "u", READY)
+    await asyncio.sleep(1)  # in which it settles
+    settled = await s.writes()
+    # The used resource is what a Usage watches: a change of it is not the Usage's business.
+    await s.client.patch_merge(bucket, "used", {"spec": {"size": 1}}, s.id)
+    await asyncio.sleep(1)
+    assert await s.writes() == settled + 1, await s.write_counts()
 
 
-def test_the_webhook_configuration_is_put_right_when_somebody_changes_it(play):
-    async def scenario(s):
-        before = await s.client.get(WEBHOOKS, CONFIGURATION)
-        await s.client.delete(WEBHOOKS, CONFIGURATION)
-        again = await s.until(WEBHOOKS, CONFIGURATION, lambda obj: True)
-        assert again["webhooks"] == before["webhooks"]
-        changed = [{**again["webhooks"][0], "failurePolicy": "Ignore"}]
-        await s.client.update(WEBHOOKS, {**again, "webhooks": changed})
-        await s.until(WEBHOOKS, CONFIGURATION, lambda obj: obj["webhooks"] == before["webhooks"])
-
-    play(scenario)
+async def test_the_webhook_configuration_is_put_right_when_somebody_changes_it(s):
+    before = await s.client.get(WEBHOOKS, CONFIGURATION)
+    await s.client.delete(WEBHOOKS, CONFIGURATION)
+    again = await s.until(WEBHOOKS, CONFIGURATION, lambda obj: True)
+    assert again["webhooks"] == before["webhooks"]
+    changed = [{**again["webhooks"][0], "failurePolicy": "Ignore"}]
+    await s.client.update(WEBHOOKS, {**again, "webhooks": changed})
+    await s.until(WEBHOOKS, CONFIGURATION, lambda obj: obj["webhooks"] == before["webhooks"])

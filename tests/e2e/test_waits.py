@@ -17,7 +17,7 @@ from crossply.kinds.revision import composition_hash, revision_name
 from crossply.kube.backoff import RetryPauses
 from tests.support.e2e.advice import follow_advice
 from tests.support.e2e.first_design import OFFERED, PUBLICATION, FirstDesign
-from tests.support.e2e.in_process import play_with
+from tests.support.e2e.in_process import scenario_with
 from tests.support.e2e.pipelines import ENVIRONMENT_CONFIGS, builtin, calling, entry, resources, served
 from tests.support.e2e.scenario import (
     COMPOSITION,
@@ -46,15 +46,14 @@ pytestmark = pytest.mark.xdist_group("e2e-waits")
 HOUR = 3600.0
 
 
+OPTIONS = Options(retry=RetryPauses(HOUR, HOUR), operations=True)
+"""Controllers that retry nothing while a test lasts."""
+
+
 @pytest.fixture
-def wait(own_server):
-    """Play a scenario with controllers that retry nothing while it lasts."""
-
-    def run(scenario, webhooks=None):
-        options = Options(retry=RetryPauses(HOUR, HOUR), operations=True)
-        play_with(own_server, options, scenario, webhooks)
-
-    return run
+async def s(own_server):
+    async with scenario_with(own_server, OPTIONS) as scenario:
+        yield scenario
 
 
 def one(name="one"):
@@ -65,178 +64,148 @@ def one(name="one"):
 # Compositions and their revisions
 
 
-def test_a_named_composition_that_appears_is_composed_at_once(wait):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.apply("mine", things.engine_spec(compositionRef={"name": f"{s.id}-a"}))
-        await things.until("mine", failing(f'"{s.id}-a" not found'))
-        await things.compose(one(), name=f"{s.id}-a")
-        await things.until("mine", READY)
-
-    wait(scenario)
+async def test_a_named_composition_that_appears_is_composed_at_once(s):
+    things = await Things.defined(s)
+    await things.apply("mine", things.engine_spec(compositionRef={"name": f"{s.id}-a"}))
+    await things.until("mine", failing(f'"{s.id}-a" not found'))
+    await things.compose(one(), name=f"{s.id}-a")
+    await things.until("mine", READY)
 
 
 @pytest.mark.parametrize("policy", ["Manual", "Automatic"])
-def test_a_named_composition_that_appears_is_composed_under_either_policy(wait, policy):
-    async def scenario(s):
-        things = await Things.defined(s)
-        spec = things.engine_spec(compositionRef={"name": f"{s.id}-a"}, compositionUpdatePolicy=policy)
-        await things.apply("mine", spec)
-        await things.until("mine", failing(f'"{s.id}-a" not found'))
-        await things.compose(one(), name=f"{s.id}-a")
-        await things.until("mine", READY)
-
-    wait(scenario)
+async def test_a_named_composition_that_appears_is_composed_under_either_policy(s, policy):
+    things = await Things.defined(s)
+    spec = things.engine_spec(compositionRef={"name": f"{s.id}-a"}, compositionUpdatePolicy=policy)
+    await things.apply("mine", spec)
+    await things.until("mine", failing(f'"{s.id}-a" not found'))
+    await things.compose(one(), name=f"{s.id}-a")
+    await things.until("mine", READY)
 
 
 @pytest.mark.parametrize("field", ["enforcedCompositionRef", "defaultCompositionRef"])
-def test_the_composition_of_a_definition_that_appears_is_composed_at_once(wait, field):
-    async def scenario(s):
-        things = await Things.defined(s, **{field: {"name": f"{s.id}-b"}})
-        await things.compose(one(), name=f"{s.id}-a")
-        spec = {} if field.startswith("default") else {"compositionRef": {"name": f"{s.id}-a"}}
-        await things.apply("mine", things.engine_spec(**spec))
-        await things.until("mine", failing(f'"{s.id}-b" not found'))
-        await things.compose(one(), name=f"{s.id}-b")
-        await things.until("mine", READY)
-
-    wait(scenario)
+async def test_the_composition_of_a_definition_that_appears_is_composed_at_once(s, field):
+    things = await Things.defined(s, **{field: {"name": f"{s.id}-b"}})
+    await things.compose(one(), name=f"{s.id}-a")
+    spec = {} if field.startswith("default") else {"compositionRef": {"name": f"{s.id}-a"}}
+    await things.apply("mine", things.engine_spec(**spec))
+    await things.until("mine", failing(f'"{s.id}-b" not found'))
+    await things.compose(one(), name=f"{s.id}-b")
+    await things.until("mine", READY)
 
 
-def test_a_composition_that_gains_the_selected_label_is_composed_at_once(wait):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(one())
-        selector = {"matchLabels": {"tier": "gold"}}
-        await things.apply("mine", things.engine_spec(compositionSelector=selector))
-        await things.until("mine", failing("no compatible Compositions found"))
-        await things.compose(one(), labels={"tier": "gold"})
-        await things.until("mine", READY)
-
-    wait(scenario)
+async def test_a_composition_that_gains_the_selected_label_is_composed_at_once(s):
+    things = await Things.defined(s)
+    await things.compose(one())
+    selector = {"matchLabels": {"tier": "gold"}}
+    await things.apply("mine", things.engine_spec(compositionSelector=selector))
+    await things.until("mine", failing("no compatible Compositions found"))
+    await things.compose(one(), labels={"tier": "gold"})
+    await things.until("mine", READY)
 
 
-def test_a_deleted_composition_is_noticed_and_its_return_too(wait):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(one())
-        await things.apply("mine")
-        await things.until("mine", READY)
-        await s.client.delete(COMPOSITION, s.id)
-        await things.until("mine", failing(f'Composition.apiextensions.crossplane.io "{s.id}" not found'))
-        await things.compose(one())
-        await things.until("mine", READY, SYNCED)
-
-    wait(scenario)
+async def test_a_deleted_composition_is_noticed_and_its_return_too(s):
+    things = await Things.defined(s)
+    await things.compose(one())
+    await things.apply("mine")
+    await things.until("mine", READY)
+    await s.client.delete(COMPOSITION, s.id)
+    await things.until("mine", failing(f'Composition.apiextensions.crossplane.io "{s.id}" not found'))
+    await things.compose(one())
+    await things.until("mine", READY, SYNCED)
 
 
-def test_a_pinned_revision_that_appears_is_composed_at_once(wait):
-    async def scenario(s):
-        things = await Things.defined(s)
-        first = await things.compose(one("first"))
-        body = {**first, "spec": {**first["spec"], "pipeline": [one("second")]}}
-        pinned = revision_name(s.id, composition_hash(body))
-        spec = things.engine_spec(
-            compositionRef={"name": s.id},
-            compositionUpdatePolicy="Manual",
-            compositionRevisionRef={"name": pinned},
-        )
-        await things.apply("mine", spec)
-        await things.until(
-            "mine", failing(f'CompositionRevision.apiextensions.crossplane.io "{pinned}" not found')
-        )
-        await things.compose(one("second"))
-        xr = await things.until("mine", READY)
-        assert set(await things.composed(xr)) == {"second"}
-
-    wait(scenario)
+async def test_a_pinned_revision_that_appears_is_composed_at_once(s):
+    things = await Things.defined(s)
+    first = await things.compose(one("first"))
+    body = {**first, "spec": {**first["spec"], "pipeline": [one("second")]}}
+    pinned = revision_name(s.id, composition_hash(body))
+    spec = things.engine_spec(
+        compositionRef={"name": s.id},
+        compositionUpdatePolicy="Manual",
+        compositionRevisionRef={"name": pinned},
+    )
+    await things.apply("mine", spec)
+    await things.until(
+        "mine", failing(f'CompositionRevision.apiextensions.crossplane.io "{pinned}" not found')
+    )
+    await things.compose(one("second"))
+    xr = await things.until("mine", READY)
+    assert set(await things.composed(xr)) == {"second"}
 
 
-def test_a_selected_revision_that_appears_is_composed_at_once(wait):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(one("first"))
-        spec = things.engine_spec(
-            compositionUpdatePolicy="Automatic",
-            compositionRevisionSelector={"matchLabels": {"channel": "stable"}},
-        )
-        await things.apply("mine", spec)
-        await things.until("mine", failing("no compatible CompositionRevisions found"))
-        await things.compose(one("second"), labels={"channel": "stable"})
-        xr = await things.until("mine", READY)
-        assert set(await things.composed(xr)) == {"second"}
-
-    wait(scenario)
+async def test_a_selected_revision_that_appears_is_composed_at_once(s):
+    things = await Things.defined(s)
+    await things.compose(one("first"))
+    spec = things.engine_spec(
+        compositionUpdatePolicy="Automatic",
+        compositionRevisionSelector={"matchLabels": {"channel": "stable"}},
+    )
+    await things.apply("mine", spec)
+    await things.until("mine", failing("no compatible CompositionRevisions found"))
+    await things.compose(one("second"), labels={"channel": "stable"})
+    xr = await things.until("mine", READY)
+    assert set(await things.composed(xr)) == {"second"}
 
 
 # What pipelines read and call
 
 
-def test_a_function_that_appears_is_called_at_once(wait):
-    async def scenario(s):
-        things = await Things.defined(s)
-        step = {"step": "compose", "functionRef": {"name": f"{s.id}-late"}, "input": one()["input"]}
-        await things.compose(step)
-        await things.apply("mine")
-        await things.until("mine", failing(f"{s.id}-late"))
-        await s.function(
-            f"{s.id}-late", "xpkg.crossplane.io/crossplane-contrib/function-patch-and-transform:v0.10.0"
-        )
-        await things.until("mine", READY)
-
-    wait(scenario)
+async def test_a_function_that_appears_is_called_at_once(s):
+    things = await Things.defined(s)
+    step = {"step": "compose", "functionRef": {"name": f"{s.id}-late"}, "input": one()["input"]}
+    await things.compose(step)
+    await things.apply("mine")
+    await things.until("mine", failing(f"{s.id}-late"))
+    await s.function(
+        f"{s.id}-late", "xpkg.crossplane.io/crossplane-contrib/function-patch-and-transform:v0.10.0"
+    )
+    await things.until("mine", READY)
 
 
-def test_a_credential_that_appears_is_used_at_once(wait):
-    async def scenario(s):
-        things = await Things.defined(s)
-        secret = {"namespace": s.id, "name": "login"}
-        login = {"name": "login", "source": "Secret", "secretRef": secret}
-        await things.compose({**one(), "credentials": [login]})
-        await things.apply("mine")
-        await things.until("mine", failing('secrets "login" not found'))
-        await s.client.create(SECRET, {"metadata": secret, "data": {"key": "YQ=="}})
-        await things.until("mine", READY)
-
-    wait(scenario)
+async def test_a_credential_that_appears_is_used_at_once(s):
+    things = await Things.defined(s)
+    secret = {"namespace": s.id, "name": "login"}
+    login = {"name": "login", "source": "Secret", "secretRef": secret}
+    await things.compose({**one(), "credentials": [login]})
+    await things.apply("mine")
+    await things.until("mine", failing('secrets "login" not found'))
+    await s.client.create(SECRET, {"metadata": secret, "data": {"key": "YQ=="}})
+    await things.until("mine", READY)
 
 
-def test_an_environment_config_that_appears_is_read_at_once(wait):
-    async def scenario(s):
-        things = await Things.defined(s)
-        environment = await builtin(
-            s,
-            ENVIRONMENT_CONFIGS,
-            input={
-                "apiVersion": "environmentconfigs.fn.crossplane.io/v1beta1",
-                "kind": "Input",
-                "spec": {"environmentConfigs": [{"type": "Reference", "ref": {"name": s.id}}]},
-            },
-        )
-        await things.compose(environment, one())
-        await things.apply("mine")
-        await things.until("mine", failing(f'Required environment config "{s.id}" not found'))
-        body = {"apiVersion": "apiextensions.crossplane.io/v1beta1", "kind": "EnvironmentConfig"}
-        kind = CRD._replace(
-            group="apiextensions.crossplane.io",
-            version="v1beta1",
-            kind="EnvironmentConfig",
-            plural="environmentconfigs",
-        )
-        await s.client.apply(kind, {**body, "metadata": {"name": s.id}, "data": {"a": "b"}}, "test")
-        await things.until("mine", READY)
-
-    wait(scenario)
+async def test_an_environment_config_that_appears_is_read_at_once(s):
+    things = await Things.defined(s)
+    environment = await builtin(
+        s,
+        ENVIRONMENT_CONFIGS,
+        input={
+            "apiVersion": "environmentconfigs.fn.crossplane.io/v1beta1",
+            "kind": "Input",
+            "spec": {"environmentConfigs": [{"type": "Reference", "ref": {"name": s.id}}]},
+        },
+    )
+    await things.compose(environment, one())
+    await things.apply("mine")
+    await things.until("mine", failing(f'Required environment config "{s.id}" not found'))
+    body = {"apiVersion": "apiextensions.crossplane.io/v1beta1", "kind": "EnvironmentConfig"}
+    kind = CRD._replace(
+        group="apiextensions.crossplane.io",
+        version="v1beta1",
+        kind="EnvironmentConfig",
+        plural="environmentconfigs",
+    )
+    await s.client.apply(kind, {**body, "metadata": {"name": s.id}, "data": {"a": "b"}}, "test")
+    await things.until("mine", READY)
 
 
-def test_a_required_kind_that_appears_is_read_at_once(wait):
+async def test_a_required_kind_that_appears_is_read_at_once(s):
     def needy(request):
         found = request.required_resources.get("buckets", ())
         answer = desiring(request, one=config_map(data={"found": str(len(found))}))
         selector = ResourceSelector(f"{needy.group}/v1", "Bucket", match_labels={})
         return answer._replace(requirements=Requirements({"buckets": selector}))
 
-    async def scenario(s, address):
+    with served(needy) as address:
         needy.group = s.group
         things = await Things.defined(s)
         await things.compose(await calling(s, address))
@@ -245,15 +214,12 @@ def test_a_required_kind_that_appears_is_read_at_once(wait):
         await custom_kind(s)
         await things.until("mine", READY)
 
-    with served(needy) as address:
-        wait(lambda s: scenario(s, address))
 
-
-def test_an_input_that_a_step_refers_to_is_read_when_it_appears(wait):
+async def test_an_input_that_a_step_refers_to_is_read_when_it_appears(s):
     def told(request):
         return desiring(request, one=config_map(data={"word": request.input["data"]["word"]}))
 
-    async def scenario(s, address):
+    with served(told) as address:
         things = await Things.defined(s)
         ref = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": s.id, "name": "input"}
         await things.compose(await calling(s, address, inputRef=ref))
@@ -263,70 +229,55 @@ def test_an_input_that_a_step_refers_to_is_read_when_it_appears(wait):
         await s.client.create(CONFIG_MAP, body)
         await things.until("mine", READY)
 
-    with served(told) as address:
-        wait(lambda s: scenario(s, address))
-
 
 # What composed resources need
 
 
-def test_a_composed_kind_that_appears_is_composed_at_once(wait):
-    async def scenario(s):
-        things = await Things.defined(s, scope="Cluster")
-        bucket = {"apiVersion": s.api_version, "kind": "Bucket", "metadata": {"namespace": s.id}}
-        await things.compose(resources(entry("one", base=bucket)))
-        await things.apply(s.id)
-        await things.until(s.id, failing('no matches for kind "Bucket"'))
-        await custom_kind(s)
-        await things.until(s.id, READY)
-
-    wait(scenario)
+async def test_a_composed_kind_that_appears_is_composed_at_once(s):
+    things = await Things.defined(s, scope="Cluster")
+    bucket = {"apiVersion": s.api_version, "kind": "Bucket", "metadata": {"namespace": s.id}}
+    await things.compose(resources(entry("one", base=bucket)))
+    await things.apply(s.id)
+    await things.until(s.id, failing('no matches for kind "Bucket"'))
+    await custom_kind(s)
+    await things.until(s.id, READY)
 
 
-def test_a_namespace_that_appears_is_composed_into_at_once(wait):
-    async def scenario(s):
-        things = await Things.defined(s, scope="Cluster")
-        await things.compose(resources(entry("one", base={"metadata": {"namespace": f"{s.id}-late"}})))
-        await things.apply(s.id)
-        await things.until(s.id, failing(f'namespaces "{s.id}-late" not found'))
-        await s.client.create(NAMESPACE, {"metadata": {"name": f"{s.id}-late"}})
-        await things.until(s.id, READY)
-
-    wait(scenario)
+async def test_a_namespace_that_appears_is_composed_into_at_once(s):
+    things = await Things.defined(s, scope="Cluster")
+    await things.compose(resources(entry("one", base={"metadata": {"namespace": f"{s.id}-late"}})))
+    await things.apply(s.id)
+    await things.until(s.id, failing(f'namespaces "{s.id}-late" not found'))
+    await s.client.create(NAMESPACE, {"metadata": {"name": f"{s.id}-late"}})
+    await things.until(s.id, READY)
 
 
-def test_a_name_that_somebody_gives_up_is_taken_at_once(wait):
-    async def scenario(s):
-        things = await Things.defined(s)
-        await things.compose(resources(entry("one", base={"metadata": {"name": "taken"}})))
-        owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "u", "controller": True}
-        keep = {"ownerReferences": [owner], "finalizers": ["example.org/keep"]}
-        await s.client.create(CONFIG_MAP, {"metadata": {"name": "taken", "namespace": s.id, **keep}})
-        await things.apply("mine")
-        await things.until("mine", failing("Unsynced resources: one"))
-        gone = {"metadata": {"finalizers": None, "ownerReferences": None}}
-        await s.client.delete(CONFIG_MAP, "taken", s.id)
-        await s.client.patch_merge(CONFIG_MAP, "taken", gone, s.id)
-        await things.until("mine", READY, SYNCED)
-
-    wait(scenario)
+async def test_a_name_that_somebody_gives_up_is_taken_at_once(s):
+    things = await Things.defined(s)
+    await things.compose(resources(entry("one", base={"metadata": {"name": "taken"}})))
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "u", "controller": True}
+    keep = {"ownerReferences": [owner], "finalizers": ["example.org/keep"]}
+    await s.client.create(CONFIG_MAP, {"metadata": {"name": "taken", "namespace": s.id, **keep}})
+    await things.apply("mine")
+    await things.until("mine", failing("Unsynced resources: one"))
+    gone = {"metadata": {"finalizers": None, "ownerReferences": None}}
+    await s.client.delete(CONFIG_MAP, "taken", s.id)
+    await s.client.patch_merge(CONFIG_MAP, "taken", gone, s.id)
+    await things.until("mine", READY, SYNCED)
 
 
-def test_rights_that_somebody_grants_are_used_at_once(wait):
-    async def scenario(s):
-        await s.client.create(SERVICE_ACCOUNT, {"metadata": {"name": "composer", "namespace": s.id}})
-        things = await Things.defined(s, serviceAccountRef={"namespace": s.id, "name": "composer"})
-        await things.compose(one())
-        await things.apply("mine")
-        xr = await things.until("mine", failing("to grant it: "))
-        await follow_advice(s, message_of(xr))
-        await things.until("mine", READY)
-
-    wait(scenario)
+async def test_rights_that_somebody_grants_are_used_at_once(s):
+    await s.client.create(SERVICE_ACCOUNT, {"metadata": {"name": "composer", "namespace": s.id}})
+    things = await Things.defined(s, serviceAccountRef={"namespace": s.id, "name": "composer"})
+    await things.compose(one())
+    await things.apply("mine")
+    xr = await things.until("mine", failing("to grant it: "))
+    await follow_advice(s, message_of(xr))
+    await things.until("mine", READY)
 
 
-def test_what_a_usage_protected_is_collected_once_it_is_free(wait):
-    async def scenario(s):
+async def test_what_a_usage_protected_is_collected_once_it_is_free(own_server):
+    async with scenario_with(own_server, OPTIONS, LOCAL_WEBHOOKS) as s:
         things = await Things.defined(s)
         await things.compose(resources(entry("one"), entry("two")))
         await things.apply("mine")
@@ -341,8 +292,6 @@ def test_what_a_usage_protected_is_collected_once_it_is_free(wait):
         await s.client.delete(USAGE, "keep", s.id)
         await things.until("mine", SYNCED, READY)
         await s.until_gone(CONFIG_MAP, kept)
-
-    wait(scenario, webhooks=LOCAL_WEBHOOKS)
 
 
 # Connection secrets
@@ -366,137 +315,113 @@ def has_user(secret):
     return base64.b64decode((secret.get("data") or {}).get("user", "")) == b"root"
 
 
-def test_a_secret_that_stands_in_the_way_of_an_xr_is_written_once_it_is_gone(wait):
-    async def scenario(s):
-        await publishing(s)
-        await s.client.create(SECRET, secret_of_somebody(s.id, "mine"))
-        ref = {"name": "mine", "namespace": s.id}
-        body = {"apiVersion": s.api_version, "kind": s.xrs.kind, "metadata": {"name": s.id}}
-        await s.client.apply(s.xrs, {**body, "spec": {"writeConnectionSecretToRef": ref}}, "test")
-        await s.until(s.xrs, s.id, failing("refusing to modify uncontrolled secret"))
-        await s.client.delete(SECRET, "mine", s.id)
-        await s.until(SECRET, "mine", has_user)
-
-    wait(scenario)
+async def test_a_secret_that_stands_in_the_way_of_an_xr_is_written_once_it_is_gone(s):
+    await publishing(s)
+    await s.client.create(SECRET, secret_of_somebody(s.id, "mine"))
+    ref = {"name": "mine", "namespace": s.id}
+    body = {"apiVersion": s.api_version, "kind": s.xrs.kind, "metadata": {"name": s.id}}
+    await s.client.apply(s.xrs, {**body, "spec": {"writeConnectionSecretToRef": ref}}, "test")
+    await s.until(s.xrs, s.id, failing("refusing to modify uncontrolled secret"))
+    await s.client.delete(SECRET, "mine", s.id)
+    await s.until(SECRET, "mine", has_user)
 
 
-def test_a_secret_that_stands_in_the_way_of_a_claim_is_written_once_it_is_gone(wait):
-    async def scenario(s):
-        await publishing(s)
-        await s.client.create(SECRET, secret_of_somebody(s.id, "mine"))
-        await s.claim("mine", {"writeConnectionSecretToRef": {"name": "mine"}})
-        await s.claim_that_is("mine", failing("refusing to modify uncontrolled secret"))
-        await s.client.delete(SECRET, "mine", s.id)
-        await s.until(SECRET, "mine", has_user)
-        await s.claim_that_is("mine", READY)
-
-    wait(scenario)
+async def test_a_secret_that_stands_in_the_way_of_a_claim_is_written_once_it_is_gone(s):
+    await publishing(s)
+    await s.client.create(SECRET, secret_of_somebody(s.id, "mine"))
+    await s.claim("mine", {"writeConnectionSecretToRef": {"name": "mine"}})
+    await s.claim_that_is("mine", failing("refusing to modify uncontrolled secret"))
+    await s.client.delete(SECRET, "mine", s.id)
+    await s.until(SECRET, "mine", has_user)
+    await s.claim_that_is("mine", READY)
 
 
 # Claims, requirements and what they bind
 
 
-def test_a_claim_binds_what_another_claim_lets_go_of(wait):
-    async def scenario(s):
-        await s.offer()
-        await s.compose(s.config_map())
-        await s.claim("first")
-        first = await s.claim_that_is("first", READY)
-        ref = first["spec"]["resourceRef"]
-        await s.claim("second", {"resourceRef": ref, "size": "9"})
-        await s.claim_that_is("second", failing("that is not bound to this claim"))
-        await s.client.delete(s.claims, "first", s.id)
-        await s.claim_that_is("second", READY)
-        xr = await s.until(s.xrs, ref["name"], lambda xr: xr["spec"].get("size") == "9")
-        assert xr["spec"]["claimRef"]["name"] == "second"
-
-    wait(scenario)
+async def test_a_claim_binds_what_another_claim_lets_go_of(s):
+    await s.offer()
+    await s.compose(s.config_map())
+    await s.claim("first")
+    first = await s.claim_that_is("first", READY)
+    ref = first["spec"]["resourceRef"]
+    await s.claim("second", {"resourceRef": ref, "size": "9"})
+    await s.claim_that_is("second", failing("that is not bound to this claim"))
+    await s.client.delete(s.claims, "first", s.id)
+    await s.claim_that_is("second", READY)
+    xr = await s.until(s.xrs, ref["name"], lambda xr: xr["spec"].get("size") == "9")
+    assert xr["spec"]["claimRef"]["name"] == "second"
 
 
-def test_a_requirement_binds_what_another_one_leaves_behind(wait):
-    async def scenario(s):
-        design = FirstDesign(s)
-        await design.serve_servers()
-        await design.define_sql()
-        await design.publish()
-        await design.compose_sql(reclaimPolicy="Retain")
-        await design.require("first")
-        sql = await design.bound("first")
-        ref = {"apiVersion": design.sqls.api_version, "kind": "Sql", "name": sql["metadata"]["name"]}
-        await design.require("second", resourceRef=ref)
-        await s.until(design.requirements, "second", failing("that is not bound to this claim"))
-        await s.client.delete(design.requirements, "first", s.id)
-        await s.until(design.requirements, "second", SYNCED)
-        bound = await s.until(
-            design.sqls,
-            ref["name"],
-            lambda sql: sql["spec"]["infrastructure"].get("requirementRef", {}).get("name") == "second",
-        )
-        assert bound["metadata"]["uid"] == sql["metadata"]["uid"]
-
-    wait(scenario)
+async def test_a_requirement_binds_what_another_one_leaves_behind(s):
+    design = FirstDesign(s)
+    await design.serve_servers()
+    await design.define_sql()
+    await design.publish()
+    await design.compose_sql(reclaimPolicy="Retain")
+    await design.require("first")
+    sql = await design.bound("first")
+    ref = {"apiVersion": design.sqls.api_version, "kind": "Sql", "name": sql["metadata"]["name"]}
+    await design.require("second", resourceRef=ref)
+    await s.until(design.requirements, "second", failing("that is not bound to this claim"))
+    await s.client.delete(design.requirements, "first", s.id)
+    await s.until(design.requirements, "second", SYNCED)
+    bound = await s.until(
+        design.sqls,
+        ref["name"],
+        lambda sql: sql["spec"]["infrastructure"].get("requirementRef", {}).get("name") == "second",
+    )
+    assert bound["metadata"]["uid"] == sql["metadata"]["uid"]
 
 
 # Definitions
 
 
-def test_a_definition_takes_a_name_that_another_crd_gave_up(wait):
-    async def scenario(s):
-        things = Things(s)
-        foreign = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "u", "controller": True}
-        await s.client.apply(CRD, foreign_crd(things.kind, foreign), "somebody")
-        xrd = await things.define()
-        await until_event(s, xrd, "cannot apply rendered composite resource CustomResourceDefinition")
-        await s.client.delete(CRD, things.kind.resource)
-        await things.established()
-
-    wait(scenario)
+async def test_a_definition_takes_a_name_that_another_crd_gave_up(s):
+    things = Things(s)
+    foreign = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "u", "controller": True}
+    await s.client.apply(CRD, foreign_crd(things.kind, foreign), "somebody")
+    xrd = await things.define()
+    await until_event(s, xrd, "cannot apply rendered composite resource CustomResourceDefinition")
+    await s.client.delete(CRD, things.kind.resource)
+    await things.established()
 
 
-def test_a_definition_offers_a_claim_whose_name_another_crd_gave_up(wait):
-    async def scenario(s):
-        foreign = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "u", "controller": True}
-        await s.client.apply(CRD, foreign_crd(s.claims, foreign), "somebody")
-        things = Things(s, scope="LegacyCluster")
-        names = {"kind": s.claims.kind, "plural": s.claims.plural}
-        xrd = await things.define(claimNames=names)
-        await until_event(s, xrd, "cannot apply rendered composite resource claim CustomResourceDefinition")
-        await s.client.delete(CRD, s.claims.resource)
-        await s.until(DEFINITION, things.kind.resource, condition("Offered", "True"))
-
-    wait(scenario)
+async def test_a_definition_offers_a_claim_whose_name_another_crd_gave_up(s):
+    foreign = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "u", "controller": True}
+    await s.client.apply(CRD, foreign_crd(s.claims, foreign), "somebody")
+    things = Things(s, scope="LegacyCluster")
+    names = {"kind": s.claims.kind, "plural": s.claims.plural}
+    xrd = await things.define(claimNames=names)
+    await until_event(s, xrd, "cannot apply rendered composite resource claim CustomResourceDefinition")
+    await s.client.delete(CRD, s.claims.resource)
+    await s.until(DEFINITION, things.kind.resource, condition("Offered", "True"))
 
 
-def test_a_publication_that_waits_for_its_definition_is_offered_at_once(wait):
-    async def scenario(s):
-        design = FirstDesign(s)
-        await design.serve_servers()
-        reference = {"infrastructureDefinitionReference": {"name": design.sqls.resource}}
-        await design.apply(PUBLICATION, design.sqls.resource, reference)
-        await s.until(PUBLICATION, design.sqls.resource, condition("Offered", "False"))
-        await design.define_sql()
-        await s.until(PUBLICATION, design.sqls.resource, OFFERED)
-
-    wait(scenario)
+async def test_a_publication_that_waits_for_its_definition_is_offered_at_once(s):
+    design = FirstDesign(s)
+    await design.serve_servers()
+    reference = {"infrastructureDefinitionReference": {"name": design.sqls.resource}}
+    await design.apply(PUBLICATION, design.sqls.resource, reference)
+    await s.until(PUBLICATION, design.sqls.resource, condition("Offered", "False"))
+    await design.define_sql()
+    await s.until(PUBLICATION, design.sqls.resource, OFFERED)
 
 
 # Operations
 
 
-def test_a_watched_kind_that_appears_is_watched_at_once(wait):
-    async def scenario(s):
-        template = {"spec": {"mode": "Pipeline", "pipeline": [one()]}}
-        watch = {"apiVersion": s.api_version, "kind": "Bucket"}
-        body = {"apiVersion": WATCH_OPERATION.api_version, "kind": "WatchOperation"}
-        spec = {"watch": watch, "operationTemplate": template}
-        body = {**body, "metadata": {"name": s.id}, "spec": spec}
-        await s.client.apply(WATCH_OPERATION, body, "test")
-        await s.until(WATCH_OPERATION, s.id, condition("Watching", "False", "WatchFailed"))
-        await custom_kind(s)
-        await s.until(WATCH_OPERATION, s.id, condition("Watching", "True", "WatchActive"))
-        await s.client.delete(WATCH_OPERATION, s.id)
-
-    wait(scenario)
+async def test_a_watched_kind_that_appears_is_watched_at_once(s):
+    template = {"spec": {"mode": "Pipeline", "pipeline": [one()]}}
+    watch = {"apiVersion": s.api_version, "kind": "Bucket"}
+    body = {"apiVersion": WATCH_OPERATION.api_version, "kind": "WatchOperation"}
+    spec = {"watch": watch, "operationTemplate": template}
+    body = {**body, "metadata": {"name": s.id}, "spec": spec}
+    await s.client.apply(WATCH_OPERATION, body, "test")
+    await s.until(WATCH_OPERATION, s.id, condition("Watching", "False", "WatchFailed"))
+    await custom_kind(s)
+    await s.until(WATCH_OPERATION, s.id, condition("Watching", "True", "WatchActive"))
+    await s.client.delete(WATCH_OPERATION, s.id)
 
 
 def foreign_crd(kind, owner):

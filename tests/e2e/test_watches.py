@@ -60,10 +60,10 @@ async def until_words(s, name, words):
     await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"words": words})
 
 
-def test_a_required_object_that_appears_changes_or_goes_is_composed_at_once(play):
+async def test_a_required_object_that_appears_changes_or_goes_is_composed_at_once(s):
     """Better than Crossplane 2.3, which looks again after the function's time to live (reconcile §18)."""
 
-    async def scenario(s, address):
+    with served(Reader(word=BY_NAME)) as address:
         _, name = await reading(s, address)
         await until_words(s, name, "")
         await word(s, "word", "hello")
@@ -73,12 +73,9 @@ def test_a_required_object_that_appears_changes_or_goes_is_composed_at_once(play
         await s.client.delete(CONFIG_MAP, "word", s.id)
         await until_words(s, name, "")
 
-    with served(Reader(word=BY_NAME)) as address:
-        play(lambda s: scenario(s, address))
 
-
-def test_objects_required_by_label_are_followed_as_they_gain_and_lose_it(play):
-    async def scenario(s, address):
+async def test_objects_required_by_label_are_followed_as_they_gain_and_lose_it(s):
+    with served(Reader(words=BY_LABEL)) as address:
         await word(s, "a", "a", **{"kind-of": "word"})
         await word(s, "b", "b")
         _, name = await reading(s, address)
@@ -88,12 +85,10 @@ def test_objects_required_by_label_are_followed_as_they_gain_and_lose_it(play):
         await word(s, "a", "a")
         await until_words(s, name, "b")
 
-    with served(Reader(words=BY_LABEL)) as address:
-        play(lambda s: scenario(s, address))
 
-
-def test_a_kind_that_is_installed_later_is_read_then(play):
-    async def scenario(s, address):
+async def test_a_kind_that_is_installed_later_is_read_then(s):
+    reader = Reader()
+    with served(reader) as address:
         reader.selectors["late"] = ResourceSelector(f"{s.group}/v1", "Bucket", match_labels={"a": "b"})
         things = await Things.defined(s)
         await things.compose(await calling(s, address))
@@ -112,13 +107,10 @@ def test_a_kind_that_is_installed_later_is_read_then(play):
 
         await s.eventually(called)
 
-    reader = Reader()
+
+async def test_an_object_that_nobody_required_wakes_nobody(s):
+    reader = Reader(word=BY_NAME)
     with served(reader) as address:
-        play(lambda s: scenario(s, address))
-
-
-def test_an_object_that_nobody_required_wakes_nobody(play):
-    async def scenario(s, address):
         _, name = await reading(s, address)
         await until_words(s, name, "")
         calls = reader.calls["mine"]
@@ -130,10 +122,6 @@ def test_an_object_that_nobody_required_wakes_nobody(play):
         # One call finds it, and one more settles what changed with it.
         assert reader.calls["mine"] - calls <= 3
 
-    reader = Reader(word=BY_NAME)
-    with served(reader) as address:
-        play(lambda s: scenario(s, address))
-
 
 async def settled(reader):
     """How often the function was called for the XR, once it is not called any more."""
@@ -144,8 +132,9 @@ async def settled(reader):
     return calls
 
 
-def test_what_is_no_longer_required_is_no_longer_followed(play):
-    async def scenario(s, address):
+async def test_what_is_no_longer_required_is_no_longer_followed(s):
+    reader = Reader(word=BY_NAME)
+    with served(reader) as address:
         things, name = await reading(s, address)
         await word(s, "word", "hello")
         await until_words(s, name, "hello")
@@ -159,16 +148,12 @@ def test_what_is_no_longer_required_is_no_longer_followed(play):
         await things.until("other", READY)
         assert reader.calls["mine"] == calls
 
-    reader = Reader(word=BY_NAME)
-    with served(reader) as address:
-        play(lambda s: scenario(s, address))
 
-
-def test_input_that_a_step_refers_to_is_read_and_followed(play):
+async def test_input_that_a_step_refers_to_is_read_and_followed(s):
     def function(request):
         return desiring(request, one=config_map(data={"words": request.input["data"]["word"]}))
 
-    async def scenario(s, address):
+    with served(function) as address:
         things = await Things.defined(s)
         ref = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": s.id, "name": "input"}
         await things.compose(await calling(s, address, inputRef=ref))
@@ -180,9 +165,6 @@ def test_input_that_a_step_refers_to_is_read_and_followed(play):
         await until_words(s, name, "hello")
         await word(s, "input", "bye")
         await until_words(s, name, "bye")
-
-    with served(function) as address:
-        play(lambda s: scenario(s, address))
 
 
 class Watcher:
@@ -209,11 +191,11 @@ def watched_refs(xr):
 
 
 @pytest.mark.parametrize("scope", ["Namespaced", "LegacyCluster"])
-def test_a_resource_that_a_function_watches_recomposes_the_xr_and_is_in_its_status(play, scope):
+async def test_a_resource_that_a_function_watches_recomposes_the_xr_and_is_in_its_status(s, scope):
     """Seed 4, Q7: by name, without being sent to the function, in `status.watchedResourceRefs`."""
     watcher = Watcher()
 
-    async def scenario(s, address):
+    with served(watcher) as address:
         watcher.watch(s.id, ResourceRef("v1", "ConfigMap", "word", s.id))
         things = await Things.defined(s, scope)
         await things.compose(await calling(s, address))
@@ -234,9 +216,6 @@ def test_a_resource_that_a_function_watches_recomposes_the_xr_and_is_in_its_stat
         await word(s, "word", "nobody cares")
         assert await settled_calls(watcher) == before
 
-    with served(watcher) as address:
-        play(lambda s: scenario(s, address))
-
 
 async def settled_calls(watcher):
     """How often the function was called, once it is not called any more."""
@@ -251,10 +230,10 @@ async def _is(value):
     return value
 
 
-def test_a_watched_kind_may_be_installed_later(play):
+async def test_a_watched_kind_may_be_installed_later(s):
     watcher = Watcher()
 
-    async def scenario(s, address):
+    with served(watcher) as address:
         watcher.watch(s.id, ResourceRef(f"{s.group}/v1", "Bucket", "one", s.id))
         things = await Things.defined(s)
         await things.compose(await calling(s, address))
@@ -268,23 +247,17 @@ def test_a_watched_kind_may_be_installed_later(play):
         await s.client.create(buckets, body)
         await s.eventually(lambda: _is(watcher.calls > before))
 
-    with served(watcher) as address:
-        play(lambda s: scenario(s, address))
+
+async def test_a_kind_whose_functions_watch_nothing_keeps_the_crd_of_its_definition(s):
+    things = await Things.defined(s)
+    crd = await s.client.get(CRD, things.kind.resource)
+    assert "watchedResourceRefs" not in str(crd["spec"])
 
 
-def test_a_kind_whose_functions_watch_nothing_keeps_the_crd_of_its_definition(play):
-    async def scenario(s):
-        things = await Things.defined(s)
-        crd = await s.client.get(CRD, things.kind.resource)
-        assert "watchedResourceRefs" not in str(crd["spec"])
-
-    play(scenario)
-
-
-def test_a_step_says_what_its_function_may_watch(play):
+async def test_a_step_says_what_its_function_may_watch(s):
     watcher = Watcher()
 
-    async def scenario(s, address):
+    with served(watcher) as address:
         watcher.watch(s.id, ResourceRef("v1", "ConfigMap", "word-1", s.id))
         things = await Things.defined(s)
         rules = [{"apiVersion": "v1", "kind": "ConfigMap", "name": "word-.*"}]
@@ -295,6 +268,3 @@ def test_a_step_says_what_its_function_may_watch(play):
         await things.apply("mine", {"size": "2"})
         told = 'step "tell" does not allow its function to watch ConfigMap (v1) "other"'
         await things.until("mine", failing(told))
-
-    with served(watcher) as address:
-        play(lambda s: scenario(s, address))

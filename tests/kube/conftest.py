@@ -1,5 +1,5 @@
-"""A server for each module, and a namespace for each case."""
+"""A server for each module, a client and a namespace for each case."""
 
-from tests.support.server_fixtures import connect, ns, server
+from tests.support.server_fixtures import client, ns, server
 
-__all__ = ["connect", "ns", "server"]
+__all__ = ["client", "ns", "server"]

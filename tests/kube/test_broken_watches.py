@@ -102,7 +102,7 @@ async def first_changes(config: ClusterConfig, number: int) -> list[str]:
         pytest.param(answer(200, b"{}"), id="an answer that is no watch"),
     ],
 )
-def test_a_broken_watch_is_begun_again_and_reported_once(
+async def test_a_broken_watch_is_begun_again_and_reported_once(
     caplog: pytest.LogCaptureFixture, broken: bytes
 ) -> None:
     def answers(request: str, asked: int) -> bytes:
@@ -115,14 +115,14 @@ def test_a_broken_watch_is_begun_again_and_reported_once(
             return await first_changes(config, 2)
 
     with caplog.at_level(logging.WARNING, "crossply.kube"):
-        seen = asyncio.run(case())
+        seen = await case()
     assert seen == ["ADDED good", "SYNCED"]
     reports = [record.message for record in caplog.records if record.name == "crossply.kube"]
     assert [report.partition(":")[0] for report in reports] == ["watching configmaps"]
 
 
 @pytest.mark.parametrize("streams_lists", [True, False])
-def test_a_watch_that_always_breaks_at_the_same_place_begins_anew(streams_lists: bool) -> None:
+async def test_a_watch_that_always_breaks_at_the_same_place_begins_anew(streams_lists: bool) -> None:
     """The server cannot show what happened after version 5, but what exists by now it can."""
     lists = 0
 
@@ -147,10 +147,10 @@ def test_a_watch_that_always_breaks_at_the_same_place_begins_anew(streams_lists:
         async with serving(answers) as config, asyncio.timeout(30):
             return await first_changes(config, 5)
 
-    assert asyncio.run(case()) == ["ADDED map1", "SYNCED", "ADDED map2", "DELETED map1", "SYNCED"]
+    assert await case() == ["ADDED map1", "SYNCED", "ADDED map2", "DELETED map1", "SYNCED"]
 
 
-def test_a_server_that_cannot_stream_a_list_is_listed() -> None:
+async def test_a_server_that_cannot_stream_a_list_is_listed() -> None:
     def answers(request: str, asked: int) -> bytes:
         if "sendInitialEvents" in request:
             return HEAD + line("ERROR", FAILED)
@@ -160,10 +160,12 @@ def test_a_server_that_cannot_stream_a_list_is_listed() -> None:
         async with serving(answers) as config, asyncio.timeout(30):
             return await first_changes(config, 2)
 
-    assert asyncio.run(case()) == ["ADDED good", "SYNCED"]
+    assert await case() == ["ADDED good", "SYNCED"]
 
 
-def test_an_index_that_fails_at_an_object_does_not_end_the_cache(caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_index_that_fails_at_an_object_does_not_end_the_cache(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     answers = HEAD + line("ADDED", config_map("odd", "4")) + GOOD.removeprefix(HEAD)
 
     async def case() -> tuple[list[tuple[str, str]], int]:
@@ -176,5 +178,5 @@ def test_an_index_that_fails_at_an_object_does_not_end_the_cache(caplog: pytest.
             running.cancel()
             return cache.keys_by("length", "1"), len(cache)
 
-    assert asyncio.run(case()) == ([("ns", "good")], 2)
+    assert await case() == ([("ns", "good")], 2)
     assert "an index of configmaps failed" in caplog.text

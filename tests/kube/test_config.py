@@ -126,7 +126,7 @@ def test_a_pod_uses_its_service_account(tmp_path) -> None:
     assert authorization(config) == "Bearer pod"
 
 
-def test_a_token_file_is_read_again(tmp_path) -> None:
+async def test_a_token_file_is_read_again(tmp_path) -> None:
     now, path = [0.0], tmp_path / "token"
 
     async def read(credentials: TokenFile) -> str:
@@ -134,16 +134,16 @@ def test_a_token_file_is_read_again(tmp_path) -> None:
 
     credentials = TokenFile(str(path), lambda: now[0])
     with pytest.raises(CredentialsFailed):
-        asyncio.run(read(credentials))
+        await read(credentials)
     path.write_text("one")
-    assert asyncio.run(read(credentials)) == "Bearer one"
+    assert await read(credentials) == "Bearer one"
     path.write_text("two")
-    assert asyncio.run(read(credentials)) == "Bearer one"
+    assert await read(credentials) == "Bearer one"
     now[0] = 61.0
-    assert asyncio.run(read(credentials)) == "Bearer two"
+    assert await read(credentials) == "Bearer two"
     path.write_text("three")
     credentials.refused()
-    assert asyncio.run(read(credentials)) == "Bearer three"
+    assert await read(credentials) == "Bearer three"
 
 
 PLUGIN = f"""#!{sys.executable}
@@ -164,19 +164,16 @@ def plugin(tmp_path: pathlib.Path, text: str = PLUGIN) -> Plugin:
     return Plugin(str(program), (), {"COUNTER": str(tmp_path / "count")}, EXEC, "install it")
 
 
-def test_a_plugin_is_asked_once_until_its_answer_expires(tmp_path) -> None:
+async def test_a_plugin_is_asked_once_until_its_answer_expires(tmp_path) -> None:
     now = [0.0]
 
-    async def case() -> None:
-        credentials = ExecCredentials(plugin(tmp_path), lambda: now[0])
-        both = await asyncio.gather(credentials.current(), credentials.current())
-        assert {answer.authorization for answer in both} == {"Bearer token-1"}
-        now[0] = 589.0
-        assert (await credentials.current()).authorization == "Bearer token-1"
-        now[0] = 591.0
-        assert (await credentials.current()).authorization == "Bearer token-2"
-
-    asyncio.run(case())
+    credentials = ExecCredentials(plugin(tmp_path), lambda: now[0])
+    both = await asyncio.gather(credentials.current(), credentials.current())
+    assert {answer.authorization for answer in both} == {"Bearer token-1"}
+    now[0] = 589.0
+    assert (await credentials.current()).authorization == "Bearer token-1"
+    now[0] = 591.0
+    assert (await credentials.current()).authorization == "Bearer token-2"
 
 
 @pytest.mark.parametrize(
@@ -188,12 +185,12 @@ def test_a_plugin_is_asked_once_until_its_answer_expires(tmp_path) -> None:
         ("#!/none\n", "cannot run the credential plugin"),
     ],
 )
-def test_what_is_wrong_with_a_plugin_is_told(tmp_path, text, told) -> None:
+async def test_what_is_wrong_with_a_plugin_is_told(tmp_path, text, told) -> None:
     with pytest.raises(CredentialsFailed, match=told):
-        asyncio.run(ExecCredentials(plugin(tmp_path, text)).current())
+        await ExecCredentials(plugin(tmp_path, text)).current()
 
 
-def test_a_real_server_accepts_a_certificate_and_a_plugins_token(server, tmp_path) -> None:
+async def test_a_real_server_accepts_a_certificate_and_a_plugins_token(server, tmp_path) -> None:
     pki = server.directory / "pki"
     shared = {"server": server.config.server, "certificate-authority": str(pki / "ca.crt")}
     shown = {"client-certificate": str(pki / "admin.crt"), "client-key": str(pki / "admin.key")}
@@ -207,4 +204,4 @@ def test_a_real_server_accepts_a_certificate_and_a_plugins_token(server, tmp_pat
 
     for user in (shown, told):
         path = kubeconfig(tmp_path / "config", "one", user=user, **shared)
-        assert asyncio.run(namespaces(path)) >= 4
+        assert await namespaces(path) >= 4

@@ -52,92 +52,79 @@ class Life:
         self.fresh.append(self.heart.fresh())
 
 
-def test_it_is_told_that_it_was_not_fresh_before_it_is_again(connect, ns) -> None:
-    async def case(client: Client) -> None:
-        life = Life(client, ns)
-        await life.heart._beat(life.now, life.note)
-        assert life.heart.member.startswith("one-of-many-"), "a Lease can be called so"
-        life.now += Timing().fence + 1
-        await life.heart._beat(life.now, life.note)
-        assert life.fresh == [False, False]
-        life.note()
-        assert life.fresh[-1] is True
-        assert life.alarms == [Timing().dead, Timing().dead]
-        await life.heart.leave()
-        assert life.alarms[-1] == 0.0
-
-    connect(case)
+async def test_it_is_told_that_it_was_not_fresh_before_it_is_again(client: Client, ns) -> None:
+    life = Life(client, ns)
+    await life.heart._beat(life.now, life.note)
+    assert life.heart.member.startswith("one-of-many-"), "a Lease can be called so"
+    life.now += Timing().fence + 1
+    await life.heart._beat(life.now, life.note)
+    assert life.fresh == [False, False]
+    life.note()
+    assert life.fresh[-1] is True
+    assert life.alarms == [Timing().dead, Timing().dead]
+    await life.heart.leave()
+    assert life.alarms[-1] == 0.0
 
 
-def test_a_renewal_counts_from_when_it_was_sent(connect, ns) -> None:
-    async def case(client: Client) -> None:
-        life = Life(client, ns)
-        sent, life.now = life.now, Timing().fence + 1
-        await life.heart._beat(sent, life.note)
-        assert not life.heart.fresh()
-        assert life.alarms == []
-        await life.heart.leave()
-
-    connect(case)
+async def test_a_renewal_counts_from_when_it_was_sent(client: Client, ns) -> None:
+    life = Life(client, ns)
+    sent, life.now = life.now, Timing().fence + 1
+    await life.heart._beat(sent, life.note)
+    assert not life.heart.fresh()
+    assert life.alarms == []
+    await life.heart.leave()
 
 
 @pytest.mark.parametrize("jump", [-3600, 3600])
-def test_a_wall_clock_that_jumps_evicts_nobody(connect, ns, monkeypatch, jump) -> None:
+async def test_a_wall_clock_that_jumps_evicts_nobody(client: Client, ns, monkeypatch, jump) -> None:
     class Jumping(datetime):
         @classmethod
         def now(cls, tz=None):
             return super().now(tz) + timedelta(seconds=jump)
 
-    async def case(client: Client) -> None:
-        shards = LeasedShards(client, namespace=ns, count=COUNT, replica="right", timing=QUICK)
-        being = asyncio.create_task(shards.run())
-        life = Life(client, ns, QUICK)
-        await life.heart._beat(life.now, life.note)
-        async with asyncio.timeout(20):
-            while not shards.owned:
-                await asyncio.sleep(0.02)
-        monkeypatch.setattr("crossply.kube.leases.datetime", Jumping)
-        for _ in range(4):
-            await asyncio.sleep(QUICK.lease / 3)
-            await life.heart._renew()
-        assert await client.get(LEASE, member_name("crossply", life.heart.member), ns) is not None
-        await life.heart.leave()
-        being.cancel()
-        await asyncio.gather(being, return_exceptions=True)
-
-    connect(case)
+    shards = LeasedShards(client, namespace=ns, count=COUNT, replica="right", timing=QUICK)
+    being = asyncio.create_task(shards.run())
+    life = Life(client, ns, QUICK)
+    await life.heart._beat(life.now, life.note)
+    async with asyncio.timeout(20):
+        while not shards.owned:
+            await asyncio.sleep(0.02)
+    monkeypatch.setattr("crossply.values.timestamps.datetime", Jumping)
+    for _ in range(4):
+        await asyncio.sleep(QUICK.lease / 3)
+        await life.heart._renew()
+    assert await client.get(LEASE, member_name("crossply", life.heart.member), ns) is not None
+    await life.heart.leave()
+    being.cancel()
+    await asyncio.gather(being, return_exceptions=True)
 
 
-def test_a_replica_whose_machine_slept_gives_up_what_it_had_and_begins_anew(connect, ns) -> None:
+async def test_a_replica_whose_machine_slept_gives_up_what_it_had_and_begins_anew(client: Client, ns) -> None:
     slept = 0.0
 
-    async def case(client: Client) -> None:
-        nonlocal slept
-        loop = asyncio.get_running_loop()
-        shards = LeasedShards(
-            client,
-            namespace=ns,
-            count=COUNT,
-            replica="tired",
-            timing=QUICK,
-            clock=lambda: loop.time() + slept,
-        )
-        told = Gains()
-        shards.attach(told)
-        being = asyncio.create_task(shards.run())
-        async with asyncio.timeout(20):
-            while len(shards.owned) < COUNT:
-                await asyncio.sleep(0.02)
-            before = len(told.gains)
-            slept = 3600.0
-            assert shards.owned == frozenset()
-            while len(shards.owned) < COUNT:
-                await asyncio.sleep(0.02)
-        assert frozenset().union(*told.gains[before:]) == frozenset(range(COUNT)), "all is looked at again"
-        being.cancel()
-        await asyncio.gather(being, return_exceptions=True)
-
-    connect(case)
+    loop = asyncio.get_running_loop()
+    shards = LeasedShards(
+        client,
+        namespace=ns,
+        count=COUNT,
+        replica="tired",
+        timing=QUICK,
+        clock=lambda: loop.time() + slept,
+    )
+    told = Gains()
+    shards.attach(told)
+    being = asyncio.create_task(shards.run())
+    async with asyncio.timeout(20):
+        while len(shards.owned) < COUNT:
+            await asyncio.sleep(0.02)
+        before = len(told.gains)
+        slept = 3600.0
+        assert shards.owned == frozenset()
+        while len(shards.owned) < COUNT:
+            await asyncio.sleep(0.02)
+    assert frozenset().union(*told.gains[before:]) == frozenset(range(COUNT)), "all is looked at again"
+    being.cancel()
+    await asyncio.gather(being, return_exceptions=True)
 
 
 class Gains:
@@ -152,60 +139,53 @@ class Gains:
     def abandon(self) -> None: ...
 
 
-def test_a_replica_with_a_longer_lease_is_not_given_up_by_one_with_a_shorter(connect, ns) -> None:
-    async def case(client: Client) -> None:
-        patient = Life(client, ns)
-        await patient.heart._beat(patient.now, patient.note)
-        hasty = LeasedShards(client, namespace=ns, count=COUNT, replica="hasty", timing=QUICK)
-        being = asyncio.create_task(hasty.run())
-        await asyncio.sleep(QUICK.lease + 2)
-        assert await client.get(LEASE, member_name("crossply", patient.heart.member), ns) is not None
+async def test_a_replica_with_a_longer_lease_is_not_given_up_by_one_with_a_shorter(
+    client: Client, ns
+) -> None:
+    patient = Life(client, ns)
+    await patient.heart._beat(patient.now, patient.note)
+    hasty = LeasedShards(client, namespace=ns, count=COUNT, replica="hasty", timing=QUICK)
+    being = asyncio.create_task(hasty.run())
+    await asyncio.sleep(QUICK.lease + 2)
+    assert await client.get(LEASE, member_name("crossply", patient.heart.member), ns) is not None
+    being.cancel()
+    await asyncio.gather(being, return_exceptions=True)
+
+
+async def test_the_first_replica_decides_how_many_shards_there_are(client: Client, ns) -> None:
+    # So many that each is sure to get some.
+    first = LeasedShards(client, namespace=ns, count=24, replica="first", timing=QUICK)
+    second = LeasedShards(client, namespace=ns, count=7, replica="second", timing=QUICK)
+    beings = [asyncio.create_task(first.run())]
+    async with asyncio.timeout(20):
+        while len(first.owned) < 24:
+            await asyncio.sleep(0.02)
+        beings.append(asyncio.create_task(second.run()))
+        while not second.owned:
+            await asyncio.sleep(0.02)
+    assert {second.shard_of(f"key-{i}") for i in range(2000)} == set(range(24))
+    for being in beings:
         being.cancel()
-        await asyncio.gather(being, return_exceptions=True)
-
-    connect(case)
+    await asyncio.gather(*beings, return_exceptions=True)
 
 
-def test_the_first_replica_decides_how_many_shards_there_are(connect, ns) -> None:
-    async def case(client: Client) -> None:
-        # So many that each is sure to get some.
-        first = LeasedShards(client, namespace=ns, count=24, replica="first", timing=QUICK)
-        second = LeasedShards(client, namespace=ns, count=7, replica="second", timing=QUICK)
-        beings = [asyncio.create_task(first.run())]
-        async with asyncio.timeout(20):
-            while len(first.owned) < 24:
-                await asyncio.sleep(0.02)
-            beings.append(asyncio.create_task(second.run()))
-            while not second.owned:
-                await asyncio.sleep(0.02)
-        assert {second.shard_of(f"key-{i}") for i in range(2000)} == set(range(24))
-        for being in beings:
-            being.cancel()
-        await asyncio.gather(*beings, return_exceptions=True)
-
-    connect(case)
-
-
-def test_the_server_is_told_how_long_it_may_work_on_a_guarded_write() -> None:
+async def test_the_server_is_told_how_long_it_may_work_on_a_guarded_write() -> None:
     asked: list[str] = []
 
     async def handle(request: web.BaseRequest) -> web.Response:
         asked.append(request.query.get("timeout", ""))
         return web.json_response({})
 
-    async def case() -> None:
-        runner = web.ServerRunner(web.Server(handle))
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        config = ClusterConfig(server=f"http://127.0.0.1:{runner.addresses[0][1]}")
-        async with Client(config, transit=2.0) as client:
-            with guarded_by(Guard(lambda: None, 1.5, lambda: None)):
-                await client.create(CONFIG_MAP, config_map("one"))
-                await client.get(CONFIG_MAP, "one", "ns")
+    runner = web.ServerRunner(web.Server(handle))
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    config = ClusterConfig(server=f"http://127.0.0.1:{runner.addresses[0][1]}")
+    async with Client(config, transit=2.0) as client:
+        with guarded_by(Guard(lambda: None, 1.5, lambda: None)):
             await client.create(CONFIG_MAP, config_map("one"))
-        await runner.cleanup()
-
-    asyncio.run(case())
+            await client.get(CONFIG_MAP, "one", "ns")
+        await client.create(CONFIG_MAP, config_map("one"))
+    await runner.cleanup()
     assert asked == ["1.500s", "", ""]
 
 

@@ -66,37 +66,34 @@ async def scribble(client: Client, ns: str, chance: random.Random, count: int) -
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("learning", [False, True])
-def test_after_random_writes_the_cache_is_as_the_server(connect, ns, seed, learning) -> None:
-    async def case(client: Client) -> None:
-        async with running(client, Selection(ns, "of=case")) as cache:
-            mirror: dict = {}
+async def test_after_random_writes_the_cache_is_as_the_server(client: Client, ns, seed, learning) -> None:
+    async with running(client, Selection(ns, "of=case")) as cache:
+        mirror: dict = {}
 
-            def track(kind: str, key, before: bytes | None, after: bytes | None) -> None:
-                assert mirror.get(key) == before, f"{kind} of {key} does not follow what was told before"
-                assert (before is None, after is None) == {
-                    ADDED: (True, False),
-                    MODIFIED: (False, False),
-                    DELETED: (False, True),
-                }[kind]
-                mirror[key] = after
+        def track(kind: str, key, before: bytes | None, after: bytes | None) -> None:
+            assert mirror.get(key) == before, f"{kind} of {key} does not follow what was told before"
+            assert (before is None, after is None) == {
+                ADDED: (True, False),
+                MODIFIED: (False, False),
+                DELETED: (False, True),
+            }[kind]
+            mirror[key] = after
 
-            mirror |= dict(zip(cache.keys(), cache.objects(), strict=True))
-            cache.subscribe(track)
-            cache.add_index("value", lambda obj: [obj.get("data", {}).get("value", "")])
-            writers = [scribble(client, ns, random.Random(seed * 10 + i), 25) for i in range(4)]
-            if learning:
-                writers.append(keep_learning(client, cache, ns, random.Random(seed)))
-            await asyncio.gather(*writers)
-            await same_as_server(client, cache)
-            assert {key: data for key, data in mirror.items() if data} == dict(
-                zip(cache.keys(), cache.objects(), strict=True)
-            )
-            for data in cache.objects():
-                value = orjson.loads(data)["data"]["value"]
-                assert data in cache.by("value", value)
-            assert cache.by("value", "none of these") == []
-
-    connect(case)
+        mirror |= dict(zip(cache.keys(), cache.objects(), strict=True))
+        cache.subscribe(track)
+        cache.add_index("value", lambda obj: [obj.get("data", {}).get("value", "")])
+        writers = [scribble(client, ns, random.Random(seed * 10 + i), 25) for i in range(4)]
+        if learning:
+            writers.append(keep_learning(client, cache, ns, random.Random(seed)))
+        await asyncio.gather(*writers)
+        await same_as_server(client, cache)
+        assert {key: data for key, data in mirror.items() if data} == dict(
+            zip(cache.keys(), cache.objects(), strict=True)
+        )
+        for data in cache.objects():
+            value = orjson.loads(data)["data"]["value"]
+            assert data in cache.by("value", value)
+        assert cache.by("value", "none of these") == []
 
 
 async def keep_learning(client: Client, cache: Informer, ns: str, chance: random.Random) -> None:
@@ -112,125 +109,104 @@ async def keep_learning(client: Client, cache: Informer, ns: str, chance: random
         cache.record_write(made)
 
 
-def test_what_was_written_and_learned_is_read_at_once_and_told_once(connect, ns) -> None:
-    async def case(client: Client) -> None:
-        async with running(client, Selection(ns, "of=case")) as cache:
-            told: list[str] = []
-            cache.subscribe(lambda kind, key, before, after: told.append(f"{kind} {key[1]}"))
-            made = await client.create(CONFIG_MAP, config_map("one", ns))
-            cache.record_write(made)
-            assert cache.uid(ns, "one") == made["metadata"]["uid"]
-            await client.create(CONFIG_MAP, config_map("two", ns))
-            await until(lambda: cache.get(ns, "two"))
-            assert told == ["ADDED one", "ADDED two"]
-            await client.delete(CONFIG_MAP, "one", ns)
-            await until(lambda: cache.get(ns, "one") is None)
-            cache.record_write(made)
-            assert cache.get(ns, "one") is None, "an answer that came late brings nothing back"
-
-    connect(case)
+async def test_what_was_written_and_learned_is_read_at_once_and_told_once(client: Client, ns) -> None:
+    async with running(client, Selection(ns, "of=case")) as cache:
+        told: list[str] = []
+        cache.subscribe(lambda kind, key, before, after: told.append(f"{kind} {key[1]}"))
+        made = await client.create(CONFIG_MAP, config_map("one", ns))
+        cache.record_write(made)
+        assert cache.uid(ns, "one") == made["metadata"]["uid"]
+        await client.create(CONFIG_MAP, config_map("two", ns))
+        await until(lambda: cache.get(ns, "two"))
+        assert told == ["ADDED one", "ADDED two"]
+        await client.delete(CONFIG_MAP, "one", ns)
+        await until(lambda: cache.get(ns, "one") is None)
+        cache.record_write(made)
+        assert cache.get(ns, "one") is None, "an answer that came late brings nothing back"
 
 
 @pytest.mark.parametrize("version", ["9" * 5000, "²", "abc", ""])
-def test_a_resource_version_that_is_no_number_of_usual_length_does_not_harm_a_cache(
-    connect, ns, version
+async def test_a_resource_version_that_is_no_number_of_usual_length_does_not_harm_a_cache(
+    client: Client, ns, version
 ) -> None:
-    async def case(client: Client) -> None:
-        async with running(client, Selection(ns)) as cache:
-            odd = config_map("odd", ns)
-            odd["metadata"] |= {"resourceVersion": version, "uid": "u"}
-            cache.record_write(odd)
-            await client.apply(CONFIG_MAP, config_map("usual", ns), "test")
-            await until(lambda: cache.get(ns, "usual"))
-            assert cache.get(ns, "odd") is None
-
-    connect(case)
+    async with running(client, Selection(ns)) as cache:
+        odd = config_map("odd", ns)
+        odd["metadata"] |= {"resourceVersion": version, "uid": "u"}
+        cache.record_write(odd)
+        await client.apply(CONFIG_MAP, config_map("usual", ns), "test")
+        await until(lambda: cache.get(ns, "usual"))
+        assert cache.get(ns, "odd") is None
 
 
-def test_caches_are_shared_and_end_with_the_last_user(connect, ns) -> None:
-    async def case(client: Client) -> None:
-        async with SharedInformers(client) as caches:
-            first = caches.acquire(CONFIG_MAP, Selection(ns))
-            second = caches.acquire(CONFIG_MAP, Selection(ns))
-            other = caches.acquire(CONFIG_MAP, Selection(ns, "of=case"))
-            assert first is second is not other
-            await first.synced.wait()
-            await other.synced.wait()
-            assert client.counts["watch", "configmaps"] == 2
-            caches.release(first)
-            assert len(caches.running()) == 2
-            caches.release(second)
-            assert caches.running() == [other]
-
-    connect(case)
+async def test_caches_are_shared_and_end_with_the_last_user(client: Client, ns) -> None:
+    async with SharedInformers(client) as caches:
+        first = caches.acquire(CONFIG_MAP, Selection(ns))
+        second = caches.acquire(CONFIG_MAP, Selection(ns))
+        other = caches.acquire(CONFIG_MAP, Selection(ns, "of=case"))
+        assert first is second is not other
+        await first.synced.wait()
+        await other.synced.wait()
+        assert client.counts["watch", "configmaps"] == 2
+        caches.release(first)
+        assert len(caches.running()) == 2
+        caches.release(second)
+        assert caches.running() == [other]
 
 
-def test_a_subscriber_that_fails_does_not_stop_the_others(connect, ns, caplog) -> None:
+async def test_a_subscriber_that_fails_does_not_stop_the_others(client: Client, ns, caplog) -> None:
     def fail(*_: object) -> None:
         raise ValueError("no")
 
-    async def case(client: Client) -> None:
-        async with running(client, Selection(ns, "of=case")) as cache:
-            heard: list[str] = []
-            cache.subscribe(fail)
-            stop = cache.subscribe(lambda kind, *_: heard.append(kind))
-            await client.create(CONFIG_MAP, config_map("one", ns))
-            await until(lambda: heard == ["ADDED"])
-            stop()
-            await client.delete(CONFIG_MAP, "one", ns)
-            await until(lambda: len(cache) == 0)
-            assert heard == ["ADDED"]
-
-    connect(case)
+    async with running(client, Selection(ns, "of=case")) as cache:
+        heard: list[str] = []
+        cache.subscribe(fail)
+        stop = cache.subscribe(lambda kind, *_: heard.append(kind))
+        await client.create(CONFIG_MAP, config_map("one", ns))
+        await until(lambda: heard == ["ADDED"])
+        stop()
+        await client.delete(CONFIG_MAP, "one", ns)
+        await until(lambda: len(cache) == 0)
+        assert heard == ["ADDED"]
     assert "a subscriber to configmaps failed" in caplog.text
 
 
-def test_objects_larger_than_any_buffer_arrive(connect, ns) -> None:
-    async def case(client: Client) -> None:
-        async with running(client, Selection(ns, "of=case")) as cache:
-            await client.create(CONFIG_MAP, config_map("large", ns, text="x" * 900_000))
-            data = await until(lambda: cache.get(ns, "large"))
-            assert len(orjson.loads(data)["data"]["text"]) == 900_000
-
-    connect(case)
+async def test_objects_larger_than_any_buffer_arrive(client: Client, ns) -> None:
+    async with running(client, Selection(ns, "of=case")) as cache:
+        await client.create(CONFIG_MAP, config_map("large", ns, text="x" * 900_000))
+        data = await until(lambda: cache.get(ns, "large"))
+        assert len(orjson.loads(data)["data"]["text"]) == 900_000
 
 
-def test_a_kind_that_is_not_served_is_waited_for(connect) -> None:
+async def test_a_kind_that_is_not_served_is_waited_for(client: Client) -> None:
     names = {"kind": "Late", "plural": "lates"}
     schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
     version = {"name": "v1", "served": True, "storage": True, "schema": schema}
     spec = {"group": "late.example.org", "scope": "Cluster", "names": names, "versions": [version]}
 
-    async def case(client: Client) -> None:
-        async with SharedInformers(client) as caches:
-            cache = caches.acquire(Kind("late.example.org", "v1", "Late", "lates", False))
-            await until(lambda: cache.trouble)
-            assert not cache.synced.is_set()
-            await client.create(DEFINITION, {"metadata": {"name": "lates.late.example.org"}, "spec": spec})
-            await asyncio.wait_for(cache.synced.wait(), 20)
-            assert cache.trouble is None
-
-    connect(case)
+    async with SharedInformers(client) as caches:
+        cache = caches.acquire(Kind("late.example.org", "v1", "Late", "lates", False))
+        await until(lambda: cache.trouble)
+        assert not cache.synced.is_set()
+        await client.create(DEFINITION, {"metadata": {"name": "lates.late.example.org"}, "spec": spec})
+        await asyncio.wait_for(cache.synced.wait(), 20)
+        assert cache.trouble is None
 
 
-def test_what_may_not_be_read_is_told_of_until_it_may(connect, ns, monkeypatch) -> None:
+async def test_what_may_not_be_read_is_told_of_until_it_may(client: Client, ns, monkeypatch) -> None:
     """Whoever waits must not wait for ever: only somebody else can do something about it."""
     monkeypatch.setattr(cache_module, "GATHERING_SECONDS", 0.1)
     role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"}
     reader = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "reader"}
     bindings = Kind("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings", True)
 
-    async def case(client: Client) -> None:
-        async with SharedInformers(client.acting_as("reader")) as caches:
-            cache = caches.acquire(CONFIG_MAP, Selection(ns))
-            with pytest.raises(Forbidden, match='User "reader" cannot'):
-                await cache.readable()
-            body = {"metadata": {"name": "reader", "namespace": ns}, "roleRef": role, "subjects": [reader]}
-            await client.create(bindings, body)
-            await asyncio.wait_for(cache.synced.wait(), 20)
+    async with SharedInformers(client.acting_as("reader")) as caches:
+        cache = caches.acquire(CONFIG_MAP, Selection(ns))
+        with pytest.raises(Forbidden, match='User "reader" cannot'):
             await cache.readable()
-
-    connect(case)
+        body = {"metadata": {"name": "reader", "namespace": ns}, "roleRef": role, "subjects": [reader]}
+        await client.create(bindings, body)
+        await asyncio.wait_for(cache.synced.wait(), 20)
+        await cache.readable()
 
 
 @pytest.fixture
@@ -241,24 +217,21 @@ def lasting(tmp_path):
     server.stop()
 
 
-def test_caches_go_on_after_the_server_was_killed_and_restarted(lasting) -> None:
-    async def case() -> None:
-        async with Client(lasting.config) as client, running(client, Selection(labels="of=case")) as cache:
-            await client.create(CONFIG_MAP, config_map("one"))
-            await until(lambda: cache.get("default", "one"))
-            told: list[str] = []
-            cache.subscribe(lambda kind, key, before, after: told.append(f"{kind} {key[1]}"))
-            await asyncio.to_thread(lasting.stop, signal.SIGKILL)
-            await until(lambda: isinstance(cache.trouble, Unreachable))
-            assert cache.get("default", "one"), "what is known stays known"
-            await asyncio.to_thread(lasting.start)
-            await client.delete(CONFIG_MAP, "one", "default")
-            await client.create(CONFIG_MAP, config_map("two"))
-            await until(lambda: cache.get("default", "two"))
-            await same_as_server(client, cache)
-            assert told == ["DELETED one", "ADDED two"]
-
-    asyncio.run(case())
+async def test_caches_go_on_after_the_server_was_killed_and_restarted(lasting) -> None:
+    async with Client(lasting.config) as client, running(client, Selection(labels="of=case")) as cache:
+        await client.create(CONFIG_MAP, config_map("one"))
+        await until(lambda: cache.get("default", "one"))
+        told: list[str] = []
+        cache.subscribe(lambda kind, key, before, after: told.append(f"{kind} {key[1]}"))
+        await asyncio.to_thread(lasting.stop, signal.SIGKILL)
+        await until(lambda: isinstance(cache.trouble, Unreachable))
+        assert cache.get("default", "one"), "what is known stays known"
+        await asyncio.to_thread(lasting.start)
+        await client.delete(CONFIG_MAP, "one", "default")
+        await client.create(CONFIG_MAP, config_map("two"))
+        await until(lambda: cache.get("default", "two"))
+        await same_as_server(client, cache)
+        assert told == ["DELETED one", "ADDED two"]
 
 
 def forget_history(server: Server) -> None:
@@ -283,34 +256,31 @@ async def meanwhile(server: Server, elsewhere: Server) -> None:
     await asyncio.to_thread(server.start)
 
 
-def test_nothing_that_was_missed_is_lost_when_the_server_has_forgotten_it(lasting, monkeypatch) -> None:
+async def test_nothing_that_was_missed_is_lost_when_the_server_has_forgotten_it(lasting, monkeypatch) -> None:
     monkeypatch.setattr(watch, "LONGEST_PAUSE", 0.3)
     elsewhere = Server(lasting.directory)
 
-    async def case() -> None:
-        told: list[str] = []
-        seen: list[str] = []
-        async with Client(lasting.config) as client:
-            for name in ("changes", "goes", "returns", "stays"):
-                await client.create(CONFIG_MAP, config_map(name))
-            async with running(client, Selection(labels="of=case")) as cache:
-                cache.subscribe(lambda kind, key, before, after: told.append(f"{kind} {key[1]}"))
-                watches = client.counts["watch", "configmaps"]
-                async with aclosing(follow(client, CONFIG_MAP, label_selector="of=case")) as feed:
-                    async for change in feed:
-                        seen.append(change.type + ("" if change.type == SYNCED else f" {change.key[1]}"))
-                        if seen[-1] == SYNCED and len(seen) > 5:
-                            break
-                        if seen[-1] == SYNCED:
-                            await meanwhile(lasting, elsewhere)
-                await same_as_server(client, cache)
-                await until(lambda: len(told) == 4)
-                assert client.counts["watch", "configmaps"] > watches + 2
-        assert seen[:5] == ["ADDED changes", "ADDED goes", "ADDED returns", "ADDED stays", "SYNCED"]
-        assert seen[5:] == [*RELISTED, "SYNCED"]
-        assert told == RELISTED
-
-    asyncio.run(case())
+    told: list[str] = []
+    seen: list[str] = []
+    async with Client(lasting.config) as client:
+        for name in ("changes", "goes", "returns", "stays"):
+            await client.create(CONFIG_MAP, config_map(name))
+        async with running(client, Selection(labels="of=case")) as cache:
+            cache.subscribe(lambda kind, key, before, after: told.append(f"{kind} {key[1]}"))
+            watches = client.counts["watch", "configmaps"]
+            async with aclosing(follow(client, CONFIG_MAP, label_selector="of=case")) as feed:
+                async for change in feed:
+                    seen.append(change.type + ("" if change.type == SYNCED else f" {change.key[1]}"))
+                    if seen[-1] == SYNCED and len(seen) > 5:
+                        break
+                    if seen[-1] == SYNCED:
+                        await meanwhile(lasting, elsewhere)
+            await same_as_server(client, cache)
+            await until(lambda: len(told) == 4)
+            assert client.counts["watch", "configmaps"] > watches + 2
+    assert seen[:5] == ["ADDED changes", "ADDED goes", "ADDED returns", "ADDED stays", "SYNCED"]
+    assert seen[5:] == [*RELISTED, "SYNCED"]
+    assert told == RELISTED
     elsewhere.stop()
 
 
@@ -318,18 +288,15 @@ RELISTED = ["MODIFIED changes", "DELETED returns", "ADDED returns", "DELETED goe
 
 
 @pytest.mark.parametrize("streams_lists", [True, False], ids=["streamed", "listed"])
-def test_a_cache_of_metadata_holds_nothing_else(connect, ns, monkeypatch, streams_lists) -> None:
+async def test_a_cache_of_metadata_holds_nothing_else(client: Client, ns, monkeypatch, streams_lists) -> None:
     if not streams_lists:
         monkeypatch.setattr(watch, "_INITIAL", {"sendInitialEvents": "true"})  # refused, so it lists
 
-    async def case(client: Client) -> None:
-        await client.create(CONFIG_MAP, config_map("here", ns, value="secret"))
-        async with running(client, Selection(ns, metadata_only=True)) as cache:
-            await client.create(CONFIG_MAP, config_map("later", ns, value="secret"))
-            later = orjson.loads(await until(lambda: cache.get(ns, "later")))
-            here = orjson.loads(cache.get(ns, "here"))
-        for found in (here, later):
-            assert found["metadata"]["labels"] == {"of": "case"}
-            assert "data" not in found
-
-    connect(case)
+    await client.create(CONFIG_MAP, config_map("here", ns, value="secret"))
+    async with running(client, Selection(ns, metadata_only=True)) as cache:
+        await client.create(CONFIG_MAP, config_map("later", ns, value="secret"))
+        later = orjson.loads(await until(lambda: cache.get(ns, "later")))
+        here = orjson.loads(cache.get(ns, "here"))
+    for found in (here, later):
+        assert found["metadata"]["labels"] == {"of": "case"}
+        assert "data" not in found

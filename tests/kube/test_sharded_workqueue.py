@@ -86,106 +86,85 @@ async def settled() -> None:
         await asyncio.sleep(0)
 
 
-def test_only_what_is_owned_is_worked_on_and_what_is_gained_is_taken_in_whole() -> None:
-    async def case() -> None:
-        shares = Given("a", "b")
-        async with Bench(shares) as bench:
-            assert sorted(bench.done) == ["a", "b"]
-            bench.queue.add("c")
-            await settled()
-            assert "c" not in bench.done
-            shares.gain("c")
-            await settled()
-            assert bench.done.count("c") == 1
-
-    asyncio.run(case())
+async def test_only_what_is_owned_is_worked_on_and_what_is_gained_is_taken_in_whole() -> None:
+    shares = Given("a", "b")
+    async with Bench(shares) as bench:
+        assert sorted(bench.done) == ["a", "b"]
+        bench.queue.add("c")
+        await settled()
+        assert "c" not in bench.done
+        shares.gain("c")
+        await settled()
+        assert bench.done.count("c") == 1
 
 
-def test_what_is_lost_while_it_waits_is_passed_over() -> None:
-    async def case() -> None:
-        shares = Given("a")
-        async with Bench(shares) as bench:
-            bench.queue.add_after("a", 0.01)
-            shares.mine.clear()
-            await asyncio.sleep(0.05)
-            assert bench.done == ["a"], "only the first time"
-
-    asyncio.run(case())
+async def test_what_is_lost_while_it_waits_is_passed_over() -> None:
+    shares = Given("a")
+    async with Bench(shares) as bench:
+        bench.queue.add_after("a", 0.01)
+        shares.mine.clear()
+        await asyncio.sleep(0.05)
+        assert bench.done == ["a"], "only the first time"
 
 
-def test_what_is_lost_while_it_is_worked_on_cannot_write_and_is_not_tried_again() -> None:
-    async def case() -> None:
-        shares = Given("a")
-        bench = Bench(shares)
-        bench.gate.clear()
-        async with bench:
-            shares.mine.clear()
-            bench.gate.set()
-            await asyncio.sleep(0.01)
-            assert bench.done == []
-            assert len(bench.queue) == 0
-
-    asyncio.run(case())
+async def test_what_is_lost_while_it_is_worked_on_cannot_write_and_is_not_tried_again() -> None:
+    shares = Given("a")
+    bench = Bench(shares)
+    bench.gate.clear()
+    async with bench:
+        shares.mine.clear()
+        bench.gate.set()
+        await asyncio.sleep(0.01)
+        assert bench.done == []
+        assert len(bench.queue) == 0
 
 
-def test_draining_waits_for_the_keys_of_these_shards_and_for_no_others() -> None:
-    async def case() -> None:
-        shares = Given(*KEYS)
-        bench = Bench(shares)
-        bench.gate.clear()
-        async with bench:
-            await bench.queue.drain(frozenset({ord("z")}))
-            draining = asyncio.create_task(bench.queue.drain(frozenset({ord("a")})))
-            await settled()
-            assert not draining.done()
-            bench.gate.set()
-            await asyncio.wait_for(draining, 60)
-            assert "a" in bench.done
-
-    asyncio.run(case())
+async def test_draining_waits_for_the_keys_of_these_shards_and_for_no_others() -> None:
+    shares = Given(*KEYS)
+    bench = Bench(shares)
+    bench.gate.clear()
+    async with bench:
+        await bench.queue.drain(frozenset({ord("z")}))
+        draining = asyncio.create_task(bench.queue.drain(frozenset({ord("a")})))
+        await settled()
+        assert not draining.done()
+        bench.gate.set()
+        await asyncio.wait_for(draining, 60)
+        assert "a" in bench.done
 
 
-def test_what_others_own_may_be_followed_without_writing() -> None:
-    async def case() -> None:
-        shares = Given("a")
-        async with Bench(shares, elsewhere=True) as bench:
-            assert bench.done == ["a"]
-            assert sorted(bench.seen) == ["b", "c", "d"]
-
-    asyncio.run(case())
+async def test_what_others_own_may_be_followed_without_writing() -> None:
+    shares = Given("a")
+    async with Bench(shares, elsewhere=True) as bench:
+        assert bench.done == ["a"]
+        assert sorted(bench.seen) == ["b", "c", "d"]
 
 
-def test_who_is_alone_owns_everything_until_it_leaves_and_waits_for_what_is_under_way() -> None:
-    async def case() -> None:
-        alone = SingleReplica()
-        being = asyncio.create_task(alone.run())
-        bench = Bench(alone)
-        bench.gate.clear()
-        async with bench:
-            being.cancel()
-            await settled()
-            assert not alone.owns("a")
-            assert not being.done()
-            bench.gate.set()
-            with pytest.raises(asyncio.CancelledError):
-                await asyncio.wait_for(being, 60)
-            assert sorted(bench.done) == KEYS
-
-    asyncio.run(case())
+async def test_who_is_alone_owns_everything_until_it_leaves_and_waits_for_what_is_under_way() -> None:
+    alone = SingleReplica()
+    being = asyncio.create_task(alone.run())
+    bench = Bench(alone)
+    bench.gate.clear()
+    async with bench:
+        being.cancel()
+        await settled()
+        assert not alone.owns("a")
+        assert not being.done()
+        bench.gate.set()
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(being, 60)
+        assert sorted(bench.done) == KEYS
 
 
-def test_work_that_does_not_end_is_abandoned_when_a_replica_leaves(monkeypatch) -> None:
+async def test_work_that_does_not_end_is_abandoned_when_a_replica_leaves(monkeypatch) -> None:
     monkeypatch.setattr("crossply.kube.sharding.DRAIN_SECONDS", 0.05)
 
-    async def case() -> None:
-        alone = SingleReplica()
-        being = asyncio.create_task(alone.run())
-        bench = Bench(alone)
-        bench.gate.clear()
-        async with bench:
-            being.cancel()
-            await asyncio.wait({being}, timeout=60)
-            assert being.done()
-            assert bench.done == []
-
-    asyncio.run(case())
+    alone = SingleReplica()
+    being = asyncio.create_task(alone.run())
+    bench = Bench(alone)
+    bench.gate.clear()
+    async with bench:
+        being.cancel()
+        await asyncio.wait({being}, timeout=60)
+        assert being.done()
+        assert bench.done == []

@@ -96,54 +96,45 @@ class Busy:
         raise AssertionError("it was not waited for")
 
 
-def test_shards_are_shared_handed_over_and_taken_over(connect, ns) -> None:
-    async def case(client: Client) -> None:
-        group = Group(client, ns)
-        first = group.add("first")
-        await group.settled()
-        assert first.owned == frozenset(range(COUNT))
-        group.add("second")
-        await group.settled()
-        await asyncio.sleep(0.3)
-        handed_over = len(group.replicas["second"].owned)
-        assert 0 < handed_over < COUNT
-        assert len(group.drained) == handed_over
-        await group.remove("first")
-        left = [orjson.loads(item) for item in (await client.list(LEASE, ns)).items]
-        assert "first" not in map(holder_of, left), "who leaves politely is not waited for"
-        await group.settled()
-        await group.close()
-        left = [orjson.loads(item) for item in (await client.list(LEASE, ns)).items]
-        assert [lease["metadata"]["name"] for lease in left if "member" in lease["metadata"]["name"]] == []
-
-    connect(case)
+async def test_shards_are_shared_handed_over_and_taken_over(client: Client, ns) -> None:
+    group = Group(client, ns)
+    first = group.add("first")
+    await group.settled()
+    assert first.owned == frozenset(range(COUNT))
+    group.add("second")
+    await group.settled()
+    await asyncio.sleep(0.3)
+    handed_over = len(group.replicas["second"].owned)
+    assert 0 < handed_over < COUNT
+    assert len(group.drained) == handed_over
+    await group.remove("first")
+    left = [orjson.loads(item) for item in (await client.list(LEASE, ns)).items]
+    assert "first" not in map(holder_of, left), "who leaves politely is not waited for"
+    await group.settled()
+    await group.close()
+    left = [orjson.loads(item) for item in (await client.list(LEASE, ns)).items]
+    assert [lease["metadata"]["name"] for lease in left if "member" in lease["metadata"]["name"]] == []
 
 
-def test_a_settled_replica_writes_only_its_heartbeat(connect, ns) -> None:
-    async def case(client: Client) -> None:
-        group = Group(client, ns)
-        group.add("only")
-        await group.settled()
-        await asyncio.sleep(0.2)
-        before = client.counts.copy()
-        await asyncio.sleep(1.0)
-        done = client.counts - before
-        assert set(done) == {("patch", LEASE.resource)}
-        assert done["patch", LEASE.resource] <= 4
-        await group.close()
-
-    connect(case)
+async def test_a_settled_replica_writes_only_its_heartbeat(client: Client, ns) -> None:
+    group = Group(client, ns)
+    group.add("only")
+    await group.settled()
+    await asyncio.sleep(0.2)
+    before = client.counts.copy()
+    await asyncio.sleep(1.0)
+    done = client.counts - before
+    assert set(done) == {("patch", LEASE.resource)}
+    assert done["patch", LEASE.resource] <= 4
+    await group.close()
 
 
-def test_who_does_not_own_a_key_cannot_write_for_it(connect, ns) -> None:
-    async def case(client: Client) -> None:
-        shards = LeasedShards(client, namespace=ns, replica="idle", timing=QUICK)
-        assert not shards.owns("one")
-        with pytest.raises(NotOwner), guarded_by(shards.guard("one")):
-            await client.create(CONFIG_MAP, config_map("one", ns))
-        assert await client.get(CONFIG_MAP, "one", ns) is None
-
-    connect(case)
+async def test_who_does_not_own_a_key_cannot_write_for_it(client: Client, ns) -> None:
+    shards = LeasedShards(client, namespace=ns, replica="idle", timing=QUICK)
+    assert not shards.owns("one")
+    with pytest.raises(NotOwner), guarded_by(shards.guard("one")):
+        await client.create(CONFIG_MAP, config_map("one", ns))
+    assert await client.get(CONFIG_MAP, "one", ns) is None
 
 
 ROUNDS = int(os.environ.get("CROSSPLY_RACES", "1"))
@@ -152,46 +143,43 @@ ROUNDS = int(os.environ.get("CROSSPLY_RACES", "1"))
 
 @pytest.mark.parametrize("turn", range(ROUNDS))
 @pytest.mark.parametrize("how", [signal.SIGSTOP, signal.SIGKILL])
-def test_a_replica_that_freezes_or_dies_writes_no_more_after_its_shards_were_taken(
-    connect, server, ns, how, turn
+async def test_a_replica_that_freezes_or_dies_writes_no_more_after_its_shards_were_taken(
+    client: Client, server, ns, how, turn
 ) -> None:
     keys = [f"key-{i}" for i in range(12)]
 
-    async def case(client: Client) -> None:
-        for key in keys:
-            await client.create(CONFIG_MAP, config_map(key, ns))
-        story = Story()
-        script = signing_replica.__file__
-        async with asyncio.TaskGroup() as tasks:
-            watching = [tasks.create_task(story.watch(client, kind, ns)) for kind in (LEASE, CONFIG_MAP)]
-            await waited(lambda: story.synced == 2)
-            other = await asyncio.create_subprocess_exec(
-                sys.executable, script, server.kubeconfig, ns, "other", ",".join(keys)
-            )
-            ours = LeasedShards(client, namespace=ns, count=COUNT, replica="ours", timing=QUICK)
-            holding = tasks.create_task(ours.run())
-            try:
-                await waited(lambda: 0 < len(ours.owned) < COUNT and story.signatures)
-                await asyncio.sleep(random.random() * QUICK.renew)
-                signalled(other, how)
-                await waited(lambda: len(ours.owned) == COUNT)
-                if how == signal.SIGSTOP:
-                    signalled(other, signal.SIGCONT)
-                # It ends, unless it was not heard of in time already before: then it joins anew.
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(other.wait(), QUICK.lease)
-                # Whatever the server has received from it by now is in the story afterwards.
-                await client.patch_merge(CONFIG_MAP, keys[0], {"data": {"last": "yes"}}, ns)
-                await waited(lambda: story.ended)
-            finally:
-                if other.returncode is None:
-                    other.kill()
-                await other.wait()
-                for task in (*watching, holding):
-                    task.cancel()
-        assert story.wrong() == []
-
-    connect(case)
+    for key in keys:
+        await client.create(CONFIG_MAP, config_map(key, ns))
+    story = Story()
+    script = signing_replica.__file__
+    async with asyncio.TaskGroup() as tasks:
+        watching = [tasks.create_task(story.watch(client, kind, ns)) for kind in (LEASE, CONFIG_MAP)]
+        await waited(lambda: story.synced == 2)
+        other = await asyncio.create_subprocess_exec(
+            sys.executable, script, server.kubeconfig, ns, "other", ",".join(keys)
+        )
+        ours = LeasedShards(client, namespace=ns, count=COUNT, replica="ours", timing=QUICK)
+        holding = tasks.create_task(ours.run())
+        try:
+            await waited(lambda: 0 < len(ours.owned) < COUNT and story.signatures)
+            await asyncio.sleep(random.random() * QUICK.renew)
+            signalled(other, how)
+            await waited(lambda: len(ours.owned) == COUNT)
+            if how == signal.SIGSTOP:
+                signalled(other, signal.SIGCONT)
+            # It ends, unless it was not heard of in time already before: then it joins anew.
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(other.wait(), QUICK.lease)
+            # Whatever the server has received from it by now is in the story afterwards.
+            await client.patch_merge(CONFIG_MAP, keys[0], {"data": {"last": "yes"}}, ns)
+            await waited(lambda: story.ended)
+        finally:
+            if other.returncode is None:
+                other.kill()
+            await other.wait()
+            for task in (*watching, holding):
+                task.cancel()
+    assert story.wrong() == []
 
 
 def signalled(process: asyncio.subprocess.Process, how: signal.Signals) -> None:

@@ -141,30 +141,27 @@ def test_connections_can_be_severed_and_are_made_anew() -> None:
     assert answers(good, use=use)[0] == OBJECT
 
 
-def test_a_sign_of_life_does_not_wait_behind_all_other_requests() -> None:
-    async def case() -> None:
-        released = asyncio.Event()
+async def test_a_sign_of_life_does_not_wait_behind_all_other_requests() -> None:
+    released = asyncio.Event()
 
-        async def handle(request: web.BaseRequest) -> web.Response:
-            if "one" not in request.path:
-                await released.wait()
-            return web.json_response(OBJECT)
+    async def handle(request: web.BaseRequest) -> web.Response:
+        if "one" not in request.path:
+            await released.wait()
+        return web.json_response(OBJECT)
 
-        runner = web.ServerRunner(web.Server(handle))
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        async with Client(ClusterConfig(server=f"http://127.0.0.1:{runner.addresses[0][1]}")) as client:
-            slow = [asyncio.create_task(client.get(CONFIG_MAP, "slow", "ns")) for _ in range(CONCURRENT)]
-            await asyncio.sleep(0.1)
-            waiting = asyncio.create_task(client.get(CONFIG_MAP, "one", "ns"))
-            async with asyncio.timeout(10):
-                assert await client.ahead().get(CONFIG_MAP, "one", "ns") == OBJECT
-            assert not waiting.done()
-            released.set()
-            await asyncio.gather(waiting, *slow)
-        await runner.cleanup()
-
-    asyncio.run(case())
+    runner = web.ServerRunner(web.Server(handle))
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    async with Client(ClusterConfig(server=f"http://127.0.0.1:{runner.addresses[0][1]}")) as client:
+        slow = [asyncio.create_task(client.get(CONFIG_MAP, "slow", "ns")) for _ in range(CONCURRENT)]
+        await asyncio.sleep(0.1)
+        waiting = asyncio.create_task(client.get(CONFIG_MAP, "one", "ns"))
+        async with asyncio.timeout(10):
+            assert await client.ahead().get(CONFIG_MAP, "one", "ns") == OBJECT
+        assert not waiting.done()
+        released.set()
+        await asyncio.gather(waiting, *slow)
+    await runner.cleanup()
 
 
 def test_watches_have_a_limit_and_other_requests_go_on(monkeypatch) -> None:

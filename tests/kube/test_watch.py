@@ -45,7 +45,7 @@ class OldServer:
         return web.json_response({"metadata": {"resourceVersion": version}, "items": self.lists.pop(0)})
 
 
-def test_a_server_without_streaming_lists_is_listed_and_watched() -> None:
+async def test_a_server_without_streaming_lists_is_listed_and_watched() -> None:
     async def case() -> None:
         old = OldServer()
         runner = web.ServerRunner(web.Server(old.handle))
@@ -62,4 +62,4 @@ def test_a_server_without_streaming_lists_is_listed_and_watched() -> None:
         assert seen == ["ADDED a", "ADDED b", "SYNCED", "MODIFIED a", "DELETED b", "SYNCED", "ADDED c"]
         assert old.asked == ["list", "watch 5", "watch 9", "list", "watch 10"]
 
-    asyncio.run(asyncio.wait_for(case(), 20))
+    await asyncio.wait_for(case(), 20)

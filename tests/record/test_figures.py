@@ -86,7 +86,7 @@ def test_a_gauge_is_read_when_the_page_is_shown() -> None:
     assert samples(gauge.text()) == {("g", ()): 2.5}
 
 
-def test_the_page_is_served_in_the_text_format() -> None:
+async def test_the_page_is_served_in_the_text_format() -> None:
     async def fetch() -> tuple[str, str, int]:
         async with metrics_served("127.0.0.1", 0) as port, aiohttp.ClientSession() as session:
             async with session.get(f"http://127.0.0.1:{port}/metrics") as reply:
@@ -94,7 +94,7 @@ def test_the_page_is_served_in_the_text_format() -> None:
             async with session.get(f"http://127.0.0.1:{port}/other") as other:
                 return reply.headers["Content-Type"], body, other.status
 
-    kind, body, other = asyncio.run(fetch())
+    kind, body, other = await fetch()
     assert kind.startswith("text/plain; version=0.0.4")
     assert samples(body)["process_resident_memory_bytes", ()] > 1_000_000
     assert other == 404
@@ -106,7 +106,7 @@ def test_every_metric_is_in_the_reference() -> None:
     assert [name for name in counted if f"`{name}`" not in page] == []
 
 
-def test_how_work_ends_is_counted() -> None:
+async def test_how_work_ends_is_counted() -> None:
     async def work(key: str) -> None:
         if key == "bad" and queue.failures(key) == 0:
             queue.retry(key)
@@ -129,7 +129,7 @@ def test_how_work_ends_is_counted() -> None:
 
     queue: Workqueue[str] = None  # type: ignore[assignment]
     done: list[str] = []
-    asyncio.run(play())
+    await play()
     ends = {
         result: shown("controller_runtime_reconcile_total", controller="composite/ends", result=result)
         for result in ("success", "error", "requeue_after")

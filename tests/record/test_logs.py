@@ -84,7 +84,7 @@ def test_a_line_outside_of_runs_has_no_run(plain) -> None:
     assert plain()[0].endswith(" level=warning logger=crossply.test msg=hello")
 
 
-def test_runs_side_by_side_do_not_mix_and_follow_into_tasks_and_threads(written) -> None:
+async def test_runs_side_by_side_do_not_mix_and_follow_into_tasks_and_threads(written) -> None:
     async def inner() -> None:
         LOGGER.info("in a task")
         await asyncio.to_thread(LOGGER.info, "in a thread")
@@ -93,11 +93,8 @@ def test_runs_side_by_side_do_not_mix_and_follow_into_tasks_and_threads(written)
         with running("composite/dbs", "Db", "", name):
             await asyncio.gather(inner(), inner())
 
-    async def both() -> None:
-        await asyncio.gather(one("a"), one("b"))
-        assert current() is None
-
-    asyncio.run(both())
+    await asyncio.gather(one("a"), one("b"))
+    assert current() is None
     runs = {(line["xr"], line["run"]) for line in written()}
     assert {xr for xr, _ in runs} == {"Db a", "Db b"}
     assert len(runs) == 2

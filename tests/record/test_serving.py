@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import aiohttp
 
 from crossply.record.http_pages import probes
 
 
-def test_a_control_plane_that_starts_lives_but_is_not_ready() -> None:
+async def test_a_control_plane_that_starts_lives_but_is_not_ready() -> None:
     ready = [False]
 
     async def ask(session: aiohttp.ClientSession, port: int, path: str) -> int:
@@ -22,4 +20,4 @@ def test_a_control_plane_that_starts_lives_but_is_not_ready() -> None:
             ready[0] = True
             return [*before, await ask(session, port, "/readyz"), await ask(session, port, "/else")]
 
-    assert asyncio.run(play()) == [200, 503, 200, 404]
+    assert await play() == [200, 503, 200, 404]

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import secrets
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 import pytest
@@ -45,6 +46,13 @@ class Elsewhere:
 
 
 @pytest.fixture
+async def client(server) -> AsyncIterator[Client]:
+    """A client with all rights."""
+    async with Client(server.config) as client:
+        yield client
+
+
+@pytest.fixture
 def ns(server):
     """The name of a namespace that only this case uses."""
     name = f"case-{secrets.token_hex(6)}"
@@ -55,21 +63,6 @@ def ns(server):
 
     asyncio.run(make())
     return name
-
-
-@pytest.fixture
-def connect(server):
-    """Run a case that is given a client: `connect(case)`."""
-
-    def run(case):
-        async def connected():
-            async with Client(server.config) as client:
-                async with asyncio.timeout(60):
-                    return await case(client)
-
-        return asyncio.run(connected())
-
-    return run
 
 
 def own_cluster(directory: str):

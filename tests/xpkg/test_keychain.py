@@ -122,10 +122,12 @@ def test_a_helper_is_a_name_not_a_path(tmp_path: Path, name: str) -> None:
         login(path, "registry.test")
 
 
-def test_a_pull_secret_cannot_have_a_program_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_pull_secret_cannot_have_a_program_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PATH", helper(tmp_path, "touch ran"))
     secret = from_secret(json.dumps({"credsStore": "mine"}).encode(), "s")
-    assert asyncio.run(secret.login("registry.test")) is None
+    assert await secret.login("registry.test") is None
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{", b"\xff"])
@@ -135,7 +137,7 @@ def test_files_that_are_none_are_told(tmp_path: Path, data: bytes) -> None:
         login(tmp_path / "config.json", "registry.test")
 
 
-def test_docker_is_asked_before_podman(tmp_path: Path) -> None:
+async def test_docker_is_asked_before_podman(tmp_path: Path) -> None:
     (tmp_path / "docker").mkdir()
     (tmp_path / "docker" / "config.json").write_text(
         json.dumps({"auths": {"a.test": {"username": "docker"}}})
@@ -145,5 +147,5 @@ def test_docker_is_asked_before_podman(tmp_path: Path) -> None:
     keychain = default_keychain(
         {"DOCKER_CONFIG": str(tmp_path / "docker"), "REGISTRY_AUTH_FILE": str(podman), "HOME": str(tmp_path)}
     )
-    found = [asyncio.run(keychain.login(name)) for name in ("a.test", "b.test", "c.test")]
+    found = [await keychain.login(name) for name in ("a.test", "b.test", "c.test")]
     assert found == [Login("docker"), Login("podman"), None]

@@ -355,7 +355,7 @@ def test_tokens_are_not_fetched_from_private_places(realm: str) -> None:
     play(scene, logins=True)
 
 
-def test_credentials_stay_with_the_registry_when_it_redirects() -> None:
+async def test_credentials_stay_with_the_registry_when_it_redirects() -> None:
     async def main() -> list[str]:
         async with Lying().running() as registry, Lying().running() as other:
             config = {"auths": {registry.address: {"auth": LOGIN}}}
@@ -372,7 +372,7 @@ def test_credentials_stay_with_the_registry_when_it_redirects() -> None:
                 await manifest(registries, parse(f"{registry.address}/acme/x:v1"))
             return [shown for _, _, shown in other.seen]
 
-    assert asyncio.run(main()) == [""]
+    assert await main() == [""]
 
 
 @pytest.mark.parametrize(
@@ -429,15 +429,15 @@ async def _pull_with_token_server(*logins_for: str) -> tuple[list[str], NotAllow
         return [shown for _, path, shown in server.seen if path == "/token"], refused, server.address
 
 
-def test_a_password_is_not_shown_to_a_token_server_on_another_port() -> None:
-    shown, refused, server = asyncio.run(_pull_with_token_server("registry"))
+async def test_a_password_is_not_shown_to_a_token_server_on_another_port() -> None:
+    shown, refused, server = await _pull_with_token_server("registry")
     assert shown == [""]
     assert refused is not None
     assert f"add an entry for {server}" in refused.hint
 
 
-def test_a_token_server_on_another_port_is_shown_the_login_that_was_given_for_it() -> None:
-    shown, refused, _ = asyncio.run(_pull_with_token_server("registry", "server"))
+async def test_a_token_server_on_another_port_is_shown_the_login_that_was_given_for_it() -> None:
+    shown, refused, _ = await _pull_with_token_server("registry", "server")
     assert shown == [f"Basic {LOGIN}"]
     assert refused is None
 
@@ -482,8 +482,8 @@ def test_a_refusal_is_one_line_without_control_characters() -> None:
         ("no-such-name.invalid", True),
     ],
 )
-def test_a_host_is_public_by_all_its_addresses(host: str, public: bool) -> None:
-    assert asyncio.run(is_public_host(host)) is public
+async def test_a_host_is_public_by_all_its_addresses(host: str, public: bool) -> None:
+    assert await is_public_host(host) is public
 
 
 def test_a_registry_that_is_busy_for_a_moment_is_asked_again() -> None:
@@ -553,7 +553,7 @@ def _pull(registries: Registries, reference: Reference) -> Awaitable[object]:
 
 
 @pytest.mark.parametrize("operation", [_pull, manifest, resolve, tags])
-def test_what_trickles_from_a_registry_is_given_up_at_the_deadline(
+async def test_what_trickles_from_a_registry_is_given_up_at_the_deadline(
     operation: Callable[[Registries, Reference], Awaitable[object]],
 ) -> None:
     async def trickle(request: web.Request) -> web.StreamResponse:
@@ -565,29 +565,24 @@ def test_what_trickles_from_a_registry_is_given_up_at_the_deadline(
             await response.write(b" ")
             await asyncio.sleep(0.05)
 
-    async def main() -> None:
-        async with Lying().running() as registry:
-            for path in ("manifests/v1", "tags/list"):
-                registry.handlers[f"/v2/acme/x/{path}"] = trickle
-            async with Registries(trust=Trust(pull_seconds=0.2)) as registries:
-                await operation(registries, parse(f"{registry.address}/acme/x:v1"))
-
-    with pytest.raises(PullTimedOut, match=r"was not pulled within 0\.2 s, the deadline for images") as told:
-        asyncio.run(main())
+    async with Lying().running() as registry, Registries(trust=Trust(pull_seconds=0.2)) as registries:
+        for path in ("manifests/v1", "tags/list"):
+            registry.handlers[f"/v2/acme/x/{path}"] = trickle
+        with pytest.raises(
+            PullTimedOut, match=r"was not pulled within 0\.2 s, the deadline for images"
+        ) as told:
+            await operation(registries, parse(f"{registry.address}/acme/x:v1"))
     assert "--image-pull-timeout" in told.value.hint
 
 
-def test_plain_http_is_not_spoken_to_registries_elsewhere() -> None:
-    async def main() -> None:
-        async with Registries() as registries:
-            with pytest.raises(RegistryUnreachable):
-                await manifest(registries, parse("registry.invalid/acme/x:v1"))
-            assert registries._bases["registry.invalid"].scheme == "https"
-
-    asyncio.run(main())
+async def test_plain_http_is_not_spoken_to_registries_elsewhere() -> None:
+    async with Registries() as registries:
+        with pytest.raises(RegistryUnreachable):
+            await manifest(registries, parse("registry.invalid/acme/x:v1"))
+        assert registries._bases["registry.invalid"].scheme == "https"
 
 
-def test_a_proxy_is_used_for_what_is_not_on_this_machine() -> None:
+async def test_a_proxy_is_used_for_what_is_not_on_this_machine() -> None:
     async def main() -> tuple[list[tuple[str, str, str]], list[str]]:
         async with Lying().running() as proxy, Lying().running() as registry:
             registry.serve("/v2/acme/x/manifests/v1", b"{}")
@@ -599,6 +594,6 @@ def test_a_proxy_is_used_for_what_is_not_on_this_machine() -> None:
                 await manifest(registries, parse(f"{registry.address}/acme/x:v1"))
             return proxy.seen, [path for method, path, _ in registry.seen if method == "GET"]
 
-    through, direct = asyncio.run(main())
+    through, direct = await main()
     assert [path for _, path, _ in through] == ["/v2/acme/x/manifests/v1"]
     assert direct == ["/v2/acme/x/manifests/v1"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import json
 import os
@@ -42,7 +41,7 @@ def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
-def test_a_package_comes_back_as_it_was_pushed(registry: str, tmp_path: Path) -> None:
+async def test_a_package_comes_back_as_it_was_pushed(registry: str, tmp_path: Path) -> None:
     reference = pushed(registry, package(), "acme/function-x:v1.0.0")
 
     async def main() -> tuple[bytes, str, list[str]]:
@@ -54,13 +53,13 @@ def test_a_package_comes_back_as_it_was_pushed(registry: str, tmp_path: Path) ->
                 await tags(registries, reference),
             )
 
-    stream, digest, found = asyncio.run(main())
+    stream, digest, found = await main()
     assert stream == STREAM
     assert digest == encode(package()).manifest.digest
     assert found == ["v1.0.0"]
 
 
-def test_a_blob_is_sent_in_pieces_where_it_is_large(
+async def test_a_blob_is_sent_in_pieces_where_it_is_large(
     registry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pushing, "PIECE", 1 << 16)
@@ -71,11 +70,11 @@ def test_a_blob_is_sent_in_pieces_where_it_is_large(
         async with Registries() as registries:
             return (await pull_image(registries, reference, str(tmp_path))).image
 
-    assert asyncio.run(main()).layers[0].blob.digest == big.layers[0].blob.digest
+    assert (await main()).layers[0].blob.digest == big.layers[0].blob.digest
 
 
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "[::1]"])
-def test_a_registry_on_this_machine_may_have_any_name_of_it(name: str, tmp_path: Path) -> None:
+async def test_a_registry_on_this_machine_may_have_any_name_of_it(name: str, tmp_path: Path) -> None:
     host = "[::1]" if name == "[::1]" else "127.0.0.1"
     if host == "[::1]" and not has_ipv6_loopback():
         pytest.skip("this machine has no address ::1")
@@ -87,7 +86,7 @@ def test_a_registry_on_this_machine_may_have_any_name_of_it(name: str, tmp_path:
             async with Registries() as registries:
                 return stream_of((await pull_package(registries, reference, str(tmp_path))).image)
 
-        assert asyncio.run(main()) == STREAM
+        assert await main() == STREAM
 
 
 def has_ipv6_loopback() -> bool:
@@ -140,7 +139,7 @@ def large_file(directory: Path, size: int) -> Path:
     return path
 
 
-def test_a_blob_that_is_sent_in_pieces_is_read_once(
+async def test_a_blob_that_is_sent_in_pieces_is_read_once(
     registry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pushing, "PIECE", CHUNK)
@@ -153,11 +152,11 @@ def test_a_blob_that_is_sent_in_pieces_is_read_once(
             await push_blob(registries, blob, reference)
             return await has_blob(registries, blob.digest, reference)
 
-    assert asyncio.run(main())
+    assert await main()
     assert blob.count == size
 
 
-def test_a_file_that_shrinks_while_it_is_pushed_is_an_error(
+async def test_a_file_that_shrinks_while_it_is_pushed_is_an_error(
     registry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pushing, "PIECE", CHUNK)
@@ -165,15 +164,12 @@ def test_a_file_that_shrinks_while_it_is_pushed_is_an_error(
     blob = file_part(str(path))
     os.truncate(path, 2 * CHUNK + 5)
 
-    async def main() -> None:
+    with pytest.raises(BlobCutShort, match=rf"ends after {2 * CHUNK + 5} of {4 * CHUNK + 6} bytes"):
         async with Registries() as registries:
             await push_blob(registries, blob, parse(f"{registry}/acme/cut:v1"))
 
-    with pytest.raises(BlobCutShort, match=rf"ends after {2 * CHUNK + 5} of {4 * CHUNK + 6} bytes"):
-        asyncio.run(main())
 
-
-def test_several_platforms_make_one_package(registry: str, tmp_path: Path) -> None:
+async def test_several_platforms_make_one_package(registry: str, tmp_path: Path) -> None:
     reference = parse(f"{registry}/acme/multi:v1")
     arm = package(b"arm: 1\n")
     arm = arm._replace(config={**arm.config, "architecture": "s390x"})
@@ -186,11 +182,11 @@ def test_several_platforms_make_one_package(registry: str, tmp_path: Path) -> No
             assert pulled.digest == digest == found.digest, "a package is known by the digest of its index"
             return found.media_type, found.content["annotations"]["a"], stream_of(pulled.image)
 
-    assert asyncio.run(main()) == (media.OCI_INDEX, "b", STREAM)
+    assert await main() == (media.OCI_INDEX, "b", STREAM)
 
 
 @skopeo
-def test_skopeo_understands_what_we_push_and_we_what_it_pushes(registry: str, tmp_path: Path) -> None:
+async def test_skopeo_understands_what_we_push_and_we_what_it_pushes(registry: str, tmp_path: Path) -> None:
     reference = pushed(registry, package(), "acme/peer:v1")
     copied = reference._replace(tag="v2")
     words = [path_of("skopeo"), "copy", "--src-tls-verify=false", "--dest-tls-verify=false", "-f", "v2s2"]
@@ -204,11 +200,11 @@ def test_skopeo_understands_what_we_push_and_we_what_it_pushes(registry: str, tm
             found = await manifest(registries, copied)
             return found.media_type, stream_of((await pull_package(registries, copied, str(tmp_path))).image)
 
-    assert asyncio.run(main()) == (media.DOCKER_MANIFEST, STREAM), "an annotation is lost, the file is found"
+    assert await main() == (media.DOCKER_MANIFEST, STREAM), "an annotation is lost, the file is found"
 
 
 @skopeo
-def test_we_understand_layers_that_skopeo_compressed_with_zstd(registry: str, tmp_path: Path) -> None:
+async def test_we_understand_layers_that_skopeo_compressed_with_zstd(registry: str, tmp_path: Path) -> None:
     reference = parse(f"{registry}/acme/zstd:v1")
     # One that no registry has in another form, which skopeo would take instead.
     stream = STREAM + f"# {os.urandom(8).hex()}\n".encode()
@@ -226,7 +222,7 @@ def test_we_understand_layers_that_skopeo_compressed_with_zstd(registry: str, tm
             pulled = (await pull_package(registries, reference, str(tmp_path))).image
             return pulled.layers[0].media_type, stream_of(pulled)
 
-    assert asyncio.run(main()) == (media.OCI_LAYER_ZSTD, stream)
+    assert await main() == (media.OCI_LAYER_ZSTD, stream)
 
 
 def test_tls_and_passwords(tmp_path: Path) -> None:
@@ -243,12 +239,12 @@ def test_tls_and_passwords(tmp_path: Path) -> None:
         assert pushed(address, package(), "acme/x:v2", Trust(insecure=True), "me:secret")
 
 
-def test_what_a_registry_kept_is_what_was_sent(registry: str) -> None:
+async def test_what_a_registry_kept_is_what_was_sent(registry: str) -> None:
     reference = pushed(registry, package(), "acme/kept:v1")
 
     async def main() -> dict[str, object]:
         async with Registries() as registries:
             return (await manifest(registries, reference)).content
 
-    content = asyncio.run(main())
+    content = await main()
     assert content == json.loads(encode(package()).manifest.data)

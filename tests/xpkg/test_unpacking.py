@@ -258,19 +258,16 @@ def test_unpacking_ends_when_nobody_waits_for_it(root: Path) -> None:
     assert list(root.iterdir()) == []
 
 
-def test_a_cancelled_waiter_ends_the_work_in_its_thread() -> None:
+async def test_a_cancelled_waiter_ends_the_work_in_its_thread() -> None:
     ended = threading.Event()
 
     def work(cancelled: threading.Event) -> None:
         cancelled.wait(60)
         ended.set()
 
-    async def main() -> None:
-        task = asyncio.create_task(cancellable_thread(work))
-        await asyncio.sleep(0)
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
-
-    asyncio.run(main())
+    task = asyncio.create_task(cancellable_thread(work))
+    await asyncio.sleep(0)
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
     assert ended.is_set()

@@ -82,50 +82,41 @@ def _stored(store: Store, name: str) -> Object:
     return orjson.loads(entry.data)
 
 
-def test_the_controller_gathers_through_chains_and_again_when_a_part_changes() -> None:
-    async def scenario() -> None:
-        store = await Store.open(None)
-        await _put(store, _gathers("outer", _labels(to="outer")))
-        await _put(store, _gathers("inner", _labels(to="inner"), labels={"to": "outer"}))
-        await _put(store, cluster_role("part", GET, labels={"to": "inner"}))
-        running = asyncio.create_task(AggregationController(store, store_writer(store, _moment)).run())
-        await _until(lambda: _stored(store, "outer")["rules"] == [GET])
-        await _put(store, cluster_role("part", GET, LIST, labels={"to": "inner"}))
-        await _until(lambda: _stored(store, "outer")["rules"] == [GET, LIST])
-        running.cancel()
-        owner = _stored(store, "outer")["metadata"]["managedFields"]
-        assert [(entry["manager"], entry["operation"]) for entry in owner] == [(MANAGER, "Apply")]
-        await store.close()
-
-    asyncio.run(scenario())
+async def test_the_controller_gathers_through_chains_and_again_when_a_part_changes() -> None:
+    store = await Store.open(None)
+    await _put(store, _gathers("outer", _labels(to="outer")))
+    await _put(store, _gathers("inner", _labels(to="inner"), labels={"to": "outer"}))
+    await _put(store, cluster_role("part", GET, labels={"to": "inner"}))
+    running = asyncio.create_task(AggregationController(store, store_writer(store, _moment)).run())
+    await _until(lambda: _stored(store, "outer")["rules"] == [GET])
+    await _put(store, cluster_role("part", GET, LIST, labels={"to": "inner"}))
+    await _until(lambda: _stored(store, "outer")["rules"] == [GET, LIST])
+    running.cancel()
+    owner = _stored(store, "outer")["metadata"]["managedFields"]
+    assert [(entry["manager"], entry["operation"]) for entry in owner] == [(MANAGER, "Apply")]
+    await store.close()
 
 
-def test_roles_that_gather_from_each_other_in_a_ring_come_to_rest() -> None:
-    async def scenario() -> None:
-        store = await Store.open(None)
-        for name, source, rules in (("a", "b", [GET]), ("b", "c", [LIST]), ("c", "a", [WATCH])):
-            body = _gathers(name, _labels(me=source), labels={"me": name})
-            await _put(store, {**body, "rules": rules})
-        assert await AggregationController(store, store_writer(store, _moment)).settle()
-        assert len({str(_stored(store, name)["rules"]) for name in "abc"}) == 1
-        await store.close()
-
-    asyncio.run(scenario())
+async def test_roles_that_gather_from_each_other_in_a_ring_come_to_rest() -> None:
+    store = await Store.open(None)
+    for name, source, rules in (("a", "b", [GET]), ("b", "c", [LIST]), ("c", "a", [WATCH])):
+        body = _gathers(name, _labels(me=source), labels={"me": name})
+        await _put(store, {**body, "rules": rules})
+    assert await AggregationController(store, store_writer(store, _moment)).settle()
+    assert len({str(_stored(store, name)["rules"]) for name in "abc"}) == 1
+    await store.close()
 
 
-def test_writes_without_effect_do_not_keep_the_controller_busy_for_ever() -> None:
+async def test_writes_without_effect_do_not_keep_the_controller_busy_for_ever() -> None:
     async def in_vain(name: str, rules: list[Object]) -> None:
         tried.append(name)
 
-    async def scenario() -> None:
-        store = await Store.open(None)
-        await _put(store, _gathers("outer", _labels(to="outer")))
-        await _put(store, cluster_role("part", GET, labels={"to": "outer"}))
-        assert not await AggregationController(store, in_vain).settle()
-        await store.close()
-
     tried: list[str] = []
-    asyncio.run(scenario())
+    store = await Store.open(None)
+    await _put(store, _gathers("outer", _labels(to="outer")))
+    await _put(store, cluster_role("part", GET, labels={"to": "outer"}))
+    assert not await AggregationController(store, in_vain).settle()
+    await store.close()
     assert 1 < len(tried) < 1000
 
 

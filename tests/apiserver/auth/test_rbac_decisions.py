@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 
 import pytest
@@ -171,28 +170,25 @@ def test_a_refusal_tells_of_bindings_to_roles_that_do_not_exist() -> None:
     )
 
 
-def test_decisions_follow_the_store_and_the_generation_grows() -> None:
-    async def scenario() -> None:
-        store = await Store.open(None)
-        first = change(cluster_role("r", rule("get", "pods")))
-        await store.write(first.key, None, encoder(cluster_role("r", rule("get", "pods"))))
-        authorizer = Authorizer.watching(store)
-        assert not authorizer.authorize(JANE, ask("get", "pods", "a", "x")).allowed
-        before = authorizer.generation
-        body = cluster_binding("b", "r", user("jane"))
-        bound = await store.write(change(body).key, None, encoder(body))
-        assert authorizer.generation > before
-        assert authorizer.authorize(JANE, ask("get", "pods", "a", "x")).allowed
-        before = authorizer.generation
-        await store.delete(bound.key, bound.revision, encoder(body))
-        assert authorizer.generation > before
-        assert not authorizer.authorize(JANE, ask("get", "pods", "a", "x")).allowed, "a kept answer is stale"
-        authorizer.stop()
-        await store.write(change(body).key, None, encoder(body))
-        assert not authorizer.authorize(JANE, ask("get", "pods", "a", "x")).allowed, "it follows no longer"
-        await store.close()
-
-    asyncio.run(scenario())
+async def test_decisions_follow_the_store_and_the_generation_grows() -> None:
+    store = await Store.open(None)
+    first = change(cluster_role("r", rule("get", "pods")))
+    await store.write(first.key, None, encoder(cluster_role("r", rule("get", "pods"))))
+    authorizer = Authorizer.watching(store)
+    assert not authorizer.authorize(JANE, ask("get", "pods", "a", "x")).allowed
+    before = authorizer.generation
+    body = cluster_binding("b", "r", user("jane"))
+    bound = await store.write(change(body).key, None, encoder(body))
+    assert authorizer.generation > before
+    assert authorizer.authorize(JANE, ask("get", "pods", "a", "x")).allowed
+    before = authorizer.generation
+    await store.delete(bound.key, bound.revision, encoder(body))
+    assert authorizer.generation > before
+    assert not authorizer.authorize(JANE, ask("get", "pods", "a", "x")).allowed, "a kept answer is stale"
+    authorizer.stop()
+    await store.write(change(body).key, None, encoder(body))
+    assert not authorizer.authorize(JANE, ask("get", "pods", "a", "x")).allowed, "it follows no longer"
+    await store.close()
 
 
 def test_a_binding_that_loses_a_subject_or_changes_its_role_is_taken_as_it_is_now() -> None:

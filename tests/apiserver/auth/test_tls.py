@@ -174,30 +174,30 @@ async def _seen_peer(server: ssl.SSLContext, client: ssl.SSLContext, host: str =
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "::1", "kubernetes.default.svc"])
-def test_clients_trust_the_server_by_its_local_names(tmp_path: Path, host: str) -> None:
+async def test_clients_trust_the_server_by_its_local_names(tmp_path: Path, host: str) -> None:
     certificates = ensure_certificates(str(tmp_path))
     context = server_ssl_context(certificates)
-    assert asyncio.run(_seen_peer(context, _client_context(certificates), host)) is None
+    assert await _seen_peer(context, _client_context(certificates), host) is None
 
 
-def test_clients_do_not_trust_it_by_others(tmp_path: Path) -> None:
+async def test_clients_do_not_trust_it_by_others(tmp_path: Path) -> None:
     certificates = ensure_certificates(str(tmp_path))
     with pytest.raises(ssl.SSLCertVerificationError):
-        asyncio.run(
-            _seen_peer(server_ssl_context(certificates), _client_context(certificates), "example.org")
-        )
+        await _seen_peer(server_ssl_context(certificates), _client_context(certificates), "example.org")
 
 
-def test_a_client_certificate_of_the_authority_is_seen(tmp_path: Path) -> None:
+async def test_a_client_certificate_of_the_authority_is_seen(tmp_path: Path) -> None:
     certificates = ensure_certificates(str(tmp_path))
     client = _client_context(certificates, (certificates.admin, certificates.admin_key))
-    der = asyncio.run(_seen_peer(server_ssl_context(certificates), client))
+    der = await _seen_peer(server_ssl_context(certificates), client)
     subject = x509.load_der_x509_certificate(der).subject
     assert [attribute.value for attribute in subject] == ["system:masters", "crossply-admin"]
 
 
 @pytest.mark.parametrize("kind", ["another authority", "a server certificate"])
-def test_a_client_certificate_that_proves_nothing_ends_the_connection(tmp_path: Path, kind: str) -> None:
+async def test_a_client_certificate_that_proves_nothing_ends_the_connection(
+    tmp_path: Path, kind: str
+) -> None:
     certificates = ensure_certificates(str(tmp_path / "ours"))
     foreign = ensure_certificates(str(tmp_path / "theirs"))
     pair = (
@@ -206,15 +206,15 @@ def test_a_client_certificate_that_proves_nothing_ends_the_connection(tmp_path: 
         else (certificates.server, certificates.server_key)
     )
     with pytest.raises((ssl.SSLError, OSError)):
-        asyncio.run(_seen_peer(server_ssl_context(certificates), _client_context(certificates, pair)))
+        await _seen_peer(server_ssl_context(certificates), _client_context(certificates, pair))
 
 
-def test_a_renewed_certificate_is_shown_to_later_clients(tmp_path: Path) -> None:
+async def test_a_renewed_certificate_is_shown_to_later_clients(tmp_path: Path) -> None:
     certificates = ensure_certificates(str(tmp_path))
     context = server_ssl_context(certificates)
     ensure_certificates(str(tmp_path), ["example.org"])
     reload_server_certificate(context, certificates)
-    asyncio.run(_seen_peer(context, _client_context(certificates), "example.org"))
+    await _seen_peer(context, _client_context(certificates), "example.org")
 
 
 def test_a_kubeconfig_holds_the_authority_and_a_credential_and_is_private(tmp_path: Path) -> None:

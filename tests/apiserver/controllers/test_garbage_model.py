@@ -59,7 +59,7 @@ async def check(graph: list[tuple[set[int], bool]], deleted: list[tuple[int, str
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(graphs, deletions)
-def test_what_is_left_is_what_the_model_says(
+async def test_what_is_left_is_what_the_model_says(
     graph: list[tuple[set[int], bool]], deleted: list[tuple[int, str]]
 ) -> None:
-    asyncio.run(asyncio.wait_for(check(graph, deleted), 20))
+    await asyncio.wait_for(check(graph, deleted), 20)

@@ -139,5 +139,5 @@ async def _run(directory: pathlib.Path) -> None:
         await server.stop()
 
 
-def test_a_client_of_protobuf_only_is_served(tmp_path: pathlib.Path) -> None:
-    asyncio.run(asyncio.wait_for(_run(tmp_path / "data"), 30))
+async def test_a_client_of_protobuf_only_is_served(tmp_path: pathlib.Path) -> None:
+    await asyncio.wait_for(_run(tmp_path / "data"), 30)

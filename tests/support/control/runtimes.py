@@ -39,16 +39,12 @@ async def runtimes(client, ns, packages="Deployment", rollout=True):
 
 
 @pytest.fixture
-def alone(connect):
+async def alone(client):
     """Revisions belong to no namespace: none is left for the next case."""
     yield
-
-    async def clean(client):
-        for kind in (FUNCTION_REVISION, PROVIDER_REVISION):
-            for data in (await client.list(kind)).items:
-                await client.delete(kind, orjson.loads(data)["metadata"]["name"])
-
-    connect(clean)
+    for kind in (FUNCTION_REVISION, PROVIDER_REVISION):
+        for data in (await client.list(kind)).items:
+            await client.delete(kind, orjson.loads(data)["metadata"]["name"])
 
 
 class Revision:

@@ -20,8 +20,9 @@ from crossply.xpkg.image_reference import parse
 from crossply.xpkg.keychain import Keychain
 from crossply.xpkg.registry import Registries, Trust
 from tests.support.e2e.kubeconfig import kubeconfig_for
-from tests.support.e2e.scenario import COMPOSITION, DEFINITION, PATIENCE, Scenario, condition
+from tests.support.e2e.scenario import COMPOSITION, DEFINITION, Scenario, condition
 from tests.support.images import package
+from tests.support.patience import PATIENCE
 
 CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")
 _GROUP = "pkg.crossplane.io"

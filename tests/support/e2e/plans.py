@@ -17,8 +17,9 @@ from crossply.kube.discovery import Discovery, UnknownKind
 from crossply.kube.kind import Kind
 from crossply.values import Object
 from tests.support.e2e.kubeconfig import kubeconfig_for
-from tests.support.e2e.scenario import COMPOSITION, CONFIG_MAP, DEFINITION, EVENT, PATIENCE, SECRET, Scenario
+from tests.support.e2e.scenario import COMPOSITION, CONFIG_MAP, DEFINITION, EVENT, SECRET, Scenario
 from tests.support.e2e.things import RESOURCE_NAME, REVISION, Things
+from tests.support.patience import PATIENCE
 
 CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")
 _NOT_OURS = ("CompositeResourceDefinition", "CustomResourceDefinition", "ClusterRole")

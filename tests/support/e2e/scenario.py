@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import re
+import secrets
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import orjson
 
 from crossply.kube.client import Client
+from crossply.kube.config import ClusterConfig
 from crossply.kube.failures import KubeError, NotServed
 from crossply.kube.kind import Kind
 from crossply.values import Object
 from tests.support.chart_installation import CLUSTER_ROLE, allowing, composing, may_compose
+from tests.support.patience import PATIENCE
 
 DEFINITION = Kind(
     "apiextensions.crossplane.io", "v1", "CompositeResourceDefinition", "compositeresourcedefinitions", False
@@ -40,9 +42,6 @@ _SCHEMA = {
         "status": {"type": "object", "properties": {"size": _TEXT}},
     },
 }
-
-PATIENCE = float(os.environ.get("CROSSPLY_PATIENCE", "60"))
-"""Seconds. The garbage collector of a real cluster looks for new kinds every half minute."""
 
 
 class Scenario:
@@ -271,6 +270,15 @@ class Scenario:
         listed = [orjson.loads(data) for data in (await self.client.list(EVENT, namespace)).items]
         uid = about["metadata"]["uid"]
         return {(e["type"], e["reason"], e["message"]) for e in listed if e["involvedObject"]["uid"] == uid}
+
+
+@contextlib.asynccontextmanager
+async def scenario_on(config: ClusterConfig) -> AsyncIterator[Scenario]:
+    """A scenario with names of its own on an API server; what it made is deleted at its end."""
+    async with Client(config) as client:
+        scenario = await Scenario.begin(client, f"t{secrets.token_hex(4)}")
+        yield scenario
+        await scenario.end()
 
 
 def condition(type_: str, status: str, reason: str = "") -> Callable[[Object], bool]:

@@ -13,7 +13,8 @@ from crossply.compose.messages import READY_TRUE, Request, Resource, Response, S
 from crossply.kinds.revision import composition_hash, revision_name
 from crossply.kube.kind import Kind
 from crossply.values import Object
-from tests.support.e2e.scenario import COMPOSITION, CONFIG_MAP, CRD, DEFINITION, PATIENCE, Scenario, condition
+from tests.support.e2e.scenario import COMPOSITION, CONFIG_MAP, CRD, DEFINITION, Scenario, condition
+from tests.support.patience import PATIENCE
 
 DEFINITION_V2 = Kind(
     "apiextensions.crossplane.io", "v2", "CompositeResourceDefinition", "compositeresourcedefinitions", False

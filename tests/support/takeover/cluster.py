@@ -27,11 +27,12 @@ from tests.support.chart_installation import (
 )
 from tests.support.e2e.kubelet import DEPLOYMENT
 from tests.support.e2e.packages import FUNCTION, PROVIDER, REVISIONS, crd
-from tests.support.e2e.scenario import CONFIG_MAP, CRD, PATIENCE, SECRET, condition
+from tests.support.e2e.scenario import CONFIG_MAP, CRD, SECRET, condition
 from tests.support.e2e.scenario import NAMESPACE as NAMESPACES
 from tests.support.e2e.things import READY, SYNCED
 from tests.support.images import package
 from tests.support.paths import ROOT
+from tests.support.patience import PATIENCE
 from tests.support.registry import pushed
 from tests.support.takeover import fleet
 from tests.support.takeover.crossplane_process import HOME, Crossplane, rendered_chart
