@@ -81,7 +81,7 @@ def new_authority(
 ) -> Pair:
     """Who signs certificates, and is trusted without anybody's signature. Without a key it gets a new one."""
     key = key or new_key()
-    builder = _begin(subject, subject, key, span)
+    builder = _new_builder(subject, subject, key, span)
     builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
     builder = builder.add_extension(_key_usage(signs_certificates=True), critical=True)
     return Pair(_with_names(builder, names).sign(key, SHA256()), key)
@@ -90,7 +90,7 @@ def new_authority(
 def new_certificate(purpose: Purpose, authority: Pair, span: Span) -> Pair:
     """A certificate that an authority vouches for. ValueError for names that are none."""
     key = new_key()
-    builder = _begin(purpose.subject, read_subject(authority.certificate), key, span)
+    builder = _new_builder(purpose.subject, read_subject(authority.certificate), key, span)
     issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority.key.public_key())
     builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
     builder = builder.add_extension(_key_usage(signs_certificates=False), critical=True)
@@ -115,20 +115,20 @@ def read_subject(certificate: x509.Certificate) -> x509.Name:
 
 def read_pair(certificate: bytes, key: bytes) -> Pair | None:
     """The pair of two PEM texts; None where they do not belong together. ValueError for what is no PEM."""
-    found = x509.load_pem_x509_certificate(certificate)
+    parsed = x509.load_pem_x509_certificate(certificate)
     secret = load_pem_private_key(key, password=None)
     if not isinstance(secret, ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey):
         return None
-    return Pair(found, secret) if secret.public_key() == found.public_key() else None
+    return Pair(parsed, secret) if secret.public_key() == parsed.public_key() else None
 
 
 def names_of(certificate: x509.Certificate) -> tuple[str, ...]:
     """The DNS names and addresses that a certificate is for, in its order."""
     try:
-        found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except (x509.ExtensionNotFound, ValueError):
         return ()
-    return tuple(str(name.value) for name in found)
+    return tuple(str(name.value) for name in names)
 
 
 def was_issued_by(certificate: x509.Certificate, authority: x509.Certificate) -> bool:
@@ -149,7 +149,9 @@ def _any_names() -> Iterator[None]:
         yield
 
 
-def _begin(subject: x509.Name, issuer: x509.Name, key: PrivateKey, span: Span) -> x509.CertificateBuilder:
+def _new_builder(
+    subject: x509.Name, issuer: x509.Name, key: PrivateKey, span: Span
+) -> x509.CertificateBuilder:
     return (
         x509.CertificateBuilder()
         .subject_name(subject)

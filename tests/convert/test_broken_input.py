@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crossply.convert.claim import Wishes, claim_to_composite
+from crossply.convert.claim import CompositeOptions, claim_to_composite
 from crossply.convert.converter import Converter
 from crossply.convert.current_composition import FunctionNames
 from crossply.convert.new_composition import composition_for
@@ -90,7 +90,7 @@ def convert_all(obj: dict[str, Any]) -> Any:
 CONVERSIONS: list[Callable[[dict[str, Any]], Any]] = [
     convert_all,
     lambda obj: Converter([obj], FunctionNames(), ""),
-    lambda obj: claim_to_composite(obj, Wishes(), lambda: "abcde"),
+    lambda obj: claim_to_composite(obj, CompositeOptions(), lambda: "abcde"),
     lambda obj: definition_of_example(obj, ""),
     lambda obj: definition_of_simple_schema(obj, ""),
     lambda obj: composition_for(obj, "", ""),

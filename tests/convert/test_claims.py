@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crossply.convert.claim import Wishes, claim_to_composite
+from crossply.convert.claim import CompositeOptions, claim_to_composite
 from crossply.convert.conversion import ConversionError
 
 
@@ -21,7 +21,7 @@ def claim(**metadata: Any) -> dict[str, Any]:
 
 
 def converted(given: dict[str, Any], **wishes: Any) -> dict[str, Any]:
-    return claim_to_composite(given, Wishes(**wishes), lambda: "abcde")
+    return claim_to_composite(given, CompositeOptions(**wishes), lambda: "abcde")
 
 
 def test_a_composite_resource_is_bound_to_its_claim() -> None:

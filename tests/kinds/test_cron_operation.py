@@ -52,7 +52,7 @@ def created_slot(decision: Decision) -> str | None:
 
 def test_before_its_time_it_waits() -> None:
     decision = decide(cron_operation(), [busy("backup-1", "11:57:30")], at("11:58:30.5"))
-    assert decision == Decision(decision.status, look_again=89.5)
+    assert decision == Decision(decision.status, requeue_after=89.5)
 
 
 TIMES = [
@@ -89,7 +89,7 @@ def test_an_operation_is_made_for_one_time_that_was_missed(
 
 def test_after_creating_it_looks_again_at_the_next_time_to_come() -> None:
     decision = decide(cron_operation(), [], NOON + timedelta(seconds=30))
-    assert (created_slot(decision), decision.look_again) == ("11:05:00", 270.0)
+    assert (created_slot(decision), decision.requeue_after) == ("11:05:00", 270.0)
 
 
 DEADLINES = [
@@ -104,7 +104,7 @@ DEADLINES = [
 @pytest.mark.parametrize(("deadline", "slot", "reason"), DEADLINES)
 def test_what_is_past_its_deadline_is_left_out(deadline: int | None, slot: str | None, reason: str) -> None:
     decision = decide(cron_operation(startingDeadlineSeconds=deadline), [], NOON)
-    assert (created_slot(decision), decision.look_again) == (slot, 300.0), reason
+    assert (created_slot(decision), decision.requeue_after) == (slot, 300.0), reason
 
 
 POLICIES = [
@@ -121,7 +121,9 @@ def test_running_operations_are_met_by_policy(
 ) -> None:
     children = [busy("b", "11:58:00"), busy("a", "11:58:00"), successful("c", "11:58:00")]
     decision = decide(cron_operation(concurrencyPolicy=policy), children, NOON)
-    assert (created_slot(decision), decision.replaced, decision.look_again) == (slot, replaced, 300.0), reason
+    assert (created_slot(decision), decision.replaced, decision.requeue_after) == (slot, replaced, 300.0), (
+        reason
+    )
 
 
 @pytest.mark.parametrize("policy", ["Forbid", "Replace"])
@@ -208,21 +210,21 @@ def test_a_schedule_that_cannot_be_read_is_told_beside_the_history() -> None:
     assert str(decision.problem) == (
         'cannot parse cron schedule "every day": expected exactly 5 fields, found 2: [every day]'
     )
-    assert (decision.create, decision.look_again, decision.garbage) == (None, None, ("f1",))
+    assert (decision.create, decision.requeue_after, decision.garbage) == (None, None, ("f1",))
     assert decision.status == {"lastScheduleTime": "2026-11-15T11:12:00Z"}
 
 
 def test_a_schedule_that_is_never_due_is_not_looked_at_again() -> None:
     decision = decide(cron_operation("0 0 30 2 *"), [], NOON)
-    assert (decision.create, decision.look_again, decision.problem) == (None, None, None)
+    assert (decision.create, decision.requeue_after, decision.problem) == (None, None, None)
 
 
 def test_a_schedule_goes_by_utc_whatever_clock_is_asked_with() -> None:
     from zoneinfo import ZoneInfo
 
     tokyo = at("11:30:00").astimezone(ZoneInfo("Asia/Tokyo"))
-    assert decide(cron_operation("0 12 * * *"), [], tokyo).look_again == 1800.0
-    assert decide(cron_operation("TZ=Asia/Tokyo 0 22 * * *"), [], tokyo).look_again == 5400.0
+    assert decide(cron_operation("0 12 * * *"), [], tokyo).requeue_after == 1800.0
+    assert decide(cron_operation("TZ=Asia/Tokyo 0 22 * * *"), [], tokyo).requeue_after == 5400.0
 
 
 @pytest.mark.parametrize(

@@ -57,12 +57,12 @@ WRONG = {
 
 @pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in RIGHT.items() for text in texts])
 def test_right_texts_hold(name, text):
-    assert formats.holds(name, text)
+    assert formats.matches_format(name, text)
 
 
 @pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in WRONG.items() for text in texts])
 def test_wrong_texts_do_not_hold(name, text):
-    assert not formats.holds(name, text)
+    assert not formats.matches_format(name, text)
 
 
 def test_a_format_of_someone_elses_is_not_checked():
@@ -73,4 +73,4 @@ def test_a_format_of_someone_elses_is_not_checked():
 
 @given(st.sampled_from([name for name in [*RIGHT, *PATTERNS] if not name.startswith("@")]), st.text())
 def test_no_text_breaks_a_format(name, text):
-    assert formats.holds(name, text) in (True, False)
+    assert formats.matches_format(name, text) in (True, False)

@@ -74,15 +74,15 @@ def _apply(live: Object, patch: Object, scope: Scope, manager: str, now: str, fo
 def _merged(
     live: Object, patch: Object, managers: Managers, scope: Scope, manager: str, now: str, force: bool
 ) -> Applied:
-    who = applier(manager, scope.subresource)
-    new, managers = own_by_applying(live, patch, managers, who, scope, force)
+    identity = applier(manager, scope.subresource)
+    new, managers = own_by_applying(live, patch, managers, identity, scope, force)
     changed = new is not live and not same(live, new)
-    mine = managers.pop(who, None)
-    if mine is not None:
-        fields = difference(mine.fields, NEVER_OWNED)
+    previous = managers.pop(identity, None)
+    if previous is not None:
+        fields = difference(previous.fields, NEVER_OWNED)
         if fields:
             # Time moves with the object: applying what is already so leaves it alone.
-            managers[who] = mine._replace(fields=fields, time=now if changed else mine.time)
+            managers[identity] = previous._replace(fields=fields, time=now if changed else previous.time)
     return Applied(with_entries(new if changed else live, managers), changed)
 
 

@@ -70,9 +70,9 @@ class _Walk:
 
     def _visit_as(self, form: str, old: Any, new: Any, type_: Type, path: Path) -> None:
         if form == MAP and type_.map is not None and not type_.map.atomic:
-            mine, theirs = _as_map(old), _as_map(new)
-            if mine or theirs:
-                self._members(mine, theirs, type_.map, path)
+            old_members, new_members = _as_map(old), _as_map(new)
+            if old_members or new_members:
+                self._members(old_members, new_members, type_.map, path)
                 return
         elif form == LIST and type_.list is not None and not type_.list.atomic:
             before, after = _as_list(old), _as_list(new)
@@ -124,13 +124,13 @@ class _Walk:
 
 def _without_identity(old: list[Any], new: list[Any], list_type: ListType, path: Path) -> NotTyped:
     """Return the complaint about items that cannot be told apart any more after pruning."""
-    complaints = []
+    messages = []
     for index, item in [*enumerate(old), *enumerate(new)]:
         try:
             item_element(list_type, item)
         except BadElement as error:
-            complaints.append(f"{path_text(path)}: element {index}: {error}")
-    text = complaints[0] if len(complaints) == 1 else "\n  ".join(["errors:", *complaints])
+            messages.append(f"{path_text(path)}: element {index}: {error}")
+    text = messages[0] if len(messages) == 1 else "\n  ".join(["errors:", *messages])
     return NotTyped(f"failed to compare objects: {text}")
 
 
@@ -162,8 +162,8 @@ def _put(fields: FieldSet, path: Path, node: FieldSet) -> None:
             deeper = fields[element] = {SELF: FIELD}
         fields = deeper
     last = path[-1]
-    mine = fields.get(last)
-    fields[last] = node if mine is None else union({last: mine}, {last: node})[last]
+    node_before = fields.get(last)
+    fields[last] = node if node_before is None else union({last: node_before}, {last: node})[last]
 
 
 def every_field(value: Any, type_: Type) -> FieldSet:

@@ -44,11 +44,11 @@ def union(first: FieldSet, second: FieldSet) -> FieldSet:
 def _joined(first: FieldSet, second: FieldSet) -> FieldSet:
     result = first.copy()
     for element, node in second.items():
-        mine = result.get(element)
-        if mine is None:
+        existing = result.get(element)
+        if existing is None:
             result[element] = node
-        elif mine is not node and (mine or node):
-            result[element] = _union_nodes(mine, node)
+        elif existing is not node and (existing or node):
+            result[element] = _union_nodes(existing, node)
     return result
 
 

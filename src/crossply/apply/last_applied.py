@@ -55,8 +55,8 @@ def annotated(object_: Object, config: Object) -> Object:
     rest = {name: value for name, value in annotations.items() if name != ANNOTATION}
     annotations = {**rest, ANNOTATION: _text(config)}
     size = sum([len(name.encode()) + len(str(value).encode()) for name, value in annotations.items()])
-    kept = annotations if size <= _MOST_ANNOTATED else rest
-    return {**object_, "metadata": {**object_["metadata"], "annotations": kept}}
+    written = annotations if size <= _MOST_ANNOTATED else rest
+    return {**object_, "metadata": {**object_["metadata"], "annotations": written}}
 
 
 def _text(config: Object) -> str:

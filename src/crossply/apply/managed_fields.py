@@ -195,13 +195,13 @@ def capped(managers: Managers) -> Managers:
 
 def with_old_times(new: Object, old: Object) -> Object:
     """Return a new object with the old times if only times differ, else the new object as it is."""
-    mine, theirs = _entries(new), _entries(old)
-    if not mine or len(mine) != len(theirs):
+    new_entries, old_entries = _entries(new), _entries(old)
+    if not new_entries or len(new_entries) != len(old_entries):
         return new
-    if not equal([_timeless(entry) for entry in mine], [_timeless(entry) for entry in theirs]):
+    if not equal([_timeless(entry) for entry in new_entries], [_timeless(entry) for entry in old_entries]):
         return new
     head, before = new["metadata"], old["metadata"]
-    rest = {**new, "metadata": {**head, "managedFields": theirs}}
+    rest = {**new, "metadata": {**head, "managedFields": old_entries}}
     return rest if head.keys() == before.keys() and equal(rest, old) else new
 
 

@@ -42,34 +42,36 @@ class Merge:
     def _members(self, live: dict[str, Any], config: dict[str, Any], map_type: MapType) -> dict[str, Any]:
         result = live
         fields, element = map_type.fields, map_type.element
-        for name, wanted in config.items():
+        for name, desired in config.items():
             if name in live:
                 current = live[name]
-                kind = wanted.__class__
-                if (kind is str or kind is int) and kind is current.__class__ and wanted == current:
+                kind = desired.__class__
+                if (kind is str or kind is int) and kind is current.__class__ and desired == current:
                     continue
                 type_ = fields.get(name, element)
-                merged = self.values(current, wanted, type_) if type_ is not None else wanted
+                merged = self.values(current, desired, type_) if type_ is not None else desired
                 if merged is current:
                     continue
             else:
-                merged = wanted
+                merged = desired
             if result is live:
                 result = live.copy()
             result[name] = merged
         return result
 
     def _items(self, live: list[Any], config: list[Any], list_type: ListType) -> list[Any]:
-        mine, wanted = item_elements(list_type, live), item_elements(list_type, config)
+        live_elements, config_elements = item_elements(list_type, live), item_elements(list_type, config)
         type_ = list_type.element
-        if mine == wanted:
+        if live_elements == config_elements:
             merged = [self.values(old, new, type_) for old, new in zip(live, config, strict=True)]
         else:
-            taken = self._taken(dict(zip(wanted, config, strict=True)), live, mine, type_)
-            merged = _interleaved(live, mine, taken)
+            merged_items = self._merged_items(
+                dict(zip(config_elements, config, strict=True)), live, live_elements, type_
+            )
+            merged = _interleaved(live, live_elements, merged_items)
         return live if _identical(live, merged) else merged
 
-    def _taken(
+    def _merged_items(
         self, config: dict[str, Any], live: list[Any], elements: list[str], type_: Type
     ) -> dict[str, Any]:
         """Return the items of a configuration, each merged with the live one of the same identity."""
@@ -105,25 +107,25 @@ def _interleaved(live: list[Any], elements: list[str], config: dict[str, Any]) -
     """
     result: list[Any] = []
     merged: set[str] = set()
-    wanted = list(config)
+    desired = list(config)
     present = set(elements)
-    shared = [element for element in wanted if element in present]
+    shared = [element for element in desired if element in present]
     left = right = next_shared = 0
-    while left < len(elements) or right < len(wanted):
+    while left < len(elements) or right < len(desired):
         if left < len(elements):
             element = elements[left]
             if element not in config:
                 result.append(live[left])
                 left += 1
                 continue
-            due = shared[next_shared] if next_shared < len(shared) else element
-            if right == len(wanted) or (element != wanted[right] and element != due):
+            next_element = shared[next_shared] if next_shared < len(shared) else element
+            if right == len(desired) or (element != desired[right] and element != next_element):
                 # Merged already, or the configuration wants another one that both have first.
                 left += 1
                 continue
-            if element == wanted[right] or element in merged:
+            if element == desired[right] or element in merged:
                 left += 1
-        element = wanted[right]
+        element = desired[right]
         result.append(config[element])
         merged.add(element)
         right += 1

@@ -36,8 +36,8 @@ def at_address(object_: Object, name: str, namespace: str) -> Object:
     `namespace` is empty for kinds without namespaces.
     """
     metadata = object_.get("metadata") or {}
-    mine = metadata.get("namespace") or ""
-    if mine and namespace and mine != namespace:
+    own_namespace = metadata.get("namespace") or ""
+    if own_namespace and namespace and own_namespace != namespace:
         raise BadApplyRequest(
             "the namespace of the provided object does not match the namespace sent on the request"
         )
@@ -49,7 +49,7 @@ def at_address(object_: Object, name: str, namespace: str) -> Object:
         raise BadApplyRequest(
             f"the name of the object ({own_name}) does not match the name on the URL ({name})"
         )
-    if mine == namespace:
+    if own_namespace == namespace:
         return object_
     placed = {key: value for key, value in metadata.items() if key != "namespace"}
     return {**object_, "metadata": {**placed, "namespace": namespace} if namespace else placed}

@@ -26,28 +26,28 @@ class Conflicted(Exception):
 
 
 def own_by_applying(
-    live: Object, config: Object, managers: Managers, who: Identity, scope: Scope, force: bool
+    live: Object, config: Object, managers: Managers, identity: Identity, scope: Scope, force: bool
 ) -> tuple[Object, Managers]:
     """Return the object after an apply, and who owns what then. Both objects are checked."""
     managers = _today(live, managers, scope)
     merge = Merge()
     new = merge.values(live, config, scope.type)
-    last = managers.get(who)
+    last = managers.get(identity)
     fields = without(owned_fields(config, scope.type), scope.reset.get(scope.api_version, {}))
     applied = Owned(fields, scope.api_version, last.time if last else None)
-    managers[who] = applied
+    managers[identity] = applied
     if merge.hollow or not leaves_nothing(managers, last, applied):
         new = prune(new, managers, last, applied, scope.versions)
     comparisons = _Comparisons(live, new, scope)
-    return new, _handed_over(managers, who, comparisons, force)
+    return new, _handed_over(managers, identity, comparisons, force)
 
 
 def own_by_updating(live: Object, new: Object, managers: Managers, scope: Scope) -> tuple[FieldSet, Managers]:
     """Return the fields that a write took, and what is left to the managers so far. Both are checked."""
     managers = _today(live, managers, scope)
     comparisons = _Comparisons(live, new, scope)
-    taken = comparisons.at(scope.api_version).changed()
-    return taken, _handed_over(managers, None, comparisons, True)
+    changed = comparisons.at(scope.api_version).changed()
+    return changed, _handed_over(managers, None, comparisons, True)
 
 
 def _today(live: Object, managers: Managers, scope: Scope) -> Managers:
@@ -71,13 +71,13 @@ class _Comparisons:
 
     def __init__(self, old: Object, new: Object, scope: Scope) -> None:
         self._old, self._new, self._scope = old, new, scope
-        self._found: dict[str, Comparison] = {}
+        self._by_version: dict[str, Comparison] = {}
 
     def at(self, api_version: str) -> Comparison:
-        found = self._found.get(api_version)
-        if found is None:
-            found = self._found[api_version] = self._compare(api_version)
-        return found
+        comparison = self._by_version.get(api_version)
+        if comparison is None:
+            comparison = self._by_version[api_version] = self._compare(api_version)
+        return comparison
 
     def _compare(self, api_version: str) -> Comparison:
         if self._old is self._new:
@@ -90,21 +90,21 @@ class _Comparisons:
 
 
 def _handed_over(
-    managers: Managers, who: Identity | None, comparisons: _Comparisons, force: bool
+    managers: Managers, writer: Identity | None, comparisons: _Comparisons, force: bool
 ) -> Managers:
     conflicts: dict[Identity, FieldSet] = {}
     result: Managers = {}
-    for identity, owned in managers.items():
+    for owner, owned in managers.items():
         fields = owned.fields
-        if identity != who:
+        if owner != writer:
             comparison = comparisons.at(owned.api_version)
             if comparison is not NO_CHANGE:
                 conflict = intersection(fields, comparison.changed())
                 if conflict:
-                    conflicts[identity] = conflict
+                    conflicts[owner] = conflict
                 fields = difference(difference(fields, conflict), comparison.removed)
         if fields:
-            result[identity] = owned if fields is owned.fields else owned.owning(fields)
+            result[owner] = owned if fields is owned.fields else owned.owning(fields)
     if conflicts and not force:
         raise Conflicted(conflicts_of(conflicts))
     return result

@@ -73,20 +73,20 @@ def _keyed(list_type: ListType, item: Any) -> str:
         raise BadElement("associative list with keys may not have a null element")
     if item.__class__ is not dict:
         raise BadElement("associative list with keys may not have non-map elements")
-    found = {}
+    keys = {}
     for key in list_type.keys:
         if key in item:
-            found[key] = item[key]
+            keys[key] = item[key]
         elif (default := _default(list_type, key)) is not None:
-            found[key] = default
+            keys[key] = default
         # An item without the key is another item than one with any value of it.
-    if not found:
+    if not keys:
         names = sprintf("%q", [list(list_type.keys)])
         raise BadElement(
             f"associative list with keys has an element that omits all key fields {names}"
             " (and doesn't have default values for any key fields)"
         )
-    return "k:{" + ",".join([f"{_string(key)}:{_text(found[key])}" for key in sorted(found)]) + "}"
+    return "k:{" + ",".join([f"{_string(key)}:{_text(keys[key])}" for key in sorted(keys)]) + "}"
 
 
 def _default(list_type: ListType, key: str) -> Any:

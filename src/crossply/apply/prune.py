@@ -40,18 +40,18 @@ def prune(
 def _pruned(merged: Object, managers: Managers, last: Owned, version: Version, versions: Versions) -> Object:
     merged = version.convert(merged, "failed to convert merged object to last applied version")
     type_ = version.type
-    whole = _fields(merged, type_)
+    fields = _fields(merged, type_)
     last_fields = with_named_fields(last.fields, type_)
     owned = _owned_by_version(managers)
     pruned = remove(merged, last_fields, type_)
     # The version that was pruned goes first: converting may need the fields that it puts back.
-    pruned = _put_back(merged, whole, pruned, owned.pop(version.api_version, {}), type_)
+    pruned = _put_back(merged, fields, pruned, owned.pop(version.api_version, {}), type_)
     for api_version in sorted(owned):
         if api_version in versions:
             pruned = _put_back_at(versions[api_version], merged, pruned, owned[api_version])
     pruned = version.convert(pruned, "failed add back dangling items: " + _CONVERTING_PRUNED)
-    gone = difference(whole, _fields(pruned, type_))
-    return remove(merged, intersection(gone, last_fields), type_)  # type: ignore[no-any-return]
+    removed = difference(fields, _fields(pruned, type_))
+    return remove(merged, intersection(removed, last_fields), type_)  # type: ignore[no-any-return]
 
 
 def _owned_by_version(managers: Managers) -> dict[str, FieldSet]:
@@ -61,16 +61,16 @@ def _owned_by_version(managers: Managers) -> dict[str, FieldSet]:
     return owned
 
 
-def _put_back(merged: Object, whole: FieldSet, pruned: Object, owned: FieldSet, type_: Type) -> Object:
+def _put_back(merged: Object, fields: FieldSet, pruned: Object, owned: FieldSet, type_: Type) -> Object:
     """Return a merged object with only what is left after pruning and what someone owns."""
-    kept = union(_fields(pruned, type_), with_named_fields(owned, type_))
-    return remove(merged, difference(whole, kept), type_)  # type: ignore[no-any-return]
+    remaining = union(_fields(pruned, type_), with_named_fields(owned, type_))
+    return remove(merged, difference(fields, remaining), type_)  # type: ignore[no-any-return]
 
 
 def _put_back_at(version: Version, merged: Object, pruned: Object, owned: FieldSet) -> Object:
-    story = f"failed add back owned items: failed to convert %s object at version {version.api_version}"
-    merged = version.convert(merged, story % "merged")
-    pruned = version.convert(pruned, story % "pruned")
+    context = f"failed add back owned items: failed to convert %s object at version {version.api_version}"
+    merged = version.convert(merged, context % "merged")
+    pruned = version.convert(pruned, context % "pruned")
     return _put_back(merged, _fields(merged, version.type), pruned, owned, version.type)
 
 

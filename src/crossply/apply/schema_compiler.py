@@ -107,17 +107,17 @@ class _Compiler:
         return self._fill(Type(), schema, keep_unknown)
 
     def _named_type(self, name: str) -> Type:
-        found = self._named.get(name)
-        if found is None:
-            found = self._named[name] = Type()
+        type_ = self._named.get(name)
+        if type_ is None:
+            type_ = self._named[name] = Type()
             if name == _QUANTITY:
-                found.allow_scalar("untyped")
+                type_.allow_scalar("untyped")
             elif name == _RAW_EXTENSION or name not in self._definitions:
-                found.allow_scalar("untyped")
-                found.list, found.map = UNTYPED.list, UNTYPED.map
+                type_.allow_scalar("untyped")
+                type_.list, type_.map = UNTYPED.list, UNTYPED.map
             else:
-                self._fill(found, self._definitions[name], keep_unknown=False)
-        return found
+                self._fill(type_, self._definitions[name], keep_unknown=False)
+        return type_
 
     def _fill(self, type_: Type, schema: Object, keep_unknown: bool) -> Type:
         keep_unknown = keep_unknown or schema.get("x-kubernetes-preserve-unknown-fields") is True

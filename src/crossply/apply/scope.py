@@ -26,7 +26,7 @@ class Version(NamedTuple):
     type: Type
     conversion: Callable[[Object, str], Object] = relabelled
 
-    def convert(self, object_: Object, story: str = "") -> Object:
+    def convert(self, object_: Object, context: str = "") -> Object:
         """Return an object in this version, checked when it came from another; the story tells what for."""
         if object_.get("apiVersion") == self.api_version:
             return object_
@@ -34,7 +34,7 @@ class Version(NamedTuple):
         try:
             check(converted, self.type)
         except NotTyped as error:
-            raise (error.within(story) if story else error) from None
+            raise (error.within(context) if context else error) from None
         return converted
 
 

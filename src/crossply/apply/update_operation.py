@@ -65,21 +65,23 @@ def update(live: Object | None, new: Object, scope: Scope, manager: str, now: st
 def recorded(live: Object, new: Object, managers: Managers, scope: Scope, manager: str, now: str) -> Managers:
     """Return the managers after a write; raise ApplyError when the schema does not fit an object."""
     live = without_entries(live)
-    for object_, story in ((new, "new"), (live, "live")):
+    for object_, version_name in ((new, "new"), (live, "live")):
         try:
             check_with_duplicates(object_, scope.type)
         except ApplyError as error:
-            raise error.within(f"failed to convert {story} object ({named(object_)}) to smd typed") from None
+            raise error.within(
+                f"failed to convert {version_name} object ({named(object_)}) to smd typed"
+            ) from None
     try:
-        taken, managers = own_by_updating(live, new, managers, scope)
+        changed, managers = own_by_updating(live, new, managers, scope)
     except ApplyError as error:
         raise error.within(f"failed to update ManagedFields ({named(new)})") from None
-    taken = difference(taken, NEVER_OWNED)
-    if taken:
+    changed = difference(changed, NEVER_OWNED)
+    if changed:
         identity = updater(manager, scope.subresource, scope.api_version)
         if identity in managers:
-            taken = union(taken, managers[identity].fields)
-        managers[identity] = Owned(taken, scope.api_version, now)
+            changed = union(changed, managers[identity].fields)
+        managers[identity] = Owned(changed, scope.api_version, now)
     return capped(managers)
 
 

@@ -60,16 +60,16 @@ def _map_problems(value: dict[str, Any], map_type: MapType, duplicates: bool) ->
     fields, element = map_type.fields, map_type.element
     if not fields and element in _FREE:
         return _FINE
-    found: list[Problem] = []
+    problems: list[Problem] = []
     for name, member in value.items():
         type_ = fields.get(name, element)
         if type_ is None:
-            found.append(Problem(f".{name}", "field not declared in schema"))
+            problems.append(Problem(f".{name}", "field not declared in schema"))
         elif member.__class__ not in type_.leaves:
             deeper = _problems(member, type_, duplicates)
             if deeper:
-                found += _under(f".{name}", deeper)
-    return sorted(found) if len(found) > 1 else found
+                problems += _under(f".{name}", deeper)
+    return sorted(problems) if len(problems) > 1 else problems
 
 
 def _list_problems(value: list[Any], list_type: ListType, duplicates: bool) -> Sequence[Problem]:
@@ -79,22 +79,22 @@ def _list_problems(value: list[Any], list_type: ListType, duplicates: bool) -> S
         elements = item_elements(list_type, value)
     except BadElement:
         return _unidentified(value, list_type)
-    found: list[Problem] = []
+    problems: list[Problem] = []
     if not duplicates and len(set(elements)) != len(elements):
         repeated = [item for index, item in enumerate(elements) if item in elements[:index]]
-        found = [Problem("", f"duplicate entries for key {described(element)}") for element in repeated]
-    return [*found, *_item_problems(value, elements, list_type.element, duplicates)]
+        problems = [Problem("", f"duplicate entries for key {described(element)}") for element in repeated]
+    return [*problems, *_item_problems(value, elements, list_type.element, duplicates)]
 
 
 def _item_problems(value: list[Any], elements: list[str], type_: Type, duplicates: bool) -> Sequence[Problem]:
     leaves = type_.leaves
-    found: list[Problem] = []
+    problems: list[Problem] = []
     for index, item in enumerate(value):
         if item.__class__ not in leaves:
             deeper = _problems(item, type_, duplicates)
             if deeper:
-                found += _under(described(elements[index]) if elements else f"[{index}]", deeper)
-    return found
+                problems += _under(described(elements[index]) if elements else f"[{index}]", deeper)
+    return problems
 
 
 def _unidentified(value: list[Any], list_type: ListType) -> Sequence[Problem]:
@@ -119,8 +119,8 @@ def _mismatch(value: Any, type_: Type) -> Problem:
         shown = sprintf("%#v", [value])
         return Problem("", f"expected string, got &value.valueUnstructured{{Value:{shown}}}")
     if type_.scalar:
-        wanted = "boolean" if type_.scalar == "boolean" else "any scalar"
-        return Problem("", f"expected {wanted}, got {_shown(value)}")
+        expected = "boolean" if type_.scalar == "boolean" else "any scalar"
+        return Problem("", f"expected {expected}, got {_shown(value)}")
     return Problem("", f"expected list, got {_shown(value)}")
 
 

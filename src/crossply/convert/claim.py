@@ -15,7 +15,7 @@ COMPOSITE = "crossplane.io/composite"
 _LONGEST_PREFIX = 58
 
 
-class Wishes(NamedTuple):
+class CompositeOptions(NamedTuple):
     """What the composite resource is to be like; what is empty is taken from the claim."""
 
     name: str = ""
@@ -25,7 +25,7 @@ class Wishes(NamedTuple):
     uid: str = ""
 
 
-def claim_to_composite(claim: Object, wishes: Wishes, suffix: Callable[[], str]) -> Object:
+def claim_to_composite(claim: Object, options: CompositeOptions, suffix: Callable[[], str]) -> Object:
     """The composite resource of a claim; `suffix` makes the random end of its name, when it needs one."""
     if not claim:
         raise ConversionError("invalid Claim YAML: parsed object is empty")
@@ -39,27 +39,27 @@ def claim_to_composite(claim: Object, wishes: Wishes, suffix: Callable[[], str])
         raise ConversionError("no spec section in Claim", hint="give a claim with its spec")
     return {
         "apiVersion": version,
-        "kind": wishes.kind or f"X{kind}",
-        "metadata": _metadata(claim, wishes, suffix),
-        "spec": spec if wishes.direct else {**spec, "claimRef": _reference(claim, version, kind)},
+        "kind": options.kind or f"X{kind}",
+        "metadata": _metadata(claim, options, suffix),
+        "spec": spec if options.direct else {**spec, "claimRef": _reference(claim, version, kind)},
     }
 
 
-def _metadata(claim: Object, wishes: Wishes, suffix: Callable[[], str]) -> Object:
-    metadata = _object(claim, "metadata")
-    name = _text(metadata, "name")
-    labels = _string_map(metadata, "labels")
-    if not wishes.direct:
-        labels = {**labels, CLAIM_NAME: name, CLAIM_NAMESPACE: _text(metadata, "namespace")}
-    found: Object = {"name": wishes.name or (name if wishes.direct else _generated(name, suffix))}
+def _metadata(claim: Object, options: CompositeOptions, suffix: Callable[[], str]) -> Object:
+    claim_metadata = _object(claim, "metadata")
+    name = _text(claim_metadata, "name")
+    labels = _string_map(claim_metadata, "labels")
+    if not options.direct:
+        labels = {**labels, CLAIM_NAME: name, CLAIM_NAMESPACE: _text(claim_metadata, "namespace")}
+    metadata: Object = {"name": options.name or (name if options.direct else _generated(name, suffix))}
     if labels:
-        found["labels"] = {key: labels[key] for key in labels if key != COMPOSITE}
-    annotations = _string_map(metadata, "annotations")
+        metadata["labels"] = {key: labels[key] for key in labels if key != COMPOSITE}
+    annotations = _string_map(claim_metadata, "annotations")
     if annotations:
-        found["annotations"] = annotations
-    if wishes.uid:
-        found["uid"] = wishes.uid
-    return found
+        metadata["annotations"] = annotations
+    if options.uid:
+        metadata["uid"] = options.uid
+    return metadata
 
 
 def _generated(name: str, suffix: Callable[[], str]) -> str:
@@ -73,16 +73,16 @@ def _reference(claim: Object, version: str, kind: str) -> Object:
 
 
 def _object(value: Object, key: str) -> Object:
-    found = value.get(key)
-    return found if isinstance(found, dict) else {}
+    member = value.get(key)
+    return member if isinstance(member, dict) else {}
 
 
 def _text(value: Object, key: str) -> str:
-    found = value.get(key)
-    return found if isinstance(found, str) else ""
+    member = value.get(key)
+    return member if isinstance(member, str) else ""
 
 
 def _string_map(value: Object, key: str) -> dict[str, str]:
     """Labels or annotations; as for Go, all of them or, when one is no text, none."""
-    found: dict[str, Any] = _object(value, key)
-    return found if all(isinstance(item, str) for item in found.values()) else {}
+    members: dict[str, Any] = _object(value, key)
+    return members if all(isinstance(item, str) for item in members.values()) else {}

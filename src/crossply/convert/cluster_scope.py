@@ -57,14 +57,14 @@ class Misplaced(NamedTuple):
 
 def misplaced_resources(composition: Object, scopes: Scopes) -> list[Misplaced]:
     """The composed resources of a Composition that a namespaced composite resource cannot have."""
-    found = []
+    misplaced = []
     for name, obj in _composed(composition):
         api_version, kind = obj.get("apiVersion"), obj.get("kind")
         if isinstance(api_version, str) and isinstance(kind, str):
             advice = _advice(api_version, kind, obj, scopes)
             if advice:
-                found.append(Misplaced(name, api_version, kind, advice))
-    return found
+                misplaced.append(Misplaced(name, api_version, kind, advice))
+    return misplaced
 
 
 def _advice(api_version: str, kind: str, obj: Object, scopes: Scopes) -> str:
@@ -100,10 +100,10 @@ def _composed(composition: Object) -> Iterator[tuple[str, Object]]:
         return
     yield from _templates(spec.get("resources") or spec.get("to"))
     for step in _objects(spec.get("pipeline")):
-        given = step.get("input")
-        if isinstance(given, dict):
-            yield from _templates(given.get("resources"))
-            yield from _inline_templates(given.get("inline"))
+        step_input = step.get("input")
+        if isinstance(step_input, dict):
+            yield from _templates(step_input.get("resources"))
+            yield from _inline_templates(step_input.get("inline"))
 
 
 def _templates(templates: Any) -> Iterator[tuple[str, Object]]:
@@ -126,8 +126,8 @@ def _written(document: str) -> tuple[str, Object] | None:
     fields = dict(re.findall(r"^(apiVersion|kind): *([^\s{}#]+) *$", document, re.M))
     if len(fields) < 2:
         return None
-    found = _NAME_IN_TEMPLATE.search(document)
-    return (found[1] or found[2] if found else ""), fields
+    match = _NAME_IN_TEMPLATE.search(document)
+    return (match[1] or match[2] if match else ""), fields
 
 
 def _objects(value: Any) -> Iterable[Object]:
@@ -140,12 +140,12 @@ def _list(value: Any) -> list[Any]:
 
 def scopes_of_crds(objects: Iterable[Object]) -> dict[tuple[str, str], str]:
     """The scopes of the kinds that CRDs define."""
-    found = {}
+    scopes = {}
     for obj in objects:
         spec = obj.get("spec")
         if obj.get("kind") == "CustomResourceDefinition" and isinstance(spec, dict):
             names = spec.get("names")
             kind = names.get("kind") if isinstance(names, dict) else None
             if spec.get("scope") in (CLUSTER, NAMESPACED):
-                found[str(spec.get("group")), str(kind)] = str(spec["scope"])
-    return found
+                scopes[str(spec.get("group")), str(kind)] = str(spec["scope"])
+    return scopes

@@ -65,9 +65,9 @@ class Converter:
         self._scopes = scopes_of_crds(objects)
         self._defined = _defined_kinds(objects)
         for definition in definitions:
-            self._learn(definition)
+            self._add_definition(definition)
 
-    def _learn(self, definition: Object) -> None:
+    def _add_definition(self, definition: Object) -> None:
         known = parse_definition(definition)
         successor = _Successor(known.names.kind, scope_of(definition, self._scope))
         for names in (known.names, known.claim_names):

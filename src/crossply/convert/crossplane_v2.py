@@ -13,7 +13,7 @@ from crossply.values import Object
 
 DEFINITION = "CompositeResourceDefinition"
 CLUSTER, NAMESPACED = "Cluster", "Namespaced"
-_GONE = ("claimNames", "connectionSecretKeys", "defaultCompositeDeletePolicy")
+_REMOVED_FIELDS = ("claimNames", "connectionSecretKeys", "defaultCompositeDeletePolicy")
 
 
 def is_version_1(obj: Object) -> bool:
@@ -21,25 +21,25 @@ def is_version_1(obj: Object) -> bool:
     return obj.get("kind") == DEFINITION and obj.get("apiVersion") == f"{GROUP}/v1"
 
 
-def scope_of(definition: Object, wish: str) -> str:
+def scope_of(definition: Object, requested: str) -> str:
     """The scope that a definition will have: the one that was wished for, its own, or what suits it."""
     spec = _spec_of(definition)
-    if wish or spec.get("scope") in (CLUSTER, NAMESPACED):
-        return wish or str(spec["scope"])
+    if requested or spec.get("scope") in (CLUSTER, NAMESPACED):
+        return requested or str(spec["scope"])
     return NAMESPACED if spec.get("claimNames") else CLUSTER
 
 
-def definition_to_v2(definition: Object, wish: str) -> Converted:
+def definition_to_v2(definition: Object, requested_scope: str) -> Converted:
     """The definition in version 2, without what that has no place for."""
     spec = _spec_of(definition)
-    kept = {key: value for key, value in spec.items() if key not in _GONE}
+    fields = {key: value for key, value in spec.items() if key not in _REMOVED_FIELDS}
     value = {
         **definition,
         "apiVersion": f"{GROUP}/v2",
-        "spec": {**kept, "scope": scope_of(definition, wish)},
+        "spec": {**fields, "scope": scope_of(definition, requested_scope)},
     }
     # The policy is a matter of claims alone; nobody misses it with them.
-    left_out = tuple(f"spec.{key}" for key in _GONE[:2] if key in spec)
+    left_out = tuple(f"spec.{key}" for key in _REMOVED_FIELDS[:2] if key in spec)
     return Converted({key: item for key, item in value.items() if key != "status"}, ((),), left_out)
 
 
@@ -69,23 +69,23 @@ def composite_to_v2(composite: Object, kind: str, scope: str) -> Converted:
     spec = composite.get("spec")
     fields = spec if isinstance(spec, dict) else {}
     machinery = {key: fields[key] for key in _MACHINERY if key in fields}
-    gone = (*_MACHINERY, *_OF_CLAIMS, *_CONNECTION)
-    kept = {key: value for key, value in fields.items() if key not in gone}
+    removed = (*_MACHINERY, *_OF_CLAIMS, *_CONNECTION)
+    new_spec = {key: value for key, value in fields.items() if key not in removed}
     if machinery:
-        kept["crossplane"] = machinery
+        new_spec["crossplane"] = machinery
     value = {key: item for key, item in composite.items() if key not in ("status", "metadata", "spec")}
-    value.update(kind=kind, metadata=_metadata(composite, scope), spec=kept)
+    value.update(kind=kind, metadata=_metadata(composite, scope), spec=new_spec)
     left_out = tuple(f"spec.{key}" for key in _CONNECTION if key in fields)
     return Converted(value, (_MOVES,), left_out)
 
 
 def _metadata(composite: Object, scope: str) -> Object:
     """The metadata, without what the control plane wrote there of claims."""
-    given = composite.get("metadata")
-    found = dict(given) if isinstance(given, dict) else {}
+    old_metadata = composite.get("metadata")
+    metadata = dict(old_metadata) if isinstance(old_metadata, dict) else {}
     if scope != NAMESPACED:
-        found.pop("namespace", None)
-    labels = found.get("labels")
+        metadata.pop("namespace", None)
+    labels = metadata.get("labels")
     if isinstance(labels, dict):
-        found["labels"] = {key: value for key, value in labels.items() if key not in _OWN_LABELS}
-    return found
+        metadata["labels"] = {key: value for key, value in labels.items() if key not in _OWN_LABELS}
+    return metadata

@@ -22,7 +22,7 @@ class FunctionNames(NamedTuple):
 
 def current_composition(composition: Object, names: FunctionNames) -> Converted | None:
     """The Composition as a pipeline; None when it is one already and there is nothing to do."""
-    found = Converted(composition)
+    result = Converted(composition)
     for conversion in (
         from_to_resources,
         _change_version,
@@ -30,10 +30,10 @@ def current_composition(composition: Object, names: FunctionNames) -> Converted 
         _write_out_mode,
         lambda value: _move_environment(value, names.environment_configs),
     ):
-        converted = conversion(found.value)
+        converted = conversion(result.value)
         if converted is not None:
-            found = found.then(converted)
-    return found if found.rounds else None
+            result = result.then(converted)
+    return result if result.rounds else None
 
 
 def _change_version(composition: Object) -> Converted | None:
@@ -72,9 +72,9 @@ def from_to_resources(composition: Object) -> Converted | None:
     spec = require_composition(composition)
     if "from" not in spec and "to" not in spec:
         return None
-    kept = {key: value for key, value in spec.items() if key not in ("from", "to")}
+    new_spec = {key: value for key, value in spec.items() if key not in ("from", "to")}
     for old, new in (("from", "compositeTypeRef"), ("to", "resources")):
         if old in spec:
-            kept.setdefault(new, spec[old])
-    value = {**composition, "apiVersion": f"{GROUP}/v1", "spec": kept}
+            new_spec.setdefault(new, spec[old])
+    value = {**composition, "apiVersion": f"{GROUP}/v1", "spec": new_spec}
     return Converted(value, (_MOVES,))

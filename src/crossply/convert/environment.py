@@ -39,8 +39,8 @@ def environment_to_function(composition: Object, function: str) -> Converted | N
             "spec": settings,
         },
     }
-    kept = {key: value for key, value in spec.items() if key != "environment"}
-    value = {**composition, "spec": {**kept, "pipeline": [step, *steps]}}
+    new_spec = {key: value for key, value in spec.items() if key != "environment"}
+    value = {**composition, "spec": {**new_spec, "pipeline": [step, *steps]}}
     return Converted(value, (_moves(len(steps)),))
 
 
@@ -48,20 +48,20 @@ def _settings(environment: Any) -> Object:
     """What the function is to be told; its patches and when to resolve are not among it."""
     if not isinstance(environment, dict):
         return {}
-    found = {key: environment[key] for key in ("defaultData", "environmentConfigs") if key in environment}
+    settings = {key: environment[key] for key in ("defaultData", "environmentConfigs") if key in environment}
     policy = environment.get("policy")
     resolution = policy.get("resolution") if isinstance(policy, dict) else None
     if isinstance(resolution, str):
-        found["policy"] = {"resolution": resolution}
-    return found
+        settings["policy"] = {"resolution": resolution}
+    return settings
 
 
 def _steps(composition: Object) -> list[Object]:
     try:
-        found: list[Object] | None = round_trip(get(composition, "spec.pipeline"), list_of(_OBJECT))
+        steps: list[Object] | None = round_trip(get(composition, "spec.pipeline"), list_of(_OBJECT))
     except (PathNotFound, DecodeError) as problem:
         raise ConversionError(f"failed to get pipeline: {problem}") from None
-    return found or []
+    return steps or []
 
 
 def _moves(steps: int) -> tuple[Move, ...]:

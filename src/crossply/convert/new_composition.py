@@ -32,19 +32,19 @@ def composition_for(definition: Object, name: str, plural: str) -> Object:
 
 def plural_in(definition: Object) -> str:
     """The plural that a definition gives to its kind."""
-    found: str = _spec_of(definition)["names"]["plural"]
-    return found.lower()
+    plural: str = _spec_of(definition)["names"]["plural"]
+    return plural.lower()
 
 
 def _spec_of(definition: Object) -> Object:
     try:
-        found: Object = decode_xrd(definition)["spec"]
+        spec: Object = decode_xrd(definition)["spec"]
     except DefinitionDecodeError as problem:
         cause = "error unmarshaling JSON: while decoding JSON"
         # Here Crossplane reads every definition as one of version 2.
         sentence = str(problem).replace("of type v1.CompositeResource", "of type v2.CompositeResource")
         raise ConversionError(f"failed to unmarshal XRD: {cause}: {sentence}") from None
-    return found
+    return spec
 
 
 def _version(spec: Object) -> str:

@@ -52,37 +52,37 @@ class _Kind(NamedTuple):
 def definition_of_example(example: Any, plural: str) -> Object:
     """A definition whose schema is guessed from an example of the composite resource."""
     _check_keys(example)
-    given = _decoded(example)
-    _require(given, example)
-    kind = _kind_of(given, plural)
-    spec = {key: value for key, value in given["spec"].items() if key not in _MACHINERY}
+    decoded = _decoded(example)
+    _require(decoded, example)
+    kind = _kind_of(decoded, plural)
+    spec = {key: value for key, value in decoded["spec"].items() if key not in _MACHINERY}
     properties = {
         "spec": _described(f"{kind.kind}Spec defines the desired state of {kind.kind}.", spec, "spec"),
         "status": _described(
             f"{kind.kind}Status defines the observed state of {kind.kind}.",
-            given.get("status") or {},
+            decoded.get("status") or {},
             "status",
         ),
     }
-    scope = "Namespaced" if given["metadata"].get("namespace") else "Cluster"
+    scope = "Namespaced" if decoded["metadata"].get("namespace") else "Cluster"
     return _definition(kind, scope, properties, [])
 
 
 def definition_of_simple_schema(written: Any, plural: str) -> Object:
     """A definition whose schema is written as a SimpleSchema."""
-    given = _decoded(written)
-    kind = _kind_of(given, plural)
-    schemas = SimpleSchema(given.get("customTypes") or {})
+    decoded = _decoded(written)
+    kind = _kind_of(decoded, plural)
+    schemas = SimpleSchema(decoded.get("customTypes") or {})
     properties = {}
     for name, build in (
         ("spec", schemas.build),
         ("status", lambda fields: status_schema(schemas, fields)),
     ):
         try:
-            properties[name] = build(given.get(name) or {})
+            properties[name] = build(decoded.get(name) or {})
         except ConversionError as problem:
             raise problem.within(f"failed to convert {name} to OpenAPI schema") from None
-    return _definition(kind, "Namespaced", properties, given.get("additionalPrinterColumns") or [])
+    return _definition(kind, "Namespaced", properties, decoded.get("additionalPrinterColumns") or [])
 
 
 def _check_keys(example: Any) -> None:
@@ -97,19 +97,19 @@ def _check_keys(example: Any) -> None:
 
 def _decoded(value: Any) -> Object:
     try:
-        found: Object = round_trip(value, _INPUT)
+        decoded: Object = round_trip(value, _INPUT)
     except DecodeError as problem:
         raise ConversionError(f"failed to unmarshal YAML: {_DECODING}: {problem}") from None
-    return found
+    return decoded
 
 
-def _require(given: Object, example: Any) -> None:
-    version = given.get("apiVersion", "")
-    metadata = given["metadata"]
+def _require(decoded: Object, example: Any) -> None:
+    version = decoded.get("apiVersion", "")
+    metadata = decoded["metadata"]
     for is_there, problem in (
         (version, "apiVersion is required"),
         (version.count("/") == 1, "apiVersion must be in the format group/version"),
-        (given.get("kind"), "kind is required"),
+        (decoded.get("kind"), "kind is required"),
         (metadata.get("name"), "metadata.name is required"),
         ((example or {}).get("spec") is not None, "spec is required"),
     ):
@@ -119,8 +119,8 @@ def _require(given: Object, example: Any) -> None:
             )
 
 
-def _kind_of(given: Object, plural: str) -> _Kind:
-    version, kind = given.get("apiVersion", ""), given.get("kind", "")
+def _kind_of(decoded: Object, plural: str) -> _Kind:
+    version, kind = decoded.get("apiVersion", ""), decoded.get("kind", "")
     if version.count("/") > 1:
         raise ConversionError(f"failed to parse API version: unexpected GroupVersion string: {version}")
     group, name = split_api_version(version)

@@ -32,11 +32,11 @@ def resources_to_pipeline(composition: Object, function: str) -> Converted | Non
         return None
     step = {"step": STEP, "functionRef": {"name": function or FUNCTION}, "input": _input(spec)}
     moved = ("mode", "resources", "patchSets", "environment", "pipeline")
-    kept = {key: value for key, value in spec.items() if key not in moved}
+    new_spec = {key: value for key, value in spec.items() if key not in moved}
     environment = _without_patches(spec.get("environment"))
     if environment:
-        kept["environment"] = environment
-    value = {**composition, "spec": {**kept, "mode": PIPELINE, "pipeline": [step]}}
+        new_spec["environment"] = environment
+    value = {**composition, "spec": {**new_spec, "mode": PIPELINE, "pipeline": [step]}}
     return Converted(value, (_MOVES,))
 
 
@@ -45,17 +45,19 @@ def _has_templates(spec: Object) -> bool:
 
 
 def _input(spec: Object) -> Object:
-    found: Object = {"apiVersion": "pt.fn.crossplane.io/v1beta1", "kind": "Resources"}
+    function_input: Object = {"apiVersion": "pt.fn.crossplane.io/v1beta1", "kind": "Resources"}
     environment = spec.get("environment")
     if isinstance(environment, dict) and "patches" in environment:
         patches = objects_in(environment, "patches", "spec.environment")
-        found["environment"] = {"patches": [explicit_patch(patch) for patch in patches]}
+        function_input["environment"] = {"patches": [explicit_patch(patch) for patch in patches]}
     if spec.get("patchSets") is not None:
-        found["patchSets"] = [_patch_set(entry) for entry in objects_in(spec, "patchSets", "spec")]
+        function_input["patchSets"] = [_patch_set(entry) for entry in objects_in(spec, "patchSets", "spec")]
     if spec.get("resources") is not None:
         templates = objects_in(spec, "resources", "spec")
-        found["resources"] = [explicit_template(entry, index) for index, entry in enumerate(templates)]
-    return found
+        function_input["resources"] = [
+            explicit_template(entry, index) for index, entry in enumerate(templates)
+        ]
+    return function_input
 
 
 def _patch_set(entry: Object) -> Object:
@@ -73,10 +75,10 @@ def _without_patches(environment: Any) -> Object:
 
 def objects_in(value: Object, key: str, place: str) -> list[Object]:
     """A list of objects, or an error that says which field is none."""
-    found = value.get(key) or []
-    if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
+    items = value.get(key) or []
+    if not isinstance(items, list) or not all(isinstance(entry, dict) for entry in items):
         raise ConversionError(f"{place}.{key} is not a list of objects")
-    return found
+    return items
 
 
 FROM_COMPOSITE = "FromCompositeFieldPath"
@@ -92,14 +94,14 @@ _DETAIL_TYPES = {
 
 def explicit_template(template: Object, index: int) -> Object:
     """A resource template with a name, and with explicit patches and connection details."""
-    found = {**template, "name": template.get("name") or f"resource-{index}"}
+    explicit = {**template, "name": template.get("name") or f"resource-{index}"}
     if isinstance(template.get("base"), dict):
-        found["base"] = _base(template["base"])
+        explicit["base"] = _base(template["base"])
     if isinstance(template.get("patches"), list):
-        found["patches"] = [explicit_patch(patch) for patch in template["patches"]]
+        explicit["patches"] = [explicit_patch(patch) for patch in template["patches"]]
     if isinstance(template.get("connectionDetails"), list):
-        found["connectionDetails"] = [_explicit_detail(detail) for detail in template["connectionDetails"]]
-    return found
+        explicit["connectionDetails"] = [_explicit_detail(detail) for detail in template["connectionDetails"]]
+    return explicit
 
 
 def _base(base: Object) -> Object:
@@ -111,45 +113,45 @@ def explicit_patch(patch: Any) -> Any:
     """A patch that says its type, the types of its transforms and its policy."""
     if not isinstance(patch, dict):
         return patch
-    found = {**patch, "type": patch.get("type") or FROM_COMPOSITE}
+    explicit = {**patch, "type": patch.get("type") or FROM_COMPOSITE}
     if isinstance(patch.get("policy"), dict):
-        found["policy"] = _policy(patch["policy"])
+        explicit["policy"] = _policy(patch["policy"])
     if isinstance(patch.get("transforms"), list):
-        found["transforms"] = [_explicit_transform(transform) for transform in patch["transforms"]]
-    return found
+        explicit["transforms"] = [_explicit_transform(transform) for transform in patch["transforms"]]
+    return explicit
 
 
 def _policy(policy: Object) -> Object:
     """Merge options became one word."""
     options = policy.get("mergeOptions")
-    found = {key: value for key, value in policy.items() if key != "mergeOptions"}
+    fields = {key: value for key, value in policy.items() if key != "mergeOptions"}
     if isinstance(options, dict):
         force = "" if options.get("keepMapValues") else "Force"
         append = "AppendArrays" if options.get("appendSlice") else ""
-        found["toFieldPath"] = f"{force}MergeObjects{append}"
-    return found
+        fields["toFieldPath"] = f"{force}MergeObjects{append}"
+    return fields
 
 
 def _explicit_transform(transform: Any) -> Any:
     if not isinstance(transform, dict):
         return transform
-    given = [name for name in _TRANSFORMS if transform.get(name) is not None]
-    kind = transform.get("type") or (given[0] if given else None)
-    found = {**transform, "type": kind} if kind else dict(transform)
+    present = [name for name in _TRANSFORMS if transform.get(name) is not None]
+    kind = transform.get("type") or (present[0] if present else None)
+    explicit = {**transform, "type": kind} if kind else dict(transform)
     for name, types in (("math", _MATH_TYPES), ("string", _STRING_TYPES)):
         if kind == name and isinstance(transform.get(name), dict):
-            found[name] = _typed(transform[name], types)
-    return found
+            explicit[name] = _typed(transform[name], types)
+    return explicit
 
 
 def _explicit_detail(detail: Any) -> Any:
     if not isinstance(detail, dict):
         return detail
-    found = _typed(detail, _DETAIL_TYPES)
+    explicit = _typed(detail, _DETAIL_TYPES)
     key = detail.get("fromConnectionSecretKey")
-    if not found.get("name") and found.get("type") == "FromConnectionSecretKey" and key:
-        found["name"] = key
-    return found
+    if not explicit.get("name") and explicit.get("type") == "FromConnectionSecretKey" and key:
+        explicit["name"] = key
+    return explicit
 
 
 def _typed(value: Object, types: dict[str, str]) -> Object:

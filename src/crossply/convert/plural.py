@@ -17,19 +17,19 @@ class Word(NamedTuple):
     """Another plural, that is known for one but not made."""
     exact: bool = False
     """It is not the ending of longer words."""
-    one_way: bool = False
+    is_shared: bool = False
     """The plural is that of another word, too."""
 
 
 def _words(text: str) -> list[Word]:
     """One word after the other: singular, singular/plural or singular/plural/other."""
-    found = []
+    words = []
     for entry in text.split():
         singular, _, plurals = entry.lstrip("=<").partition("/")
         plural, _, other = plurals.partition("/")
-        is_exact, is_one_way = entry.startswith("="), entry.startswith("<")
-        found.append(Word(singular, plural or singular, other, is_exact, is_one_way))
-    return found
+        is_exact, is_shared = entry.startswith("="), entry.startswith("<")
+        words.append(Word(singular, plural or singular, other, is_exact, is_shared))
+    return words
 
 
 # `=` marks an exact word, `<` one whose plural is that of another one, too; without a slash there is but one
@@ -109,7 +109,7 @@ def plural_of(kind: str) -> str:
     lower, stem = last.lower(), kind.lower()
     if last.upper() in ACRONYMS:
         return stem + ("es" if lower.endswith("s") else "s")
-    if any(lower in (word.plural, word.other) for word in WORDS if not word.one_way):
+    if any(lower in (word.plural, word.other) for word in WORDS if not word.is_shared):
         return stem
     for word in WORDS:
         if word.singular == lower:

@@ -12,13 +12,13 @@ _SIMPLE = ((bool, "boolean"), (str, "string"), (int, "integer"))
 
 def infer_properties(example: Object) -> Object:
     """The schemas of an object's fields."""
-    found = {}
+    properties = {}
     for key in sorted(example):
         try:
-            found[key] = _infer(example[key])
+            properties[key] = _infer(example[key])
         except ConversionError as problem:
             raise problem.within(f"error inferring property for key '{key}'") from None
-    return found
+    return properties
 
 
 def _infer(value: Any) -> Object:

@@ -29,7 +29,7 @@ class SimpleSchema:
         self._known: dict[str, Object] = {}
         self._required: set[str] = set()
         self._resolving: list[str] = []
-        self._made = 0
+        self._schema_count = 0
 
     def build(self, fields: Object) -> Object:
         """The schema of an object, from what is written of its fields."""
@@ -45,7 +45,7 @@ class SimpleSchema:
         schema = object_schema(properties)
         if required:
             schema["required"] = required
-        elif any("default" in found for found in properties.values()):
+        elif any("default" in schema for schema in properties.values()):
             # So that the defaults inside apply although the object itself was not given.
             schema["default"] = {}
         return schema
@@ -81,9 +81,9 @@ class SimpleSchema:
             raise ConversionError("empty type")
         return self._custom(text)
 
-    def _inner(self, text: str, depth: int, when_empty: str) -> Object:
+    def _inner(self, text: str, depth: int, empty_problem: str) -> Object:
         if not text.strip():
-            raise ConversionError(when_empty)
+            raise ConversionError(empty_problem)
         return self._type(text, depth + 1)
 
     def _custom(self, name: str) -> Object:
@@ -102,11 +102,11 @@ class SimpleSchema:
             if is_required:
                 self._required.add(name)
         # A few types that use each other twice would grow beyond measure.
-        self._made += _size_of(self._known[name])
-        if self._made > _MOST_SCHEMAS:
+        self._schema_count += _size_of(self._known[name])
+        if self._schema_count > _MOST_SCHEMAS:
             raise ConversionError(f"the schema would have more than {_MOST_SCHEMAS} parts")
-        found: Object = deepcopy(self._known[name])
-        return found
+        schema: Object = deepcopy(self._known[name])
+        return schema
 
 
 def _size_of(value: Any) -> int:
@@ -129,13 +129,13 @@ def _is_computed(value: Any) -> bool:
 
 
 def _with_placeholders(fields: Object) -> Object:
-    found: Object = {}
+    filled: Object = {}
     for name, value in fields.items():
         if isinstance(value, dict):
-            found[name] = _with_placeholders(value)
+            filled[name] = _with_placeholders(value)
         else:
-            found[name] = "object" if _is_computed(value) else value
-    return found
+            filled[name] = "object" if _is_computed(value) else value
+    return filled
 
 
 def _open_up(schema: Object, fields: Object) -> None:

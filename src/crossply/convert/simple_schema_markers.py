@@ -22,7 +22,7 @@ class Marker(NamedTuple):
 
 def parse_markers(text: str) -> list[Marker]:
     """Read `name=value` pairs; a value may be in quotes, or JSON in brackets."""
-    found: list[Marker] = []
+    markers: list[Marker] = []
     name, buffer = "", ""
     in_quotes = escaped = False
     brackets = 0
@@ -33,7 +33,7 @@ def parse_markers(text: str) -> list[Marker]:
             continue
         if outside and char.isspace():
             if name:
-                found.append(Marker(name, _unquoted(buffer)))
+                markers.append(Marker(name, _unquoted(buffer)))
                 name, buffer = "", ""
             continue
         buffer += char
@@ -50,7 +50,7 @@ def parse_markers(text: str) -> list[Marker]:
         raise ConversionError("unclosed quote")
     if brackets:
         raise ConversionError("unclosed bracket/brace")
-    return [*found, Marker(name, _unquoted(buffer))]
+    return [*markers, Marker(name, _unquoted(buffer))]
 
 
 def _known(name: str) -> str:
@@ -88,16 +88,16 @@ def apply_marker(schema: Object, marker: Marker) -> bool:
 
 
 def _default(schema: Object, value: str) -> None:
-    wanted = schema.get("type", "")
-    if wanted == "string":
+    type_ = schema.get("type", "")
+    if type_ == "string":
         schema["default"] = value
         return
     try:
-        found = _READERS.get(wanted, loads)(value)
+        default = _READERS.get(type_, loads)(value)
     except (NumberError, JsonError):
-        kind = wanted if wanted in _READERS else "JSON"
+        kind = type_ if type_ in _READERS else "JSON"
         raise ConversionError(f"default value must be a valid {kind}, got: {value}") from None
-    schema["default"] = found
+    schema["default"] = default
 
 
 _READERS: dict[str, Callable[[str], Any]] = {
@@ -123,9 +123,9 @@ def _limit(name: str) -> Callable[[Object, str], None]:
     return apply
 
 
-def _count(name: str, wanted: str) -> Callable[[Object, str], None]:
+def _count(name: str, type_: str) -> Callable[[Object, str], None]:
     def apply(schema: Object, value: str) -> None:
-        _only_for(name, wanted, schema)
+        _only_for(name, type_, schema)
         schema[name] = _parsed(parse_int, value, f"failed to parse {name} value")
 
     return apply
@@ -151,14 +151,14 @@ def _enum(schema: Object, value: str) -> None:
     schema["enum"] = [_enum_value(schema.get("type", ""), item.strip()) for item in value.split(",")]
 
 
-def _enum_value(wanted: str, item: str) -> str | int:
+def _enum_value(type_: str, item: str) -> str | int:
     if not item:
         raise ConversionError("empty enum values are not allowed")
-    if wanted == "string":
+    if type_ == "string":
         return item
-    if wanted == "integer":
+    if type_ == "integer":
         return int(_parsed(parse_int, item, "failed to parse integer enum value"))
-    raise ConversionError(f"enum values only supported for string and integer types, got type: {wanted}")
+    raise ConversionError(f"enum values only supported for string and integer types, got type: {type_}")
 
 
 def _pattern(schema: Object, value: str) -> None:
@@ -178,21 +178,21 @@ def _unique(schema: Object, value: str) -> None:
         schema["x-kubernetes-list-type"] = "set"
 
 
-def _only_for(name: str, wanted: str, schema: Object) -> None:
-    found = schema.get("type", "")
-    if found != wanted:
-        raise ConversionError(f"{name} marker is only valid for {wanted} types, got type: {found}")
+def _only_for(name: str, expected: str, schema: Object) -> None:
+    actual = schema.get("type", "")
+    if actual != expected:
+        raise ConversionError(f"{name} marker is only valid for {expected} types, got type: {actual}")
 
 
 def _flag(name: str, value: str) -> bool:
     return bool(_parsed(parse_bool, value, f"failed to parse {name} marker value"))
 
 
-def _parsed(parse: Callable[[str], Any], value: str, story: str) -> Any:
+def _parsed(parse: Callable[[str], Any], value: str, context: str) -> Any:
     try:
         return parse(value)
     except CrossplyError as problem:
-        raise ConversionError(f"{story}: {problem}") from None
+        raise ConversionError(f"{context}: {problem}") from None
 
 
 def _nothing(_schema: Object, _value: str) -> None:

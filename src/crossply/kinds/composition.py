@@ -24,7 +24,7 @@ from crossply.kinds.composition_defaults import (
 from crossply.kinds.container_function import (
     ContainerFunction,
     parse_container_function,
-    said_by_templates,
+    template_overrides,
 )
 from crossply.kinds.fields import Fields, KindError
 from crossply.values import Object
@@ -208,8 +208,8 @@ def _first_steps(spec: Fields, mode: str) -> tuple[Step, ...]:
     """The pipeline, or the native step that stands for resource templates."""
     if mode == PIPELINE:
         return parse_steps(spec)
-    found = native_input(spec)
-    return () if found is None else (Step(NATIVE_STEP, NATIVE_FUNCTION, found),)
+    function_input = native_input(spec)
+    return () if function_input is None else (Step(NATIVE_STEP, NATIVE_FUNCTION, function_input),)
 
 
 def parse_steps(spec: Fields) -> tuple[Step, ...]:
@@ -218,8 +218,8 @@ def parse_steps(spec: Fields) -> tuple[Step, ...]:
 
 
 def _container_steps(spec: Fields, mode: str) -> list[Step]:
-    given = native_input(spec) if spec.has("functions") and mode != PIPELINE else None
-    templates = said_by_templates(given["resources"]) if given is not None else {}
+    function_input = native_input(spec) if spec.has("functions") and mode != PIPELINE else None
+    templates = template_overrides(function_input["resources"]) if function_input is not None else {}
     return [
         _container_step(entry.text("name"), parse_container_function(entry, templates))
         for entry in spec.objects("functions")
@@ -240,9 +240,9 @@ def _step(entry: Fields) -> Step:
         name=entry.text("step"),
         function=entry.object("functionRef").text("name"),
         input=entry.optional_dict("input"),
-        credentials=tuple(_credential(found) for found in entry.objects("credentials")),
-        required_resources=tuple(_resource(found) for found in requirements.objects("requiredResources")),
-        required_schemas=tuple(_schema(found) for found in requirements.objects("requiredSchemas")),
+        credentials=tuple(_credential(fields) for fields in entry.objects("credentials")),
+        required_resources=tuple(_resource(fields) for fields in requirements.objects("requiredResources")),
+        required_schemas=tuple(_schema(fields) for fields in requirements.objects("requiredSchemas")),
         input_ref=_object_ref(entry, "inputRef"),
         function_revision_ref=entry.object("functionRevisionRef").optional_text("name"),
         function_revision_selector=_selector(entry, "functionRevisionSelector"),
@@ -294,7 +294,7 @@ def _selector(entry: Fields, key: str) -> dict[str, str] | None:
 def _rules(entry: Fields, key: str) -> tuple[ExtraResourceRule, ...] | None:
     if not entry.has(key):
         return None
-    return tuple(_rule(found) for found in entry.objects(key))
+    return tuple(_rule(rule) for rule in entry.objects(key))
 
 
 def _rule(entry: Fields) -> ExtraResourceRule:

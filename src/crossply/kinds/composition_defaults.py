@@ -65,7 +65,7 @@ def native_input(spec: Fields) -> Object | None:
     templates = _templates(spec)
     if templates is None and not spec.has("environment"):
         return None
-    found: Object = {
+    function_input: Object = {
         "apiVersion": _API_VERSION,
         "kind": _KIND,
         "patchSets": _objects(spec, "patchSets"),
@@ -73,8 +73,8 @@ def native_input(spec: Fields) -> Object | None:
     }
     environment = spec.optional_dict("environment")
     if environment is not None:
-        found["environment"] = environment
-    return found
+        function_input["environment"] = environment
+    return function_input
 
 
 def _templates(spec: Fields) -> list[Object] | None:

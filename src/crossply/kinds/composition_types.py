@@ -30,10 +30,10 @@ _RAW = Field(RAW, pointer=True)
 def decode_spec(composition: Object) -> Object:
     """The spec of a Composition as it would be stored: with its defaults, without unknown fields."""
     try:
-        found: Object = round_trip(composition, _COMPOSITION)["spec"]
+        spec: Object = round_trip(composition, _COMPOSITION)["spec"]
     except DecodeError as problem:
         raise CompositionError(str(problem)) from None
-    return spec_with_defaults(found, composition.get("spec") or {})
+    return spec_with_defaults(spec, composition.get("spec") or {})
 
 
 _NAME_REF = {"name": _REQUIRED_STRING}

@@ -21,7 +21,7 @@ DEFAULT_TIMEOUT = "10s"
 DEFAULT_CPU = "100m"
 DEFAULT_MEMORY = "128Mi"
 
-_SAID = ("connectionDetails", "readinessChecks")
+_OVERRIDES = ("connectionDetails", "readinessChecks")
 PULL_POLICIES = ("IfNotPresent", "Always", "Never")
 # `Accessible` is the first spelling of what became `Runner`.
 NETWORK_POLICIES = {"Isolated": "Isolated", "Runner": "Runner", "Accessible": "Runner"}
@@ -76,15 +76,15 @@ def parse_container_function(entry: Fields, templates: Mapping[str, Object]) -> 
     )
 
 
-def said_by_templates(templates: list[Object]) -> dict[str, Object]:
+def template_overrides(templates: list[Object]) -> dict[str, Object]:
     """What templates say of their resources besides what they should be; the nameless go by their place."""
-    found = {
+    overrides = {
         str(template.get("name") or f"resource-{index}"): {
-            key: template[key] for key in _SAID if template.get(key)
+            key: template[key] for key in _OVERRIDES if template.get(key)
         }
         for index, template in enumerate(templates)
     }
-    return {name: said for name, said in found.items() if said}
+    return {name: fields for name, fields in overrides.items() if fields}
 
 
 def _endpoint(written: str) -> str:

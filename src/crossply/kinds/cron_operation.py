@@ -65,7 +65,7 @@ class Decision(NamedTuple):
     """Running Operations to delete before another is created."""
     create: Object | None = None
     """The Operation to create."""
-    look_again: float | None = None
+    requeue_after: float | None = None
     """In how many seconds it is due next; None if never."""
     problem: cron.InvalidSchedule | None = None
     """Why it will not be due until somebody changes its schedule."""
@@ -92,19 +92,19 @@ def parse_cron_operation(obj: Object) -> CronOperation:
 
 def decide(obj: Object, children: Sequence[Child], now: datetime) -> Decision:
     """What a CronOperation does at a moment, with the Operations that it has made so far."""
-    found = parse_cron_operation(obj)
-    model = found._replace(
+    recorded = parse_cron_operation(obj)
+    model = recorded._replace(
         # What is deleted, be it as garbage, takes no time back: else its time would be due once more.
-        last_schedule=latest((found.last_schedule, last_created(children))),
-        last_success=latest((found.last_success, last_successful(children))),
+        last_schedule=latest((recorded.last_schedule, last_created(children))),
+        last_success=latest((recorded.last_success, last_successful(children))),
     )
     garbage = beyond_limits(children, model.successful_limit, model.failed_limit)
-    seen = Decision(_status(model, children), garbage)
+    decision = Decision(_status(model, children), garbage)
     try:
         schedule = cron.parse(model.schedule)
     except cron.InvalidSchedule as error:
-        return seen._replace(problem=error.within(f"cannot parse cron schedule {quote(model.schedule)}"))
-    return _at_its_time(seen, model, schedule, children, now.astimezone(UTC))
+        return decision._replace(problem=error.within(f"cannot parse cron schedule {quote(model.schedule)}"))
+    return _at_its_time(decision, model, schedule, children, now.astimezone(UTC))
 
 
 def new_operation(model: CronOperation, slot: datetime) -> Object:
@@ -114,13 +114,17 @@ def new_operation(model: CronOperation, slot: datetime) -> Object:
 
 
 def _at_its_time(
-    seen: Decision, model: CronOperation, schedule: cron.Schedule, children: Sequence[Child], now: datetime
+    decision: Decision,
+    model: CronOperation,
+    schedule: cron.Schedule,
+    children: Sequence[Child],
+    now: datetime,
 ) -> Decision:
     """Create the Operation of the earliest time that was missed, if it may still be, and may now."""
     slot = _earliest_slot(model, schedule, children, now)
     if slot is None or slot > now:
-        return seen._replace(look_again=_seconds(now, slot))
-    waiting = seen._replace(look_again=_seconds(now, schedule.next(now)))
+        return decision._replace(requeue_after=_seconds(now, slot))
+    waiting = decision._replace(requeue_after=_seconds(now, schedule.next(now)))
     if model.deadline is not None and (now - slot).total_seconds() > model.deadline:
         return waiting
     busy = running(children)

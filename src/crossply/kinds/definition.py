@@ -79,7 +79,7 @@ class Definition(NamedTuple):
     @property
     def referenceable_version(self) -> str:
         """The version Compositions refer to and controllers write; the last one that says so."""
-        return next((found.name for found in reversed(self.versions) if found.referenceable), "")
+        return next((version.name for version in reversed(self.versions) if version.referenceable), "")
 
     @property
     def composite(self) -> TypeRef:
@@ -117,7 +117,7 @@ def parse_definition(obj: Object) -> Definition:
         claim_names=_names(spec.object("claimNames")) if spec.has("claimNames") else None,
         scope=scope,
         machinery="" if scope == LEGACY_CLUSTER else "crossplane",
-        versions=tuple(_version(found) for found in spec.objects("versions")),
+        versions=tuple(_version(version) for version in spec.objects("versions")),
         default_composition=spec.object("defaultCompositionRef").optional_text("name"),
         enforced_composition=spec.object("enforcedCompositionRef").optional_text("name"),
         default_revision_selector=_revision_selector(spec),

@@ -33,10 +33,10 @@ class DefinitionDecodeError(KindError):
 def decode_xrd(xrd: Object) -> Object:
     """A CompositeResourceDefinition as Crossplane would read it: typed, and without unknown fields."""
     try:
-        found: Object = round_trip(xrd, _XRD)
+        decoded: Object = round_trip(xrd, _XRD)
     except DecodeError as problem:
         raise DefinitionDecodeError(str(problem)) from None
-    return found
+    return decoded
 
 
 def _required(go_type: GoType) -> Field:

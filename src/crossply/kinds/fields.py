@@ -36,8 +36,8 @@ class Fields:
 
     def wrong(self, problem: str, key: str = "") -> KindError:
         """An error about this object, or about one of its fields."""
-        where = self.place(key)
-        return self._error(f"{where}: {problem}" if where else problem)
+        place = self.place(key)
+        return self._error(f"{place}: {problem}" if place else problem)
 
     def place(self, key: str = "") -> str:
         """The path of a field, as a user would write it."""
@@ -66,10 +66,10 @@ class Fields:
         value = self._value.get(key)
         if value is None or isinstance(value, str):
             return value
-        found = yaml_text(value)
-        if found is None:
+        text = yaml_text(value)
+        if text is None:
             raise self.wrong("must be a string, not " + _name_of(value), key)
-        return found
+        return text
 
     def integer(self, key: str) -> int | None:
         """An integer field, or None when it is absent."""
@@ -109,16 +109,16 @@ class Fields:
 
     def texts(self, key: str) -> tuple[str, ...]:
         """A list of strings; empty when the field is absent."""
-        found = self.items(key)
-        for i, item in enumerate(found):
+        items = self.items(key)
+        for i, item in enumerate(items):
             if not isinstance(item, str):
                 raise self.wrong("must be a string, not " + _name_of(item), f"{key}[{i}]")
-        return tuple(found)
+        return tuple(items)
 
     def string_map(self, key: str) -> dict[str, str]:
         """A map of strings such as labels; empty when the field is absent."""
-        found = self.object(key)
-        return {name: found.text(name) for name in found._value}
+        fields = self.object(key)
+        return {name: fields.text(name) for name in fields._value}
 
     def optional_string_map(self, key: str) -> dict[str, str] | None:
         """A map of strings, or None when the field is absent."""

@@ -10,7 +10,7 @@ Revisions hash what comes out of it, and CRDs are made of it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from crossply.kinds.fields import yaml_text
 
@@ -25,10 +25,12 @@ class DecodeError(Exception):
         self.struct = ""
         self.field = ""
 
-    def within(self, struct: str, field: str) -> None:
-        """Note one more field on the way out; the innermost struct is the one that is named."""
-        self.struct = self.struct or struct
-        self.field = f"{field}.{self.field}" if self.field else field
+    def within(self, struct: str, field: str) -> Self:
+        """Return a copy with one more field around the value; the innermost struct is the one that is named."""
+        copy = type(self)(*self.args)
+        copy.struct = self.struct or struct
+        copy.field = f"{field}.{self.field}" if self.field else field
+        return copy
 
     def __str__(self) -> str:
         place = f"struct field {self.struct}.{self.field}" if self.struct else "value"
@@ -41,6 +43,9 @@ class PlainError(DecodeError):
     def __init__(self, sentence: str) -> None:
         super().__init__("", "")
         self.sentence = sentence
+
+    def within(self, struct: str, field: str) -> Self:
+        return self
 
     def __str__(self) -> str:
         return self.sentence
@@ -99,10 +104,10 @@ def text(name: str = "string") -> GoType:
     def pass_through(value: Any) -> Any:
         if value is None:
             return ""
-        found = yaml_text(value)
-        if found is None:
+        result = yaml_text(value)
+        if result is None:
             raise DecodeError(json_kind(value), name)
-        return found
+        return result
 
     return GoType(name, pass_through)
 
@@ -140,10 +145,10 @@ def integer(name: str, bits: int) -> GoType:
             return 0
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise DecodeError(json_kind(value), name)
-        whole = int(value) if not isinstance(value, float) or value.is_integer() else None
-        if whole is None or not -(2 ** (bits - 1)) <= whole < 2 ** (bits - 1):
+        number = int(value) if not isinstance(value, float) or value.is_integer() else None
+        if number is None or not -(2 ** (bits - 1)) <= number < 2 ** (bits - 1):
             raise DecodeError(f"number {value}", name)
-        return whole
+        return number
 
     return GoType(name, pass_through)
 
@@ -166,7 +171,7 @@ def list_of(item: GoType, name: str = "") -> GoType:
             return None
         if not isinstance(value, list):
             raise DecodeError(json_kind(value), name)
-        return [item.pass_through(found) for found in value]
+        return [item.pass_through(result) for result in value]
 
     return GoType(name, pass_through)
 
@@ -193,28 +198,27 @@ def struct(name: str, fields: dict[str, Field], package: str = "v1") -> GoType:
     def pass_through(value: Any) -> Any:
         if value is not None and not isinstance(value, dict):
             raise DecodeError(json_kind(value), full_name)
-        found: dict[str, Any] = {}
-        given = value or {}
-        for key in sorted(given):
+        result: dict[str, Any] = {}
+        members = value or {}
+        for key in sorted(members):
             field = fields.get(key)
             if field is not None:
-                _take(found, key, field, given[key], name)
+                _take(result, key, field, members[key], name)
         for key, field in fields.items():
-            if not field.optional and key not in found:
-                found[key] = field.type.pass_through(None)
-        return found
+            if not field.optional and key not in result:
+                result[key] = field.type.pass_through(None)
+        return result
 
     # Go leaves out an empty struct only behind a pointer.
     return GoType(full_name, pass_through, _never)
 
 
-def _take(found: dict[str, Any], key: str, field: Field, value: Any, struct_name: str) -> None:
+def _take(members: dict[str, Any], key: str, field: Field, value: Any, struct_name: str) -> None:
     """Read one field, and keep it unless Go would leave it out when it writes."""
     try:
         result = None if value is None and field.pointer else field.type.pass_through(value)
     except DecodeError as problem:
-        problem.within(struct_name, key)
-        raise
+        raise problem.within(struct_name, key) from None
     is_empty = _is_null if field.pointer else field.type.is_empty
     if not (field.optional and is_empty(result)):
-        found[key] = result
+        members[key] = result

@@ -68,20 +68,20 @@ def from_template(
 def with_watched(operation: Object, watched: Object) -> Object:
     """The Operation whose steps are all given the resource that it is about, from their first call on."""
     metadata = watched.get("metadata") or {}
-    wanted = {
+    requirement = {
         "requirementName": WATCHED,
         "apiVersion": watched.get("apiVersion", ""),
         "kind": watched.get("kind", ""),
         "name": metadata.get("name", ""),
     }
     if metadata.get("namespace"):
-        wanted["namespace"] = metadata["namespace"]
+        requirement["namespace"] = metadata["namespace"]
     spec = operation.get("spec") or {}
-    steps = [_requiring(step, wanted) for step in spec.get("pipeline") or ()]
+    steps = [_requiring(step, requirement) for step in spec.get("pipeline") or ()]
     return {**operation, "spec": {**spec, "pipeline": steps}}
 
 
-def _requiring(step: Object, wanted: Object) -> Object:
+def _requiring(step: Object, requirement: Object) -> Object:
     requirements = step.get("requirements") or {}
-    resources = [*(requirements.get("requiredResources") or ()), wanted]
+    resources = [*(requirements.get("requiredResources") or ()), requirement]
     return {**step, "requirements": {**requirements, "requiredResources": resources}}

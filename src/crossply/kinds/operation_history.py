@@ -49,7 +49,7 @@ def read_child(operation: Object) -> Child:
 
 def latest(moments: Iterable[datetime | None]) -> datetime | None:
     """The last of the times that there are."""
-    return max((found for found in moments if found is not None), default=None)
+    return max((time for time in moments if time is not None), default=None)
 
 
 def last_created(children: Sequence[Child]) -> datetime | None:

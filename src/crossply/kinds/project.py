@@ -94,9 +94,9 @@ class Project(NamedTuple):
 def parse_project(value: Object) -> Project:
     """Read a project, and make sure that it is one."""
     head = _decoded(value, _HEAD)
-    for key, name, wanted in (("apiVersion", "apiVersion", API_VERSION), ("kind", "kind", KIND)):
-        if head.get(key, "") != wanted:
-            raise ProjectError(f'unsupported project {name} "{head.get(key, "")}", expected "{wanted}"')
+    for key, name, expected in (("apiVersion", "apiVersion", API_VERSION), ("kind", "kind", KIND)):
+        if head.get(key, "") != expected:
+            raise ProjectError(f'unsupported project {name} "{head.get(key, "")}", expected "{expected}"')
     typed = _decoded(value, _PROJECT)
     problems = _problems(typed)
     if problems:
@@ -124,37 +124,41 @@ def _path(spec: Object, place: str) -> str:
 
 def _decoded(value: Object, go_type: GoType) -> Object:
     try:
-        found: Object = round_trip(value, go_type)
+        decoded: Object = round_trip(value, go_type)
     except DecodeError as problem:
         cause = "error unmarshaling JSON: while decoding JSON"
         raise ProjectError(f"failed to parse project file: {cause}: {problem}") from None
-    return found
+    return decoded
 
 
 def _problems(project: Object) -> list[str]:
     name = (project.get("metadata") or {}).get("name")
-    found = [] if name else ["name must not be empty"]
+    problems = [] if name else ["name must not be empty"]
     if name and not _NAME.fullmatch(name):
-        found.append("name must consist of lower case letters, digits, - and .")
+        problems.append("name must consist of lower case letters, digits, - and .")
     spec = project["spec"]
     if not spec["repository"]:
-        found.append("repository must not be empty")
+        problems.append("repository must not be empty")
     paths = spec.get("paths") or {}
-    found += [f"{place} path must be relative" for place in _PLACES if posixpath.isabs(paths.get(place, ""))]
+    problems += [
+        f"{place} path must be relative" for place in _PLACES if posixpath.isabs(paths.get(place, ""))
+    ]
     for index, dependency in enumerate(spec.get("dependencies") or []):
         wrong = _wrong_in(dependency)
         if wrong:
-            found.append(f"dependency {index}: " + "\n".join(wrong))
+            problems.append(f"dependency {index}: " + "\n".join(wrong))
     for index, function in enumerate(spec.get("functions") or []):
         problem = _wrong_in_function(function)
         if problem:
-            found.append(f"function {index}: {problem}")
-    return found + _twice(spec.get("functions") or [])
+            problems.append(f"function {index}: {problem}")
+    return problems + _twice(spec.get("functions") or [])
 
 
 def _twice(functions: list[Object]) -> list[str]:
     """What is wrong with names that several functions have."""
-    names = [(each.get("directory") or each.get("tarball") or {}).get("name") for each in functions]
+    names = [
+        (function.get("directory") or function.get("tarball") or {}).get("name") for function in functions
+    ]
     several = sorted({name for name in names if name and names.count(name) > 1})
     return [f'several functions are called "{name}"' for name in several]
 
@@ -164,23 +168,23 @@ def _wrong_in_function(function: Object) -> str:
     if function["source"] not in needed:
         return f'source must be {DIRECTORY} or {TARBALL}, not "{function["source"]}"'
     section, names = needed[function["source"]]
-    given = function.get(section) or {}
-    empty = [f"{section}.{name}" for name in names if not given.get(name)]
+    source = function.get(section) or {}
+    empty = [f"{section}.{name}" for name in names if not source.get(name)]
     if empty:
         return f"{' and '.join(empty)} must not be empty"
-    return "its name must not have a slash" if "/" in given["name"] else ""
+    return "its name must not have a slash" if "/" in source["name"] else ""
 
 
 def _wrong_in(dependency: Object) -> list[str]:
-    found = [] if dependency["type"] else ["type must not be empty"]
-    given = [source for source in _SOURCES if dependency.get(source) is not None]
-    for source in given:
+    problems = [] if dependency["type"] else ["type must not be empty"]
+    sources = [source for source in _SOURCES if dependency.get(source) is not None]
+    for source in sources:
         empty = [name for name in _REQUIRED[source] if not dependency[source][name]]
         if empty:
-            found.append(f"{source}: " + "\n".join(f"{name} must not be empty" for name in empty))
-    if len(given) != 1:
-        found.append("exactly one source (xpkg, git, http, or k8s) must be specified")
-    return found
+            problems.append(f"{source}: " + "\n".join(f"{name} must not be empty" for name in empty))
+    if len(sources) != 1:
+        problems.append("exactly one source (xpkg, git, http, or k8s) must be specified")
+    return problems
 
 
 _REQUIRED = {

@@ -14,13 +14,13 @@ _ANY_OF_V2 = ">=v2.0.0-rc.0"
 
 def configuration_meta(project: Project, functions: Iterable[tuple[str, str]]) -> Object:
     """The Configuration of a project. It depends on its own functions, by their names and digests."""
-    told = {name: project.spec.get(name, "") for name in (*_EVERYWHERE, "description", "readme")}
+    texts = {name: project.spec.get(name, "") for name in (*_EVERYWHERE, "description", "readme")}
     constraint = (project.spec.get("crossplane") or {}).get("version") or _ANY_OF_V2
     own = [_own_dependency(project, name, digest) for name, digest in functions]
     return {
         "apiVersion": _META,
         "kind": "Configuration",
-        "metadata": _metadata(project, project.name, told),
+        "metadata": _metadata(project, project.name, texts),
         "spec": {"crossplane": {"version": constraint}, "dependsOn": [*_others(project), *own]},
     }
 
@@ -28,11 +28,11 @@ def configuration_meta(project: Project, functions: Iterable[tuple[str, str]]) -
 def function_meta(project: Project, name: str) -> Object:
     """One function of a project."""
     described = f"Function {name} from project {project.name}"
-    told = {**{field: project.spec.get(field, "") for field in _EVERYWHERE}, "description": described}
+    texts = {**{field: project.spec.get(field, "") for field in _EVERYWHERE}, "description": described}
     return {
         "apiVersion": _META,
         "kind": "Function",
-        "metadata": _metadata(project, f"{project.name}-{name}", told),
+        "metadata": _metadata(project, f"{project.name}-{name}", texts),
         "spec": {"capabilities": ["composition", "operation"]},
     }
 
@@ -40,10 +40,10 @@ def function_meta(project: Project, name: str) -> Object:
 _EVERYWHERE = ("maintainer", "source", "license")
 
 
-def _metadata(project: Project, name: str, told: Mapping[str, str]) -> Object:
-    annotations = {f"{_ANNOTATIONS}{field}": text for field, text in told.items()}
-    given = project.metadata.get("annotations") or {}
-    return {**project.metadata, "name": name, "annotations": {**given, **annotations}}
+def _metadata(project: Project, name: str, texts: Mapping[str, str]) -> Object:
+    annotations = {f"{_ANNOTATIONS}{field}": text for field, text in texts.items()}
+    own_annotations = project.metadata.get("annotations") or {}
+    return {**project.metadata, "name": name, "annotations": {**own_annotations, **annotations}}
 
 
 def _others(project: Project) -> list[Object]:

@@ -126,18 +126,18 @@ def new_revision(composition: Object, number: int) -> Object:
         COMPOSITION_HASH: hash_label(full_hash),
         **metadata.string_map("labels"),
     }
-    found: Object = {
+    revision: Object = {
         "name": revision_name(name, full_hash),
         "labels": labels,
         "ownerReferences": [owner_reference(composition)],
     }
     annotations = metadata.string_map("annotations")
     if annotations:
-        found["annotations"] = annotations
+        revision["annotations"] = annotations
     return {
         "apiVersion": "apiextensions.crossplane.io/v1",
         "kind": "CompositionRevision",
-        "metadata": found,
+        "metadata": revision,
         "spec": {**decode_spec(composition), "revision": number},
     }
 

@@ -65,21 +65,21 @@ def parse_watch_operation(obj: Object) -> WatchOperation:
 def operation_for(model: WatchOperation, watched: Object) -> Object:
     """The Operation for a resource as it is; its name makes it the only one."""
     metadata = _metadata(watched)
-    told = {
+    reference = {
         "apiversion": watched.get("apiVersion", ""),
         "kind": watched.get("kind", ""),
         "name": metadata.get("name", ""),
         "namespace": metadata.get("namespace", ""),
         "resourceversion": metadata.get("resourceVersion", ""),
     }
-    made = from_template(
+    operation = from_template(
         model.template,
         _name(model, watched),
         {LABEL: model.name},
         ("WatchOperation", model.name, model.uid),
-        {f"{_ANNOTATION}{key}": value for key, value in told.items() if value},
+        {f"{_ANNOTATION}{key}": value for key, value in reference.items() if value},
     )
-    return with_watched(made, watched)
+    return with_watched(operation, watched)
 
 
 def as_deleted(watched: Object, now: str) -> Object:
@@ -98,5 +98,5 @@ def _name(model: WatchOperation, watched: Object) -> str:
 
 
 def _metadata(obj: Object) -> Mapping[str, str]:
-    found: Mapping[str, str] = obj.get("metadata") or {}
-    return found
+    metadata: Mapping[str, str] = obj.get("metadata") or {}
+    return metadata

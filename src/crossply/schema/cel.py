@@ -35,7 +35,7 @@ class RuleChecker:
         """The same, but rules about one object alone are not asked where it stayed as it was."""
         return self._check(value, old, _ChangeFindings())
 
-    def _check(self, value: Object, old: Object | None, found: _Findings) -> list[FieldError]:
+    def _check(self, value: Object, old: Object | None, findings: _Findings) -> list[FieldError]:
         if not self._has_rules:
             return []
         from crossply.schema.cel_rules import OutOfBudget
@@ -43,10 +43,10 @@ class RuleChecker:
         if self._root is None:
             self._root = _Node(self._schema, self._schema, True, declare(self._schema, True))
         try:
-            self._root.check(value, old, "", found)
+            self._root.check(value, old, "", findings)
         except OutOfBudget as stop:
-            found.errors += stop.errors
-        return found.errors
+            findings.errors += stop.errors
+        return findings.errors
 
 
 class _Findings:
@@ -118,45 +118,45 @@ class _Node:
             _Node(branch, schema, is_resource, declared) for branch in rules_from.get("allOf") or ()
         ]
 
-    def check(self, value: Any, old: Any, path: str, found: _Findings) -> None:
+    def check(self, value: Any, old: Any, path: str, findings: _Findings) -> None:
         if value is None:
             return
-        found.enter(value, old)
+        findings.enter(value, old)
         if self.sources:
-            found.errors += self._own(value, old, path, found)
+            findings.errors += self._own(value, old, path, findings)
         for branch in self.branches:
-            branch.check(value, old, path, found)
+            branch.check(value, old, path, findings)
         if isinstance(value, list) and self.items:
-            self._check_items(value, old, path, found)
+            self._check_items(value, old, path, findings)
         elif isinstance(value, dict):
-            self._check_members(value, old if isinstance(old, dict) else {}, path, found)
-        found.leave()
+            self._check_members(value, old if isinstance(old, dict) else {}, path, findings)
+        findings.leave()
 
-    def _own(self, value: Any, old: Any, path: str, found: _Findings) -> list[FieldError]:
+    def _own(self, value: Any, old: Any, path: str, findings: _Findings) -> list[FieldError]:
         if self.declared is None:
             return [FieldError(INVALID, path, self.schema.get("type") or "", _NO_TYPE)]
         from crossply.schema.cel_rules import OutOfBudget, check_rules, compile_rules
 
-        if monotonic() > found.deadline:
+        if monotonic() > findings.deadline:
             raise OutOfBudget([FieldError(INVALID, path, self.schema.get("type") or "", BUDGET_SPENT)])
         if self.rules is None:
             self.rules = compile_rules(self.sources, self.schema, self.declared)
-        rules = [rule for rule in self.rules if found.asks(rule)]
+        rules = [rule for rule in self.rules if findings.asks(rule)]
         return check_rules(rules, value, old, self.schema, self.declared, path)
 
-    def _check_members(self, value: Object, old: Object, path: str, found: _Findings) -> None:
+    def _check_members(self, value: Object, old: Object, path: str, findings: _Findings) -> None:
         for name in sorted(value):
             if self.others:
-                self.others.check(value[name], old.get(name), f"{path}[{name}]", found)
+                self.others.check(value[name], old.get(name), f"{path}[{name}]", findings)
             node = self.properties.get(name)
             if node:
-                node.check(value[name], old.get(name), f"{path}.{name}" if path else name, found)
+                node.check(value[name], old.get(name), f"{path}.{name}" if path else name, findings)
 
-    def _check_items(self, value: list[Any], old: Any, path: str, found: _Findings) -> None:
+    def _check_items(self, value: list[Any], old: Any, path: str, findings: _Findings) -> None:
         assert self.items is not None
         before = self._old_items(old)
         for index, item in enumerate(value):
-            self.items.check(item, before.get(self._key(item)), f"{path}[{index}]", found)
+            self.items.check(item, before.get(self._key(item)), f"{path}[{index}]", findings)
 
     def _old_items(self, old: Any) -> dict[Any, Any]:
         # Only items of a list of type map can be told apart by their keys.

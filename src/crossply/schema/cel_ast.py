@@ -62,11 +62,11 @@ def read_checked(data: bytes) -> Checked:
     root, types, overloads = _EMPTY, {}, {}
     for number, value in _fields(message):
         if number == 2:
-            key, held = _entry(value)
-            overloads[key] = tuple(each.decode() for n, each in _fields(held) if n == 3)
+            key, entry = _entry(value)
+            overloads[key] = tuple(name.decode() for n, name in _fields(entry) if n == 3)
         elif number == 3:
-            key, held = _entry(value)
-            types[key] = _type(held)
+            key, entry = _entry(value)
+            types[key] = _type(entry)
         elif number == 4:
             root = _expression(value)
     return Checked(root, types, overloads)
@@ -117,11 +117,11 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
 
 def _entry(data: bytes) -> tuple[int, bytes]:
     key, value = 0, b""
-    for number, each in _fields(data):
+    for number, content in _fields(data):
         if number == 1:
-            key = each
+            key = content
         else:
-            value = each
+            value = content
     return key, value
 
 
@@ -132,15 +132,15 @@ def _type(data: bytes) -> Type:
         if number == 5:
             return Type(_WELL_KNOWN[value])
         if number in (6, 7):
-            return Type("list" if number == 6 else "map", tuple(_type(each) for _, each in _fields(value)))
+            return Type("list" if number == 6 else "map", tuple(_type(part) for _, part in _fields(value)))
         if number == 9:
             return Type("struct")
         if number == 10:
             return Type("type_param")
         if number == 14:
             parts = list(_fields(value))
-            name = next((each.decode() for n, each in parts if n == 1), "")
-            return Type(name, tuple(_type(each) for n, each in parts if n == 2))
+            name = next((part.decode() for n, part in parts if n == 1), "")
+            return Type(name, tuple(_type(part) for n, part in parts if n == 2))
     return _DYN
 
 
@@ -178,22 +178,22 @@ def _select(data: bytes) -> Node:
 
 def _call(data: bytes) -> Node:
     parts = list(_fields(data))
-    target = next((_expression(each) for number, each in parts if number == 1), None)
-    arguments = tuple(_expression(each) for number, each in parts if number == 3)
+    target = next((_expression(value) for number, value in parts if number == 1), None)
+    arguments = tuple(_expression(value) for number, value in parts if number == 3)
     return Node(0, "call", _text(data, 2), None, target, arguments)
 
 
 def _list(data: bytes) -> Node:
-    elements = tuple(_expression(each) for number, each in _fields(data) if number == 1)
+    elements = tuple(_expression(value) for number, value in _fields(data) if number == 1)
     return Node(0, "list", children=elements)
 
 
 def _struct(data: bytes) -> Node:
     name = _text(data, 1)
-    entries = [dict(_fields(each)) for number, each in _fields(data) if number == 2]
+    entries = [dict(_fields(entry)) for number, entry in _fields(data) if number == 2]
     if name:
-        return Node(0, "struct", name, children=tuple(_expression(each.get(4, b"")) for each in entries))
-    pairs = tuple(_expression(each.get(key, b"")) for each in entries for key in (3, 4))
+        return Node(0, "struct", name, children=tuple(_expression(entry.get(4, b"")) for entry in entries))
+    pairs = tuple(_expression(entry.get(key, b"")) for entry in entries for key in (3, 4))
     return Node(0, "map", children=pairs)
 
 
@@ -209,7 +209,7 @@ def _comprehension(data: bytes) -> Node:
 
 
 def _text(data: bytes, field: int) -> str:
-    return next((str(each, "utf-8") for number, each in _fields(data) if number == field), "")
+    return next((str(value, "utf-8") for number, value in _fields(data) if number == field), "")
 
 
 _READERS = {

@@ -115,15 +115,15 @@ class _Walk:
         if node.kind == "select":
             assert node.target is not None
             inner = self.effort(node.target)
-            return self._made(_SCALAR if node.value else inner.size, [inner], {"": 1.0})
+            return self._effort(_SCALAR if node.value else inner.size, [inner], {"": 1.0})
         if node.loop is not None:
             return self._loop(node.loop)
         if node.kind == "call":
             return self._call(node)
         parts = [self.effort(child) for child in node.children]
-        return self._made(_plus({"": 16.0}, *(part.size for part in parts)), parts, {"": 16.0})
+        return self._effort(_plus({"": 16.0}, *(part.size for part in parts)), parts, {"": 16.0})
 
-    def _made(self, size: Bound, parts: list[Effort], work: Bound) -> Effort:
+    def _effort(self, size: Bound, parts: list[Effort], work: Bound) -> Effort:
         once = self.total(work) + sum(part.once for part in parts)
         return Effort(size, _plus(work, *(part.work for part in parts)), once)
 
@@ -132,10 +132,10 @@ class _Walk:
         sizes = [part.size for part in parts]
         size = self._result(node, sizes)
         if node.name in _PASSES_ON:
-            return self._made(size, parts, {"": 1.0})
+            return self._effort(size, parts, {"": 1.0})
         read = min(sizes, key=self.total) if node.name in _COMPARISONS else _plus(*sizes)
         factor = _IN_PYTHON if node.name in _RUNS_IN_PYTHON else 1.0
-        return self._made(size, parts, _plus({"": 1.0}, _times(read, factor), size))
+        return self._effort(size, parts, _plus({"": 1.0}, _times(read, factor), size))
 
     def _result(self, node: Node, sizes: list[Bound]) -> Bound:
         name = node.name
@@ -166,7 +166,7 @@ class _Walk:
         over, start = self.effort(loop.over), self.effort(loop.start)
         if loop.over.kind == "list" and not loop.over.children:  # cel.bind
             with_result = self._with({loop.result_variable: start.size}, loop.result)
-            return self._made(with_result.size, [over, start, with_result], {})
+            return self._effort(with_result.size, [over, start, with_result], {})
         item = f"{loop.variable} {len(self._items)}"
         self._items[item] = self.total(over.size)
         names: dict[str, Bound] = {loop.variable: {item: 1.0}, loop.result_variable: {}}
@@ -174,11 +174,11 @@ class _Walk:
             names[loop.second_variable] = {item: 1.0}
         condition, step = self._with(names, loop.condition), self._with(names, loop.step)
         self.heaviest_turn = max(self.heaviest_turn, condition.once + step.once)
-        made = self._sum(step.size, item, over.size)
+        written = self._sum(step.size, item, over.size)
         turns = self._sum(_plus(condition.work, step.work), item, over.size)
-        result = self._with({loop.result_variable: _plus(start.size, made)}, loop.result)
-        whole = self._made(result.size, [over, start, result], {})
-        return whole._replace(work=_plus(whole.work, turns))
+        result = self._with({loop.result_variable: _plus(start.size, written)}, loop.result)
+        total = self._effort(result.size, [over, start, result], {})
+        return total._replace(work=_plus(total.work, turns))
 
     def _with(self, names: Mapping[str, Bound], node: Node) -> Effort:
         for name, bound in names.items():
@@ -190,11 +190,11 @@ class _Walk:
 
     def _sum(self, turn: Bound, item: str, over: Bound) -> Bound:
         """What all turns take, where one takes so much."""
-        each = self.total({name: factor for name, factor in turn.items() if name != item})
+        per_item = self.total({name: factor for name, factor in turn.items() if name != item})
         turns = _plus(_times(over, 1 / _ITEM_BYTES), {"": 1.0})
         if set(turns) == {""} and turns[""] > MOST_TURNS:
             turns = {"": float(MOST_TURNS)}
-        return _plus(_times(over, turn.get(item, 0.0)), _times(turns, each))
+        return _plus(_times(over, turn.get(item, 0.0)), _times(turns, per_item))
 
 
 def _plus(*bounds: Bound) -> Bound:
@@ -206,4 +206,4 @@ def _plus(*bounds: Bound) -> Bound:
 
 
 def _times(bound: Bound, factor: float) -> Bound:
-    return {name: each * factor for name, each in bound.items()}
+    return {name: size * factor for name, size in bound.items()}

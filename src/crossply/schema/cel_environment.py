@@ -38,11 +38,11 @@ class Environments:
         prefix = _OPTIONAL.format(old="previous") if optional else ""
         environment = self._checking["optional" if optional else "old"]
         wrapped = f"{prefix}{text})" if optional else text
-        again, kind, problem = accepted(wrapped, lambda tried: _compiled(environment, tried))
+        rewritten, kind, problem = accepted(wrapped, lambda expression: _compiled(environment, expression))
         if problem:
             _, first = _compiled(environment, wrapped)
             return Checked(kind, compile_issues(first, len(prefix)) or [problem], text)
-        return Checked(kind, literal_issues(text), again[len(prefix) : -1] if optional else again)
+        return Checked(kind, literal_issues(text), rewritten[len(prefix) : -1] if optional else rewritten)
 
     def mentions_old(self, text: str) -> bool:
         """Tell whether an expression uses `oldSelf` as a variable, not only as a word in a text."""
@@ -55,8 +55,8 @@ class Environments:
     def program(self, text: str, optional: bool) -> Program:
         """Compile a checked expression for evaluation."""
         prefix = _OPTIONAL.format(old="oldSelf") if optional else ""
-        whole = f"{prefix}{text})" if optional else text
-        return Program(_evaluating_environment().compile(whole), whole)
+        expression = f"{prefix}{text})" if optional else text
+        return Program(_evaluating_environment().compile(expression), expression)
 
 
 def _compiled(environment: Any, text: str) -> tuple[str, str]:

@@ -28,13 +28,13 @@ class Overload(NamedTuple):
 
 def find(text: str, pattern: str) -> str:
     """Return the first match of a pattern, or an empty text."""
-    found = _compiled(pattern).search(text)
-    return str(found[0]) if found else ""
+    match = _compiled(pattern).search(text)
+    return str(match[0]) if match else ""
 
 
 def find_all(text: str, pattern: str, most: int = -1) -> list[str]:
     """Return the matches of a pattern, at most so many."""
-    matches = [str(found[0]) for found in _compiled(pattern).finditer(text)]
+    matches = [str(match[0]) for match in _compiled(pattern).finditer(text)]
     return matches if most < 0 else matches[:most]
 
 
@@ -139,10 +139,12 @@ def declarations() -> list[Any]:
         "a": cel.Type.DYN,
     }
     functions: dict[str, list[Any]] = {}
-    for way in _OVERLOADS:
-        arguments = [kinds[kind] for kind in way.arguments]
-        name = f"k8s_{way.name}_{way.arguments}".replace(".", "_")
-        functions.setdefault(way.name, []).append(
-            cel.Overload(name, kinds[way.result], arguments, is_member=way.is_member, impl=way.call)
+    for overload in _OVERLOADS:
+        arguments = [kinds[kind] for kind in overload.arguments]
+        name = f"k8s_{overload.name}_{overload.arguments}".replace(".", "_")
+        functions.setdefault(overload.name, []).append(
+            cel.Overload(
+                name, kinds[overload.result], arguments, is_member=overload.is_member, impl=overload.call
+            )
         )
     return [cel.FunctionDecl(name, overloads) for name, overloads in functions.items()]

@@ -35,15 +35,15 @@ def largest(items: list[Any]) -> Any:
     return max(items)
 
 
-def index_of(items: list[Any], wanted: Any) -> int:
+def index_of(items: list[Any], sought: Any) -> int:
     """Return where an item is first, or -1."""
     keys = [_key(item) for item in items]
-    return keys.index(_key(wanted)) if _key(wanted) in keys else -1
+    return keys.index(_key(sought)) if _key(sought) in keys else -1
 
 
-def last_index_of(items: list[Any], wanted: Any) -> int:
+def last_index_of(items: list[Any], item: Any) -> int:
     """Return where an item is last, or -1."""
-    at = index_of(items[::-1], wanted)
+    at = index_of(items[::-1], item)
     return len(items) - 1 - at if at >= 0 else -1
 
 
@@ -56,13 +56,13 @@ def flatten(items: list[Any], depth: int = 1) -> list[Any]:
     """Return a list with the items of its lists in their place."""
     if depth < 0:
         raise ValueError("level must be non-negative")
-    found: list[Any] = []
+    flat: list[Any] = []
     for item in items:
         if isinstance(item, list) and depth:
-            found += flatten(item, depth - 1)
+            flat += flatten(item, depth - 1)
         else:
-            found.append(item)
-    return found
+            flat.append(item)
+    return flat
 
 
 def part(items: list[Any], start: int, end: int) -> list[Any]:
@@ -83,9 +83,9 @@ def numbers(count: int) -> list[int]:
     return list(range(count))
 
 
-def contains(items: list[Any], wanted: list[Any]) -> bool:
+def contains(items: list[Any], members: list[Any]) -> bool:
     """Tell whether a set has every item of another."""
-    return _set(wanted) <= _set(items)
+    return _set(members) <= _set(items)
 
 
 def equivalent(one: list[Any], other: list[Any]) -> bool:

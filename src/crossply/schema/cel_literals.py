@@ -14,12 +14,12 @@ _CALLS = re.compile(
 
 def literal_issues(expression: str) -> list[str]:
     """Return the issues of patterns, durations and times that are written in an expression."""
-    found = []
+    issues = []
     for call in _CALLS.finditer(expression):
         text = _unquoted(call["text"])
         if text is not None and not _is_right(call["call"], text):
-            found.append(_issue(expression, call["call"], call.start("text")))
-    return found
+            issues.append(_issue(expression, call["call"], call.start("text")))
+    return issues
 
 
 def _unquoted(literal: str) -> str | None:

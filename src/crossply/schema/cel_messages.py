@@ -60,12 +60,12 @@ def _in_go_words(issue: str) -> str:
     return issue.replace("null_type", "null")
 
 
-def _at_first_name(found: re.Match[str]) -> str:
+def _at_first_name(match: re.Match[str]) -> str:
     # Of an undeclared `a.b` Kubernetes blames `a`, the evaluator the whole, at its last dot.
-    first = found["name"].partition(".")[0]
-    column = int(found["column"]) - len(found["name"].rpartition(".")[0])
+    first = match["name"].partition(".")[0]
+    column = int(match["column"]) - len(match["name"].rpartition(".")[0])
     pointer = "." * (column - 1) + "^"
-    return f"{found['line']}{column}: undeclared reference to '{first}'{found['middle']}\n | {pointer}"
+    return f"{match['line']}{column}: undeclared reference to '{first}'{match['middle']}\n | {pointer}"
 
 
 def _unshifted(issue: str, shift: int) -> str:
@@ -73,7 +73,7 @@ def _unshifted(issue: str, shift: int) -> str:
         return issue
     head, _, rest = issue.partition("\n")
     source, _, pointer = rest.partition("\n")
-    moved = re.sub(r"<input>:1:(\d+):", lambda found: f"<input>:1:{int(found[1]) - shift}:", head)
+    moved = re.sub(r"<input>:1:(\d+):", lambda match: f"<input>:1:{int(match[1]) - shift}:", head)
     return f"{moved}\n | {source[3 + shift : -1]}\n | {pointer[3 + shift :]}"
 
 

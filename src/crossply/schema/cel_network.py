@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-Held = dict[str, str]
+TaggedMap = dict[str, str]
 
 
-def ip(text: str) -> Held:
+def ip(text: str) -> TaggedMap:
     """Read an IP address; zones and IPv4 addresses in IPv6 form are refused."""
     from ipaddress import ip_address
 
@@ -36,34 +36,34 @@ def is_canonical(text: str) -> bool:
     return ip(text)["ip"] == text
 
 
-def family(held: Held) -> int:
+def family(tagged: TaggedMap) -> int:
     """Return 4 or 6."""
-    return int(_address(held).version)
+    return int(_address(tagged).version)
 
 
-def is_unspecified(held: Held) -> bool:
+def is_unspecified(tagged: TaggedMap) -> bool:
     """Tell whether an address is 0.0.0.0 or ::."""
-    return bool(_address(held).is_unspecified)
+    return bool(_address(tagged).is_unspecified)
 
 
-def is_loopback(held: Held) -> bool:
+def is_loopback(tagged: TaggedMap) -> bool:
     """Tell whether an address is a loopback address."""
-    return bool(_address(held).is_loopback)
+    return bool(_address(tagged).is_loopback)
 
 
-def is_link_local_multicast(held: Held) -> bool:
+def is_link_local_multicast(tagged: TaggedMap) -> bool:
     """Tell whether an address is a link-local multicast address."""
-    return _is_in(held, "224.0.0.0/24", "ff02::/16")
+    return _is_in(tagged, "224.0.0.0/24", "ff02::/16")
 
 
-def is_link_local_unicast(held: Held) -> bool:
+def is_link_local_unicast(tagged: TaggedMap) -> bool:
     """Tell whether an address is a link-local unicast address."""
-    return bool(_address(held).is_link_local)
+    return bool(_address(tagged).is_link_local)
 
 
-def is_global_unicast(held: Held) -> bool:
+def is_global_unicast(tagged: TaggedMap) -> bool:
     """Tell whether an address is a unicast address that is more than local, private ones included."""
-    address = _address(held)
+    address = _address(tagged)
     broadcast = str(address) == "255.255.255.255"
     return not (
         broadcast
@@ -74,7 +74,7 @@ def is_global_unicast(held: Held) -> bool:
     )
 
 
-def cidr(text: str) -> Held:
+def cidr(text: str) -> TaggedMap:
     """Read an address range."""
     from ipaddress import ip_interface
 
@@ -93,43 +93,43 @@ def is_cidr(text: str) -> bool:
     return _succeeds(cidr, text)
 
 
-def contains_ip(held: Held, address: Held | str) -> bool:
+def contains_ip(tagged: TaggedMap, address: TaggedMap | str) -> bool:
     """Tell whether an address range has an address."""
-    found = _address(ip(address) if isinstance(address, str) else address)
-    network = _interface(held).network
-    return network.version == found.version and found in network
+    parsed = _address(ip(address) if isinstance(address, str) else address)
+    network = _interface(tagged).network
+    return network.version == parsed.version and parsed in network
 
 
-def contains_cidr(held: Held, other: Held | str) -> bool:
+def contains_cidr(tagged: TaggedMap, other: TaggedMap | str) -> bool:
     """Tell whether an address range has all of another."""
     inner = _interface(cidr(other) if isinstance(other, str) else other).network
-    outer = _interface(held).network
+    outer = _interface(tagged).network
     return bool(inner.version == outer.version and inner.subnet_of(outer))
 
 
-def text_of(held: Held) -> str:
+def text_of(tagged: TaggedMap) -> str:
     """Write an address or an address range."""
-    if "ip" not in held and "cidr" not in held:
+    if "ip" not in tagged and "cidr" not in tagged:
         raise ValueError("no such overload")
-    return held.get("ip") or held["cidr"]
+    return tagged.get("ip") or tagged["cidr"]
 
 
-def cidr_ip(held: Held) -> Held:
+def cidr_ip(tagged: TaggedMap) -> TaggedMap:
     """Return the address of an address range."""
-    return {"ip": str(_interface(held).ip)}
+    return {"ip": str(_interface(tagged).ip)}
 
 
-def prefix_length(held: Held) -> int:
+def prefix_length(tagged: TaggedMap) -> int:
     """Return how many bits an address range fixes."""
-    return int(_interface(held).network.prefixlen)
+    return int(_interface(tagged).network.prefixlen)
 
 
-def masked(held: Held) -> Held:
+def masked(tagged: TaggedMap) -> TaggedMap:
     """Return an address range with the bits that it does not fix set to zero."""
-    return {"cidr": str(_interface(held).network)}
+    return {"cidr": str(_interface(tagged).network)}
 
 
-def url(text: str) -> Held:
+def url(text: str) -> TaggedMap:
     """Read a URL: an absolute URI or an absolute path."""
     from crossply.schema.format_addresses import is_request_uri
 
@@ -145,11 +145,11 @@ def is_url(text: str) -> bool:
     return _succeeds(url, text)
 
 
-def url_part(name: str) -> Callable[[Held], str]:
+def url_part(name: str) -> Callable[[TaggedMap], str]:
     """Return a function that gives one part of a URL."""
 
-    def part(held: Held) -> str:
-        split = _split(held)
+    def part(tagged: TaggedMap) -> str:
+        split = _split(tagged)
         host = split.netloc.rpartition("@")[2]
         if name == "host":
             return str(host)
@@ -160,19 +160,19 @@ def url_part(name: str) -> Callable[[Held], str]:
     return part
 
 
-def url_query(held: Held) -> dict[str, list[str]]:
+def url_query(tagged: TaggedMap) -> dict[str, list[str]]:
     """Return the query of a URL: every name with its values."""
     from urllib.parse import parse_qs
 
-    return parse_qs(_split(held).query, keep_blank_values=True)
+    return parse_qs(_split(tagged).query, keep_blank_values=True)
 
 
-def _split(held: Held) -> Any:
+def _split(tagged: TaggedMap) -> Any:
     from urllib.parse import urlsplit
 
-    if "url" not in held:
+    if "url" not in tagged:
         raise ValueError("no such overload")
-    return urlsplit(held["url"])
+    return urlsplit(tagged["url"])
 
 
 def _host_and_port(host: str) -> tuple[str, str]:
@@ -183,26 +183,26 @@ def _host_and_port(host: str) -> tuple[str, str]:
     return name, port
 
 
-def _address(held: Held) -> Any:
+def _address(tagged: TaggedMap) -> Any:
     from ipaddress import ip_address
 
-    if "ip" not in held:
+    if "ip" not in tagged:
         raise ValueError("no such overload")
-    return ip_address(held["ip"])
+    return ip_address(tagged["ip"])
 
 
-def _interface(held: Held) -> Any:
+def _interface(tagged: TaggedMap) -> Any:
     from ipaddress import ip_interface
 
-    if "cidr" not in held:
+    if "cidr" not in tagged:
         raise ValueError("no such overload")
-    return ip_interface(held["cidr"])
+    return ip_interface(tagged["cidr"])
 
 
-def _is_in(held: Held, four: str, six: str) -> bool:
+def _is_in(tagged: TaggedMap, four: str, six: str) -> bool:
     from ipaddress import ip_network
 
-    address = _address(held)
+    address = _address(tagged)
     return address in ip_network(four if address.version == 4 else six)
 
 
@@ -210,7 +210,7 @@ def _is_plain(text: str) -> bool:
     return all(str(int(part)) == part for part in text.partition("/")[0].split("."))
 
 
-def _succeeds(read: Callable[[str], Held], text: str) -> bool:
+def _succeeds(read: Callable[[str], TaggedMap], text: str) -> bool:
     try:
         read(text)
     except ValueError:

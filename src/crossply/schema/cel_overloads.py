@@ -45,17 +45,17 @@ def accepted(expression: str, compiled: Callable[[str], tuple[Compiled, str]]) -
     `compiled` returns a result and "", or anything and the complaint of the checker.
     """
     result, problem = compiled(expression)
-    while problem and (again := rewritten(expression, problem)) != expression:
-        expression = again
+    while problem and (next_expression := rewritten(expression, problem)) != expression:
+        expression = next_expression
         result, problem = compiled(expression)
     return expression, result, problem
 
 
 def _own_names(lines: list[str], problem: str) -> Iterator[tuple[int, int, str]]:
     """Where which of our names belongs."""
-    for found in _MISFIT.finditer(problem):
-        name, own = found[3], OWN_NAMES.get((found[3], found[4]))
-        line, bracket = int(found[1]) - 1, int(found[2]) - 1
+    for match in _MISFIT.finditer(problem):
+        name, own = match[3], OWN_NAMES.get((match[3], match[4]))
+        line, bracket = int(match[1]) - 1, int(match[2]) - 1
         start = bracket - len(name)
         if own and lines[line][start:bracket] == name:
             before = sum(len(text) + 1 for text in lines[:line])
@@ -84,9 +84,9 @@ _TOKEN = re.compile(
 def dynamic_operands(lines: list[str], problem: str) -> Iterator[tuple[int, int]]:
     """Where the right operands begin and end that a complaint of the checker is about."""
     expression = "\n".join(lines)
-    for found in _NUMBERS_MISFIT.finditer(problem):
-        operator = sum(len(line) + 1 for line in lines[: int(found[1]) - 1]) + int(found[2]) - 1
-        start = operator + len(found[3])
+    for match in _NUMBERS_MISFIT.finditer(problem):
+        operator = sum(len(line) + 1 for line in lines[: int(match[1]) - 1]) + int(match[2]) - 1
+        start = operator + len(match[3])
         yield start, _end_of_operand(expression, start)
 
 

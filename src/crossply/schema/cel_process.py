@@ -26,7 +26,7 @@ START_SECONDS = 30.0
 """How long the process may take to start, on a busy machine."""
 
 
-class _Ended(Exception):
+class _WorkerExited(Exception):
     """The process ended, or is not heard of in time."""
 
 
@@ -43,7 +43,7 @@ class _Process:
                 process = self._started()
                 self._send(process, question)
                 return read_value(self._receive(process, SECONDS))
-            except (_Ended, OSError):
+            except (_WorkerExited, OSError):
                 self.close()
                 return None, OUT_OF_BUDGET
 
@@ -64,7 +64,7 @@ class _Process:
                 stderr=subprocess.DEVNULL,
             )
             if self._receive(self._process, START_SECONDS) != READY:
-                raise _Ended
+                raise _WorkerExited
         return self._process
 
     def _send(self, process: subprocess.Popen[bytes], question: bytes) -> None:
@@ -76,7 +76,7 @@ class _Process:
         deadline = monotonic() + seconds
         length = int.from_bytes(self._read(process, 4, deadline), "big")
         if length > LONGEST_REPLY:
-            raise _Ended
+            raise _WorkerExited
         return self._read(process, length, deadline)
 
     def _read(self, process: subprocess.Popen[bytes], length: int, deadline: float) -> bytes:
@@ -86,7 +86,7 @@ class _Process:
             ready, _, _ = select.select([process.stdout], [], [], max(deadline - monotonic(), 0))
             chunk = process.stdout.read1(length - len(data)) if ready else b""  # type: ignore[attr-defined]
             if not chunk:
-                raise _Ended
+                raise _WorkerExited
             data += chunk
         return data
 

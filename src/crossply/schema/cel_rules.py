@@ -101,20 +101,20 @@ def rule_field(path: str, schema: Object) -> str:
     import re
 
     steps = re.findall(r"\.([^.\[\]]+)|\['((?:[^'\\]|\\.)*)'\]", path)
-    found = ""
+    field = ""
     for plain, quoted in steps:
         name = plain or quoted
         properties = schema.get("properties")
         if properties is not None:
             if name not in properties:
                 return ""
-            found = f"{found}.{name}" if found else name
+            field = f"{field}.{name}" if field else name
             schema = properties[name]
         elif isinstance(schema.get("additionalProperties"), dict):
-            found, schema = f"{found}[{name}]", schema["additionalProperties"]
+            field, schema = f"{field}[{name}]", schema["additionalProperties"]
         else:
             return ""
-    return found
+    return field
 
 
 def check_rules(
@@ -123,23 +123,23 @@ def check_rules(
     """Evaluate the rules of a node; raises OutOfBudget when one takes too long."""
     errors: list[FieldError] = []
     kind = schema.get("type") or ""
-    given = _given(value, old, declared)
+    inputs = _inputs_of(value, old, declared)
     for rule in rules:
         if rule.problem:
             errors.append(FieldError(INVALID, path, kind, f"rule compile error: {rule.problem}"))
         elif not rule.uses_old or old is not None or rule.source.get("optionalOldSelf"):
-            errors += _evaluate(rule, given, value, kind, path, errors)
+            errors += _evaluate(rule, inputs, value, kind, path, errors)
     return errors
 
 
-class _Given(NamedTuple):
+class _Inputs(NamedTuple):
     """What a rule is evaluated on: the variables, and the fields whose values are not of their type."""
 
     data: Object
     wrong: dict[str, str]
 
 
-def _given(value: Any, old: Any, declared: Declared) -> _Given:
+def _inputs_of(value: Any, old: Any, declared: Declared) -> _Inputs:
     wrong: dict[str, str] = {}
     try:
         data = {
@@ -148,25 +148,25 @@ def _given(value: Any, old: Any, declared: Declared) -> _Given:
             "hasOldSelf": old is not None,
         }
     except WrongData as problem:
-        return _Given({}, {"self": str(problem)})
-    return _Given(data, wrong)
+        return _Inputs({}, {"self": str(problem)})
+    return _Inputs(data, wrong)
 
 
 def _evaluate(
-    rule: Rule, given: _Given, value: Any, kind: str, path: str, before: list[FieldError]
+    rule: Rule, inputs: _Inputs, value: Any, kind: str, path: str, before: list[FieldError]
 ) -> list[FieldError]:
-    if not given.data:
-        return [FieldError(INVALID, path, kind, f"{given.wrong['self']} evaluating rule: {rule.title}")]
-    outcome, problem = rule.expression.evaluate(given.data)
+    if not inputs.data:
+        return [FieldError(INVALID, path, kind, f"{inputs.wrong['self']} evaluating rule: {rule.title}")]
+    outcome, problem = rule.expression.evaluate(inputs.data)
     if problem:
-        failure = FieldError(INVALID, path, kind, evaluation_failure(problem, rule.title, given.wrong))
+        failure = FieldError(INVALID, path, kind, evaluation_failure(problem, rule.title, inputs.wrong))
         if is_cost(problem):
             raise OutOfBudget([*before, failure])
         return [failure]
     if outcome is True:
         return []
     shown = OMITTED if kind in ("object", "array") else value
-    return [_failure(rule, _detail(rule, given.data), shown, path)]
+    return [_failure(rule, _detail(rule, inputs.data), shown, path)]
 
 
 def _detail(rule: Rule, data: Object) -> str:

@@ -26,7 +26,7 @@ def escape(name: str) -> str | None:
         return f"__{name}__"
     if not re.fullmatch(r"[A-Za-z_./-][A-Za-z0-9_./-]*", name):
         return None
-    return re.sub(r"__|[./-]", lambda found: _SPECIAL[found[0]], name)
+    return re.sub(r"__|[./-]", lambda match: _SPECIAL[match[0]], name)
 
 
 class Declared(NamedTuple):

@@ -81,14 +81,14 @@ def _plain(value: Any) -> Any:
 def _from_plain(value: Any) -> Any:
     if not isinstance(value, list):
         return value
-    kind, held = value
+    kind, content = value
     if kind == "map":
-        return {_from_plain(key): _from_plain(member) for key, member in held}
+        return {_from_plain(key): _from_plain(member) for key, member in content}
     if kind == "list":
-        return [_from_plain(item) for item in held]
+        return [_from_plain(item) for item in content]
     if kind == "time":
-        return datetime.fromisoformat(held)
-    return timedelta(seconds=held) if kind == "duration" else bytes.fromhex(held)
+        return datetime.fromisoformat(content)
+    return timedelta(seconds=content) if kind == "duration" else bytes.fromhex(content)
 
 
 @functools.lru_cache(maxsize=8)

@@ -39,10 +39,10 @@ class ClaimNamesError(CrdError):
 
 def crds_of(xrd: Object) -> list[Object]:
     """The CRD of the composite resource, and that of the claim when one is offered."""
-    found = [composite_crd(xrd)]
+    crds = [composite_crd(xrd)]
     if offers_claim(xrd):
-        found.append(claim_crd(xrd))
-    return found
+        crds.append(claim_crd(xrd))
+    return crds
 
 
 def offers_claim(xrd: Object) -> bool:
@@ -61,9 +61,9 @@ def composite_crd(xrd: Object) -> Object:
     scope = spec.get("scope", default_scope(xrd))
     prefix = ".spec" if scope == LEGACY else ".spec.crossplane"
 
-    def version(found: Object) -> Object:
+    def version(defined: Object) -> Object:
         machinery = composite_spec(scope, spec.get("defaultCompositionUpdatePolicy"))
-        return crd_version(found, machinery, status(scope), composite_columns(prefix))
+        return crd_version(defined, machinery, status(scope), composite_columns(prefix))
 
     return {
         **_head(typed["metadata"].get("name", ""), typed),
@@ -85,9 +85,9 @@ def claim_crd(xrd: Object) -> Object:
     names = spec.get("claimNames")
     _check_claim_names(names, spec["names"])
 
-    def version(found: Object) -> Object:
+    def version(defined: Object) -> Object:
         machinery = claim_spec(spec.get("defaultCompositeDeletePolicy"))
-        return crd_version(found, machinery, status(LEGACY), claim_columns())
+        return crd_version(defined, machinery, status(LEGACY), claim_columns())
 
     return {
         **_head(f"{names['plural']}.{spec['group']}", typed),
@@ -117,12 +117,12 @@ def _clash(names: Object, composite: Object) -> str:
     return ""
 
 
-def _versions(typed: Object, what: str, version: Callable[[Object], Object]) -> list[Object]:
+def _versions(typed: Object, owner: str, version: Callable[[Object], Object]) -> list[Object]:
     try:
-        return [version(found) for found in typed["spec"]["versions"] or ()]
+        return [version(defined) for defined in typed["spec"]["versions"] or ()]
     except CrdError as problem:
         name = typed["metadata"].get("name", "")
-        raise CrdError(f'cannot generate CRD for "{what}" "{name}": {problem}') from None
+        raise CrdError(f'cannot generate CRD for "{owner}" "{name}": {problem}') from None
 
 
 def _head(name: str, typed: Object) -> Object:

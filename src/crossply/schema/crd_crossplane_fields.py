@@ -20,14 +20,14 @@ def text() -> Object:
 
 def texts(*names: str, required: tuple[str, ...] = ()) -> Object:
     """The schema of an object whose fields are strings."""
-    found: Object = {"type": "object", "properties": {name: text() for name in names}}
-    return {**found, "required": list(required)} if required else found
+    schema: Object = {"type": "object", "properties": {name: text() for name in names}}
+    return {**schema, "required": list(required)} if required else schema
 
 
 def choice(*values: str, default: str | None = None) -> Object:
     """The schema of a string with a fixed set of values."""
-    found: Object = {"type": "string", "enum": list(values)}
-    return found if default is None else {**found, "default": default}
+    schema: Object = {"type": "string", "enum": list(values)}
+    return schema if default is None else {**schema, "default": default}
 
 
 def name_ref() -> Object:

@@ -54,29 +54,29 @@ def convert(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     closed = {"additionalProperties": False, **schema} if schema.get("type") == "object" else schema
-    found: Object = {}
+    converted: Object = {}
     for key in _KEYS:
         if key in closed:
-            _add(found, key, closed)
+            _add(converted, key, closed)
     # An empty schema and `true` mean the same, and the short one is what Crossplane writes.
-    return found or True
+    return converted or True
 
 
-def _add(found: Object, key: str, schema: Object) -> None:
+def _add(converted: Object, key: str, schema: Object) -> None:
     value = schema[key]
     if key in _BOUNDS:
         # A flag beside the bound in OpenAPI, the bound itself in JSON Schema.
-        bound = found.pop(_BOUNDS[key], None) if value else None
+        bound = converted.pop(_BOUNDS[key], None) if value else None
         if bound is not None:
-            found[key] = bound
+            converted[key] = bound
     elif key in _MAPS:
-        found[key] = {name: convert(value[name]) for name in sorted(value)}
+        converted[key] = {name: convert(value[name]) for name in sorted(value)}
     elif key in _LISTS:
-        found[key] = [convert(item) for item in value]
+        converted[key] = [convert(item) for item in value]
     elif key in _SINGLES:
-        found[key] = [convert(item) for item in value] if isinstance(value, list) else convert(value)
+        converted[key] = [convert(item) for item in value] if isinstance(value, list) else convert(value)
     else:
-        found[key] = value
+        converted[key] = value
 
 
 def to_text(value: Any, margin: str = "") -> str:

@@ -71,7 +71,7 @@ def assemble(schema: Object, spec: Object, status: Object) -> Object:
     return {
         "type": "object",
         "required": ["spec"],
-        **_taken(schema, _FROM_ROOT),
+        **_selected(schema, _FROM_ROOT),
         "properties": {
             "apiVersion": {"type": "string"},
             "kind": {"type": "string"},
@@ -84,10 +84,10 @@ def assemble(schema: Object, spec: Object, status: Object) -> Object:
 
 def _part(schema: Object, keys: tuple[str, ...], machinery: Object) -> Object:
     properties = {**schema.get("properties", {}), **machinery}
-    return {"type": "object", **_taken(schema, keys), "properties": properties}
+    return {"type": "object", **_selected(schema, keys), "properties": properties}
 
 
-def _taken(schema: Object, keys: tuple[str, ...]) -> Object:
+def _selected(schema: Object, keys: tuple[str, ...]) -> Object:
     return {key: schema[key] for key in keys if key in schema}
 
 
@@ -98,10 +98,10 @@ def _metadata(properties: dict[str, Any]) -> Object:
 
 
 def _deprecation(version: Object) -> Object:
-    found: Object = {"deprecated": True} if version.get("deprecated") else {}
+    fields: Object = {"deprecated": True} if version.get("deprecated") else {}
     if version.get("deprecationWarning") is not None:
-        found["deprecationWarning"] = version["deprecationWarning"]
-    return found
+        fields["deprecationWarning"] = version["deprecationWarning"]
+    return fields
 
 
 def crd_head(name: str, owner: Object, labels: dict[str, str], annotations: dict[str, str]) -> Object:

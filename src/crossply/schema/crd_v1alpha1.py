@@ -111,7 +111,7 @@ def _version(template: SpecTemplate, name: str, fields: Object, columns: list[Ob
         "name": template.version,
         "served": True,
         "referenceable": True,
-        "schema": {"openAPIV3Schema": _whole_schema(template.schema)},
+        "schema": {"openAPIV3Schema": _full_schema(template.schema)},
         "additionalPrinterColumns": template.columns,
     }
     status = whole_status(LEGACY)
@@ -121,7 +121,7 @@ def _version(template: SpecTemplate, name: str, fields: Object, columns: list[Ob
         raise CrdError(f'cannot generate CRD for "Composite Resource" "{name}": {problem}') from None
 
 
-def _whole_schema(schema: Any) -> Any:
+def _full_schema(schema: Any) -> Any:
     """The schema of a whole resource; the design describes its spec alone, and both spellings are read."""
     if not isinstance(schema, dict):
         return schema
@@ -140,10 +140,10 @@ def _with_valid_types(schema: Any, depth: int = 0) -> Any:
         return [_with_valid_types(item, depth + 1) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    found = {key: _with_valid_types(value, depth + 1) for key, value in schema.items()}
-    if found.get("type") == "int":
-        found["type"] = "integer"
-    return found
+    valid = {key: _with_valid_types(value, depth + 1) for key, value in schema.items()}
+    if valid.get("type") == "int":
+        valid["type"] = "integer"
+    return valid
 
 
 _DEEPEST = 200

@@ -32,13 +32,13 @@ def without_unwanted_nulls(value: Any, schema: Object | None) -> Any:
     if not isinstance(value, dict):
         return value
     properties, others = schema.get("properties") or {}, schema.get("additionalProperties")
-    kept: Object = {}
+    members: Object = {}
     for name, member in value.items():
-        found = properties.get(name, others)
-        known = found if isinstance(found, dict) else None
+        member_schema = properties.get(name, others)
+        known = member_schema if isinstance(member_schema, dict) else None
         if known is None or not _is_unwanted_null(member, known):
-            kept[name] = without_unwanted_nulls(member, known)
-    return kept
+            members[name] = without_unwanted_nulls(member, known)
+    return members
 
 
 def _fill(value: Any, schema: Object | None) -> None:

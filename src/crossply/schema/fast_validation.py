@@ -44,7 +44,7 @@ def _root(schema: Object) -> Check:
         if key not in ("apiVersion", "kind", "metadata")
     }
     required = [key for key in schema.get("required") or () if key not in ("apiVersion", "kind", "metadata")]
-    head = {"apiVersion": _as_it_is, "kind": _as_it_is, "metadata": _metadata(schema)}
+    head = {"apiVersion": _unchanged, "kind": _unchanged, "metadata": _metadata(schema)}
     return _object({**schema, "properties": properties, "required": required}, head)
 
 
@@ -54,7 +54,7 @@ def _metadata(schema: Object) -> Check:
     names = (described.get("properties") or {}) if isinstance(described, dict) else {}
     checks = [(key, _check(names[key])) for key in ("name", "generateName") if key in names]
     if not checks:
-        return _as_it_is
+        return _unchanged
 
     def checked(value: Any) -> Any:
         for key, check in checks:
@@ -73,12 +73,12 @@ def _check(schema: Any) -> Check:
     if any(schema.get(key) for key in _THOUGHT) and schema.get("format") not in _HARMLESS_FORMATS:
         return _give_up
     kind = schema.get("type")
-    made = _MAKERS.get(kind, _untyped)(schema) if isinstance(kind, str) else _untyped(schema)
-    made = _with_enum(made, schema.get("enum"))
-    return _nullable(made) if schema.get("nullable") is True else made
+    check = _MAKERS.get(kind, _untyped)(schema) if isinstance(kind, str) else _untyped(schema)
+    check = _with_enum(check, schema.get("enum"))
+    return _nullable(check) if schema.get("nullable") is True else check
 
 
-def _as_it_is(value: Any) -> Any:
+def _unchanged(value: Any) -> Any:
     return value
 
 
@@ -112,7 +112,7 @@ def _with_enum(check: Check, allowed: Any) -> Check:
         return check
     if check is not _plain_string or not isinstance(allowed, list):
         return _give_up
-    names = frozenset(each for each in allowed if isinstance(each, str))
+    names = frozenset(name for name in allowed if isinstance(name, str))
 
     def checked(value: Any) -> Any:
         if check(value) in names:
@@ -199,7 +199,7 @@ def _array(schema: Object) -> Check:
     def checked(value: Any) -> Any:
         if type(value) is not list or len(value) < fewest or (most is not None and len(value) > most):
             raise Unusual
-        result = [item(each) for each in value]
+        result = [item(entry) for entry in value]
         if distinct is not None:
             distinct(result)
         return result
@@ -212,10 +212,10 @@ def _distinct(schema: Object) -> Check:
 
     def checked(items: Any) -> Any:
         try:
-            seen = {tuple(each.get(key) for key in keys) if keys else each for each in items}
+            keys_seen = {tuple(entry.get(key) for key in keys) if keys else entry for entry in items}
         except (TypeError, AttributeError):
             raise Unusual from None
-        if len(seen) != len(items):
+        if len(keys_seen) != len(items):
             raise Unusual
         return items
 
@@ -223,7 +223,7 @@ def _distinct(schema: Object) -> Check:
 
 
 def _object(schema: Object, head: Mapping[str, Check] | None = None) -> Check:
-    members = {key: _check(each) for key, each in (schema.get("properties") or {}).items()}
+    members = {key: _check(member) for key, member in (schema.get("properties") or {}).items()}
     members.update(head or {})
     defaults = _defaults(schema)
     if not all(_passes(members[key], default) for key, default in defaults):
@@ -266,18 +266,20 @@ def _others(schema: Object) -> Check:
     if isinstance(extra, dict):
         return _check(extra)
     preserves = schema.get("x-kubernetes-preserve-unknown-fields") is True
-    return _as_it_is if extra is True or preserves else _give_up
+    return _unchanged if extra is True or preserves else _give_up
 
 
 def _defaults(schema: Object) -> tuple[tuple[str, Any], ...]:
     """Defaults of properties, with the defaults below them filled in."""
     from crossply.schema.defaults import apply_defaults
 
-    found = []
-    for key, each in (schema.get("properties") or {}).items():
-        if isinstance(each, dict) and "default" in each:
-            found.append((key, apply_defaults({key: each["default"]}, {"properties": {key: each}})[key]))
-    return tuple(found)
+    defaults = []
+    for key, member in (schema.get("properties") or {}).items():
+        if isinstance(member, dict) and "default" in member:
+            defaults.append(
+                (key, apply_defaults({key: member["default"]}, {"properties": {key: member}})[key])
+            )
+    return tuple(defaults)
 
 
 _MAKERS: dict[str, Callable[[Object], Check]] = {

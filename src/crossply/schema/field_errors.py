@@ -99,7 +99,7 @@ def shown_number(value: float) -> str:
 
 def unsupported(path: str, value: Any, allowed: list[str]) -> FieldError:
     """Say that a value is none of the allowed ones."""
-    listed = ", ".join(quote(each) for each in allowed)
+    listed = ", ".join(quote(option) for option in allowed)
     return FieldError(NOT_SUPPORTED, path, value, f"supported values: {listed}" if allowed else "")
 
 

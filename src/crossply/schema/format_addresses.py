@@ -30,9 +30,9 @@ def is_request_uri(text: str) -> bool:
 
 
 def _split_scheme(text: str) -> tuple[str | None, str]:
-    found = _SCHEME.fullmatch(text)
-    if found:
-        return found[1], found[2]
+    match = _SCHEME.fullmatch(text)
+    if match:
+        return match[1], match[2]
     first = text[0]
     # A colon before anything else means that the scheme is missing; other beginnings have no scheme.
     return (None, "") if first == ":" else ("", text)

@@ -1,4 +1,4 @@
-"""The string formats that Kubernetes checks in a schema: `holds(format, text)`.
+"""The string formats that Kubernetes checks in a schema: `matches_format(format, text)`.
 
 Names are compared without dashes, as Kubernetes does; a format that is not listed here is not checked.
 Most formats are a pattern (`format_patterns`); the others need a small reader each, below.
@@ -22,7 +22,7 @@ def is_checked(name: str) -> bool:
     return known in _READERS or known in format_patterns.PATTERNS
 
 
-def holds(name: str, text: str) -> bool:
+def matches_format(name: str, text: str) -> bool:
     """Tell whether a text has a format that `is_checked`."""
     known = normalized(name)
     reader = _READERS.get(known)
@@ -117,12 +117,12 @@ def is_hostname(text: str) -> bool:
     if len(text.encode()) > 255 or any(len(label.encode()) > 63 for label in labels):
         return False
     if len(labels) == 1:
-        return _is_lone_label(text)
+        return _is_single_label(text)
     last = labels.pop()
     return len(last) >= 2 and all(_is_letter(char) for char in last) and all(map(_is_label, labels))
 
 
-def _is_lone_label(text: str) -> bool:
+def _is_single_label(text: str) -> bool:
     # A name without dots may have one dash, and only as its second character.
     rest = text[1:].removeprefix("-")
     return bool(text) and all(map(_is_host_character, text[0] + rest))

@@ -153,8 +153,8 @@ class _Reader:
         from crossply.values.gojson import dumps
 
         written = dumps(value)
-        whole = isinstance(value, int) or written.lstrip("-").isdigit()
-        if not whole or not lowest <= int(value) < highest:
+        is_integer = isinstance(value, int) or written.lstrip("-").isdigit()
+        if not is_integer or not lowest <= int(value) < highest:
             self._mismatch(f"number {written}", type_name)
 
     def _base64(self, value: str) -> None:

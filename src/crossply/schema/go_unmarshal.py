@@ -30,8 +30,8 @@ def unmarshal(type_name: str, value: Any) -> None:
         reader(value)
 
 
-def _mismatch(value: Any, wanted: str) -> UnmarshalFailed:
-    return UnmarshalFailed(f"json: cannot unmarshal {json_kind(value)} into {{place}} of type {wanted}")
+def _mismatch(value: Any, go_type: str) -> UnmarshalFailed:
+    return UnmarshalFailed(f"json: cannot unmarshal {json_kind(value)} into {{place}} of type {go_type}")
 
 
 def _time(layout: str) -> Callable[[Any], None]:

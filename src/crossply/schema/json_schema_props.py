@@ -30,8 +30,8 @@ def decode_props(schema: Any) -> Object:
     """A schema as a CRD would hold it; raises DecodeError."""
     if schema is None:
         raise PlainError("unexpected end of JSON input")
-    found: Object = round_trip(schema, PROPS)
-    return found
+    props: Object = round_trip(schema, PROPS)
+    return props
 
 
 def _props_or_list(value: Any) -> Any:
@@ -66,8 +66,8 @@ PROPS = struct("JSONSchemaProps", _FIELDS)
 _PROPS_LIST = list_of(PROPS)
 _PROPS_MAP = map_of(PROPS)
 _STRINGS = list_of(JSON_STRING)
-_LIST_OR_ONE = GoType("v1.JSONSchemaPropsOrArray", _props_or_list)
-_BOOL_OR_ONE = GoType("v1.JSONSchemaPropsOrBool", _props_or_bool)
+_PROPS_OR_LIST = GoType("v1.JSONSchemaPropsOrArray", _props_or_list)
+_PROPS_OR_BOOL = GoType("v1.JSONSchemaPropsOrBool", _props_or_bool)
 _DEPENDENCY = GoType("v1.JSONSchemaPropsOrStringArray", _props_or_strings)
 
 _RULE = struct(
@@ -112,10 +112,10 @@ _FIELDS.update(
         "example": _pointer(RAW),
         "enum": Field(list_of(RAW, "[]v1.JSON")),
         "required": Field(_STRINGS),
-        "items": _pointer(_LIST_OR_ONE),
+        "items": _pointer(_PROPS_OR_LIST),
         "not": _pointer(PROPS),
-        "additionalProperties": _pointer(_BOOL_OR_ONE),
-        "additionalItems": _pointer(_BOOL_OR_ONE),
+        "additionalProperties": _pointer(_PROPS_OR_BOOL),
+        "additionalItems": _pointer(_PROPS_OR_BOOL),
         "dependencies": Field(map_of(_DEPENDENCY, "v1.JSONSchemaDependencies")),
         "definitions": Field(map_of(PROPS, "v1.JSONSchemaDefinitions")),
         "externalDocs": _pointer(_EXTERNAL_DOCS),

@@ -57,13 +57,13 @@ def _check_map(value: list[Any], names: list[str], path: str) -> list[FieldError
 def _repeated(values: list[Any]) -> list[int]:
     """Return where each repeated value appears for the second time."""
     counts: dict[Any, int] = {}
-    found = []
+    repeated = []
     for index, value in enumerate(values):
         key = identity(value)
         counts[key] = counts.get(key, 0) + 1
         if counts[key] == 2:
-            found.append(index)
-    return found
+            repeated.append(index)
+    return repeated
 
 
 _EMBEDDED = "x-kubernetes-embedded-resource"

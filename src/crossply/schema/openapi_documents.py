@@ -45,7 +45,7 @@ def _kinds_of(schema: Object) -> list[Object]:
     kinds = schema.get(_GROUP_VERSION_KIND)
     if not isinstance(kinds, list):
         return []
-    return [{key: each.get(key, "") for key in ("group", "version", "kind")} for each in kinds if each]
+    return [{key: kind.get(key, "") for key in ("group", "version", "kind")} for kind in kinds if kind]
 
 
 class _Resolver:

@@ -61,11 +61,11 @@ class _Walk:
         if schema is None:
             self.dropped.extend(_child(path, name) for name in value)
             return {}
-        kept = {}
+        members = {}
         for name, member in value.items():
             if self._is_known(name, schema, path):
-                kept[name] = self._member(name, member, schema, _child(path, name))
-        return kept
+                members[name] = self._member(name, member, schema, _child(path, name))
+        return members
 
     def _is_known(self, name: str, schema: Object, path: str) -> bool:
         if name in (schema.get("properties") or {}) or schema.get("additionalProperties") is not None:

@@ -30,21 +30,21 @@ def structural_problem(schema: Object) -> str | None:
 
 def normalized(schema: Object) -> Object:
     """Return a schema as Go reads it: a null keyword is absent, a null schema allows everything."""
-    kept = {key: value for key, value in schema.items() if value is not None}
+    result = {key: value for key, value in schema.items() if value is not None}
     for key in ("items", "additionalProperties", "not"):
-        if isinstance(kept.get(key), dict):
-            kept[key] = normalized(kept[key])
+        if isinstance(result.get(key), dict):
+            result[key] = normalized(result[key])
     for key in ("allOf", "anyOf", "oneOf"):
-        if key in kept:
-            kept[key] = [normalized(each or {}) for each in kept[key]]
-    if "properties" in kept:
-        kept["properties"] = {name: normalized(each or {}) for name, each in kept["properties"].items()}
-    return kept
+        if key in result:
+            result[key] = [normalized(child or {}) for child in result[key]]
+    if "properties" in result:
+        result["properties"] = {name: normalized(child or {}) for name, child in result["properties"].items()}
+    return result
 
 
 def _below(schema: Object) -> list[Any]:
-    found = [schema.get(key) for key in ("items", "additionalProperties", "not")]
+    schemas = [schema.get(key) for key in ("items", "additionalProperties", "not")]
     for key in ("allOf", "anyOf", "oneOf"):
-        found += schema.get(key) or []
-    found += (schema.get("properties") or {}).values()
-    return [each for each in found if isinstance(each, dict)]
+        schemas += schema.get(key) or []
+    schemas += (schema.get("properties") or {}).values()
+    return [child for child in schemas if isinstance(child, dict)]

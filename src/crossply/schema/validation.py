@@ -157,8 +157,8 @@ def _one_of(result: Result, value: Any, branches: list[Object], path: str) -> No
     if len(valid) == 1:
         result.merge(valid[0])
         return
-    found = f"Found {len(valid)} valid alternatives" if valid else "Found none valid"
-    result.complain(f"{quote(path)} must validate one and only one schema (oneOf). {found}")
+    count_text = f"Found {len(valid)} valid alternatives" if valid else "Found none valid"
+    result.complain(f"{quote(path)} must validate one and only one schema (oneOf). {count_text}")
     if not valid:
         # max() keeps the first of equals, as Kubernetes does.
         result.merge(max(outcomes, key=lambda outcome: outcome.matches))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from crossply.schema.field_errors import INVALID, FieldError, shown_number
-from crossply.schema.validation_values import Result, is_whole, types_of
+from crossply.schema.validation_values import Result, is_integral, types_of
 from crossply.values import Object
 
 
@@ -30,23 +30,23 @@ def check_number(result: Result, value: float, schema: Object, path: str) -> Non
 
 
 def _comparable(
-    result: Result, value: float, bound: float, schema: Object, path: str, what: str
+    result: Result, value: float, bound: float, schema: Object, path: str, bound_name: str
 ) -> tuple[float, float]:
     """Return a value and a bound of the same kind; a bound that its type cannot hold is reported."""
-    fits = _check_range(result, float(bound), schema, path, what)
+    fits = _check_range(result, float(bound), schema, path, bound_name)
     if isinstance(value, int) and fits:
         return value, int(bound)
     return float(value), float(bound)
 
 
-def _check_range(result: Result, value: float, schema: Object, path: str, what: str) -> bool:
+def _check_range(result: Result, value: float, schema: Object, path: str, value_name: str) -> bool:
     if types_of(schema) != ("integer",):
         return True
     small = schema.get("format") == "int32"
     if _fits_integer(value, 31 if small else 63):
         return True
-    kept = "with format int32" if small else "(default format)"
-    result.complain(f"{what} value must be of type integer {kept} in {path}")
+    range_text = "with format int32" if small else "(default format)"
+    result.complain(f"{value_name} value must be of type integer {range_text} in {path}")
     return False
 
 
@@ -68,7 +68,7 @@ def _check_multiple(result: Result, value: float, factor: float, path: str) -> N
 def _is_multiple(value: float, factor: float) -> bool:
     if isinstance(value, int):
         return value % factor == 0
-    return is_whole(1 / factor * value if factor < 1 else value / factor)
+    return is_integral(1 / factor * value if factor < 1 else value / factor)
 
 
 def _check_minimum(result: Result, value: float, bound: float, exclusive: bool, path: str) -> None:
@@ -85,6 +85,6 @@ def _or_equal(exclusive: bool) -> str:
     return "" if exclusive else " or equal to"
 
 
-def _report(result: Result, path: str, value: float, what: str, bound: float) -> None:
-    sentence = f"{path} in body {what} {shown_number(bound)}"
+def _report(result: Result, path: str, value: float, relation: str, bound: float) -> None:
+    sentence = f"{path} in body {relation} {shown_number(bound)}"
     result.add(FieldError(INVALID, path, value, sentence), sentence)

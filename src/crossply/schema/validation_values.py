@@ -90,9 +90,9 @@ def check_type(result: Result, value: Any, schema: Object, path: str) -> None:
         else:
             result.matches += 1
         return
-    wanted = _type_problem(value, types, format_of(schema))
-    if wanted:
-        wrong_type(result, path, *wanted)
+    mismatch = _type_problem(value, types, format_of(schema))
+    if mismatch:
+        wrong_type(result, path, *mismatch)
     else:
         result.matches += 1
 
@@ -102,7 +102,7 @@ def _type_problem(value: Any, types: tuple[str, ...], form: str) -> tuple[str, s
     fits = (
         actual in types
         or (actual == "integer" and "number" in types)
-        or (actual == "number" and "integer" in types and is_whole(value))
+        or (actual == "number" and "integer" in types and is_integral(value))
     )
     if form and not fits and not isinstance(value, str | list):
         return form, {"integer": "int64", "number": "float64"}.get(actual, "")
@@ -111,22 +111,22 @@ def _type_problem(value: Any, types: tuple[str, ...], form: str) -> tuple[str, s
     return None if fits else (",".join(types), actual)
 
 
-def wrong_type(result: Result, path: str, wanted: str, actual: str) -> None:
+def wrong_type(result: Result, path: str, expected: str, actual: str) -> None:
     """Report a value whose type or format is not the wanted one."""
-    sentence = f"{path} in body must be of type {wanted}: {quote(actual)}"
+    sentence = f"{path} in body must be of type {expected}: {quote(actual)}"
     result.add(FieldError(TYPE_INVALID, path, actual, sentence), sentence)
 
 
-def is_whole(number: float) -> bool:
+def is_integral(number: float) -> bool:
     """Tell whether a float stands for an integer in JSON."""
     if not math.isfinite(number) or abs(number) > _LARGEST_JSON_INTEGER:
         return False
-    whole = float(int(number))
-    if number == whole:
+    integer = float(int(number))
+    if number == integer:
         return True
-    if number < 0 or whole == 0:
+    if number < 0 or integer == 0:
         return False
-    return abs(number - whole) / (number + whole) < _TOLERANCE
+    return abs(number - integer) / (number + integer) < _TOLERANCE
 
 
 def check_text(result: Result, value: str, schema: Object, path: str) -> None:
@@ -136,8 +136,8 @@ def check_text(result: Result, value: str, schema: Object, path: str) -> None:
         result.add(too_long(path, highest), f"{path} in body should be at most {highest} chars long")
     elif lowest is not None and len(value) < lowest:
         _invalid(result, path, value, f"{path} in body should be at least {lowest} chars long")
-    elif pattern and (wanted := _unmatched(pattern, value)):
-        _invalid(result, path, value, f"{path} in body should match '{wanted}'")
+    elif pattern and (unmatched := _unmatched(pattern, value)):
+        _invalid(result, path, value, f"{path} in body should match '{unmatched}'")
 
 
 def _unmatched(pattern: str, value: str) -> str:
@@ -155,9 +155,9 @@ def check_format(result: Result, value: str, schema: Object, path: str) -> bool:
     name = format_of(schema)
     if not name:
         return False
-    from crossply.schema.formats import holds
+    from crossply.schema.formats import matches_format
 
-    if not holds(name, value):
+    if not matches_format(name, value):
         wrong_type(result, path, name, value)
     return True
 
@@ -174,12 +174,12 @@ def check_list_size(result: Result, value: list[Any], schema: Object, path: str)
 
 
 def _has_duplicates(value: list[Any]) -> bool:
-    seen = set()
+    identities = set()
     for item in value:
         key = identity(item)
-        if key in seen:
+        if key in identities:
             return True
-        seen.add(key)
+        identities.add(key)
     return False
 
 
@@ -195,11 +195,11 @@ def identity(value: Any) -> Any:
 def check_enum(result: Result, value: Any, schema: Object, path: str) -> None:
     """Check that a value is one of those listed."""
     allowed = schema.get("enum")
-    if not allowed or any(_equals(value, each) for each in allowed):
+    if not allowed or any(_equals(value, option) for option in allowed):
         return
     from crossply.values.gojson import dumps
 
-    shown = [each if isinstance(each, str) else dumps(each) for each in allowed]
+    shown = [option if isinstance(option, str) else dumps(option) for option in allowed]
     result.add(unsupported(path, value, shown), f"{path} in body should be one of {shown}")
 
 

@@ -124,8 +124,8 @@ def _interval(text: str) -> Interval:
 
 def _calendar(words: list[str], zone: tzinfo | None) -> Calendar:
     if len(words) != len(_BOUNDS):
-        found = f"{len(words)}: [{' '.join(words)}]"
-        raise InvalidSchedule(f"expected exactly {len(_BOUNDS)} fields, found {found}")
+        count_text = f"{len(words)}: [{' '.join(words)}]"
+        raise InvalidSchedule(f"expected exactly {len(_BOUNDS)} fields, found {count_text}")
     minutes, hours, days, months, weekdays = map(_field, words, _BOUNDS)
     return Calendar(minutes, hours, days, months, weekdays, zone)
 

@@ -54,8 +54,8 @@ class Calendar(NamedTuple):
         """
         try:
             start = _plus(after.replace(microsecond=0), _SECOND).astimezone(self.zone or after.tzinfo)
-            found = _search(self, start)
-            return found and found.astimezone(after.tzinfo)
+            time = _search(self, start)
+            return time and time.astimezone(after.tzinfo)
         except OverflowError:
             return None
 
@@ -70,33 +70,33 @@ class _Unit(NamedTuple):
 
     matches: Callable[[Calendar, datetime], bool]
     beginning: Callable[[datetime], datetime]
-    following: Callable[[datetime], datetime]
+    next_start: Callable[[datetime], datetime]
     wrapped: Callable[[datetime], bool]
     """Whether what is larger has changed too."""
 
 
-def _search(calendar: Calendar, moment: datetime) -> datetime | None:
+def _search(calendar: Calendar, time: datetime) -> datetime | None:
     """The first moment, from this one on, that matches in every unit; larger units first."""
-    last_year = moment.year + _YEARS
+    last_year = time.year + _YEARS
     level, moved = 0, False
     for _ in range(_MOST_STEPS):
         if level == len(_UNITS):
-            return moment
-        if level == 0 and moment.year > last_year:
+            return time
+        if level == 0 and time.year > last_year:
             return None
         unit = _UNITS[level]
-        if unit.matches(calendar, moment):
+        if unit.matches(calendar, time):
             level += 1
             continue
         # Only the first move leaves a time in the middle of something.
-        moment = unit.following(moment if moved else unit.beginning(moment))
-        level, moved = (0 if unit.wrapped(moment) else level), True
+        time = unit.next_start(time if moved else unit.beginning(time))
+        level, moved = (0 if unit.wrapped(time) else level), True
     return None
 
 
-def _plus(moment: datetime, delay: timedelta) -> datetime:
+def _plus(time: datetime, delay: timedelta) -> datetime:
     """Time that passes, whatever clocks are changed meanwhile."""
-    return (moment.astimezone(UTC) + delay).astimezone(moment.tzinfo)
+    return (time.astimezone(UTC) + delay).astimezone(time.tzinfo)
 
 
 def _shown(clock: datetime, zone: tzinfo | None) -> datetime:
@@ -108,33 +108,33 @@ def _shown(clock: datetime, zone: tzinfo | None) -> datetime:
     return (as_utc - (offset or timedelta())).astimezone(zone)
 
 
-def _month_begins(moment: datetime) -> datetime:
-    return _shown(datetime(moment.year, moment.month, 1), moment.tzinfo)
+def _month_begins(time: datetime) -> datetime:
+    return _shown(datetime(time.year, time.month, 1), time.tzinfo)
 
 
-def _month_after(moment: datetime) -> datetime:
-    clock = moment.replace(tzinfo=None)
+def _month_after(time: datetime) -> datetime:
+    clock = time.replace(tzinfo=None)
     first = (clock.replace(day=1) + timedelta(days=32)).replace(day=1)
-    return _shown(first + timedelta(days=clock.day - 1), moment.tzinfo)
+    return _shown(first + timedelta(days=clock.day - 1), time.tzinfo)
 
 
-def _day_begins(moment: datetime) -> datetime:
-    return _shown(datetime(moment.year, moment.month, moment.day), moment.tzinfo)
+def _day_begins(time: datetime) -> datetime:
+    return _shown(datetime(time.year, time.month, time.day), time.tzinfo)
 
 
-def _day_after(moment: datetime) -> datetime:
-    day = _shown(moment.replace(tzinfo=None) + timedelta(days=1), moment.tzinfo)
+def _day_after(time: datetime) -> datetime:
+    day = _shown(time.replace(tzinfo=None) + timedelta(days=1), time.tzinfo)
     # A change of clocks at midnight may put the beginning of a day an hour off.
     return _plus(day, _HOUR * (24 - day.hour if day.hour > 12 else -day.hour))
 
 
-def _hour_begins(moment: datetime) -> datetime:
-    return _shown(datetime(moment.year, moment.month, moment.day, moment.hour), moment.tzinfo)
+def _hour_begins(time: datetime) -> datetime:
+    return _shown(datetime(time.year, time.month, time.day, time.hour), time.tzinfo)
 
 
-def _minute_begins(moment: datetime) -> datetime:
+def _minute_begins(time: datetime) -> datetime:
     # The minute of UTC: a zone whose offset has seconds is behind or ahead by them.
-    return moment.astimezone(UTC).replace(second=0).astimezone(moment.tzinfo)
+    return time.astimezone(UTC).replace(second=0).astimezone(time.tzinfo)
 
 
 _UNITS = (

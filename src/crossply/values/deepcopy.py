@@ -52,20 +52,20 @@ def equal(first: Any, second: Any) -> bool:
     """Tell whether two JSON values are the same, types included: 1, 1.0 and true are three values."""
     pending = [(first, second)]
     while pending:
-        one, other = pending.pop()
-        if one is other:
+        left, right = pending.pop()
+        if left is right:
             continue
-        if one.__class__ is not other.__class__:
+        if left.__class__ is not right.__class__:
             return False
-        if one.__class__ is dict:
-            if one.keys() != other.keys():
+        if left.__class__ is dict:
+            if left.keys() != right.keys():
                 return False
-            pending += [(item, other[key]) for key, item in one.items()]
-        elif one.__class__ is list:
-            if len(one) != len(other):
+            pending += [(item, right[key]) for key, item in left.items()]
+        elif left.__class__ is list:
+            if len(left) != len(right):
                 return False
-            pending += zip(one, other, strict=True)
-        elif one != other:
+            pending += zip(left, right, strict=True)
+        elif left != right:
             return False
     return True
 

@@ -50,52 +50,56 @@ class Difference(NamedTuple):
 
 def differences(before: Any, after: Any) -> list[Difference]:
     """Every field that differs, in the order of the paths; maps that are new or gone are told by field."""
-    found = []
+    result = []
     pending: list[tuple[Path, Any, Any]] = [((), before, after)]
     while pending:
-        path, one, other = pending.pop()
-        if one is other:
+        path, left, right = pending.pop()
+        if left is right:
             continue
-        inner = _inner(one, other)
+        inner = _inner(left, right)
         if inner is not None:
             pending += [((*path, key), a, b) for key, a, b in inner]
-        elif not equal(one, other):
-            found.append(Difference(path, one, other))
-    found.sort(key=lambda each: [str(segment) for segment in each.path])
-    return found
+        elif not equal(left, right):
+            result.append(Difference(path, left, right))
+    result.sort(key=lambda difference: [str(segment) for segment in difference.path])
+    return result
 
 
-def _inner(one: Any, other: Any) -> list[tuple[Segment, Any, Any]] | None:
+def _inner(left: Any, right: Any) -> list[tuple[Segment, Any, Any]] | None:
     """The parts that two values are compared by; None where they are compared as they are."""
-    if _are_lists(one, other):
-        return _items(*(each if isinstance(each, list) else [] for each in (one, other)))
-    if not any(isinstance(each, dict) and each for each in (one, other)):
+    if _are_lists(left, right):
+        return _items(*(side if isinstance(side, list) else [] for side in (left, right)))
+    if not any(isinstance(side, dict) and side for side in (left, right)):
         return None
-    if not all(isinstance(each, dict | Missing) for each in (one, other)):
+    if not all(isinstance(side, dict | Missing) for side in (left, right)):
         return None
-    first, second = (each if isinstance(each, dict) else {} for each in (one, other))
+    first, second = (side if isinstance(side, dict) else {} for side in (left, right))
     return [(key, first.get(key, MISSING), second.get(key, MISSING)) for key in {**first, **second}]
 
 
-def _are_lists(one: Any, other: Any) -> bool:
+def _are_lists(left: Any, right: Any) -> bool:
     """Two lists, or one of objects that is new or gone."""
-    if isinstance(one, list) and isinstance(other, list):
+    if isinstance(left, list) and isinstance(right, list):
         return True
-    there, missing = (one, other) if isinstance(one, list) else (other, one)
-    return isinstance(there, list) and missing is MISSING and any(isinstance(each, dict) for each in there)
+    there, missing = (left, right) if isinstance(left, list) else (right, left)
+    return isinstance(there, list) and missing is MISSING and any(isinstance(item, dict) for item in there)
 
 
-def _items(one: list[Any], other: list[Any]) -> list[tuple[Segment, Any, Any]] | None:
+def _items(left: list[Any], right: list[Any]) -> list[tuple[Segment, Any, Any]] | None:
     for field in _NAMED_BY:
-        first, second = _by_name(one, field), _by_name(other, field)
+        first, second = _by_name(left, field), _by_name(right, field)
         if first is not None and second is not None and (first or second):
             names = {**first, **second}
             return [(Item(name), first.get(name, MISSING), second.get(name, MISSING)) for name in names]
-    if not all(isinstance(each, dict | list) for each in (*one, *other)):
+    if not all(isinstance(item, dict | list) for item in (*left, *right)):
         return None
-    longest = max(len(one), len(other))
+    longest = max(len(left), len(right))
     return [
-        (index, one[index] if index < len(one) else MISSING, other[index] if index < len(other) else MISSING)
+        (
+            index,
+            left[index] if index < len(left) else MISSING,
+            right[index] if index < len(right) else MISSING,
+        )
         for index in range(longest)
     ]
 
@@ -128,11 +132,11 @@ def carried(before: Object, after: Object, onto: Object) -> Object:
         if key not in after:
             result.pop(key, None)
             continue
-        old, new, held = before.get(key), after[key], result.get(key)
+        old, new, current = before.get(key), after[key], result.get(key)
         if key in before and old == new:
             continue
-        if isinstance(new, dict) and isinstance(held, dict):
-            result[key] = carried(old if isinstance(old, dict) else {}, new, held)
+        if isinstance(new, dict) and isinstance(current, dict):
+            result[key] = carried(old if isinstance(old, dict) else {}, new, current)
         else:
             result[key] = new
     return result

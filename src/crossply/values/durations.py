@@ -42,14 +42,14 @@ def parse_duration(text: str) -> int:
 
 def _take_amount(rest: str, text: str) -> tuple[int, str]:
     """The nanoseconds of the number and unit in front, and what follows them."""
-    whole, rest = _take_digits(rest)
+    integer, rest = _take_digits(rest)
     fraction, rest = _take_digits(rest[1:]) if rest.startswith(".") else ("", rest)
-    number = int(whole.lstrip("0")[:_MOST_DIGITS] or "0")
-    if not (whole or fraction) or number > _LONGEST:
+    number = int(integer.lstrip("0")[:_MOST_DIGITS] or "0")
+    if not (integer or fraction) or number > _LONGEST:
         raise _invalid(text)
     unit, rest = _take_unit(rest, text)
-    kept = fraction[:_MOST_DECIMALS]
-    return number * unit + int(int(kept or "0") * (unit / 10.0 ** len(kept))), rest
+    decimals = fraction[:_MOST_DECIMALS]
+    return number * unit + int(int(decimals or "0") * (unit / 10.0 ** len(decimals))), rest
 
 
 def _take_digits(rest: str) -> tuple[str, str]:

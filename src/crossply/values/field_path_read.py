@@ -24,10 +24,10 @@ def get(obj: Any, path: str) -> Any:
     segments = segments_of(path)
     if not segments:
         return None
-    return follow(obj, segments)
+    return value_at(obj, segments)
 
 
-def follow(obj: Any, segments: tuple[Segment, ...]) -> Any:
+def value_at(obj: Any, segments: tuple[Segment, ...]) -> Any:
     """Return the value that segments lead to from `obj`."""
     value = obj
     try:
@@ -135,31 +135,31 @@ class _Pending(NamedTuple):
 def expand(obj: Any, path: str) -> list[str]:
     """Return every path that exists in obj and matches; a path without wildcards matches itself."""
     segments = segments_of(path)
-    found: list[str] = []
+    paths: list[str] = []
     # A stack, not recursion, so that depth costs nothing. It takes the last branch first: hence reverse().
     stack = [_Pending(segments, 0, obj, ())]
     while stack:
         pending = stack.pop()
         try:
-            stack += _advance(obj, pending, found)
+            stack += _advance(obj, pending, paths)
         except PathError as error:
             raise type(error)(_context(segments, pending.trail) + str(error)) from None
-    found.reverse()
-    return found
+    paths.reverse()
+    return paths
 
 
-def _advance(obj: Any, pending: _Pending, found: list[str]) -> list[_Pending]:
+def _advance(obj: Any, pending: _Pending, paths: list[str]) -> list[_Pending]:
     """Resolve one path up to its next wildcard, and return the branches there."""
     segments, done, value, trail = pending
     wildcard = _next_wildcard(segments, done)
     try:
-        value = follow(value, segments[done:wildcard])
+        value = value_at(value, segments[done:wildcard])
     except PathNotFound:
         return []
     except PathError:
         explain(obj, segments[:wildcard])
     if wildcard == len(segments):
-        found.append(to_string(segments))
+        paths.append(to_string(segments))
         return []
     branches = []
     for branch, inner in _branches(value, segments[:wildcard]):

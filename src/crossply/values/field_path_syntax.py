@@ -98,9 +98,9 @@ def _end_of_field(path: str, position: int) -> int:
 def _after_period(path: str, position: int) -> int:
     if position in (0, len(path) - 1):
         raise _malformed(path, "unexpected '.'", position)
-    following = path[position + 1]
-    if following in ".[":
-        raise _malformed(path, f"unexpected '{following}'", position + 1)
+    next_char = path[position + 1]
+    if next_char in ".[":
+        raise _malformed(path, f"unexpected '{next_char}'", position + 1)
     return position + 1
 
 
@@ -117,6 +117,6 @@ def _bracketed(path: str, position: int) -> tuple[str, int]:
     return inner, closing + 1
 
 
-def _malformed(path: str, what: str, index: int) -> PathError:
+def _malformed(path: str, token: str, index: int) -> PathError:
     offset = len(utf8(path[:index]))
-    return PathError(f"{what} at position {offset}")
+    return PathError(f"{token} at position {offset}")

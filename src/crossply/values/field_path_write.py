@@ -10,7 +10,7 @@ from typing import Any
 
 from crossply.values.bounded_cache import cached_for_short_texts
 from crossply.values.deepcopy import json_copy
-from crossply.values.field_path_read import follow
+from crossply.values.field_path_read import value_at
 from crossply.values.field_path_syntax import PathError, PathNotFound, Segment, segments_of, to_string
 from crossply.values.merge import MergeOptions, merge
 
@@ -49,7 +49,7 @@ def merge_value(obj: Any, path: str, value: Any, options: MergeOptions | None) -
     existing = None
     if options is not None and segments:
         try:
-            existing = follow(obj, segments)
+            existing = value_at(obj, segments)
         except PathNotFound:
             existing = None
     set_value(obj, path, merge(existing, value, options))
@@ -99,12 +99,12 @@ def _check_container(container: Any, segments: tuple[Segment, ...], index: int) 
         raise PathError(f"{to_string(segments[:index])} is not an object")
 
 
-def _prepared(container: Any, segment: Any, following: Segment) -> Any:
+def _prepared(container: Any, segment: Any, next_segment: Segment) -> Any:
     """Return what `segment` of the container holds, made ready to take the segment that follows."""
     if _is_vacant(container, segment):
-        container[segment] = [] if isinstance(following, int) else {}
+        container[segment] = [] if isinstance(next_segment, int) else {}
     inner = container[segment]
-    _lengthen(inner, following)
+    _lengthen(inner, next_segment)
     return inner
 
 

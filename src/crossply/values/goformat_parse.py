@@ -86,11 +86,11 @@ class _Reader:
         return self._verb(flags, width_from, precision_from)
 
     def _flags(self) -> Flags:
-        found = {}
+        flags = {}
         while self._peek() in _FLAGS:
-            found[_FLAGS[self._peek()]] = True
+            flags[_FLAGS[self._peek()]] = True
             self._at += 1
-        return Flags(**found) if found else PLAIN
+        return Flags(**flags) if flags else PLAIN
 
     def _index(self) -> None:
         """Read an explicit argument index, `[3]`."""

@@ -185,15 +185,15 @@ def _with_point(digits: str, notation: str, precision: int) -> str:
         if mark in digits:
             mantissa, _, tail = digits.partition(mark)
             exponent = mark + tail
-    wanted = 0
+    digit_count = 0
     if notation in "gGx":
-        wanted = 6 if precision == -1 else precision
-    wanted -= _significant(mantissa)
+        digit_count = 6 if precision == -1 else precision
+    digit_count -= _significant(mantissa)
     if "." not in mantissa:
         if mantissa == "0":
-            wanted -= 1
+            digit_count -= 1
         mantissa += "."
-    return mantissa + "0" * max(wanted, 0) + exponent
+    return mantissa + "0" * max(digit_count, 0) + exponent
 
 
 def _significant(mantissa: str) -> int:

@@ -151,9 +151,9 @@ def loads(text: str) -> Any:
     except (ValueError, RecursionError):
         # The interpreter can nest less than Go, which stops at 10,000; the words are the same.
         problem = "exceeded max depth"
-    from crossply.values.gojson_errors import complaint
+    from crossply.values.gojson_errors import syntax_problem
 
-    raise JsonError(complaint(text) or problem)
+    raise JsonError(syntax_problem(text) or problem)
 
 
 def _decode(text: str) -> Any:

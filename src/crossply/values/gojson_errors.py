@@ -9,7 +9,7 @@ from __future__ import annotations
 from crossply.values.goquote import quote, utf8
 
 MAX_DEPTH = 10_000
-_PATIENCE = 50_000
+_MOST_STEPS = 50_000
 """How many values and escapes are looked at: whoever sends megabytes of broken JSON need not learn where."""
 _END = "unexpected end of JSON input"
 _SPACES = b" \t\r\n"
@@ -20,11 +20,11 @@ _CLOSING = {b"{": b"}", b"[": b"]"}
 _WORDS = {b"t": b"true", b"f": b"false", b"n": b"null"}
 
 
-class _FoundError(Exception):
-    """The complaint, raised where it is found."""
+class _SyntaxProblem(Exception):
+    """What is wrong with the text."""
 
 
-def complaint(text: str) -> str:
+def syntax_problem(text: str) -> str:
     """Return what Go says of a text that is not JSON; the empty string when it is JSON."""
     return first_problem(text)[0]
 
@@ -34,8 +34,8 @@ def first_problem(text: str) -> tuple[str, int]:
     scanner = _Scanner(utf8(text))
     try:
         scanner.scan()
-    except _FoundError as found:
-        return str(found), scanner.read
+    except _SyntaxProblem as error:
+        return str(error), scanner.read
     return "", scanner.read
 
 
@@ -49,7 +49,7 @@ class _Scanner:
         self._end = len(data)
         self._at = 0
         self._open: list[bytes] = []
-        self._steps = _PATIENCE
+        self._steps = _MOST_STEPS
 
     @property
     def read(self) -> int:
@@ -57,31 +57,31 @@ class _Scanner:
         return self._at + 1
 
     def scan(self) -> None:
-        value_is_due = True
-        while value_is_due or self._open:
+        expects_value = True
+        while expects_value or self._open:
             self._step()
-            value_is_due = self._value() if value_is_due else self._after_value()
+            expects_value = self._value() if expects_value else self._after_value()
         self._skip_spaces()
         if self._at < self._end:
             self._fail("after top-level value")
 
     def _byte(self) -> bytes:
         if self._at >= len(self._data):
-            raise _FoundError(_END)
+            raise _SyntaxProblem(_END)
         return self._data[self._at : self._at + 1]
 
     def _after(self, run: bytes) -> bytes:
         """The byte after a run of unremarkable ones, which may be millions."""
         import re
 
-        found = re.compile(run).match(self._data, self._at)
-        self._at = found.end() if found else self._at
+        match = re.compile(run).match(self._data, self._at)
+        self._at = match.end() if match else self._at
         return self._byte()
 
     def _fail(self, context: str) -> None:
         char = chr(self._data[self._at])
         shown = {"'": r"'\''", '"': "'\"'"}.get(char) or f"'{quote(char)[1:-1]}'"
-        raise _FoundError(f"invalid character {shown} {context}")
+        raise _SyntaxProblem(f"invalid character {shown} {context}")
 
     def _skip_spaces(self) -> None:
         while self._at < len(self._data) and self._data[self._at] in _SPACES:
@@ -157,7 +157,7 @@ class _Scanner:
     def _step(self) -> None:
         self._steps -= 1
         if not self._steps:
-            raise _FoundError("invalid JSON, far into a long text")
+            raise _SyntaxProblem("invalid JSON, far into a long text")
 
     def _escape(self) -> None:
         self._step()

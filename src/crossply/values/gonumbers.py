@@ -132,9 +132,9 @@ def shortest_digits(value: float) -> tuple[str, str, int]:
     text = repr(value)
     sign = "-" if text[0] == "-" else ""
     mantissa, _, exponent = text.lstrip("-").partition("e")
-    whole, _, fraction = mantissa.partition(".")
-    point = len(whole) + int(exponent or "0")
-    digits = whole + fraction
+    integer, _, fraction = mantissa.partition(".")
+    point = len(integer) + int(exponent or "0")
+    digits = integer + fraction
     stripped = digits.lstrip("0")
     if not stripped:
         return sign, "0", 1
@@ -191,11 +191,11 @@ def _hexadecimal(value: float, precision: int) -> str:
 def _round_hexadecimal(mantissa: int, exponent: int, precision: int) -> tuple[int, int]:
     """Round to an even last digit; a carry beyond the leading one moves into the exponent."""
     dropped = _MANTISSA_BITS - 4 * precision
-    kept, rest = divmod(mantissa, 1 << dropped)
+    quotient, rest = divmod(mantissa, 1 << dropped)
     half = 1 << (dropped - 1)
-    if rest > half or (rest == half and kept & 1):
-        kept += 1
-    mantissa = kept << dropped
+    if rest > half or (rest == half and quotient & 1):
+        quotient += 1
+    mantissa = quotient << dropped
     if mantissa >> (_MANTISSA_BITS + 1):
         return mantissa >> 1, exponent + 1
     return mantissa, exponent

@@ -46,14 +46,14 @@ def _joined(destination: list[Any], source: list[Any]) -> list[Any] | None:
     present: dict[str, list[Any]] = {}
     for item in destination:
         alike = present.setdefault(dumps(item), [])
-        if not _holds(alike, item):
+        if not _contains(alike, item):
             alike.append(item)
-    new = [item for item in source if not _holds(present.get(dumps(item), []), item)]
+    new = [item for item in source if not _contains(present.get(dumps(item), []), item)]
     return destination + new or None
 
 
-def _holds(items: list[Any], wanted: Any) -> bool:
-    return any(equal(item, wanted) for item in items)
+def _contains(items: list[Any], sought: Any) -> bool:
+    return any(equal(item, sought) for item in items)
 
 
 def _merge_objects(destination: Object, source: Object, options: MergeOptions) -> Object:

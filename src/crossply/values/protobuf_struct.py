@@ -169,10 +169,10 @@ def _encode_text_entry(name: bytes, text: str) -> bytes:
     return written
 
 
-def _remember(known: dict[Any, Any], what: Any, value: Any) -> None:
+def _remember(known: dict[Any, Any], key: Any, value: Any) -> None:
     if len(known) >= _MOST_KNOWN:
         known.clear()
-    known[what] = value
+    known[key] = value
 
 
 def _encode_value(value: Any, depth: int) -> bytes:

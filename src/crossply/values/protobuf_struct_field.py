@@ -44,7 +44,7 @@ class _AnotherOrder(Exception):
 
 def _find(data: bytes, at: int, end: int, key: bytes) -> tuple[int, int] | None:
     """Where the value of a key begins and ends; of several, the last counts."""
-    found = None
+    value = None
     head = b"\x0a" + varint(len(key)) + key
     while at < end:
         if data[at] != 0x0A:
@@ -52,25 +52,25 @@ def _find(data: bytes, at: int, end: int, key: bytes) -> tuple[int, int] | None:
             continue
         start, at = read_chunk(data, at + 1, end)
         if data.startswith(head, start):
-            found = _value(data, start + len(head), at)
+            value = _value(data, start + len(head), at)
         elif data[start] != 0x0A:
             raise _AnotherOrder
     if at > end:
         raise StructError("a field ends behind its message")
-    return found
+    return value
 
 
 def _value(data: bytes, at: int, end: int) -> tuple[int, int]:
     """The value of an entry, which is all that comes after its key."""
     if at >= end or data[at] != 0x12:
         raise _AnotherOrder
-    found = read_chunk(data, at + 1, end)
-    if found[1] != end:
+    chunk = read_chunk(data, at + 1, end)
+    if chunk[1] != end:
         raise _AnotherOrder
-    return found
+    return chunk
 
 
-def _walk(found: Any, keys: tuple[str, ...]) -> Any:
+def _walk(value: Any, keys: tuple[str, ...]) -> Any:
     for key in keys:
-        found = found.get(key) if isinstance(found, dict) else None
-    return found
+        value = value.get(key) if isinstance(value, dict) else None
+    return value

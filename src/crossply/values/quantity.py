@@ -78,7 +78,7 @@ class _Parts(NamedTuple):
     """A quantity taken apart: sign, digits before and after the point, suffix."""
 
     negative: bool
-    whole: str
+    integer: str
     fraction: str
     suffix: str
 
@@ -91,7 +91,7 @@ def parse(text: str) -> Quantity:
         return Quantity(0, 0, _DECIMAL, "0")
     parts = _split(text)
     base, exponent, family = _interpret(parts.suffix)
-    if len(parts.whole) + len(parts.fraction) > _MOST_DIGITS:
+    if len(parts.integer) + len(parts.fraction) > _MOST_DIGITS:
         raise QuantityError(_NUMERIC_WRONG)
     if base == 10:
         return _decimal(text, parts, exponent, family)
@@ -101,7 +101,7 @@ def parse(text: str) -> Quantity:
 def _split(text: str) -> _Parts:
     unsigned = text[1:] if text[0] in "+-" else text
     stripped = unsigned.lstrip("0")
-    whole, rest = _digits(stripped)
+    integer, rest = _digits(stripped)
     fraction = ""
     if rest[:1] == ".":
         fraction, rest = _digits(rest[1:])
@@ -110,7 +110,7 @@ def _split(text: str) -> _Parts:
     _, beyond = _digits(tail[1:] if tail[:1] in ("+", "-") else tail)
     if beyond:
         raise QuantityError(_FORMAT_WRONG)
-    return _Parts(text[0] == "-", whole or "0", fraction, rest)
+    return _Parts(text[0] == "-", integer or "0", fraction, rest)
 
 
 def _digits(text: str) -> tuple[str, str]:
@@ -135,7 +135,7 @@ def _interpret(suffix: str) -> tuple[int, int, str]:
 
 
 def _decimal(text: str, parts: _Parts, exponent: int, family: str) -> Quantity:
-    digits = parts.whole + parts.fraction
+    digits = parts.integer + parts.fraction
     unscaled = -int(digits) if parts.negative else int(digits)
     scale = exponent - len(parts.fraction)
     if len(digits) <= 18 and scale >= _NANO:
@@ -146,10 +146,10 @@ def _decimal(text: str, parts: _Parts, exponent: int, family: str) -> Quantity:
 
 
 def _binary(text: str, parts: _Parts, exponent: int) -> Quantity:
-    digits = parts.whole + parts.fraction
+    digits = parts.integer + parts.fraction
     factor = -(1 << exponent) if parts.negative else 1 << exponent
     unscaled = int(digits) * factor
-    is_small = 15 - len(parts.whole) - exponent * 3 // 10 - 1 >= 0
+    is_small = 15 - len(parts.integer) - exponent * 3 // 10 - 1 >= 0
     if is_small and not parts.fraction and abs(unscaled) <= _INT64_MAX:
         return Quantity(unscaled, 0, _BINARY, text if int(digits) % 8 else "")
     _require_digits(text, parts)
@@ -185,9 +185,9 @@ def _canonical(quantity: Quantity) -> str:
         return "0"
     family = quantity.format
     if family == _BINARY:
-        whole = _whole(quantity)
-        if whole is not None and abs(whole) >= 1024:
-            amount, times = _without_factors(whole, 0, 1024)
+        integer = _as_integer(quantity)
+        if integer is not None and abs(integer) >= 1024:
+            amount, times = _without_factors(integer, 0, 1024)
             return f"{amount}{_BINARY_NAMES.get(times * 10, '')}"
         family = _DECIMAL
     amount, exponent = _without_factors(quantity.unscaled, quantity.scale, 10)
@@ -198,10 +198,10 @@ def _canonical(quantity: Quantity) -> str:
     return f"{amount}{_DECIMAL_NAMES.get(exponent, '')}"
 
 
-def _whole(quantity: Quantity) -> int | None:
+def _as_integer(quantity: Quantity) -> int | None:
     """Return the amount of a binary quantity if it has no fraction; its scale is never above zero."""
-    whole, rest = divmod(quantity.unscaled, 10**-quantity.scale)
-    return None if rest else whole
+    quotient, rest = divmod(quantity.unscaled, 10**-quantity.scale)
+    return None if rest else quotient
 
 
 def _without_factors(amount: int, exponent: int, factor: int) -> tuple[int, int]:

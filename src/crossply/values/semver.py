@@ -35,10 +35,10 @@ class Version(NamedTuple):
 
 def parse(text: str) -> Version:
     """Read a version; what is missing after the first number counts as zero."""
-    found = compile_go(f"^(?:{_PATTERN})$").search(text) if text.isascii() else None
-    if found is None:
+    match = compile_go(f"^(?:{_PATTERN})$").search(text) if text.isascii() else None
+    if match is None:
         raise InvalidVersion("invalid semantic version")
-    major, minor, patch, prerelease, metadata = (part or "" for part in found.groups())
+    major, minor, patch, prerelease, metadata = (part or "" for part in match.groups())
     numbers = [_number(part) for part in (major, minor, patch)]
     for part in prerelease.split("."):
         if len(part) > 1 and part[0] == "0" and part.isdigit():
@@ -69,10 +69,10 @@ def compare_prereleases(one: str, other: str) -> int:
     """Compare what follows the hyphen, identifier by identifier; a missing one is the least."""
     left, right = one.split("."), other.split(".")
     for index in range(max(len(left), len(right))):
-        mine = left[index] if index < len(left) else ""
-        theirs = right[index] if index < len(right) else ""
-        if mine != theirs:
-            return 1 if _rank(mine) > _rank(theirs) else -1
+        left_part = left[index] if index < len(left) else ""
+        right_part = right[index] if index < len(right) else ""
+        if left_part != right_part:
+            return 1 if _rank(left_part) > _rank(right_part) else -1
     return 0
 
 

@@ -17,9 +17,9 @@ _PART = r"[0-9|x|X|\*]+"
 _IDENTIFIERS = r"[0-9A-Za-z\-]+(?:\.[0-9A-Za-z\-]+)*"
 _VERSION = rf"v?({_PART})(\.{_PART})?(\.{_PART})?(-{_IDENTIFIERS})?(?:\+{_IDENTIFIERS})?"
 _OPERATOR = r"=||!=|>|<|>=|=>|<=|=<|~|~>|\^"
-_ONE = rf"^\s*({_OPERATOR})\s*({_VERSION})\s*$"
+_CONSTRAINT = rf"^\s*({_OPERATOR})\s*({_VERSION})\s*$"
 _RANGE = rf"\s*({_VERSION})\s+-\s+({_VERSION})\s*"
-_EACH = rf"(?:{_OPERATOR})\s*(?:{_VERSION})"
+_CONSTRAINT_IN_GROUP = rf"(?:{_OPERATOR})\s*(?:{_VERSION})"
 _GROUP = rf"^(?:\s*(?:{_OPERATOR})\s*(?:{_VERSION})\s*)(?:(?:\s+|,\s*)(?:{_OPERATOR})\s*(?:{_VERSION})\s*)*$"
 _MAX_TEXT = 10_000
 _ANYTHING = ("x", "X", "*", "")
@@ -71,9 +71,9 @@ def compiled(text: str) -> Callable[[Version], bool]:
 
 def _meets_all(group: tuple[_Constraint, ...], version: Version) -> bool:
     # A pre-release is considered only by a group that mentions one.
-    if version.prerelease and not any(each.version.prerelease for each in group):
+    if version.prerelease and not any(constraint.version.prerelease for constraint in group):
         return False
-    return all(_CHECKS[each.operator](version, each) for each in group)
+    return all(_CHECKS[constraint.operator](version, constraint) for constraint in group)
 
 
 @lru_cache(maxsize=64)
@@ -91,22 +91,22 @@ def _runes(text: str) -> str:
 def _without_ranges(text: str) -> str:
     """Write `1.2 - 3.4` as two comparisons."""
     rewritten = text
-    for found in compile_go(_RANGE).finditer(text):
-        rewritten = rewritten.replace(found.group(), f">= {found.group(1)}, <= {found.group(6)} ", 1)
+    for match in compile_go(_RANGE).finditer(text):
+        rewritten = rewritten.replace(match.group(), f">= {match.group(1)}, <= {match.group(6)} ", 1)
     return rewritten
 
 
 def _group(text: str) -> tuple[_Constraint, ...]:
     if compile_go(_GROUP).search(text) is None:
         raise InvalidConstraint(f"improper constraint: {text}")
-    return tuple(_constraint(found.group()) for found in compile_go(_EACH).finditer(text))
+    return tuple(_constraint(match.group()) for match in compile_go(_CONSTRAINT_IN_GROUP).finditer(text))
 
 
 def _constraint(text: str) -> _Constraint:
-    found = compile_go(_ONE).search(text)
-    if found is None:
+    match = compile_go(_CONSTRAINT).search(text)
+    if match is None:
         raise InvalidConstraint(f"improper constraint: {text}")
-    operator, written, major, minor, patch, prerelease = (part or "" for part in found.groups())
+    operator, written, major, minor, patch, prerelease = (part or "" for part in match.groups())
     try:
         if major in _ANYTHING:
             return _Constraint(operator, parse(f"0.0.0{prerelease}"), True)
@@ -120,29 +120,29 @@ def _constraint(text: str) -> _Constraint:
 
 
 def _is_different(version: Version, constraint: _Constraint) -> bool:
-    wanted = constraint.version
+    bound = constraint.version
     if not constraint.dirty:
-        return compare(version, wanted) != 0
-    if wanted.major != version.major:
+        return compare(version, bound) != 0
+    if bound.major != version.major:
         return True
     if constraint.open_minor:
         return False
-    if wanted.minor != version.minor:
+    if bound.minor != version.minor:
         return True
     if constraint.open_patch:
-        return compare_prereleases(version.prerelease, wanted.prerelease) != 0
-    return wanted.patch != version.patch or compare(version, wanted) != 0
+        return compare_prereleases(version.prerelease, bound.prerelease) != 0
+    return bound.patch != version.patch or compare(version, bound) != 0
 
 
 def _is_greater(version: Version, constraint: _Constraint) -> bool:
-    wanted = constraint.version
-    if constraint.dirty and version.major != wanted.major:
-        return version.major > wanted.major
+    bound = constraint.version
+    if constraint.dirty and version.major != bound.major:
+        return version.major > bound.major
     if constraint.open_minor:
         return False
     if constraint.open_patch:
-        return version.minor > wanted.minor
-    return compare(version, wanted) > 0
+        return version.minor > bound.minor
+    return compare(version, bound) > 0
 
 
 def _is_less(version: Version, constraint: _Constraint) -> bool:
@@ -154,22 +154,22 @@ def _is_greater_or_equal(version: Version, constraint: _Constraint) -> bool:
 
 
 def _is_less_or_equal(version: Version, constraint: _Constraint) -> bool:
-    wanted = constraint.version
+    bound = constraint.version
     if not constraint.dirty:
-        return compare(version, wanted) <= 0
-    if version.major != wanted.major:
-        return version.major < wanted.major
-    return version.minor <= wanted.minor or constraint.open_minor
+        return compare(version, bound) <= 0
+    if version.major != bound.major:
+        return version.major < bound.major
+    return version.minor <= bound.minor or constraint.open_minor
 
 
 def _is_about(version: Version, constraint: _Constraint) -> bool:
     """~1.2.3: the same minor version, or, where that is open, the same major one."""
-    wanted = constraint.version
-    if compare(version, wanted) < 0:
+    bound = constraint.version
+    if compare(version, bound) < 0:
         return False
-    if wanted[:3] == (0, 0, 0) and not constraint.open_minor and not constraint.open_patch:
+    if bound[:3] == (0, 0, 0) and not constraint.open_minor and not constraint.open_patch:
         return True
-    return version.major == wanted.major and (version.minor == wanted.minor or constraint.open_minor)
+    return version.major == bound.major and (version.minor == bound.minor or constraint.open_minor)
 
 
 def _is_equal(version: Version, constraint: _Constraint) -> bool:
@@ -180,16 +180,16 @@ def _is_equal(version: Version, constraint: _Constraint) -> bool:
 
 def _is_compatible(version: Version, constraint: _Constraint) -> bool:
     """^1.2.3: the same leading number that is not zero."""
-    wanted = constraint.version
-    if compare(version, wanted) < 0:
+    bound = constraint.version
+    if compare(version, bound) < 0:
         return False
-    if wanted.major > 0 or constraint.open_minor:
-        return version.major == wanted.major
+    if bound.major > 0 or constraint.open_minor:
+        return version.major == bound.major
     if version.major > 0:
         return False
-    if wanted.minor > 0 or constraint.open_patch:
-        return version.minor == wanted.minor
-    return version.minor == 0 and version.patch == wanted.patch
+    if bound.minor > 0 or constraint.open_patch:
+        return version.minor == bound.minor
+    return version.minor == 0 and version.patch == bound.patch
 
 
 _CHECKS: dict[str, Callable[[Version, _Constraint], bool]] = {

@@ -49,11 +49,11 @@ def parse_problem(text: str, layout: str) -> str | None:
     """Return why a text is not a time of a layout, in Go's words, or None."""
     rest, values = text, []
     for name, pattern in _steps(layout):
-        found = re.match(pattern, rest)
-        if not found:
+        match = re.match(pattern, rest)
+        if not match:
             return f'parsing time "{text}" as "{layout}": cannot parse "{rest}" as "{name}"'
-        values.append(found[0])
-        rest = rest[found.end() :]
+        values.append(match[0])
+        rest = rest[match.end() :]
     if rest:
         return f'parsing time "{text}": extra text: "{rest}"'
     wrong = _out_of_range(values)

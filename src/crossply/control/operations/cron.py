@@ -48,7 +48,7 @@ class CronOperationReconciler:
             return None
         await self._create(cron, decision)
         await self.parents.write(cron, (ACTIVE, SYNCED))
-        return None if decision.look_again is None else Requeue(min(decision.look_again, _LONGEST))
+        return None if decision.requeue_after is None else Requeue(min(decision.requeue_after, _LONGEST))
 
     async def _create(self, cron: Object, decision: Decision) -> None:
         if decision.create is not None:

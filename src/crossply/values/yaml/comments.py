@@ -44,7 +44,7 @@ def _attached(lines: list[str], layout: Layout) -> list[Comment]:
     starts: dict[int, list[Entry]] = {}
     for entry in layout.entries:
         starts.setdefault(entry.line, []).append(entry)
-    found: list[Comment] = []
+    comments: list[Comment] = []
     waiting: list[str] = []
     latest: Path = ()
     for number, line in enumerate(lines):
@@ -52,7 +52,7 @@ def _attached(lines: list[str], layout: Layout) -> list[Comment]:
         if here:
             # What stands above everything is about the whole document, whatever its first key is.
             below = () if here[0] is layout.entries[0] else here[0].path
-            found += [Comment(below, text) for text in waiting]
+            comments += [Comment(below, text) for text in waiting]
             waiting = []
             latest = _owner(here)
         column = _comment_in(line, number, layout)
@@ -60,12 +60,12 @@ def _attached(lines: list[str], layout: Layout) -> list[Comment]:
             continue
         text = line[column:].rstrip()
         if here:
-            found.append(Comment(latest, text, beside=True))
+            comments.append(Comment(latest, text, beside=True))
         elif line[:column].strip() and latest:
-            found.append(Comment(latest, text))
+            comments.append(Comment(latest, text))
         else:
             waiting.append(text)
-    return found + [Comment(END, text) for text in waiting]
+    return comments + [Comment(END, text) for text in waiting]
 
 
 def _owner(entries: list[Entry]) -> Path:
@@ -107,8 +107,8 @@ def dump_with(value: Any, comments: list[Comment]) -> str:
     text = dump(value)
     if not comments:
         return text
-    for wanted in (comments, [comment._replace(beside=False) for comment in comments]):
-        annotated = _annotated(text, wanted)
+    for candidates in (comments, [comment._replace(beside=False) for comment in comments]):
+        annotated = _annotated(text, candidates)
         if annotated is not None and _means(annotated, text):
             return annotated
     return text

@@ -47,10 +47,10 @@ def from_libyaml(error: Any, first_line: int, source: str) -> YamlError:
     """Put an error of PyYAML's C parser into Go's words."""
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
     number = _go_line(error)
-    where = f"line {number}: " if number else ""
+    prefix = f"line {number}: " if number else ""
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     line = first_line + (mark.line if mark is not None else 0)
-    return YamlError(f"yaml: {where}{problem}", place=place(source, line))
+    return YamlError(f"yaml: {prefix}{problem}", place=place(source, line))
 
 
 def _go_line(error: Any) -> int:

@@ -10,15 +10,15 @@ def through_json(number: float) -> int | float:
 
     JSON knows one kind of number: `5.0` and `1e3` are written as integers and come back as integers.
     """
-    whole = _as_json_integer(number)
-    return number if whole is None or not -(1 << 63) <= whole < 1 << 63 else whole
+    integer = _as_json_integer(number)
+    return number if integer is None or not -(1 << 63) <= integer < 1 << 63 else integer
 
 
 def to_yaml(number: float) -> str:
     """Write a float as go-yaml does after the same trip: an integer when JSON wrote one."""
-    whole = _as_json_integer(number)
-    if whole is not None and -(1 << 63) <= whole < 1 << 64:
-        return str(whole)
+    integer = _as_json_integer(number)
+    if integer is not None and -(1 << 63) <= integer < 1 << 64:
+        return str(integer)
     return format_g(repr(number))
 
 
@@ -67,10 +67,10 @@ def _take_apart(text: str) -> tuple[str, str, int]:
     """Split `-1.25e-7` into its sign, its digits without zeros at the ends, and its exponent."""
     sign, text = ("-", text[1:]) if text[0] == "-" else ("", text)
     mantissa, _, power = text.partition("e")
-    whole, _, fraction = mantissa.partition(".")
-    all_digits = whole + fraction
+    integer, _, fraction = mantissa.partition(".")
+    all_digits = integer + fraction
     digits = all_digits.lstrip("0")
-    exponent = int(power or 0) + len(whole) - 1 - (len(all_digits) - len(digits))
+    exponent = int(power or 0) + len(integer) - 1 - (len(all_digits) - len(digits))
     digits = digits.rstrip("0")
     return (sign, digits, exponent) if digits else (sign, "0", 0)
 

@@ -116,10 +116,10 @@ def find_line(root: Node, path: tuple[str | int, ...]) -> int | None:
     for segment in path:
         if node.target is not None:
             node = node.target
-        found = _step(node, segment)
-        if found is None:
+        step = _step(node, segment)
+        if step is None:
             return None
-        line, node = found
+        line, node = step
     return line
 
 
@@ -163,8 +163,8 @@ def question_in_flow(data: bytes, start: Any, closing: str) -> YamlError:
     text = _decoded(data)
     question = max(start.index, text.find("?", start.index))
     line = start.line + len(f"{text[start.index : question]}?".splitlines()) - 1
-    where = f"line {line}: " if line else ""
-    return YamlError(f"yaml: {where}did not find expected ',' or '{closing}'", place=str(line))
+    prefix = f"line {line}: " if line else ""
+    return YamlError(f"yaml: {prefix}did not find expected ',' or '{closing}'", place=str(line))
 
 
 def _decoded(data: bytes) -> str:

@@ -112,14 +112,14 @@ def _fold(text: str, column: int, indent: int, guard: str) -> str:
     start = 0
     at = text.find(" ", max(1, WIDTH + 1 - column))
     while 0 < at < len(text) - 1:
-        spaces_follow = text[at + 1] == " "
-        if text[at - 1] == " " or (spaces_follow and not guard):
+        next_is_space = text[at + 1] == " "
+        if text[at - 1] == " " or (next_is_space and not guard):
             at = text.find(" ", at + 1)
             continue
         pieces.append(text[start:at])
-        pieces.append("\n" + " " * indent + (guard if spaces_follow else ""))
+        pieces.append("\n" + " " * indent + (guard if next_is_space else ""))
         start = at + 1
-        column = indent + (len(guard) if spaces_follow else 0)
+        column = indent + (len(guard) if next_is_space else 0)
         at = text.find(" ", max(start, start + WIDTH + 1 - column))
     return "".join([*pieces, text[start:]])
 

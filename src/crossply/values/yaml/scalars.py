@@ -167,16 +167,16 @@ def resolve_tagged(tag: str, text: str) -> tuple[Any, str]:
         return _binary(text)
     if tag not in _RESOLVABLE:
         return text, ""
-    wanted = "!!" + tag[len(_PREFIX) :]
-    if wanted == "!!timestamp" and is_timestamp(text):
+    expected = "!!" + tag[len(_PREFIX) :]
+    if expected == "!!timestamp" and is_timestamp(text):
         return text, ""
     value = resolve(text)
-    found = _short_tag(value)
-    if found == wanted:
+    actual = _short_tag(value)
+    if actual == expected:
         return value, ""
-    if found == "!!int" and wanted == "!!float" and value < 1 << 63:
+    if actual == "!!int" and expected == "!!float" and value < 1 << 63:
         return float(value), ""
-    return None, f"cannot decode {found} `{text}` as a {wanted}"
+    return None, f"cannot decode {actual} `{text}` as a {expected}"
 
 
 def _short_tag(value: Any) -> str:

@@ -44,8 +44,8 @@ class Document(NamedTuple):
         from crossply.values.yaml.node_tree import compose, find_line
 
         root = compose(self.text, MAX_NODES)
-        found = find_line(root, path) if root is not None else None
-        return None if found is None else self.line + found
+        line = find_line(root, path) if root is not None else None
+        return None if line is None else self.line + line
 
 
 def read_stream(text: str | bytes, source: str = "", *, strict: bool = False) -> list[Document]:
@@ -86,10 +86,10 @@ def read_first(text: str | bytes, source: str = "") -> Document:
 
 def start_of_content(data: bytes) -> int:
     """Where the first document starts that is not blank, with the comments above its separator."""
-    found = _CONTENT.search(data)
+    match = _CONTENT.search(data)
     start = after = 0
     # The line with the content may be the separator itself, as in `--- {kind: A}`.
-    for boundary in _BOUNDARY.finditer(data, 0, found.end() if found else 0):
+    for boundary in _BOUNDARY.finditer(data, 0, match.end() if match else 0):
         start = after if boundary[1] == b"---" else boundary.end()
         after = boundary.end()
     return start

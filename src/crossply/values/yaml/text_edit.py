@@ -16,30 +16,30 @@ from crossply.values.yaml.layout import Layout, Path, layout_of
 from crossply.values.yaml.stream import load, start_of_content
 
 
-def item_inserted(data: bytes, whole: Any, path: Path, index: int) -> str:
+def item_inserted(data: bytes, value: Any, path: Path, index: int) -> str:
     """The text for `whole`: what `data` says, with a further item at `index` of the list at `path`."""
     above, data = _cut(data)
-    items = _at(whole, path)
-    text = _edited(data, whole, lambda lines, layout: _insert(lines, layout, path, index, items[index]))
+    items = _at(value, path)
+    text = _edited(data, value, lambda lines, layout: _insert(lines, layout, path, index, items[index]))
     if text is not None:
         return above + text
     shifts = [((*path, place - 1), (*path, place)) for place in range(index + 1, len(items))]
-    return above + dump_with(whole, moved(read_comments(data), shifts))
+    return above + dump_with(value, moved(read_comments(data), shifts))
 
 
-def item_replaced(data: bytes, whole: Any, path: Path, index: int) -> str:
+def item_replaced(data: bytes, value: Any, path: Path, index: int) -> str:
     """The text for `whole`: what `data` says, with another item at `index` of the list at `path`."""
     above, data = _cut(data)
     comments = read_comments(data)
     item = (*path, index)
     within = [
-        Comment((0, *each.path[len(item) :]), each.text, each.beside)
-        for each in comments
-        if each.path[: len(item)] == item and len(each.path) > len(item)
+        Comment((0, *comment.path[len(item) :]), comment.text, comment.beside)
+        for comment in comments
+        if comment.path[: len(item)] == item and len(comment.path) > len(item)
     ]
-    new = dump_with([_at(whole, item)], within)
-    text = _edited(data, whole, lambda lines, layout: _replace(lines, layout, item, new))
-    return above + (text if text is not None else dump_with(whole, comments))
+    new = dump_with([_at(value, item)], within)
+    text = _edited(data, value, lambda lines, layout: _replace(lines, layout, item, new))
+    return above + (text if text is not None else dump_with(value, comments))
 
 
 def _cut(data: bytes) -> tuple[str, bytes]:
@@ -54,7 +54,7 @@ def _at(value: Any, path: Path) -> Any:
     return value
 
 
-def _edited(data: bytes, whole: Any, edit: Any) -> str | None:
+def _edited(data: bytes, value: Any, edit: Any) -> str | None:
     """The edited text, if it can be edited and means what it should."""
     layout = layout_of(data)
     if layout is None:
@@ -64,7 +64,7 @@ def _edited(data: bytes, whole: Any, edit: Any) -> str | None:
         return None
     text = "\n".join(lines) + "\n"
     try:
-        return text if equal(load(text), whole) else None
+        return text if equal(load(text), value) else None
     except YamlError:
         return None
 
@@ -76,22 +76,22 @@ def _insert(lines: list[str], layout: Layout, path: Path, index: int, item: Any)
     first = places.get((*path, 0))
     if first is None:
         return None
-    where = places[path] + 1 if index == 0 else _end(lines, layout, path)
-    return [*lines[:where], *_indented(dump([item]), _indent(lines[first])), *lines[where:]]
+    line = places[path] + 1 if index == 0 else _end(lines, layout, path)
+    return [*lines[:line], *_indented(dump([item]), _indent(lines[first])), *lines[line:]]
 
 
 def _insert_key(
     lines: list[str], layout: Layout, places: dict[Path, int], path: Path, item: Any
 ) -> list[str] | None:
     """A list that is not there yet comes last in the map it is of."""
-    beside = [each for each in places if len(each) == len(path) and each[:-1] == path[:-1]]
+    beside = [place for place in places if len(place) == len(path) and place[:-1] == path[:-1]]
     if not beside:
         return None
-    where = _end(lines, layout, path[:-1])
+    line = _end(lines, layout, path[:-1])
     return [
-        *lines[:where],
+        *lines[:line],
         *_indented(dump({path[-1]: [item]}), _indent(lines[places[beside[0]]])),
-        *lines[where:],
+        *lines[line:],
     ]
 
 
@@ -105,8 +105,8 @@ def _replace(lines: list[str], layout: Layout, item: Path, new: str) -> list[str
 def _end(lines: list[str], layout: Layout, path: Path) -> int:
     """The line after an entry and all within it; comments below it belong to what follows."""
     inside = [place for place, entry in enumerate(layout.entries) if entry.path[: len(path)] == path]
-    following = layout.entries[inside[-1] + 1 :] if inside else []
-    end = following[0].line if following else _last(lines, layout)
+    later = layout.entries[inside[-1] + 1 :] if inside else []
+    end = later[0].line if later else _last(lines, layout)
     while end and (not lines[end - 1].strip() or lines[end - 1].lstrip().startswith("#")):
         end -= 1
     return end

@@ -16,7 +16,7 @@ from crossply.functions.reply_limits import check_total, current_limits, size_of
 from crossply.values import Object
 from crossply.values import field_path as paths
 from crossply.values.field_path import PathError, PathNotFound
-from crossply.values.field_path_read import follow
+from crossply.values.field_path_read import value_at
 from crossply.values.gojson import dumps
 from crossply.values.merge import MergeOptions, merge
 from crossply.values.protobuf_struct import to_wire
@@ -148,7 +148,7 @@ def _set_value(target: Object, path: str, value: Any, options: MergeOptions | No
     paths.set_value(target, path, None)
     segments = paths.parse(path)
     if segments:
-        follow(target, segments[:-1])[segments[-1]] = value
+        value_at(target, segments[:-1])[segments[-1]] = value
     return value
 
 
