@@ -26,7 +26,7 @@ class DecodeError(Exception):
         self.field = ""
 
     def within(self, struct: str, field: str) -> Self:
-        """Return a copy with one more field around the value; the innermost struct is the one that is named."""
+        """Return a copy with one more field around the value; the innermost struct is named."""
         copy = type(self)(*self.args)
         copy.struct = self.struct or struct
         copy.field = f"{field}.{self.field}" if self.field else field
