@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crossply.cli.framework.command import Command, Flag, Invocation
 from crossply.cli.framework.file_flags import input_file, output_file, read_object, write_output
-from crossply.convert.claim import claim_to_composite
+from crossply.convert.claim import CompositeOptions, claim_to_composite
 from crossply.errors import CrossplyError
 from crossply.values.yaml import dump
 
@@ -15,7 +15,7 @@ _LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 def run(invocation: Invocation) -> int:
     """Convert one claim."""
     claim = read_object(invocation, "cannot unmarshal Claim").value
-    options = Wishes(
+    options = CompositeOptions(
         name=invocation["name"] or "",
         kind=invocation["kind"] or "",
         direct=invocation["direct"] and not invocation["no-direct"],
