@@ -14,9 +14,9 @@ from crossply.cli.controller.package_flags import runtime_settings
 from crossply.cli.controller.replica_flags import shards_of, timing_of
 from crossply.cli.framework.command import Invocation, UsageError
 from crossply.cli.framework.parser import Parsed, parse
-from crossply.control.composites.circuit import Limits
 from crossply.control.options import Options
 from crossply.control.package_manager.settings import PackageSettings
+from crossply.control.plane import CircuitLimits
 from crossply.control.runtimes.package_runtimes import PackageRuntimes
 from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig
@@ -48,7 +48,7 @@ def test_flags_of_crossplane_say_how_much_and_how_often() -> None:
     words = ["--max-reconcile-rate=7", "--min-poll-interval=5s", "--circuit-breaker-burst=3.5"]
     words += ["--circuit-breaker-refill-rate=0.5", "--circuit-breaker-cooldown=1m"]
     assert options_of(called(*words)) == KEPT._replace(
-        concurrency=7, shortest_poll=5.0, circuit=Limits(burst=3.5, refill=0.5, cooldown=60.0)
+        concurrency=7, shortest_poll=5.0, circuit=CircuitLimits(burst=3.5, refill=0.5, cooldown=60.0)
     )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.control.composites.circuit import Circuit, Limits
+from crossply.control.composites.circuit_breaker import CircuitBreaker
+from crossply.control.plane import CircuitLimits
 
 KEY = ("ns", "xr")
 
@@ -22,8 +23,8 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def circuit(clock) -> Circuit:
-    return Circuit(Limits(burst=5, refill=1, cooldown=300, probe=30), clock)
+def circuit(clock) -> CircuitBreaker:
+    return CircuitBreaker(CircuitLimits(burst=5, refill=1, cooldown=300, probe=30), clock)
 
 
 def xr(size: int = 1, references: int = 0, **metadata) -> dict:
@@ -31,7 +32,7 @@ def xr(size: int = 1, references: int = 0, **metadata) -> dict:
     return {"metadata": metadata, "spec": {"size": size, "crossplane": engine}}
 
 
-def runs(circuit: Circuit, times: int) -> int:
+def runs(circuit: CircuitBreaker, times: int) -> int:
     """How many of so many wishes to run are granted at once."""
     return sum(circuit.spend(KEY, xr()) == 0 for _ in range(times))
 

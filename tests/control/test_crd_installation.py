@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from crossply.control.definitions.core_crds import core_crds
-from crossply.control.definitions.crd_installation import completed, install_crd
+from crossply.control.definitions.installation import completed, install_crd
 from crossply.control.kinds import CRD
 from crossply.values.deepcopy import deepcopy
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.control.operations.brake import (
+from crossply.control.operations.operation_rate_limit import (
     CLOSED,
     LOOP,
     TOO_MANY,
-    Brake,
-    BrakeLimits,
+    OperationRateLimit,
+    OperationRateLimits,
     Rate,
     is_written_by_operation,
 )
@@ -39,7 +39,7 @@ EACH, TOTAL = Rate(3.0, 10.0), Rate(100.0, 1.0)
 
 def braked(each=EACH, total=TOTAL):
     clock = Clock()
-    return Brake(BrakeLimits(each, total), clock), clock
+    return OperationRateLimit(OperationRateLimits(each, total), clock), clock
 
 
 def made(brake, obj, times):

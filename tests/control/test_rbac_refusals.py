@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from crossply.compose.errors import ComposeError
-from crossply.control.definitions.grants import Composed, Place, explained, grant, refusal_in
-from crossply.control.definitions.service_account import explain_refusal
+from crossply.control.composites.service_account import explain_refusal
+from crossply.control.rbac_grants import Composed, Place, explained, grant, refusal_in
 from crossply.kinds.definition import parse_definition
 
 IN_NAMESPACE = (

@@ -13,20 +13,20 @@ import pytest
 
 from crossply.control.kinds import EVENT, SECRET
 from crossply.control.shared_secret import data_of
-from crossply.control.usages.view import USAGE
-from crossply.control.webhooks.address import WebhookSettings
-from crossply.control.webhooks.certificates import LIFE, new_certificate
-from crossply.control.webhooks.configuration import CONFIGURATIONS, LEFT, url_in
-from crossply.control.webhooks.configuration import NAME as CONFIGURATION
-from crossply.control.webhooks.crossplanes import NAME as CROSSPLANES
-from crossply.control.webhooks.secret import NAME as TLS
-from crossply.control.webhooks.secret import (
+from crossply.control.usages.usage import USAGE
+from crossply.control.webhooks.certificate_secret import NAME as TLS
+from crossply.control.webhooks.certificate_secret import (
     SharedCertificate,
     certificate_files,
     read_certificate,
     selection_in,
 )
-from crossply.control.webhooks.webhooks import CannotFollow
+from crossply.control.webhooks.certificates import LIFE, new_certificate
+from crossply.control.webhooks.configuration import CONFIGURATIONS, LEFT, url_in
+from crossply.control.webhooks.configuration import NAME as CONFIGURATION
+from crossply.control.webhooks.crossplane_configuration import NAME as CROSSPLANES
+from crossply.control.webhooks.webhook_address import WebhookSettings
+from crossply.control.webhooks.webhook_service import CannotFollow
 from crossply.kube import informer
 from crossply.kube.client import Client
 from crossply.kube.failures import AlreadyExists, KubeError

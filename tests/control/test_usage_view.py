@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.control.usages.index import protects
-from crossply.control.usages.view import (
+from crossply.control.usages.usage import (
     CLUSTER_USAGE,
     FINALIZER,
     LEGACY_USAGE,
@@ -14,7 +13,8 @@ from crossply.control.usages.view import (
     details_of,
     read_usage,
 )
-from crossply.control.webhooks.review import in_use_message, next_step
+from crossply.control.usages.usage_index import protects
+from crossply.control.webhooks.usage_review import in_use_message, next_step
 
 OF = {"apiVersion": "example.org/v1", "kind": "Bucket", "resourceRef": {"name": "logs"}}
 ELSEWHERE = {**OF, "resourceRef": {"name": "logs", "namespace": "other"}}

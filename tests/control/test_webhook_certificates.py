@@ -11,10 +11,10 @@ import aiohttp
 import pytest
 
 from crossply.control.shared_secret import data_of
-from crossply.control.webhooks.address import WebhookSettings, find_address
+from crossply.control.webhooks.certificate_secret import certificate_files, read_certificate
 from crossply.control.webhooks.certificates import LIFE, new_certificate
-from crossply.control.webhooks.secret import certificate_files, read_certificate
-from crossply.control.webhooks.server import PATH, CannotListen, WebhookServer
+from crossply.control.webhooks.webhook_address import WebhookSettings, find_address
+from crossply.control.webhooks.webhook_server import PATH, CannotListen, WebhookServer
 
 NAMES = ("127.0.0.1", "hooks.crossplane-system.svc")
 NOW = datetime.now(UTC)

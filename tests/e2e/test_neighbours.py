@@ -10,8 +10,8 @@ from collections import Counter, deque
 import pytest
 
 from crossply.compose.messages import SEVERITY_FATAL, Requirements, ResourceSelector, Response, Result
-from crossply.control.composites.circuit import Circuit
-from crossply.control.composites.dependencies import UNSETTLED
+from crossply.control.composites.circuit_breaker import CircuitBreaker
+from crossply.control.dependencies import UNSETTLED
 from crossply.control.kinds import OPERATION
 from crossply.control.options import Options
 from crossply.values.bounded_cache import BoundedCache
@@ -97,7 +97,7 @@ async def test_nothing_is_remembered_of_a_composite_resource_that_is_gone(own_se
         assert not is_remembered(s)
 
     def is_remembered(s):
-        circuits = [each for each in gc.get_objects() if isinstance(each, Circuit)]
+        circuits = [each for each in gc.get_objects() if isinstance(each, CircuitBreaker)]
         return any((s.id, "mine") in each for each in circuits)
 
     async with scenario_with(own_server, Options()) as s:

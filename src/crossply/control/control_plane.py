@@ -16,11 +16,10 @@ from crossply.control.definitions import standing_roles
 from crossply.control.definitions.controllers import definition_controllers
 from crossply.control.definitions.core_crds import core_crds
 from crossply.control.definitions.crd_indexes import CRD_METADATA
-from crossply.control.definitions.crd_installation import install_crd
-from crossply.control.full_server import installed
+from crossply.control.definitions.installation import install_crd, install_or_keep
 from crossply.control.kinds import COMPOSITION, CRD, NAMESPACE, REVISION
 from crossply.control.operations.controllers import operation_controllers
-from crossply.control.operations.crds import operation_crds
+from crossply.control.operations.operation_crds import operation_crds
 from crossply.control.options import Options
 from crossply.control.package_manager.controllers import package_controllers, revision_controllers
 from crossply.control.package_manager.package_fetcher import PackageFetcher
@@ -29,8 +28,8 @@ from crossply.control.plane import plane_for
 from crossply.control.runtimes.container_setup import ImageSettings
 from crossply.control.runtimes.runtimes import Runtimes
 from crossply.control.start_progress import report_start, start_progress
-from crossply.control.webhooks.address import WebhookSettings
 from crossply.control.webhooks.usage_protection import UsageProtection
+from crossply.control.webhooks.webhook_address import WebhookSettings
 from crossply.functions.remote import read_certificate
 from crossply.kube.client import Client
 from crossply.kube.sharding import ShardOwner, SingleReplica
@@ -70,7 +69,7 @@ class ControlPlane:
         self._plane = replace(
             plane_for(client, self._functions(images)),
             shards=shards or SingleReplica(),
-            keeper=client.acting_as(options.keeper) if options.keeper else None,
+            as_installer=client.acting_as(options.keeper) if options.keeper else client,
             capabilities=_capabilities(options),
             circuit=options.circuit,
             concurrency=options.concurrency,
@@ -164,7 +163,7 @@ class ControlPlane:
 
     def _declare_controllers(self) -> list[Controller]:
         plane, packages = self._plane, self._options.packages
-        fetching = PackageFetcher(plane.keeping, packages)
+        fetching = PackageFetcher(plane.as_installer, packages)
         return [
             *definition_controllers(plane),
             *package_controllers(plane, Identities(fetching), self._options.rollout),
@@ -174,12 +173,17 @@ class ControlPlane:
 
     async def _install(self) -> None:
         """Apply the CRDs of the kinds that make a control plane, and the namespace that they count on."""
-        client = self._plane.keeping
+        client = self._plane.as_installer
         await asyncio.gather(
-            installed(client, NAMESPACE, HOME, client.apply(NAMESPACE, HOME, MANAGER)),
-            *([] if self._plane.keeper else [standing_roles.install(client, MANAGER)]),
+            install_or_keep(client, NAMESPACE, HOME, client.apply(NAMESPACE, HOME, MANAGER)),
+            *([] if self._options.keeper else [standing_roles.install(client, MANAGER)]),
             *(
-                installed(self._plane.client, CRD, crd, install_crd(self._plane.client, client, crd, MANAGER))
+                install_or_keep(
+                    self._plane.as_controller,
+                    CRD,
+                    crd,
+                    install_crd(self._plane.as_controller, client, crd, MANAGER),
+                )
                 for crd in self._crds()
             ),
         )

@@ -9,6 +9,8 @@ import orjson
 from crossply.control.last_applied import contains, covers
 from crossply.values import Object
 
+CROSSPLANE = "crossplane"
+"""The field manager that Crossplane and its successors write definitions and their CRDs as."""
 BEFORE_FIRST_APPLY = "before-first-apply"
 
 

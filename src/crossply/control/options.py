@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 from crossply.control.calls.pipeline_functions import CALL_SECONDS
 from crossply.control.calls.runner_factory import CallSettings
-from crossply.control.composites.circuit import Limits
 from crossply.control.package_manager.settings import PackageSettings
-from crossply.control.plane import MOST_COMPOSED
+from crossply.control.plane import MOST_COMPOSED, CircuitLimits
 from crossply.control.runtimes.runtimes import RuntimeSettings
 from crossply.functions.host_access import HostAccess
 from crossply.kube.backoff import RetryPauses
@@ -25,7 +24,7 @@ class Options(NamedTuple):
     """The annotation for polling cannot ask for fewer seconds."""
     retry: RetryPauses = RetryPauses()
     """How long a reconcile that failed waits for the next, unless a watch wakes it."""
-    circuit: Limits = Limits()
+    circuit: CircuitLimits = CircuitLimits()
     function_seconds: float = CALL_SECONDS
     """How long a call of a function may take."""
     calls: CallSettings = CallSettings()

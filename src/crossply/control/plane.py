@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from crossply.compose.messages import CAPABILITIES
 from crossply.control.calls.pipeline_functions import PipelineFunctions
-from crossply.control.composites.circuit import Limits
-from crossply.control.composites.dependencies import Dependencies
-from crossply.control.composites.published_schemas import PublishedSchemas
+from crossply.control.dependencies import Dependencies
 from crossply.control.event_recorder import Recorder
+from crossply.control.published_schemas import PublishedSchemas
 from crossply.kube.backoff import RetryPauses
 from crossply.kube.client import Client
 from crossply.kube.discovery import Discovery
@@ -21,11 +21,27 @@ from crossply.values.timestamps import current_timestamp
 MOST_COMPOSED = 10_000
 
 
+class CircuitLimits(NamedTuple):
+    """How often a composite resource may be composed without an edit."""
+
+    burst: float = 100.0
+    refill: float = 1.0
+    """Tokens a second."""
+    cooldown: float = 300.0
+    probe: float = 30.0
+    """The seconds between two runs while the circuit is open."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plane:
     """Clients, informers, functions and settings; built once, before any controller."""
 
-    client: Client
+    as_controller: Client
+    """The controllers' own rights: they read everything, and write what users see of it."""
+    as_composer: Client
+    """The rights for composed resources: a definition's service account, or the controllers themselves."""
+    as_installer: Client
+    """The rights for what no Composition may touch: CRDs, roles, revisions."""
     discovery: Discovery
     informers: SharedInformers
     recorder: Recorder
@@ -36,7 +52,7 @@ class Plane:
     functions: PipelineFunctions = field(default_factory=PipelineFunctions)
     capabilities: tuple[int, ...] = CAPABILITIES
     """What functions are offered."""
-    circuit: Limits = field(default_factory=Limits)
+    circuit: CircuitLimits = field(default_factory=CircuitLimits)
     concurrency: int = 32
     """So many objects of a kind are reconciled at once."""
     most_composed: int = MOST_COMPOSED
@@ -46,31 +62,19 @@ class Plane:
     shortest_poll: float = 1.0
     """The annotation for polling cannot ask for fewer seconds."""
     now: Callable[[], str] = current_timestamp
-    reporting: Client | None = None
-    """Who writes to composite resources themselves where `client` acts as somebody else."""
-    keeper: Client | None = None
-    """Who writes what no Composition may touch, where that is another user than who composes."""
 
     @property
-    def keeping(self) -> Client:
-        """Who writes what definitions and Compositions stand for: CRDs, roles, revisions."""
-        return self.keeper or self.client
-
-    @property
-    def acts_for_account(self) -> bool:
-        """Whether `client` impersonates a service account: then nothing that the controllers read counts."""
-        return self.reporting is not None
-
-    @property
-    def own(self) -> Client:
-        """The controllers themselves, also where `client` acts as somebody else."""
-        return self.reporting or self.client
+    def composes_as_account(self) -> bool:
+        """Whether composed resources are written as a service account, which may read less."""
+        return self.as_composer is not self.as_controller
 
 
 def plane_for(client: Client, functions: PipelineFunctions | None = None) -> Plane:
-    """What controllers need, all by one client."""
+    """A plane with one client for everything, which is the only replica."""
     informers = SharedInformers(client)
     return Plane(
+        client,
+        client,
         client,
         Discovery(client),
         informers,

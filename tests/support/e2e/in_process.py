@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 from crossply.control.control_plane import ControlPlane
 from crossply.control.options import Options
-from crossply.control.webhooks.address import WebhookSettings
+from crossply.control.webhooks.webhook_address import WebhookSettings
 from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig
 from tests.support.e2e.scenario import Scenario, scenario_on

@@ -141,15 +141,15 @@ WORK_FLAGS = (
 
 def options_of(invocation: Invocation) -> Options:
     """What the flags say."""
-    from crossply.control.composites.circuit import Limits
     from crossply.control.options import Options
+    from crossply.control.plane import CircuitLimits
 
     return Options(
         concurrency=max(invocation["max-concurrent-reconciles"], 1),
         most_composed=max(invocation["max-composed-resources"], 1),
         shortest_poll=invocation["min-poll-interval"],
         function_seconds=invocation["function-timeout"],
-        circuit=Limits(
+        circuit=CircuitLimits(
             burst=invocation["circuit-breaker-burst"],
             refill=invocation["circuit-breaker-refill-rate"],
             cooldown=invocation["circuit-breaker-cooldown"],

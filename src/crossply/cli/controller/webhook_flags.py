@@ -6,7 +6,7 @@ from crossply.cli.framework.command import Flag, Invocation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from crossply.control.webhooks.address import WebhookSettings
+    from crossply.control.webhooks.webhook_address import WebhookSettings
 
 _PORT_BEHIND_A_SERVICE = 9443
 
@@ -47,7 +47,7 @@ WEBHOOK_FLAGS = (
 
 def webhook_settings(invocation: Invocation) -> WebhookSettings | None:
     """What the flags say; None for no webhooks."""
-    from crossply.control.webhooks.address import WebhookSettings
+    from crossply.control.webhooks.webhook_address import WebhookSettings
 
     if not invocation["enable-webhooks"]:
         return None

@@ -16,10 +16,9 @@ from crossply.control.claims.sync import (
     claim_reference,
     referenced_name,
 )
-from crossply.control.composites.awaited import SETTLING_SECONDS, awaited_after, takes_effect_later
-from crossply.control.composites.dependencies import Interest
 from crossply.control.composites.kind import kind_of
 from crossply.control.controller import Controller, Spec, Watch
+from crossply.control.dependencies import SETTLING_SECONDS, Interest, awaited_after, takes_effect_later
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition

@@ -42,12 +42,12 @@ from crossply.control.claims.sync import (
     spec_of,
 )
 from crossply.control.composites.connection_secrets import propagate, published_at, withdraw
-from crossply.control.composites.dependencies import Interest
-from crossply.control.definitions.grants import explained
+from crossply.control.dependencies import Interest
 from crossply.control.kinds import SECRET
 from crossply.control.last_applied import LastApplied
 from crossply.control.managed_fields import holds, updates_as_applied, upgrade_to_apply
 from crossply.control.plane import Plane
+from crossply.control.rbac_grants import explained
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition
 from crossply.kube.failures import KubeError, NotServed
@@ -122,7 +122,7 @@ class ClaimReconciler:
             return
         if owner_elsewhere(claim, xr, self._binding) or is_retained(xr, self._binding):
             return
-        await self._plane.client.delete(self._composite, name_of(xr), uid=uid_of(xr))
+        await self._plane.as_controller.delete(self._composite, name_of(xr), uid=uid_of(xr))
 
     async def _bound(self, claim: Object) -> Object | None:
         """The composite resource that the claim refers to, if it exists."""
@@ -135,7 +135,7 @@ class ClaimReconciler:
             return found
         try:
             # It may be too new for the watch to have told us.
-            return await self._plane.client.get(self._composite, name)
+            return await self._plane.as_controller.get(self._composite, name)
         except NotServed:
             return None
         except KubeError as problem:
@@ -193,7 +193,7 @@ class ClaimReconciler:
         patch = updates_as_applied(xr, CLAIM_MANAGER) or upgrade_to_apply(xr, CLAIM_MANAGER)
         if not patch:
             return xr
-        written = await self._plane.client.patch_json(self._composite, name_of(xr), patch)
+        written = await self._plane.as_controller.patch_json(self._composite, name_of(xr), patch)
         self._xrs.record_write(written)
         return written
 
@@ -207,7 +207,7 @@ class ClaimReconciler:
 
     async def _patch(self, claim: Object, change: Object) -> Object:
         name, namespace = name_of(claim), namespace_of(claim)
-        written = await self._plane.client.patch_merge(self._kind, name, change, namespace, MANAGER)
+        written = await self._plane.as_controller.patch_merge(self._kind, name, change, namespace, MANAGER)
         self._claims.record_write(written)
         return written
 
@@ -217,7 +217,7 @@ class ClaimReconciler:
         is_free = xr is not None and claim_reference(xr, self._binding) is None
         body = guarded(wish, xr) if xr is not None and is_free else wish
         try:
-            written = await self._plane.client.apply(self._composite, body, CLAIM_MANAGER)
+            written = await self._plane.as_controller.apply(self._composite, body, CLAIM_MANAGER)
         except KubeError as problem:
             raise problem.within("cannot apply composite resource") from None
         self._applied.remember(written, wish)
@@ -227,7 +227,7 @@ class ClaimReconciler:
     async def _create(self, wish: Object) -> Object:
         """Make the composite resource, unless somebody else just did."""
         try:
-            written = await self._plane.client.create(self._composite, wish, CLAIM_MANAGER)
+            written = await self._plane.as_controller.create(self._composite, wish, CLAIM_MANAGER)
         except KubeError as problem:
             raise problem.within("cannot create composite resource") from None
         self._xrs.record_write(written)
@@ -274,7 +274,9 @@ class ClaimReconciler:
         """Let the claim go; its composite resource stays as it is, for another claim to bind."""
         if claim_reference(xr, self._binding) is not None:
             patch = release_patch(self._binding)
-            self._xrs.record_write(await self._plane.client.patch_merge(self._composite, name_of(xr), patch))
+            self._xrs.record_write(
+                await self._plane.as_controller.patch_merge(self._composite, name_of(xr), patch)
+            )
         self._tell(claim, NORMAL, RELEASE, "Successfully released composite resource, which is retained")
         await self._remove_finalizer(claim)
 
@@ -290,7 +292,7 @@ class ClaimReconciler:
         version = xr["metadata"]["resourceVersion"] if is_free else ""
         name, uid = name_of(xr), uid_of(xr)
         try:
-            await self._plane.client.delete(
+            await self._plane.as_controller.delete(
                 self._composite, name, propagation=propagation, uid=uid, resource_version=version
             )
         except NotServed:
@@ -310,7 +312,7 @@ class ClaimReconciler:
         if wish == claim.get("status"):
             return
         body = {**claim, "status": wish}
-        self._claims.record_write(await self._plane.client.update_status(self._kind, body, MANAGER))
+        self._claims.record_write(await self._plane.as_controller.update_status(self._kind, body, MANAGER))
 
     async def _fail(self, claim: Object, reason: str, message: str, cause: CrossplyError) -> NoReturn:
         """Tell on the claim what went wrong, and give up until the next try."""

@@ -28,7 +28,7 @@ from crossply.compose.messages import (
     Response,
     Snapshot,
 )
-from crossply.control.composites.dependencies import Interest
+from crossply.control.dependencies import Interest
 from crossply.control.kinds import CRD, SECRET
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
@@ -125,7 +125,7 @@ class ClusterReads:
 
     async def _read(self, selector: ResourceSelector) -> list[Snapshot]:
         interest = await self._note(selector)
-        client = self._plane.client
+        client = self._plane.as_composer
         if selector.match_name is not None:
             obj = await client.get(interest.kind, selector.match_name, selector.namespace or "")
             return [] if obj is None else [Snapshot(obj)]
@@ -140,14 +140,14 @@ class ClusterReads:
         kind = await self.find_kind(ref.api_version, ref.kind)
         namespace = ref.namespace if kind.namespaced else ""
         self._interests.add(Interest(kind, namespace, ref.name))
-        obj = await self._plane.client.get(kind, ref.name, namespace)
+        obj = await self._plane.as_composer.get(kind, ref.name, namespace)
         if obj is None:
             raise NotFound(f'{kind.plural} "{ref.name}" not found')
         return obj
 
     async def _secret(self, fetch: FetchSecret) -> dict[str, bytes]:
         self._interests.add(Interest(SECRET, fetch.namespace, fetch.name))
-        secret = await self._plane.client.get(SECRET, fetch.name, fetch.namespace)
+        secret = await self._plane.as_composer.get(SECRET, fetch.name, fetch.namespace)
         if secret is None:
             raise NotFound(f'secrets "{fetch.name}" not found')
         return decode_data(secret)

@@ -25,8 +25,8 @@ from crossply.compose.metadata import controller_of, name_of, namespace_of, text
 from crossply.compose.observed import Observed
 from crossply.compose.reconcile import CANNOT_OBSERVE
 from crossply.control.composites.connection_secrets import find_secret
-from crossply.control.composites.dependencies import Interest
 from crossply.control.composites.few_at_once import few_at_once
+from crossply.control.dependencies import Interest
 from crossply.control.kinds import SECRET
 from crossply.control.last_applied import LastApplied
 from crossply.control.plane import Plane
@@ -56,7 +56,7 @@ class ComposedStore:
         self._plane = plane
         self._composite = composite
         self._enqueue = enqueue
-        self._selection = Selection(labels=LABEL, metadata_only=plane.acts_for_account)
+        self._selection = Selection(labels=LABEL, metadata_only=plane.composes_as_account)
         self._caches: dict[Kind, Informer] = {}
         self._snapshots: BoundedCache[tuple[Kind, str, str], tuple[bytes, Snapshot]] = BoundedCache(
             _SNAPSHOT_BYTES
@@ -68,7 +68,7 @@ class ComposedStore:
         """Everything the composite resource refers to that exists."""
         references = [each for each in machinery.read(xr, machinery.references) or () if each.get("name")]
         observing = [partial(self._observe, reference, namespace_of(xr)) for reference in references]
-        if self._plane.acts_for_account:
+        if self._plane.composes_as_account:
             found = await asyncio.gather(*few_at_once(observing))
         else:
             found = [await observe() for observe in observing]
@@ -93,10 +93,10 @@ class ComposedStore:
             )
         namespace = namespace if kind.namespaced else ""
         cache = await self.follow(kind)
-        data = None if self._plane.acts_for_account else cache.get(namespace, name)
+        data = None if self._plane.composes_as_account else cache.get(namespace, name)
         if data is None:
             try:
-                obj = await self._plane.client.get(kind, name, namespace)
+                obj = await self._plane.as_composer.get(kind, name, namespace)
             except KubeError as problem:
                 raise problem.within(CANNOT_GET) from None
             return Snapshot(obj) if obj is not None else None

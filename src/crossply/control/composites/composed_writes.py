@@ -12,8 +12,8 @@ from crossply.compose.errors import ComposeError
 from crossply.compose.metadata import labels_of, name_of, namespace_of, uid_of
 from crossply.compose.naming import COMPOSED_MANAGER, composed_manager
 from crossply.control.composites.composed_store import ComposedStore
-from crossply.control.composites.dependencies import Interest
 from crossply.control.composites.few_at_once import few_at_once
+from crossply.control.dependencies import Interest
 from crossply.control.managed_fields import is_applied, upgrade_to_apply
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
@@ -70,10 +70,10 @@ class ComposedWrites:
             version = obj["metadata"]["resourceVersion"]
             if labels:
                 change = {"metadata": {"labels": labels, "resourceVersion": version}}
-                detached = await self._plane.client.patch_merge(kind, name, change, namespace)
+                detached = await self._plane.as_composer.patch_merge(kind, name, change, namespace)
                 version = detached["metadata"]["resourceVersion"]
             doing = "delete composed resource"
-            await self._plane.client.delete(kind, name, namespace, "Foreground", uid_of(obj), version)
+            await self._plane.as_composer.delete(kind, name, namespace, "Foreground", uid_of(obj), version)
         except KubeError as problem:
             if problem.status != 404:
                 raise ComposeError(
@@ -89,7 +89,7 @@ class ComposedWrites:
         kind = await self._plane.discovery.kind_for(wish.get("apiVersion", ""), wish.get("kind", ""))
         if live is not None:
             live = await self._take_over(kind, live, manager)
-        result = await self._plane.client.apply(kind, _based_on(live, wish), manager)
+        result = await self._plane.as_composer.apply(kind, _based_on(live, wish), manager)
         if live is not None:
             result = await self._take_over(kind, result, manager)
         self._applied.remember(result, wish)
@@ -111,7 +111,7 @@ class ComposedWrites:
         patch = upgrade_to_apply(live, ours)
         if not patch:
             return live
-        return await self._plane.client.patch_json(kind, name_of(live), patch, namespace_of(live))
+        return await self._plane.as_composer.patch_json(kind, name_of(live), patch, namespace_of(live))
 
 
 def _based_on(live: Object | None, wish: Object) -> Object:

@@ -38,7 +38,7 @@ class PublishFailed(CrossplyError):
 async def find_secret(plane: Plane, owner: Object) -> Object | None:
     """The connection secret that an object names, if it names one that exists."""
     namespace, name = secret_place(owner)
-    return await plane.client.get(SECRET, name, namespace) if name else None
+    return await plane.as_composer.get(SECRET, name, namespace) if name else None
 
 
 async def publish(plane: Plane, xr: Object, details: Mapping[str, bytes], live: Object | None) -> str | None:
@@ -61,7 +61,7 @@ async def _write_details(plane: Plane, xr: Object, details: Mapping[str, bytes],
         return False
     data = encoded(details)
     if live is None:
-        await plane.client.create(SECRET, new_secret(xr, namespace, name, data), MANAGER)
+        await plane.as_composer.create(SECRET, new_secret(xr, namespace, name, data), MANAGER)
         return True
     check_controllable(live, uid_of(xr))
     held = live.get("data") or {}
@@ -69,7 +69,7 @@ async def _write_details(plane: Plane, xr: Object, details: Mapping[str, bytes],
     if not missing:
         return False
     body = {"metadata": _controlled(live, xr), "data": missing}
-    await plane.client.patch_merge(SECRET, name, body, namespace, MANAGER)
+    await plane.as_composer.patch_merge(SECRET, name, body, namespace, MANAGER)
     return True
 
 
@@ -79,15 +79,15 @@ async def propagate(plane: Plane, xr: Object, claim: Object) -> bool:
         return False
     source = await _source(plane, xr)
     namespace, name = secret_place(claim)
-    live, data = await plane.client.get(SECRET, name, namespace), source.get("data") or {}
+    live, data = await plane.as_composer.get(SECRET, name, namespace), source.get("data") or {}
     if live is None:
-        await plane.client.create(SECRET, new_secret(claim, namespace, name, data), MANAGER)
+        await plane.as_composer.create(SECRET, new_secret(claim, namespace, name, data), MANAGER)
         return True
     check_controllable(live, uid_of(claim))
     if (live.get("data") or {}) == data:
         return False
     body = {**live, "metadata": {**live["metadata"], **_controlled(live, claim)}, "data": data}
-    await plane.client.update(SECRET, body, MANAGER)
+    await plane.as_composer.update(SECRET, body, MANAGER)
     return True
 
 
@@ -98,7 +98,7 @@ async def withdraw(plane: Plane, claim: Object) -> None:
     if found is None or owner is None or owner.get("uid") != uid_of(claim):
         return
     version = found["metadata"]["resourceVersion"]
-    await plane.client.delete(
+    await plane.as_composer.delete(
         SECRET, name_of(found), namespace_of(found), uid=uid_of(found), resource_version=version
     )
 

@@ -48,7 +48,7 @@ async def _claim_of(plane: Plane, xr: Object) -> Object | None:
         return None
     try:
         kind = await plane.discovery.kind_for(ref["apiVersion"], ref["kind"])
-        return await plane.own.get(kind, ref["name"], ref.get("namespace", ""))
+        return await plane.as_controller.get(kind, ref["name"], ref.get("namespace", ""))
     except CrossplyError:
         # The composite resource has the same event. A claim that cannot be read now does not get it.
         return None

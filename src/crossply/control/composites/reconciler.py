@@ -40,24 +40,23 @@ from crossply.compose.pipeline import PipelineReport
 from crossply.compose.recipe import Recipe
 from crossply.compose.reconcile import Reconciled, Settings, reconcile
 from crossply.compose.selection import Selected
-from crossply.control.composites.awaited import awaited_after, takes_effect_later
-from crossply.control.composites.circuit import Circuit
+from crossply.control.composites.circuit_breaker import CircuitBreaker
 from crossply.control.composites.cluster_reads import ClusterReads
 from crossply.control.composites.composed_store import ComposedStore, count_owners
 from crossply.control.composites.composed_writes import ComposedWrites
 from crossply.control.composites.connection_secrets import PublishFailed, find_secret, publish
-from crossply.control.composites.dependencies import Interest
 from crossply.control.composites.events import record_events
 from crossply.control.composites.polling import poll_interval, spread
 from crossply.control.composites.run_guard import RunGuard
 from crossply.control.composites.selecting import Compositions
+from crossply.control.composites.service_account import explain_refusal
 from crossply.control.composites.watched_refs import WatchedRefsField
 from crossply.control.composites.writes import FINALIZER, CompositeWrites
 from crossply.control.controller import Requeue, Waiting
-from crossply.control.definitions.grants import Composed, Place
-from crossply.control.definitions.service_account import explain_refusal
+from crossply.control.dependencies import Interest, awaited_after, takes_effect_later
 from crossply.control.kinds import SECRET
 from crossply.control.plane import Plane
+from crossply.control.rbac_grants import Composed, Place
 from crossply.kinds.definition import Definition
 from crossply.kube.discovery import Discovery, UnknownKind
 from crossply.kube.failures import KubeError
@@ -85,7 +84,7 @@ class CompositeReconciler:
         compositions: Compositions,
         composed: ComposedStore,
         cache: Informer,
-        circuit: Circuit,
+        circuit: CircuitBreaker,
         enqueue: Enqueue,
     ) -> None:
         self.plane = plane

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crossply.control.definitions.defined_kinds import MANAGER
 from crossply.control.kinds import CRD
+from crossply.control.managed_fields import CROSSPLANE as MANAGER
 from crossply.control.plane import Plane
 from crossply.kube.kind import Kind
 from crossply.schema.watched_refs import has_watched_refs, with_watched_refs
@@ -20,7 +20,7 @@ class WatchedRefsField:
     async def is_served(self) -> bool:
         """Whether the API server knows the field. If not, it is added, and served soon."""
         if not self._is_served:
-            crd = await self._plane.keeping.get(CRD, self._kind.resource)
+            crd = await self._plane.as_installer.get(CRD, self._kind.resource)
             self._is_served = crd is not None and has_watched_refs(crd)
             if crd is not None and not self._is_served:
                 version = crd["metadata"]["resourceVersion"]
@@ -28,5 +28,5 @@ class WatchedRefsField:
                     "metadata": {"resourceVersion": version},
                     "spec": {"versions": with_watched_refs(crd)["spec"]["versions"]},
                 }
-                await self._plane.keeping.patch_merge(CRD, self._kind.resource, body, "", MANAGER)
+                await self._plane.as_installer.patch_merge(CRD, self._kind.resource, body, "", MANAGER)
         return self._is_served

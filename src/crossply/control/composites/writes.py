@@ -37,7 +37,7 @@ class CompositeWrites:
                 change["metadata"][key] = wish["metadata"][key]
         if wish.get("spec") != xr.get("spec"):
             change["spec"] = merge_patch_to(wish["spec"], xr.get("spec") or {})
-        client = self._plane.own
+        client = self._plane.as_controller
         return self._learnt(await client.patch_merge(self._kind, name_of(xr), change, namespace_of(xr)))
 
     async def status(self, live: Object, status: Object) -> Object:
@@ -52,7 +52,9 @@ class CompositeWrites:
             "metadata": identity,
             "status": status,
         }
-        written = await self._plane.own.apply(self._kind, body, COMPOSITE_MANAGER, subresource="status")
+        written = await self._plane.as_controller.apply(
+            self._kind, body, COMPOSITE_MANAGER, subresource="status"
+        )
         return self._learnt(written)
 
     async def remove_finalizer(self, xr: Object) -> None:
@@ -60,7 +62,7 @@ class CompositeWrites:
         left = [each for each in xr["metadata"].get("finalizers") or () if each != FINALIZER]
         version = xr["metadata"]["resourceVersion"]
         body = {"metadata": {"finalizers": left or None, "resourceVersion": version}}
-        await self._plane.own.patch_merge(self._kind, name_of(xr), body, namespace_of(xr))
+        await self._plane.as_controller.patch_merge(self._kind, name_of(xr), body, namespace_of(xr))
 
     def latest(self, xr: Object) -> Object:
         """The composite resource as it was last written."""

@@ -14,6 +14,8 @@ from crossply.control.controller import (
     indexed_by,
     owned_by,
 )
+from crossply.control.definitions.claim_offer_reconciler import ClaimOfferReconciler
+from crossply.control.definitions.composition_reconciler import CompositionReconciler
 from crossply.control.definitions.crd_indexes import (
     BY_CLAIM_CRD,
     BY_COMPOSITE_CRD,
@@ -21,12 +23,10 @@ from crossply.control.definitions.crd_indexes import (
     CRD_METADATA,
     add_crd_index,
 )
-from crossply.control.definitions.definition import DefinitionReconciler
+from crossply.control.definitions.definition_reconciler import DefinitionReconciler
 from crossply.control.definitions.kind_roles import KindRoles, owned_roles
-from crossply.control.definitions.offered import ClaimOfferReconciler
-from crossply.control.definitions.pipelines import PipelineReconciler
-from crossply.control.definitions.publication import BY_DEFINITION, PublicationReconciler
-from crossply.control.definitions.revision import CompositionReconciler
+from crossply.control.definitions.pipeline_reconciler import PipelineReconciler
+from crossply.control.definitions.publication_reconciler import BY_DEFINITION, PublicationReconciler
 from crossply.control.kinds import (
     APPLICATION_DEFINITION,
     CLUSTER_ROLE,

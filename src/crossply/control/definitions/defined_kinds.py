@@ -10,6 +10,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Generic, Protocol, TypeVar
 
+import orjson
+
 from crossply.compose.events import StatusCondition
 from crossply.compose.metadata import controller_of, finalizers_of
 from crossply.control.conditions import with_conditions
@@ -18,14 +20,14 @@ from crossply.control.definitions.protected_crds import check_adoptable, check_d
 from crossply.control.finalizers import add_finalizer, remove_finalizer
 from crossply.control.kinds import CRD
 from crossply.control.last_applied import LastApplied
-from crossply.control.managed_fields import is_applied, updates_as_applied
+from crossply.control.managed_fields import CROSSPLANE, is_applied, updates_as_applied
 from crossply.control.plane import Plane
 from crossply.kinds.composition import TypeRef
 from crossply.kube.kind import Kind
 from crossply.schema.watched_refs import keep_watched_refs
 from crossply.values import Object
 
-MANAGER = "crossplane"
+MANAGER = CROSSPLANE
 OFFERED_FINALIZER = "offered.apiextensions.crossplane.io"
 """Keeps a definition until its claims are gone."""
 COMPOSITE_TYPE = "compositeResourceType"
@@ -72,12 +74,12 @@ class DefinedKinds(Generic[K]):
 
     async def hold(self, definition: Object) -> Object:
         """Keep a definition from going before we let it go."""
-        client = self._plane.keeping
+        client = self._plane.as_installer
         return await add_finalizer(client, self._definitions, definition, self._finalizer, MANAGER)
 
     async def let_go(self, definition: Object) -> Object:
         """Let a definition go, as far as we are concerned."""
-        client = self._plane.keeping
+        client = self._plane.as_installer
         return await remove_finalizer(client, self._definitions, definition, self._finalizer, MANAGER)
 
     async def apply_crd(self, crd: Object) -> tuple[Object, bool]:
@@ -87,14 +89,14 @@ class DefinedKinds(Generic[K]):
         """
         check_definable(crd["metadata"]["name"])
         crd = {key: value for key, value in crd.items() if key != "status"}  # that is the API server's
-        live = await self._plane.client.get(CRD, crd["metadata"]["name"])
+        live = await self._plane.as_controller.get(CRD, crd["metadata"]["name"])
         crd = keep_watched_refs(crd, live)
         if live is not None and (self._applied.refresh(live, crd) or is_applied(live, crd, MANAGER)):
             return live, False
         if live is not None:
             check_adoptable(live)
             await self._take_over(live)
-        written = await self._plane.keeping.apply(CRD, crd, MANAGER)
+        written = await self._plane.as_installer.apply(CRD, crd, MANAGER)
         self._applied.remember(written, crd)
         return written, True
 
@@ -102,7 +104,7 @@ class DefinedKinds(Generic[K]):
         """Own what was written by updates, as Crossplane does, so that it goes with what it came from."""
         patch = updates_as_applied(live, MANAGER)
         if patch:
-            await self._plane.keeping.patch_json(CRD, live["metadata"]["name"], patch)
+            await self._plane.as_installer.patch_json(CRD, live["metadata"]["name"], patch)
 
     def running(self, name: str) -> K | None:
         """The kind that runs for a definition."""
@@ -145,7 +147,7 @@ class DefinedKinds(Generic[K]):
         self, definition: Object, crd_name: str, served: str, run: Callable[[], Awaitable[None]]
     ) -> None:
         """Run a kind beside the replica that serves it, once the API server knows this version."""
-        crd = await self._plane.client.get(CRD, crd_name)
+        crd = await self._plane.as_controller.get(CRD, crd_name)
         if crd is None or not is_served_for(crd, definition):
             # Whoever serves it writes to the definition when it is: we will hear of that.
             return
@@ -169,7 +171,7 @@ class DefinedKinds(Generic[K]):
             updated["status"]["controllers"] = {**_NOTHING_CONTROLLED, **before, **_types(controlled)}
         if updated["status"] == definition.get("status"):
             return definition
-        return await self._plane.keeping.update_status(self._definitions, updated, MANAGER)
+        return await self._plane.as_installer.update_status(self._definitions, updated, MANAGER)
 
 
 def _types(controlled: dict[str, TypeRef]) -> Object:
@@ -201,3 +203,16 @@ def is_served_for(crd: Object, definition: Object) -> bool:
         and is_controlled_by(crd, definition)
         and why_protected(crd["metadata"]["name"]) is None
     )
+
+
+async def empty(plane: Plane, kind: Kind, run: Callable[[], Awaitable[None]]) -> None:
+    """Delete all objects of a kind, and wait until none is left."""
+    listed = [orjson.loads(data)["metadata"] for data in (await plane.as_controller.list(kind)).items]
+    if not listed:
+        return
+    # After a restart nobody would work off their finalizers.
+    await run()
+    for metadata in listed:
+        if not metadata.get("deletionTimestamp"):
+            await plane.as_controller.delete(kind, metadata["name"], metadata.get("namespace", ""))
+    raise Waiting(f"waiting for {len(listed)} objects of {kind.resource} to be gone")

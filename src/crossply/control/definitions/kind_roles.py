@@ -61,7 +61,7 @@ class KindRoles:
 
     async def _write(self, owner: Object, role: Object) -> None:
         try:
-            self._roles.record_write(await self._plane.keeping.apply(CLUSTER_ROLE, role, MANAGER))
+            self._roles.record_write(await self._plane.as_installer.apply(CLUSTER_ROLE, role, MANAGER))
         except Forbidden as problem:
             # We may not grant what we do not have: the kinds work all the same, for those who may use them.
             message = f"cannot apply ClusterRole {role['metadata']['name']}: {problem}"

@@ -11,8 +11,8 @@ import logging
 import operator
 
 from crossply.compose.metadata import name_of
+from crossply.control.definitions.installation import install_or_keep
 from crossply.control.definitions.kind_roles import LABEL
-from crossply.control.full_server import installed
 from crossply.control.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING
 from crossply.kube.client import Client
 from crossply.kube.failures import Conflict, Forbidden
@@ -70,7 +70,7 @@ async def install(client: Client, manager: str) -> None:
     desired = [(CLUSTER_ROLE, role) for role in standing_roles()]
     desired.append((CLUSTER_ROLE_BINDING, standing_binding()))
     await asyncio.gather(
-        *(installed(client, kind, obj, _install(client, kind, obj, manager)) for kind, obj in desired)
+        *(install_or_keep(client, kind, obj, _install(client, kind, obj, manager)) for kind, obj in desired)
     )
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from crossply.control.controller import Controller, Spec, by_name, controller_name
 from crossply.control.kinds import CRON_OPERATION, OPERATION
-from crossply.control.operations.cron import CronOperationReconciler
-from crossply.control.operations.operation import OperationReconciler
-from crossply.control.operations.watch import WatchOperations
+from crossply.control.operations.cron_operation_reconciler import CronOperationReconciler
+from crossply.control.operations.operation_reconciler import OperationReconciler
+from crossply.control.operations.watch_operations import WatchOperations
 from crossply.control.plane import Plane
 
 

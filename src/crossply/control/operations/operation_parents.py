@@ -64,7 +64,7 @@ class OperationParents:
     async def create(self, parent: Object, operation: Object) -> None:
         """Create an Operation, unless it exists: then it was created for the same cause."""
         try:
-            self._operations.record_write(await self._plane.keeping.create(OPERATION, operation))
+            self._operations.record_write(await self._plane.as_installer.create(OPERATION, operation))
         except AlreadyExists:
             return
         except CrossplyError as problem:
@@ -77,7 +77,7 @@ class OperationParents:
         doing = "garbage collect" if reason == GARBAGE_COLLECT else "delete running"
         for name in names:
             try:
-                await self._plane.keeping.delete(OPERATION, name)
+                await self._plane.as_installer.delete(OPERATION, name)
             except CrossplyError as problem:
                 raise await self._failed(parent, reason, f'{doing} Operation "{name}"', problem) from None
 
@@ -97,7 +97,7 @@ class OperationParents:
         current = self.get(name_of(parent))
         if current is not None and current.get("status") == written["status"]:
             return
-        self.informer.record_write(await self._plane.keeping.update_status(self._kind, written))
+        self.informer.record_write(await self._plane.as_installer.update_status(self._kind, written))
 
 
 def _quoted(operation: Object) -> str:

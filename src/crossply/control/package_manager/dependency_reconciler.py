@@ -62,12 +62,12 @@ class DependencyReconciler:
 
     async def reconcile(self, name: str) -> Requeue | None:
         """Install what is missing in the Lock."""
-        lock = await self._plane.client.get(LOCK, name)
+        lock = await self._plane.as_controller.get(LOCK, name)
         if lock is None:
             return None
         packages = read_lock(lock)
         write = add_finalizer if packages else remove_finalizer
-        lock = await write(self._plane.keeping, LOCK, lock, FINALIZER, MANAGER)
+        lock = await write(self._plane.as_installer, LOCK, lock, FINALIZER, MANAGER)
         if not packages:
             await self._tell(lock, None)
             return None
@@ -92,7 +92,7 @@ class DependencyReconciler:
         if condition is not None:
             told = with_conditions(lock, (condition,), self._plane.now())["status"]
         if told != status:
-            await self._plane.keeping.update_status(LOCK, {**lock, "status": told}, MANAGER)
+            await self._plane.as_installer.update_status(LOCK, {**lock, "status": told}, MANAGER)
 
     async def _install(self, packages: list[Locked]) -> bool:
         """Install what is missing, a part of it at a time; whether there is more."""
@@ -130,7 +130,7 @@ class DependencyReconciler:
         """The packages that are installed already."""
         found: Present = {}
         for kind in sorted(kinds & _KINDS.keys()):
-            for data in (await self._plane.client.list(_KINDS[kind])).items:
+            for data in (await self._plane.as_controller.list(_KINDS[kind])).items:
                 package = orjson.loads(data)
                 try:
                     source, _ = source_and_version(package["spec"].get("package", ""))
@@ -155,7 +155,7 @@ class DependencyReconciler:
             "spec": {"package": f"{source}{'@' if version.startswith('sha256:') else ':'}{version}"},
         }
         try:
-            await self._plane.keeping.create(kind, body, MANAGER)
+            await self._plane.as_installer.create(kind, body, MANAGER)
         except AlreadyExists:
             return
         except CrossplyError as problem:
@@ -169,7 +169,7 @@ class DependencyReconciler:
         registry = parse(source).registry
         if registry in {_registry_of(each.source) for each in packages}:
             return
-        configs = [orjson.loads(data) for data in (await self._plane.client.list(IMAGE_CONFIG)).items]
+        configs = [orjson.loads(data) for data in (await self._plane.as_controller.list(IMAGE_CONFIG)).items]
         named = {_registry_of(prefix) for config in configs for prefix in prefixes(config)}
         if registry not in named and not await is_public_host(host_of(registry)):
             raise DependencyError(

@@ -137,7 +137,7 @@ class Establisher:
         name = (revision.get("status") or {}).get("tlsServerSecretName")
         if not name:
             raise NoCertificate("waiting for package runtime controller to set revision's webhook TLS secret")
-        secret = await self._plane.keeping.get(SECRET, name, self._namespace)
+        secret = await self._plane.as_installer.get(SECRET, name, self._namespace)
         data = (secret or {}).get("data") or {}
         certificate = data.get("ca.crt") or data.get("tls.crt")
         if not certificate:
@@ -150,7 +150,7 @@ class Establisher:
             raise AlreadyControlled(f"{name_of(obj)} is already controlled by the control plane itself", {})
         if kind.kind == CRD.kind:
             check_definable(name_of(obj))
-        live = await self._plane.keeping.get(kind, name_of(obj))
+        live = await self._plane.as_installer.get(kind, name_of(obj))
         try:
             references = owners(live, name_of(obj), revision, active)
         except AlreadyControlled as problem:
@@ -163,7 +163,7 @@ class Establisher:
 
     async def _managed_wish(self, obj: Object, definition: Object) -> _DesiredObject:
         """A CRD that Crossplane's definition controls: it stays so, and there may be none."""
-        live = await self._plane.keeping.get(CRD, name_of(obj))
+        live = await self._plane.as_installer.get(CRD, name_of(obj))
         if live is None or covers(live["spec"], obj["spec"]):
             return _DesiredObject(MANAGED_DEFINITION, orjson.dumps(obj), definition, True, [])
         references = live["metadata"].get("ownerReferences") or []
@@ -176,19 +176,19 @@ class Establisher:
         if owner.get("kind") != revision["kind"]:
             return
         kind = await self._plane.discovery.kind_for(revision["apiVersion"], revision["kind"])
-        other = await self._plane.keeping.get(kind, str(owner.get("name")))
+        other = await self._plane.as_installer.get(kind, str(owner.get("name")))
         if other is None:
             raise AlreadyControlled(f"{problem}. {owner.get('name')} no longer exists", owner) from None
         if labels_of(other).get(PACKAGE) == labels_of(revision).get(PACKAGE):
             raise Waiting(f"waiting for {name_of(other)} to release what it controls: {problem}") from None
 
     async def _try(self, wish: _DesiredObject) -> None:
-        await self._plane.keeping.apply(wish.kind, wish.data, MANAGER, dry_run=True)
+        await self._plane.as_installer.apply(wish.kind, wish.data, MANAGER, dry_run=True)
 
     async def _write(self, wish: _DesiredObject, active: bool) -> Object | None:
         """The metadata of the object as it is then; None where it is not there, and not ours to make."""
         if active and not wish.is_there:
-            return _important(await self._plane.keeping.apply(wish.kind, wish.data, MANAGER))
+            return _important(await self._plane.as_installer.apply(wish.kind, wish.data, MANAGER))
         # Whoever controls it says what it is like; we only say that it is ours, too.
         if wish.live is not None and not _has(wish.live, wish.references):
             return _important(await self._own(wish.kind, wish.live, wish.references))
@@ -196,14 +196,14 @@ class Establisher:
 
     async def _release(self, ref: Object, revision: Object) -> None:
         kind = await self._plane.discovery.kind_for(ref["apiVersion"], ref["kind"])
-        live = await self._plane.keeping.get(kind, ref["name"])
+        live = await self._plane.as_installer.get(kind, ref["name"])
         references = None if live is None else released(live, revision)
         if live is not None and references is not None:
             await self._own(kind, live["metadata"], references)
 
     async def _own(self, kind: Kind, metadata: Object, references: list[Object]) -> Object:
         body = {"metadata": {"ownerReferences": references, "resourceVersion": metadata["resourceVersion"]}}
-        return await self._plane.keeping.patch_merge(kind, metadata["name"], body, "", MANAGER)
+        return await self._plane.as_installer.patch_merge(kind, metadata["name"], body, "", MANAGER)
 
 
 def _desired(obj: Object, revision: Object) -> Object:

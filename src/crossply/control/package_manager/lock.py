@@ -62,26 +62,26 @@ class PackageLock:
             before = packages.get(entry["name"])
             if before != entry:
                 packages[entry["name"]] = entry
-                lock = await self._plane.keeping.update(LOCK, {**lock, "packages": [*packages.values()]})
+                lock = await self._plane.as_installer.update(LOCK, {**lock, "packages": [*packages.values()]})
         is_new = before is None or before.get("source") != entry["source"]
         return standing(read_lock(lock), entry["name"], is_new)
 
     async def leave(self, name: str) -> None:
         """Have a revision in the Lock no longer."""
         async with self._turn:
-            lock = await self._plane.client.get(LOCK, NAME)
+            lock = await self._plane.as_controller.get(LOCK, NAME)
             packages = (lock or {}).get("packages") or []
             left = [each for each in packages if each.get("name") != name]
             if lock is not None and len(left) < len(packages):
-                await self._plane.keeping.update(LOCK, {**lock, "packages": left})
+                await self._plane.as_installer.update(LOCK, {**lock, "packages": left})
 
     async def _get(self) -> Object:
-        lock = await self._plane.client.get(LOCK, NAME)
+        lock = await self._plane.as_controller.get(LOCK, NAME)
         if lock is not None:
             return lock
         body = {"apiVersion": LOCK.api_version, "kind": LOCK.kind, "metadata": {"name": NAME}}
         with suppress(AlreadyExists):
-            return await self._plane.keeping.create(LOCK, body)
+            return await self._plane.as_installer.create(LOCK, body)
         return await self._get()
 
 

@@ -27,11 +27,11 @@ MANAGED_DEFINITION = Kind(
 
 async def managed_definitions(plane: Plane, revision: Object) -> dict[str, Object]:
     """The metadata of those that the package of a revision brought, by name."""
-    if await plane.client.get(CRD, MANAGED_DEFINITION.resource) is None:
+    if await plane.as_controller.get(CRD, MANAGED_DEFINITION.resource) is None:
         return {}
     package = package_owner(revision) or {}
     owners = {uid_of(revision), package.get("uid")}
-    listed = await plane.client.list_selected(MANAGED_DEFINITION, Selection(metadata_only=True))
+    listed = await plane.as_controller.list_selected(MANAGED_DEFINITION, Selection(metadata_only=True))
     found = [orjson.loads(data) for data in listed.items]
     return {name_of(each): each["metadata"] for each in found if owners & _owners_of(each)}
 

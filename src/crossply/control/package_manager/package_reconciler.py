@@ -180,7 +180,7 @@ class PackageReconciler:
                 check_controller(live, package)
                 # Decided about this very state: somebody may have activated it since.
                 wish["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"]
-            written = await self._plane.keeping.apply(self._kind.revision, wish, MANAGER)
+            written = await self._plane.as_installer.apply(self._kind.revision, wish, MANAGER)
         except CrossplyError as problem:
             raise self._told(package, INSTALL, problem.within("cannot apply package revision")) from None
         return self._learnt(self.revisions, written)
@@ -190,7 +190,9 @@ class PackageReconciler:
             version = each["metadata"]["resourceVersion"]
             change = {"metadata": {"resourceVersion": version}, "spec": {"desiredState": state}}
             try:
-                written = await self._plane.keeping.patch_merge(self._kind.revision, name_of(each), change)
+                written = await self._plane.as_installer.patch_merge(
+                    self._kind.revision, name_of(each), change
+                )
             except CrossplyError as problem:
                 told = f"cannot update the desired state of package revisions to {state.lower()}"
                 raise self._told(package, TRANSITION, problem.within(told)) from None
@@ -200,7 +202,7 @@ class PackageReconciler:
         if not name:
             return
         try:
-            await self._plane.keeping.delete(self._kind.revision, name)
+            await self._plane.as_installer.delete(self._kind.revision, name)
         except CrossplyError as problem:
             told = "cannot garbage collect old package revision"
             raise self._told(package, COLLECT, problem.within(told)) from None
@@ -227,7 +229,7 @@ class PackageReconciler:
 
     async def _write_status(self, stored: Object, package: Object) -> None:
         if package.get("status") != stored.get("status"):
-            written = await self._plane.keeping.update_status(self._kind.package, package)
+            written = await self._plane.as_installer.update_status(self._kind.package, package)
             self._learnt(self.packages, written)
 
     def _told(self, package: Object, reason: str, problem: CrossplyError) -> CrossplyError:

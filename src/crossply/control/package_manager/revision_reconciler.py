@@ -132,7 +132,7 @@ class PackageRevisionReconciler:
         return None if known is None or known.until == math.inf else Requeue(_DAY)
 
     async def _look_at(self, name: str) -> None:
-        revision = await self._plane.client.get(self._kind.revision, name)
+        revision = await self._plane.as_controller.get(self._kind.revision, name)
         if revision is None:
             self.forget(name)
         elif is_paused(revision):
@@ -149,12 +149,12 @@ class PackageRevisionReconciler:
         """Keep a revision from going before it has left the Lock, or let it go."""
         kind = self._kind.revision
         write = add_finalizer if held else remove_finalizer
-        return await write(self._plane.keeping, kind, revision, FINALIZER, MANAGER)
+        return await write(self._plane.as_installer, kind, revision, FINALIZER, MANAGER)
 
     async def _patch(self, revision: Object, metadata: Object) -> Object:
         version = revision["metadata"]["resourceVersion"]
         body = {"metadata": {**metadata, "resourceVersion": version}}
-        return await self._plane.keeping.patch_merge(
+        return await self._plane.as_installer.patch_merge(
             self._kind.revision, name_of(revision), body, "", MANAGER
         )
 
@@ -178,7 +178,7 @@ class PackageRevisionReconciler:
     async def _tell(self, look: _Reconcile, condition: StatusCondition) -> None:
         told = with_conditions({**look.revision, "status": look.status}, (condition,), self._plane.now())
         if told["status"] != look.revision.get("status"):
-            await self._plane.keeping.update_status(self._kind.revision, told, MANAGER)
+            await self._plane.as_installer.update_status(self._kind.revision, told, MANAGER)
 
     async def _steps(self, look: _Reconcile) -> None:
         if not look.is_active:

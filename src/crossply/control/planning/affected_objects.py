@@ -91,7 +91,7 @@ class AffectedObjects:
         for xr in await self._instances(governed):
             key = key_of(governed.kind, name_of(xr), namespace_of(xr))
             try:
-                await self._plane.client.patch_merge(governed.kind, key.name, {}, key.namespace)
+                await self._plane.as_controller.patch_merge(governed.kind, key.name, {}, key.namespace)
             except Invalid as problem:
                 message = f"would not be valid any more: {problem}"
                 self.refused.append(Node(key, xr, NONE, error=message, hint=_INVALID_HINT))
@@ -107,12 +107,12 @@ class AffectedObjects:
                 key = key_of(governed.kind, name_of(obj), namespace_of(obj))
                 self.held[key] = "must be deleted first: its definition waits for it"
             else:
-                await self._plane.client.delete(governed.kind, name_of(obj), namespace_of(obj))
+                await self._plane.as_controller.delete(governed.kind, name_of(obj), namespace_of(obj))
         if not (waits and instances):
-            await self._plane.client.delete(CRD, governed.kind.resource)
+            await self._plane.as_controller.delete(CRD, governed.kind.resource)
 
     async def _instances(self, governed: Governed) -> list[Object]:
-        return [orjson.loads(data) for data in (await self._plane.client.list(governed.kind)).items]
+        return [orjson.loads(data) for data in (await self._plane.as_controller.list(governed.kind)).items]
 
 
 def uses(governed: Governed, xr: Object, composition: str) -> bool:

@@ -52,7 +52,7 @@ class GovernedKinds:
         """Read every definition."""
         for kind in DEFINITIONS:
             try:
-                listed = await self._plane.client.list(kind)
+                listed = await self._plane.as_controller.list(kind)
             except NotServed:
                 continue
             for data in listed.items:

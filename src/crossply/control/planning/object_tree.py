@@ -135,7 +135,7 @@ class Forest:
         if known is not None:
             return Pair(known.before, known.now)
         async with self._room:
-            live = await self._plane.client.get(kind, key.name, key.namespace)
+            live = await self._plane.as_controller.get(kind, key.name, key.namespace)
         return Pair(live, live)
 
     async def _grow(self, node: Node, governed: Governed, pair: Pair) -> None:

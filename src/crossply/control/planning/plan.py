@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 from crossply.compose.metadata import name_of, namespace_of, text_in
 from crossply.control.composites.selecting import Compositions
-from crossply.control.definitions.pipelines import mark_all
-from crossply.control.definitions.revision import CompositionReconciler
+from crossply.control.definitions.composition_reconciler import CompositionReconciler
+from crossply.control.definitions.pipeline_reconciler import mark_all
 from crossply.control.kinds import COMPOSITION, DEFINITION, FUNCTION, NAMESPACE, REVISION
 from crossply.control.plane import Plane
 from crossply.control.planning.affected_objects import AffectedObjects

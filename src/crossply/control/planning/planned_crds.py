@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crossply.control.definitions.defined_kinds import MANAGER
-from crossply.control.definitions.definition import granted_by
+from crossply.control.definitions.definition_reconciler import granted_by
 from crossply.control.definitions.kind_roles import roles_for
 from crossply.control.kinds import (
     APPLICATION_DEFINITION,

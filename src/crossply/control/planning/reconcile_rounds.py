@@ -116,7 +116,7 @@ class ReconcileRounds:
 
     async def _once(self, governed: Governed, key: ObjectKey) -> None:
         for tries_left in reversed(range(_TRIES)):
-            obj = await self._plane.client.get(governed.kind, key.name, key.namespace)
+            obj = await self._plane.as_controller.get(governed.kind, key.name, key.namespace)
             if obj is None or metadata_of(obj).get("deletionTimestamp"):
                 return
             try:

@@ -52,5 +52,5 @@ async def start_container_runtime(
         cache.subscribe(lambda *told: wake())
     ours, deployment_configs, image_configs = caches
     settings = ContainerSettings(ours, RuntimeConfigs(deployment_configs, image_configs))
-    images = RevisionImages(PackageFetcher(plane.keeping, place.packages), place.store())
+    images = RevisionImages(PackageFetcher(plane.as_installer, place.packages), place.store())
     return ContainerRuntime(plane, revisions, images, settings, credentials)

@@ -18,9 +18,9 @@ async def keep_binding(plane: Plane, revision: Object, namespace: str, account: 
     """Bind the service account that a provider runs as to the provider's own role, if it is not yet."""
     wish = binding_for(revision, namespace, account)
     try:
-        live = await plane.keeping.get(CLUSTER_ROLE_BINDING, name_of(wish))
+        live = await plane.as_installer.get(CLUSTER_ROLE_BINDING, name_of(wish))
         if live is None or not contains(live, wish):
-            await plane.keeping.apply(CLUSTER_ROLE_BINDING, wish, MANAGER)
+            await plane.as_installer.apply(CLUSTER_ROLE_BINDING, wish, MANAGER)
     except Forbidden as problem:
         # Whoever installed us may want to grant providers their rights by hand.
         told = f"cannot apply ClusterRoleBinding {name_of(wish)}: {problem}"

@@ -91,7 +91,9 @@ class RuntimeReconciler:
         status = {**(revision.get("status") or {}), **verdict.prepared.status}
         wish = with_conditions({**revision, "status": status}, (verdict.condition,), self._plane.now())
         if wish["status"] != revision.get("status"):
-            self._revisions.record_write(await self._plane.keeping.update_status(self._revisions.kind, wish))
+            self._revisions.record_write(
+                await self._plane.as_installer.update_status(self._revisions.kind, wish)
+            )
 
 
 def _failed(problem: CrossplyError, prepared: Prepared) -> _Outcome:

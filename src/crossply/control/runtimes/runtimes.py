@@ -73,8 +73,8 @@ class Runtimes:
         """Who knows where functions are; None where that is left to DNS."""
         self._images = images
         self._containers: ContainerRuntime | None = None
-        self.credentials = Credentials(plane.keeping, own)
-        self._caches = SharedInformers(plane.keeping)
+        self.credentials = Credentials(plane.as_installer, own)
+        self._caches = SharedInformers(plane.as_installer)
         self._objects: RuntimeObjects | None = None
         self._controllers: list[Controller] = []
 
@@ -135,7 +135,7 @@ class Runtimes:
     async def _begin_deployments(self) -> None:
         """What Deployments need: the objects that there are, and what says how they are to be."""
         namespace = self._around.namespace
-        self._objects = RuntimeObjects(self._plane.keeping, self._caches, namespace)
+        self._objects = RuntimeObjects(self._plane.as_installer, self._caches, namespace)
         configs = self._plane.informers.acquire(RUNTIME_CONFIG)
         image_configs = self._plane.informers.acquire(IMAGE_CONFIG)
         secrets = self._caches.acquire(SECRET, Selection(namespace, metadata_only=True))
@@ -151,7 +151,7 @@ class Runtimes:
         if configs.get("", DEFAULT) is None:
             with suppress(AlreadyExists):
                 body = {"apiVersion": RUNTIME_CONFIG.api_version, "kind": RUNTIME_CONFIG.kind}
-                await self._plane.keeping.create(
+                await self._plane.as_installer.create(
                     RUNTIME_CONFIG, {**body, "metadata": {"name": DEFAULT}}, MANAGER
                 )
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from crossply.control.plane import Plane
-from crossply.control.usages.controller import UsageControllers
-from crossply.control.usages.index import Usages
-from crossply.control.webhooks.address import WebhookSettings
-from crossply.control.webhooks.webhooks import Webhooks
+from crossply.control.usages.controllers import UsageControllers
+from crossply.control.usages.usage_index import Usages
+from crossply.control.webhooks.webhook_address import WebhookSettings
+from crossply.control.webhooks.webhook_service import Webhooks
 
 
 class UsageProtection:

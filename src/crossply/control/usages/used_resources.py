@@ -6,8 +6,8 @@ import orjson
 
 from crossply.compose.metadata import controller_of, name_of, namespace_of
 from crossply.control.plane import Plane
-from crossply.control.usages.view import Party, Usage
-from crossply.control.usages.watches import Presence, Selected, Served, Wait, Watches
+from crossply.control.usages.awaited_resources import AwaitedResources, Presence, Selected, Served, Wait
+from crossply.control.usages.usage import Usage, UsageResource
 from crossply.errors import CrossplyError
 from crossply.kube.discovery import UnknownKind
 from crossply.kube.failures import NotServed
@@ -17,7 +17,7 @@ from crossply.values import Object
 from crossply.values.goformat import sprintf
 
 
-class PartyMissing(CrossplyError):
+class ResourceMissing(CrossplyError):
     """A resource that a Usage names or selects is not there; the Usage is looked at again when it comes."""
 
     code = "CP-810"
@@ -29,10 +29,10 @@ class PartyMissing(CrossplyError):
         """What to wait for; nothing where only another spec can help."""
 
 
-class Parties:
+class UsedResources:
     """Looks for resources that Usages are about."""
 
-    def __init__(self, plane: Plane, watches: Watches) -> None:
+    def __init__(self, plane: Plane, watches: AwaitedResources) -> None:
         self._plane = plane
         self._watches = watches
 
@@ -47,20 +47,21 @@ class Parties:
         kind, namespace = await self._used_address(usage)
         return kind, await self._get(kind, namespace, usage.of)
 
-    async def find(self, party: Party) -> tuple[Kind, Object]:
+    async def find(self, party: UsageResource) -> tuple[Kind, Object]:
         """A resource as it is at this moment."""
         kind, namespace = await self._address(party)
         return kind, await self._get(kind, namespace, party)
 
-    async def select(self, usage: Usage, party: Party) -> Object:
+    async def select(self, usage: Usage, party: UsageResource) -> Object:
         """A reference to the first resource that the selector of a party finds."""
         if not party.selects:
-            raise PartyMissing("no selector defined for resolving")
+            raise ResourceMissing("no selector defined for resolving")
         kind = await self._kind(party)
         selector = ",".join(f"{key}={value}" for key, value in sorted(party.labels.items()))
         selection = Selection(party.namespace if kind.namespaced else "", selector, metadata_only=True)
         candidates = [
-            orjson.loads(data) for data in (await self._plane.client.list_selected(kind, selection)).items
+            orjson.loads(data)
+            for data in (await self._plane.as_controller.list_selected(kind, selection)).items
         ]
         for obj in candidates:
             if not party.same_controller or _same_controller(obj, usage.obj):
@@ -68,41 +69,41 @@ class Parties:
         message = sprintf("no %q found matching labels: %q", [party.kind, dict(party.labels)])
         if candidates:
             message += " and with same controller reference"
-        raise PartyMissing(message, (Selected(kind, selection),))
+        raise ResourceMissing(message, (Selected(kind, selection),))
 
     async def _used_address(self, usage: Usage) -> tuple[Kind, str]:
         """Where the used resource is; a namespaced Usage protects nothing that is cluster scoped."""
         kind, namespace = await self._address(usage.of)
         if usage.kind.namespaced and not kind.namespaced:
-            raise PartyMissing(f"{usage.of.kind} is cluster scoped: use a ClusterUsage to protect it")
+            raise ResourceMissing(f"{usage.of.kind} is cluster scoped: use a ClusterUsage to protect it")
         return kind, namespace
 
-    async def _address(self, party: Party) -> tuple[Kind, str]:
+    async def _address(self, party: UsageResource) -> tuple[Kind, str]:
         kind = await self._kind(party)
         if kind.namespaced and not party.namespace:
-            raise PartyMissing("an empty namespace may not be set when a resource name is provided")
+            raise ResourceMissing("an empty namespace may not be set when a resource name is provided")
         return kind, party.namespace if kind.namespaced else ""
 
-    async def _kind(self, party: Party) -> Kind:
+    async def _kind(self, party: UsageResource) -> Kind:
         if party.api_version.count("/") > 1:
-            raise PartyMissing(f"unexpected GroupVersion string: {party.api_version}")
+            raise ResourceMissing(f"unexpected GroupVersion string: {party.api_version}")
         try:
             return await self._plane.discovery.kind_for(party.api_version, party.kind)
         except UnknownKind as problem:
             raise self._unknown(party, problem) from None
 
-    def _unknown(self, party: Party, problem: CrossplyError) -> PartyMissing:
-        return PartyMissing(str(problem), (Served(party.api_version, party.kind),))
+    def _unknown(self, party: UsageResource, problem: CrossplyError) -> ResourceMissing:
+        return ResourceMissing(str(problem), (Served(party.api_version, party.kind),))
 
-    async def _get(self, kind: Kind, namespace: str, party: Party) -> Object:
+    async def _get(self, kind: Kind, namespace: str, party: UsageResource) -> Object:
         try:
-            obj = await self._plane.client.get(kind, party.name, namespace)
+            obj = await self._plane.as_controller.get(kind, party.name, namespace)
         except NotServed as problem:
             self._plane.discovery.drop(kind)
             raise self._unknown(party, problem) from None
         if obj is None:
             wait = Presence(kind, namespace, party.name, present=True)
-            raise PartyMissing(f'{kind.resource} "{party.name}" not found', (wait,))
+            raise ResourceMissing(f'{kind.resource} "{party.name}" not found', (wait,))
         return obj
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from crossply.control.definitions.grants import Composed, explained
 from crossply.control.plane import Plane
+from crossply.control.rbac_grants import Composed, explained
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition
 
@@ -21,7 +21,7 @@ def composing(plane: Plane, definition: Definition) -> Plane:
     account = definition.service_account
     if account is None:
         return plane
-    return replace(plane, client=plane.client.acting_as(account.user), reporting=plane.own)
+    return replace(plane, as_composer=plane.as_controller.acting_as(account.user))
 
 
 def explain_refusal(

@@ -21,20 +21,20 @@ from crossply.compose.metadata import (
 )
 from crossply.control.conditions import with_conditions
 from crossply.control.plane import Plane
-from crossply.control.usages.index import Usages
-from crossply.control.usages.parties import Parties, PartyMissing
-from crossply.control.usages.release import UsageRelease
-from crossply.control.usages.view import (
+from crossply.control.usages.awaited_resources import AwaitedResources, InUse, Served, Wait
+from crossply.control.usages.usage import (
     DETAILS,
     FINALIZER,
     IN_USE,
-    Party,
     Usage,
     UsageKey,
+    UsageResource,
     details_of,
     read_usage,
 )
-from crossply.control.usages.watches import InUse, Served, Wait, Watches
+from crossply.control.usages.usage_index import Usages
+from crossply.control.usages.usage_release import UsageRelease
+from crossply.control.usages.used_resources import ResourceMissing, UsedResources
 from crossply.errors import CrossplyError
 from crossply.kube.failures import NotFound
 from crossply.kube.kind import Kind
@@ -57,11 +57,11 @@ class Stalled(NamedTuple):
 class UsageReconciler:
     """Reconciles Usages of all kinds."""
 
-    def __init__(self, plane: Plane, usages: Usages, watches: Watches) -> None:
+    def __init__(self, plane: Plane, usages: Usages, watches: AwaitedResources) -> None:
         self._plane = plane
         self._usages = usages
         self._watches = watches
-        self._parties = Parties(plane, watches)
+        self._parties = UsedResources(plane, watches)
         self._release = UsageRelease(plane, usages, self._parties)
 
     async def reconcile(self, key: UsageKey) -> bool:
@@ -76,7 +76,7 @@ class UsageReconciler:
         try:
             outcome = await self._protect(usage)
         except NotFound:
-            if await self._plane.client.get(key.kind, key.name, key.namespace) is not None:
+            if await self._plane.as_controller.get(key.kind, key.name, key.namespace) is not None:
                 raise
             return False  # Somebody took it away by force; the watch will tell.
         if not isinstance(outcome, Stalled):
@@ -96,11 +96,11 @@ class UsageReconciler:
         try:
             with self._telling(saved, "GetUsedResource", "cannot get used"):
                 kind, used = await self._parties.used(saved)
-        except PartyMissing as problem:
+        except ResourceMissing as problem:
             return Stalled("GetUsedResource", f"cannot get used: {problem}", problem.waits)
         with self._telling(saved, "AddInUseLabel", "cannot add in use label to the used resource"):
             await self._mark(kind, used)
-        if isinstance(using, PartyMissing):
+        if isinstance(using, ResourceMissing):
             waits = (InUse(kind), *using.waits)
             return Stalled("GetUsingResource", f"cannot get using: {using}", waits)
         await self._conclude(saved)
@@ -114,7 +114,7 @@ class UsageReconciler:
                 continue
             try:
                 selected = await self._parties.select(usage, party)
-            except PartyMissing as problem:
+            except ResourceMissing as problem:
                 await self._save(usage, obj)
                 context = (
                     f'cannot resolve selectors: cannot resolve selector at "spec.{role}.resourceSelector"'
@@ -125,14 +125,14 @@ class UsageReconciler:
             obj = {**obj, "spec": {**obj["spec"], role: side}}
         return read_usage(usage.kind, obj)
 
-    async def _find_using(self, usage: Usage) -> Object | PartyMissing | None:
+    async def _find_using(self, usage: Usage) -> Object | ResourceMissing | None:
         """The using resource, unless it owns the Usage already: its end would be the Usage's."""
         if usage.by is None or _is_owned_by(usage.obj, usage.by):
             return None
         try:
             with self._telling(usage, "GetUsingResource", "cannot get using"):
                 return (await self._parties.find(usage.by))[1]
-        except PartyMissing as problem:
+        except ResourceMissing as problem:
             return problem
 
     @contextmanager
@@ -140,7 +140,7 @@ class UsageReconciler:
         """Tell of a failure on the Usage; it is tried again all the same."""
         try:
             yield
-        except PartyMissing:
+        except ResourceMissing:
             raise
         except CrossplyError as problem:
             self._plane.recorder.record(usage.obj, Event(WARNING, reason, f"{context}: {problem}"))
@@ -158,7 +158,9 @@ class UsageReconciler:
             if desired["spec"].get(role) != usage.obj["spec"].get(role):
                 change.setdefault("spec", {})[role] = {"resourceRef": desired["spec"][role]["resourceRef"]}
         key = usage.key
-        written = await self._plane.client.patch_merge(key.kind, key.name, change, key.namespace, MANAGER)
+        written = await self._plane.as_controller.patch_merge(
+            key.kind, key.name, change, key.namespace, MANAGER
+        )
         self._usages.record_write(key.kind, written)
         return read_usage(key.kind, written)
 
@@ -166,7 +168,9 @@ class UsageReconciler:
         if labels_of(used).get(IN_USE) == "true":
             return
         body = {"metadata": {"uid": uid_of(used), "labels": {IN_USE: "true"}}}
-        marked = await self._plane.client.patch_merge(kind, name_of(used), body, namespace_of(used), MANAGER)
+        marked = await self._plane.as_controller.patch_merge(
+            kind, name_of(used), body, namespace_of(used), MANAGER
+        )
         self._watches.record_write(kind, marked)
 
     async def _conclude(self, usage: Usage) -> None:
@@ -176,7 +180,7 @@ class UsageReconciler:
         version = usage.obj["metadata"]["resourceVersion"]
         body = {"metadata": {"resourceVersion": version}, "status": updated["status"]}
         key = usage.key
-        written = await self._plane.client.patch_merge(
+        written = await self._plane.as_controller.patch_merge(
             key.kind, key.name, body, key.namespace, MANAGER, subresource="status"
         )
         self._usages.record_write(key.kind, written)
@@ -197,7 +201,7 @@ def _configured(usage: Usage, using: Object | None) -> Object:
     return {**usage.obj, "metadata": metadata}
 
 
-def _is_owned_by(obj: Object, party: Party) -> bool:
+def _is_owned_by(obj: Object, party: UsageResource) -> bool:
     for owner in obj["metadata"].get("ownerReferences") or ():
         group = api_group(str(owner.get("apiVersion", "")))
         if (group, owner.get("kind"), owner.get("name")) == (party.group, party.kind, party.name):

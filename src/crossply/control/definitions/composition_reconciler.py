@@ -35,7 +35,7 @@ class CompositionReconciler:
 
     async def reconcile(self, name: str) -> None:
         """Make, or make newest, the revision of a Composition as it is now."""
-        composition = await self._plane.client.get(COMPOSITION, name)
+        composition = await self._plane.as_controller.get(COMPOSITION, name)
         if composition is None or composition["metadata"].get("deletionTimestamp"):
             return
         self._check(composition)
@@ -57,7 +57,7 @@ class CompositionReconciler:
             self._plane.recorder.record(composition, Event(WARNING, READ, str(problem)))
 
     async def _revisions(self, name: str) -> list[Object]:
-        listed = await self._plane.client.list(REVISION, label_selector=f"{COMPOSITION_NAME}={name}")
+        listed = await self._plane.as_controller.list(REVISION, label_selector=f"{COMPOSITION_NAME}={name}")
         return [orjson.loads(data) for data in listed.items]
 
     async def _owned(self, revision: Object, composition: Object) -> Object:
@@ -67,15 +67,15 @@ class CompositionReconciler:
         others = revision["metadata"].get("ownerReferences") or []
         version = revision["metadata"]["resourceVersion"]
         metadata = {"ownerReferences": [*others, owner_reference(composition)], "resourceVersion": version}
-        return await self._plane.keeping.patch_merge(
+        return await self._plane.as_installer.patch_merge(
             REVISION, revision["metadata"]["name"], {"metadata": metadata}
         )
 
     async def _make_newest(self, revision: CompositionRevision, newest: int) -> None:
         if revision.number < newest:
             body = {"spec": {"revision": newest + 1}}
-            await self._plane.keeping.patch_merge(REVISION, revision.name, body)
+            await self._plane.as_installer.patch_merge(REVISION, revision.name, body)
 
     async def _create(self, composition: Object, number: int) -> None:
-        await self._plane.keeping.create(REVISION, new_revision(composition, number))
+        await self._plane.as_installer.create(REVISION, new_revision(composition, number))
         self._plane.recorder.record(composition, Event(NORMAL, "CreateRevision", "Created new revision"))

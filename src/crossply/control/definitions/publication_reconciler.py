@@ -17,11 +17,11 @@ from crossply.control.definitions.defined_kinds import (
     CLAIM_TYPE,
     COMPOSITE_TYPE,
     DefinedKinds,
+    empty,
     is_controlled_by,
     is_established,
     is_served_for,
 )
-from crossply.control.definitions.emptying import empty
 from crossply.control.definitions.kind_roles import Granted, KindRoles
 from crossply.control.definitions.protected_crds import ProtectedKind, why_protected
 from crossply.control.kinds import CRD, INFRASTRUCTURE_DEFINITION, PUBLICATION
@@ -51,12 +51,12 @@ class PublicationReconciler:
 
     async def reconcile(self, name: str) -> None:
         """Serve the requirement that is offered, or take it away."""
-        publication = await self._plane.client.get(PUBLICATION, name)
+        publication = await self._plane.as_controller.get(PUBLICATION, name)
         if publication is None:
             await self._kinds.stop(name)
             return
         definition_name = parse_publication(publication).definition
-        definition = await self._plane.client.get(INFRASTRUCTURE_DEFINITION, definition_name)
+        definition = await self._plane.as_controller.get(INFRASTRUCTURE_DEFINITION, definition_name)
         if publication["metadata"].get("deletionTimestamp"):
             await self._remove(publication, definition)
         elif definition is None:
@@ -74,12 +74,12 @@ class PublicationReconciler:
 
     async def run_beside(self, name: str) -> None:
         """Run the requirement that is offered while another replica serves it."""
-        publication = await self._plane.client.get(PUBLICATION, name)
+        publication = await self._plane.as_controller.get(PUBLICATION, name)
         if publication is None:
             await self._kinds.stop(name)
             return
         definition_name = parse_publication(publication).definition
-        definition = await self._plane.client.get(INFRASTRUCTURE_DEFINITION, definition_name)
+        definition = await self._plane.as_controller.get(INFRASTRUCTURE_DEFINITION, definition_name)
         if definition is None:
             await self._kinds.stop(name)
             return
@@ -141,7 +141,7 @@ class PublicationReconciler:
 
     async def _take_away(self, publication: Object, definition: Object, infrastructure: Definition) -> None:
         kind = claim_kind_of(infrastructure)
-        crd = await self._plane.client.get(CRD, kind.resource)
+        crd = await self._plane.as_controller.get(CRD, kind.resource)
         if crd is None or not is_controlled_by(crd, publication) or why_protected(kind.resource) is not None:
             return
         if not crd["metadata"].get("deletionTimestamp"):
@@ -150,5 +150,5 @@ class PublicationReconciler:
             if is_served_for(crd, publication):
                 await empty(self._plane, kind, lambda: self._kinds.go_on(name, run))
             await self._kinds.stop(publication["metadata"]["name"])
-            await self._plane.keeping.delete(CRD, kind.resource)
+            await self._plane.as_installer.delete(CRD, kind.resource)
         raise Waiting(f"waiting for CustomResourceDefinition {kind.resource} to be gone")

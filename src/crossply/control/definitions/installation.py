@@ -6,11 +6,15 @@ descriptions, printer columns and fields that we do not know; it gets the versio
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Awaitable
+
 from crossply.compose.metadata import name_of
 from crossply.control.definitions.core_crds import extend
 from crossply.control.kinds import CRD
 from crossply.kube.client import Client
-from crossply.kube.failures import Conflict
+from crossply.kube.failures import Conflict, ServerFull
+from crossply.kube.kind import Kind
 from crossply.values import Object
 from crossply.values.deepcopy import deepcopy
 
@@ -72,3 +76,19 @@ def _add_fields(schema: Object, desired: Object) -> None:
     for key in ("items", "additionalProperties"):
         if isinstance(schema.get(key), dict) and isinstance(desired.get(key), dict):
             _add_fields(schema[key], desired[key])
+
+
+_log = logging.getLogger("crossply.control")
+
+
+async def install_or_keep(client: Client, kind: Kind, obj: Object, installation: Awaitable[object]) -> None:
+    """Install an object. If the server is full and has an older version of it, that one stays.
+
+    Raises ServerFull if there is none.
+    """
+    try:
+        await installation
+    except ServerFull as problem:
+        if await client.get(kind, name_of(obj)) is None:
+            raise
+        _log.warning("%s %s stays as it is: %s", kind.kind, name_of(obj), problem)

@@ -43,7 +43,7 @@ class UsageKey(NamedTuple):
     name: str
 
 
-class Party(NamedTuple):
+class UsageResource(NamedTuple):
     """The used or the using resource, as a Usage names or selects it."""
 
     api_version: str
@@ -73,8 +73,8 @@ class Usage(NamedTuple):
 
     kind: Kind
     obj: Object
-    of: Party
-    by: Party | None
+    of: UsageResource
+    by: UsageResource | None
     reason: str
     replays_deletion: bool
 
@@ -124,11 +124,11 @@ def read_usage(kind: Kind, obj: Object) -> Usage:
     )
 
 
-def _party(value: Object, usage_namespace: str) -> Party:
+def _party(value: Object, usage_namespace: str) -> UsageResource:
     reference, selector = value.get("resourceRef") or {}, value.get("resourceSelector")
     chosen = reference if reference.get("name") else selector or {}
     stated = chosen.get("namespace")
-    return Party(
+    return UsageResource(
         api_version=value.get("apiVersion") or "",
         kind=value.get("kind") or "",
         name=reference.get("name") or "",

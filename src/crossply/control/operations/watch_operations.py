@@ -14,13 +14,12 @@ import orjson
 from crossply.compose.conditions import RECONCILE_PAUSED, SYNCED, failed, read_conditions
 from crossply.compose.events import StatusCondition
 from crossply.compose.metadata import is_paused, metadata_of, name_of
-from crossply.control.composites.awaited import SETTLING_SECONDS, awaited_after
-from crossply.control.composites.dependencies import Interest
 from crossply.control.controller import Controller, Requeue, Spec, by_name, controller_name
+from crossply.control.dependencies import SETTLING_SECONDS, Interest, awaited_after
 from crossply.control.finalizers import remove_finalizer
 from crossply.control.kinds import WATCH_OPERATION
-from crossply.control.operations.brake import Brake
 from crossply.control.operations.operation_parents import GARBAGE_COLLECT, REPLACE_RUNNING, OperationParents
+from crossply.control.operations.operation_rate_limit import OperationRateLimit
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.kinds.operation_history import (
@@ -56,7 +55,7 @@ class _Watched(NamedTuple):
     cache: Informer
     end: Callable[[], None]
     changed: dict[tuple[str, str], Object]
-    brake: Brake
+    brake: OperationRateLimit
 
 
 class WatchOperations:
@@ -125,7 +124,7 @@ class WatchOperations:
         cache = self._plane.informers.acquire(kind, selection)
         changed: dict[tuple[str, str], Object] = {}
         end = cache.subscribe(self._noticing(model.name, changed))
-        self._watched[model.name] = watched = _Watched(cache, end, changed, Brake())
+        self._watched[model.name] = watched = _Watched(cache, end, changed, OperationRateLimit())
         await cache.readable()
         for data in cache.objects():
             obj = orjson.loads(data)
@@ -159,7 +158,9 @@ class WatchOperations:
                 watched.changed.setdefault(due[0], obj)
         return min(waits.values(), default=0.0)
 
-    async def _make_one(self, found: Object, model: WatchOperation, brake: Brake, obj: Object) -> float:
+    async def _make_one(
+        self, found: Object, model: WatchOperation, brake: OperationRateLimit, obj: Object
+    ) -> float:
         """Make an Operation for an object as it is; the seconds to wait before that."""
         operation = operation_for(model, obj)
         children = self.parents.children(model.name)
@@ -191,7 +192,7 @@ class WatchOperations:
         data = self.parents.informer.get("", name)
         if data is not None:
             obj = orjson.loads(data)
-            await remove_finalizer(self._plane.keeping, WATCH_OPERATION, obj, FINALIZER, "crossply")
+            await remove_finalizer(self._plane.as_installer, WATCH_OPERATION, obj, FINALIZER, "crossply")
 
     def _leave(self, name: str) -> None:
         self._plane.dependencies.forget((WATCH_OPERATION, "", name))

@@ -18,8 +18,8 @@ import orjson
 from crossply.control.definitions.defined_kinds import is_established
 from crossply.control.kinds import CRD
 from crossply.control.plane import Plane
-from crossply.control.usages.index import Usages
-from crossply.control.usages.view import IN_USE, UsageKey
+from crossply.control.usages.usage import IN_USE, UsageKey
+from crossply.control.usages.usage_index import Usages
 from crossply.errors import CrossplyError
 from crossply.kube.failures import NotServed
 from crossply.kube.informer import Informer
@@ -66,7 +66,7 @@ class Served(NamedTuple):
 Wait = InUse | Presence | Selected | Served
 
 
-class Watches:
+class AwaitedResources:
     """Wakes Usages when what they wait for has come."""
 
     def __init__(self, plane: Plane, usages: Usages, enqueue: Callable[[UsageKey], None]) -> None:
@@ -178,7 +178,7 @@ class Watches:
                 # The kind went away while it was watched; its Usages wait for it from now on.
                 self._arrived(wait)
 
-        return changes(self._plane.client, wait.kind, selection, trouble=note)
+        return changes(self._plane.as_controller, wait.kind, selection, trouble=note)
 
     async def _watch_presence(self, wait: Presence) -> None:
         there = False
@@ -201,7 +201,7 @@ class Watches:
     async def _watch_definitions(self) -> None:
         """Follow definitions from now on: those that are there already were looked through."""
         since = await self._newest_version()
-        events = changes(self._plane.client, CRD, Selection(metadata_only=True), since=since)
+        events = changes(self._plane.as_controller, CRD, Selection(metadata_only=True), since=since)
         async with aclosing(events):
             async for change in events:
                 if change.type in (ADDED, MODIFIED):
@@ -209,7 +209,7 @@ class Watches:
 
     async def _newest_version(self) -> str:
         try:
-            reply = await self._plane.client.request(
+            reply = await self._plane.as_controller.request(
                 "GET", CRD.path(), query={"limit": "1"}, counted=("list", CRD.resource)
             )
         except CrossplyError:
@@ -226,7 +226,7 @@ class Watches:
         if not awaited:
             return
         try:
-            crd = await self._plane.client.get(CRD, name)
+            crd = await self._plane.as_controller.get(CRD, name)
         except CrossplyError as problem:
             _log.info("cannot look at CustomResourceDefinition %s: %s", name, problem)
             return

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from crossply.compose.events import StatusCondition
 from crossply.compose.metadata import name_of, namespace_of
-from crossply.control.operations.operation import MANAGER
+from crossply.control.operations.operation_reconciler import MANAGER
 from crossply.values import Object
 
 RESPONSIVE = "Responsive"
@@ -34,7 +34,7 @@ class Rate(NamedTuple):
     seconds: float
 
 
-class BrakeLimits(NamedTuple):
+class OperationRateLimits(NamedTuple):
     """How many Operations are too many."""
 
     each: Rate = Rate(10.0, 10.0)
@@ -67,12 +67,12 @@ class _Bucket:
         return self._rate.burst * _CALM
 
 
-class Brake:
+class OperationRateLimit:
     """The buckets of one WatchOperation."""
 
     def __init__(
         self,
-        limits: BrakeLimits = BrakeLimits(),  # noqa: B008 - it is immutable
+        limits: OperationRateLimits = OperationRateLimits(),  # noqa: B008 - it is immutable
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._limits = limits

@@ -14,11 +14,11 @@ from crossply.control.definitions.defined_kinds import (
     CLAIM_TYPE,
     OFFERED_FINALIZER,
     DefinedKinds,
+    empty,
     is_controlled_by,
     is_established,
     is_served_for,
 )
-from crossply.control.definitions.emptying import empty
 from crossply.control.definitions.protected_crds import ProtectedKind, why_protected
 from crossply.control.kinds import CRD, DEFINITION
 from crossply.control.plane import Plane
@@ -41,7 +41,7 @@ class ClaimOfferReconciler:
 
     async def reconcile(self, name: str) -> None:
         """Serve the claim that is offered, or take it away with its definition."""
-        xrd = await self._plane.client.get(DEFINITION, name)
+        xrd = await self._plane.as_controller.get(DEFINITION, name)
         if xrd is None:
             await self._kinds.stop(name)
             return
@@ -65,7 +65,7 @@ class ClaimOfferReconciler:
 
     async def run_beside(self, name: str) -> None:
         """Run the claim that is offered while another replica serves it."""
-        xrd = await self._plane.client.get(DEFINITION, name)
+        xrd = await self._plane.as_controller.get(DEFINITION, name)
         if xrd is None:
             await self._kinds.stop(name)
             return
@@ -113,7 +113,7 @@ class ClaimOfferReconciler:
             return
         xrd = await self._kinds.tell(xrd, REDACTED)
         kind = claim_kind_of(definition)
-        crd = await self._plane.client.get(CRD, kind.resource)
+        crd = await self._plane.as_controller.get(CRD, kind.resource)
         if crd is not None and is_controlled_by(crd, xrd) and why_protected(kind.resource) is None:
             if is_served_for(crd, xrd):
                 await empty(
@@ -122,7 +122,7 @@ class ClaimOfferReconciler:
                     lambda: self._kinds.go_on(definition.name, lambda: self._run(xrd, definition)),
                 )
             await self._kinds.stop(definition.name)
-            await self._plane.keeping.delete(CRD, kind.resource)
+            await self._plane.as_installer.delete(CRD, kind.resource)
             raise Waiting(f"waiting for CustomResourceDefinition {kind.resource} to be gone")
         await self._kinds.stop(definition.name)
         self._plane.discovery.drop(kind)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import socket
+import ssl
+from contextlib import suppress
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -81,3 +84,22 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+_PATIENCE = 3.0
+"""Seconds; a replica that is frozen still accepts connections, but says nothing."""
+
+
+async def answers(url: str, authorities: bytes) -> bool:
+    """Whether a replica with a certificate of these authorities answers at a URL."""
+    parts = urlsplit(url)
+    context = ssl.create_default_context(cadata=authorities.decode())
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            _, writer = await asyncio.open_connection(parts.hostname, parts.port or 443, ssl=context)
+    except (OSError, ValueError):
+        return False
+    writer.close()
+    with suppress(OSError):
+        await writer.wait_closed()
+    return True

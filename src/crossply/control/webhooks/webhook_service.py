@@ -19,8 +19,8 @@ from crossply.compose.metadata import annotations_of
 from crossply.control.kinds import SECRET
 from crossply.control.plane import Plane
 from crossply.control.shared_secret import MANAGER
-from crossply.control.usages.index import Usages
-from crossply.control.webhooks.address import WebhookSettings, find_address
+from crossply.control.usages.usage_index import Usages
+from crossply.control.webhooks.certificate_secret import NoCertificate, SharedCertificate, selection_in
 from crossply.control.webhooks.certificates import ServingCertificate
 from crossply.control.webhooks.configuration import (
     CONFIGURATIONS,
@@ -30,11 +30,10 @@ from crossply.control.webhooks.configuration import (
     webhooks_for,
 )
 from crossply.control.webhooks.configuration import NAME as CONFIGURATION
-from crossply.control.webhooks.crossplanes import look_at_crossplanes
-from crossply.control.webhooks.probe import answers
-from crossply.control.webhooks.review import UsageReview
-from crossply.control.webhooks.secret import NoCertificate, SharedCertificate, selection_in
-from crossply.control.webhooks.server import PATH, WebhookServer
+from crossply.control.webhooks.crossplane_configuration import look_at_crossplanes
+from crossply.control.webhooks.usage_review import UsageReview
+from crossply.control.webhooks.webhook_address import WebhookSettings, answers, find_address
+from crossply.control.webhooks.webhook_server import PATH, WebhookServer
 from crossply.errors import CrossplyError
 from crossply.kube.failures import Conflict, ServerFull
 from crossply.kube.informer import Informer
@@ -75,7 +74,7 @@ class Webhooks:
 
     async def start(self) -> None:
         """Serve, and have API servers ask us."""
-        server = self._plane.client.config.server
+        server = self._plane.as_controller.config.server
         self._address = await asyncio.to_thread(find_address, self._settings, server)
         home = selection_in(self._settings.service_namespace)
         self._secrets = self._open_cache(SECRET, home, "certificate")
@@ -85,12 +84,12 @@ class Webhooks:
             await _followed(cache)
         names = self._address.names
         self._certificate = SharedCertificate(
-            self._plane.client, self._secrets, names, lambda: datetime.now(UTC)
+            self._plane.as_controller, self._secrets, names, lambda: datetime.now(UTC)
         )
         await self._renew()
         self._port = await self._server.start(self._address.listen, self._settings.port)
         await self._introduce()
-        await look_at_crossplanes(self._plane.client)
+        await look_at_crossplanes(self._plane.as_controller)
         self._detach = self._plane.shards.attach(self)
         self._task = asyncio.create_task(self._queue.run(self._work, 1))
 
@@ -161,7 +160,7 @@ class Webhooks:
         desired = self._webhooks()
         body = configuration_of(live, desired)
         # Who composes may only change the one that is there.
-        write = self._plane.keeping.create if live is None else self._plane.client.update
+        write = self._plane.as_installer.create if live is None else self._plane.as_controller.update
         written = await write(CONFIGURATIONS, body, MANAGER)
         self._written = (written["metadata"]["resourceVersion"], desired)
         self._configurations.record_write(written)
@@ -210,10 +209,12 @@ class Webhooks:
             return
         if len(self._usages):
             body = {"metadata": {"annotations": {LEFT: self._plane.now()}}}
-            await self._plane.client.patch_merge(CONFIGURATIONS, CONFIGURATION, body, manager=MANAGER)
+            await self._plane.as_controller.patch_merge(CONFIGURATIONS, CONFIGURATION, body, manager=MANAGER)
             return
         uid, version = live["metadata"]["uid"], live["metadata"]["resourceVersion"]
-        await self._plane.client.delete(CONFIGURATIONS, CONFIGURATION, uid=uid, resource_version=version)
+        await self._plane.as_controller.delete(
+            CONFIGURATIONS, CONFIGURATION, uid=uid, resource_version=version
+        )
 
 
 async def _followed(cache: Informer) -> None:

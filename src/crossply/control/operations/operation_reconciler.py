@@ -115,7 +115,7 @@ class OperationReconciler:
         plane, obj = self._plane, wish.object
         try:
             kind = await plane.discovery.kind_for(obj["apiVersion"], obj["kind"])
-            return await plane.client.apply(kind, obj, MANAGER + uid)
+            return await plane.as_controller.apply(kind, obj, MANAGER + uid)
         except CrossplyError as problem:
             raise OperationResourceError(
                 f"cannot apply desired resource: {problem}", hint=problem.hint
@@ -138,7 +138,7 @@ class OperationReconciler:
         return Requeue(pause)
 
     async def _write(self, operation: Object) -> Object:
-        written = await self._plane.keeping.update_status(OPERATION, operation)
+        written = await self._plane.as_installer.update_status(OPERATION, operation)
         self.operations.record_write(written)
         return written
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Hashable
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
 from crossply.compose.conditions import RESPONSIVE
 from crossply.compose.events import StatusCondition
 from crossply.compose.machinery import INFRASTRUCTURE, MODERN
+from crossply.control.plane import CircuitLimits
 from crossply.record.metrics import CircuitMeter
 from crossply.values import Object
 
@@ -25,23 +26,12 @@ _SOURCES = 16
 _REFERENCES = (MODERN.references, INFRASTRUCTURE.references)
 
 
-class Limits(NamedTuple):
-    """How much is too much."""
-
-    burst: float = 100.0
-    refill: float = 1.0
-    """Tokens a second."""
-    cooldown: float = 300.0
-    probe: float = 30.0
-    """The seconds between two runs while the circuit is open."""
-
-
 class _Account:
     """One composite resource's tokens."""
 
     __slots__ = ("edited", "open_until", "probe_at", "sources", "time", "tokens")
 
-    def __init__(self, now: float, limits: Limits) -> None:
+    def __init__(self, now: float, limits: CircuitLimits) -> None:
         self.tokens = limits.burst
         self.time = now
         self.edited: Any = None
@@ -50,12 +40,12 @@ class _Account:
         self.sources: deque[str] = deque(maxlen=_SOURCES)
 
 
-class Circuit:
+class CircuitBreaker:
     """The accounts of all composite resources of a kind."""
 
     def __init__(
         self,
-        limits: Limits = Limits(),  # noqa: B008 - a constant
+        limits: CircuitLimits = CircuitLimits(),  # noqa: B008 - a constant
         clock: Callable[[], float] = time.monotonic,
         controller: str = "unnamed",
     ) -> None:

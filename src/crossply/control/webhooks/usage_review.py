@@ -10,8 +10,8 @@ import logging
 
 from crossply.compose.metadata import annotations_of, name_of, namespace_of, uid_of
 from crossply.control.plane import Plane
-from crossply.control.usages.index import Usages
-from crossply.control.usages.view import DELETION_ATTEMPT, REFUSED_BY, Usage
+from crossply.control.usages.usage import DELETION_ATTEMPT, REFUSED_BY, Usage
+from crossply.control.usages.usage_index import Usages
 from crossply.errors import CrossplyError
 from crossply.kube.failures import Conflict, NotFound
 from crossply.values import Object
@@ -70,7 +70,7 @@ class UsageReview:
         # The uid makes it fail for another object of the same name.
         body = {"metadata": {"uid": uid_of(obj), "annotations": attempt}}
         try:
-            await self._plane.client.patch_merge(kind, name_of(obj), body, namespace_of(obj), MANAGER)
+            await self._plane.as_controller.patch_merge(kind, name_of(obj), body, namespace_of(obj), MANAGER)
         except NotFound:
             return
 

@@ -49,7 +49,7 @@ class DefinitionReconciler:
 
     async def reconcile(self, name: str) -> None:
         """Serve what is defined, or take it away with its definition."""
-        xrd = await self._plane.client.get(self._definitions, name)
+        xrd = await self._plane.as_controller.get(self._definitions, name)
         if xrd is None:
             await self._kinds.stop(name)
             return
@@ -95,7 +95,7 @@ class DefinitionReconciler:
         granted = granted_by(definition)
         if not granted.claim_plural:
             return granted
-        crd = await self._plane.client.get(CRD, f"{granted.claim_plural}.{granted.group}")
+        crd = await self._plane.as_controller.get(CRD, f"{granted.claim_plural}.{granted.group}")
         if crd is not None and is_served_for(crd, xrd):
             return granted
         return granted._replace(claim_plural="")
@@ -105,7 +105,7 @@ class DefinitionReconciler:
 
     async def run_beside(self, name: str) -> None:
         """Run what is defined while another replica serves it."""
-        xrd = await self._plane.client.get(self._definitions, name)
+        xrd = await self._plane.as_controller.get(self._definitions, name)
         if xrd is None:
             await self._kinds.stop(name)
             return
@@ -133,7 +133,7 @@ class DefinitionReconciler:
 
     async def _take_away(self, xrd: Object, definition: Definition) -> None:
         """Delete the CRD once its objects are gone; raises Waiting until then."""
-        crd = await self._plane.client.get(CRD, definition.name)
+        crd = await self._plane.as_controller.get(CRD, definition.name)
         if crd is None or not is_controlled_by(crd, xrd) or why_protected(definition.name) is not None:
             # Somebody else's kind: there is nothing of ours to take away.
             return
@@ -141,7 +141,7 @@ class DefinitionReconciler:
             if is_served_for(crd, xrd):
                 await self._empty(xrd, definition)
             await self._kinds.stop(definition.name)
-            await self._plane.keeping.delete(CRD, definition.name)
+            await self._plane.as_installer.delete(CRD, definition.name)
         raise Waiting(f"waiting for CustomResourceDefinition {definition.name} to be gone")
 
     async def _empty(self, xrd: Object, definition: Definition) -> None:
@@ -154,7 +154,7 @@ class DefinitionReconciler:
         instances = kind.instances()
         if definition.scope != "Namespaced":
             for namespace, name in instances:
-                await self._plane.client.delete(kind.kind, name, namespace)
+                await self._plane.as_controller.delete(kind.kind, name, namespace)
         if instances:
             raise Waiting(_waiting_for(kind.kind, instances))
         remaining = kind.remaining()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 import orjson
 
 from crossply.control.plane import Plane
-from crossply.control.usages.view import USAGE_KINDS, Usage, UsageKey, read_usage
+from crossply.control.usages.usage import USAGE_KINDS, Usage, UsageKey, read_usage
 from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
 from crossply.values import Object
@@ -74,7 +74,9 @@ class Usages:
 
     async def of_now(self, group: str, kind: str, namespace: str, name: str) -> list[Usage]:
         """The same as the API server has it at this moment, where a watch that is behind is not enough."""
-        listed = await asyncio.gather(*(self._plane.client.list(usage_kind) for usage_kind in USAGE_KINDS))
+        listed = await asyncio.gather(
+            *(self._plane.as_controller.list(usage_kind) for usage_kind in USAGE_KINDS)
+        )
         every = (
             read_usage(usage_kind, orjson.loads(data))
             for usage_kind, listing in zip(USAGE_KINDS, listed, strict=True)

@@ -13,10 +13,10 @@ from crossply.compose.events import NORMAL, WARNING, Event
 from crossply.compose.metadata import annotations_of, labels_of, name_of, namespace_of, uid_of
 from crossply.control.finalizers import remove_finalizer
 from crossply.control.plane import Plane
-from crossply.control.usages.index import Usages
-from crossply.control.usages.parties import Parties, PartyMissing
-from crossply.control.usages.view import DELETION_ATTEMPT, FINALIZER, IN_USE, REFUSED_BY, Usage
-from crossply.control.usages.watches import Presence, Wait
+from crossply.control.usages.awaited_resources import Presence, Wait
+from crossply.control.usages.usage import DELETION_ATTEMPT, FINALIZER, IN_USE, REFUSED_BY, Usage
+from crossply.control.usages.usage_index import Usages
+from crossply.control.usages.used_resources import ResourceMissing, UsedResources
 from crossply.kube.failures import Conflict, Denied, Forbidden, Invalid, NotFound
 from crossply.kube.kind import Kind
 from crossply.values import Object
@@ -29,7 +29,7 @@ _log = logging.getLogger("crossply.usage")
 class UsageRelease:
     """Lets Usages go."""
 
-    def __init__(self, plane: Plane, usages: Usages, parties: Parties) -> None:
+    def __init__(self, plane: Plane, usages: Usages, parties: UsedResources) -> None:
         self._plane = plane
         self._usages = usages
         self._parties = parties
@@ -60,7 +60,7 @@ class UsageRelease:
     async def _find_used(self, usage: Usage) -> tuple[Kind, Object] | None:
         try:
             return await self._parties.used_now(usage) if usage.of.name else None
-        except PartyMissing:
+        except ResourceMissing:
             return None
 
     async def _using_that_is_left(self, usage: Usage) -> Presence | None:
@@ -69,7 +69,7 @@ class UsageRelease:
             return None
         try:
             kind, using = await self._parties.find(usage.by)
-        except PartyMissing:
+        except ResourceMissing:
             return None
         message = (
             f'Waiting for the using resource (which is a "{usage.by.kind}" named "{usage.by.name}") '
@@ -96,13 +96,17 @@ class UsageRelease:
     async def _unmark(self, kind: Kind, used: Object, annotations: Object) -> None:
         body = {"metadata": {"uid": uid_of(used), "labels": {IN_USE: None}, "annotations": annotations}}
         with contextlib.suppress(NotFound):
-            await self._plane.client.patch_merge(kind, name_of(used), body, namespace_of(used), MANAGER)
+            await self._plane.as_controller.patch_merge(
+                kind, name_of(used), body, namespace_of(used), MANAGER
+            )
 
     async def _replay(self, usage: Usage, kind: Kind, used: Object, policy: str) -> None:
         """Delete what somebody wanted to delete, the way they wanted it."""
         _log.info("deleting %s %s, as was tried while it was in use", kind.kind, name_of(used))
         try:
-            await self._plane.client.delete(kind, name_of(used), namespace_of(used), policy, uid=uid_of(used))
+            await self._plane.as_controller.delete(
+                kind, name_of(used), namespace_of(used), policy, uid=uid_of(used)
+            )
         except (Conflict, Denied, Forbidden, Invalid) as problem:
             # Somebody else objects, or it is another object by now; the Usage has no say in that.
             message = f"cannot delete used resource again: {problem}"
@@ -112,5 +116,5 @@ class UsageRelease:
 
     async def _let_go(self, usage: Usage) -> None:
         with contextlib.suppress(NotFound):
-            await remove_finalizer(self._plane.client, usage.kind, usage.obj, FINALIZER, MANAGER)
+            await remove_finalizer(self._plane.as_controller, usage.kind, usage.obj, FINALIZER, MANAGER)
         self._usages.release(usage)

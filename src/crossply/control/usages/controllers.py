@@ -6,10 +6,10 @@ import asyncio
 
 from crossply.control.controller import Controller, Reconcile, Requeue, Spec, controller_name
 from crossply.control.plane import Plane
-from crossply.control.usages.index import Usages
-from crossply.control.usages.reconciler import UsageReconciler
-from crossply.control.usages.view import USAGE_KINDS, UsageKey
-from crossply.control.usages.watches import Watches
+from crossply.control.usages.awaited_resources import AwaitedResources
+from crossply.control.usages.usage import USAGE_KINDS, UsageKey
+from crossply.control.usages.usage_index import Usages
+from crossply.control.usages.usage_reconciler import UsageReconciler
 from crossply.kube.kind import Kind
 from crossply.kube.watch import Key
 
@@ -25,7 +25,7 @@ class UsageControllers:
         self._plane = plane
         self._usages = usages
         self._controllers: dict[Kind, Controller] = {}
-        self._watches = Watches(plane, usages, self._enqueue)
+        self._watches = AwaitedResources(plane, usages, self._enqueue)
         self._reconciler = UsageReconciler(plane, usages, self._watches)
 
     def start(self) -> None:

@@ -45,7 +45,7 @@ class PipelineReconciler:
 
 async def mark_all(plane: Plane, composition: str) -> None:
     """Look at all revisions of a Composition."""
-    listed = await plane.client.list(REVISION, label_selector=f"{COMPOSITION_NAME}={composition}")
+    listed = await plane.as_controller.list(REVISION, label_selector=f"{COMPOSITION_NAME}={composition}")
     for data in listed.items:
         await mark(plane, orjson.loads(data))
 
@@ -58,7 +58,7 @@ async def mark(plane: Plane, revision: Object) -> Object:
     marked = with_conditions(revision, (SYNCED, condition), plane.now())
     if marked["status"] == revision.get("status"):
         return revision
-    return await plane.keeping.update_status(REVISION, marked)
+    return await plane.as_installer.update_status(REVISION, marked)
 
 
 def _verdict(plane: Plane, revision: Object) -> StatusCondition:
