@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import orjson
+from crossply.control.composites.circuit import Circuit
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -37,7 +38,6 @@ from crossply.compose.naming import child_name
 from crossply.compose.recipe import prepare
 from crossply.compose.rendering import NOW, RESOURCE_VERSION, Rendered, Rendering
 from crossply.compose.wire import encode_request
-from crossply.control.composites.circuit import Circuit
 from crossply.control.composites.composed_store import ComposedStore
 from crossply.control.composites.reconciler import CompositeReconciler
 from crossply.control.composites.selecting import Compositions
@@ -48,7 +48,7 @@ from crossply.errors import CrossplyError
 from crossply.kinds.composition import Step, parse_composition
 from crossply.kinds.definition import parse_definition
 from crossply.kube.kind import Kind
-from crossply.testing.reconcile_rounds import Play, Scene, Stage
+from crossply.testing.reconcile_rounds import CaseReconciler, CompositionUnderTest, InitialState
 from crossply.values import Object
 from tests.support.in_memory_api import (
     Dependencies,
@@ -157,11 +157,11 @@ def by_render(scenario: Scenario) -> Done:
 
 def by_test(scenario: Scenario) -> Done:
     calls = Calls(scenario)
-    stage = Stage(recipe(scenario), scenario.machinery, calls, lambda xr: xr)
-    scene = Scene(composite(scenario), existing(scenario), required(scenario))
-    played = Play(stage, scene).round()
-    assert played.rendered is not None
-    return done(scenario, calls, played.rendered, str(played.problem or ""))
+    tested = CompositionUnderTest(recipe(scenario), scenario.machinery, calls, lambda xr: xr)
+    state = InitialState(composite(scenario), existing(scenario), required(scenario))
+    result = CaseReconciler(tested, state).round()
+    assert result.rendered is not None
+    return done(scenario, calls, result.rendered, str(result.problem or ""))
 
 
 def done(scenario: Scenario, calls: Calls, rendered: Rendered, problem: str) -> Done:
