@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import orjson
-from crossply.control.composites.circuit import Circuit
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -38,6 +37,7 @@ from crossply.compose.naming import child_name
 from crossply.compose.recipe import prepare
 from crossply.compose.rendering import NOW, RESOURCE_VERSION, Rendered, Rendering
 from crossply.compose.wire import encode_request
+from crossply.control.composites.circuit_breaker import CircuitBreaker
 from crossply.control.composites.composed_store import ComposedStore
 from crossply.control.composites.reconciler import CompositeReconciler
 from crossply.control.composites.selecting import Compositions
@@ -188,6 +188,8 @@ async def _by_controller(scenario: Scenario) -> Done:
     informers = InMemoryInformers(api)
     plane: Any = Plane(
         api,  # type: ignore[arg-type]
+        api,  # type: ignore[arg-type]
+        api,  # type: ignore[arg-type]
         Kinds(CONFIG_MAP, kind),  # type: ignore[arg-type]
         informers,  # type: ignore[arg-type]
         recorded,  # type: ignore[arg-type]
@@ -204,7 +206,7 @@ async def _by_controller(scenario: Scenario) -> Done:
         Compositions(informers.acquire(COMPOSITION), informers.acquire(REVISION)),
         ComposedStore(plane, kind, lambda *_: None),
         informers.acquire(kind),
-        Circuit(),
+        CircuitBreaker(),
         lambda *_: None,
     )
     problem = ""
