@@ -76,10 +76,10 @@ def find_places(root: str = _ROOT) -> CgroupHierarchies:
     """Where we may make groups; what others of us left behind is removed on the way."""
     if os.path.exists(os.path.join(root, "cgroup.controllers")):
         return CgroupHierarchies(2, _version_2(root))
-    found = {name: path for name, path in _version_1() if name in _BOUNDS and _usable(path, _BOUNDS[name])}
-    for path in set(found.values()):
+    usable = {name: path for name, path in _version_1() if name in _BOUNDS and _usable(path, _BOUNDS[name])}
+    for path in set(usable.values()):
         _remove_orphans(path)
-    return CgroupHierarchies(1, found)
+    return CgroupHierarchies(1, usable)
 
 
 def make_group(places: CgroupHierarchies, key: str, limits: Limits) -> Cgroup:
@@ -178,19 +178,19 @@ def _usable(path: str, file: str) -> bool:
     probe = os.path.join(path, f"crossply-{os.getpid()}-probe")
     try:
         os.mkdir(probe)
-        found = os.path.exists(os.path.join(probe, file))
+        has_file = os.path.exists(os.path.join(probe, file))
         os.rmdir(probe)
     except OSError:
         return False
-    return found
+    return has_file
 
 
 def _remove_orphans(directory: str) -> None:
     """Remove the groups of containers whose process is gone."""
     with contextlib.suppress(OSError):
         for name in os.listdir(directory):
-            ours = _OURS.fullmatch(name)
-            if ours and not os.path.exists(f"/proc/{ours[1]}"):
+            match = _OURS.fullmatch(name)
+            if match and not os.path.exists(f"/proc/{match[1]}"):
                 with contextlib.suppress(OSError):
                     os.rmdir(os.path.join(directory, name))
 

@@ -40,15 +40,15 @@ class Container:
         self.socket = os.path.join(launcher.sockets, key) if port else ""
         try:
             self._resources.enter_context(in_use(image))
-            wanted = _wanted(image, settings, launcher.identity, key)
+            request = _wanted(image, settings, launcher.identity, key)
             if port:
-                wanted["relay"] = {"socket": self.socket, "port": port}
+                request["relay"] = {"socket": self.socket, "port": port}
             self._group = make_group(places(), key, settings.limits)
             launcher.groups.add(self._group)
             self._resources.callback(launcher.groups.discard, self._group)
             self._resources.callback(self._group.remove)
             with self._group.opened() as groups:
-                self._launched = launcher.start(key, wanted, [*files, *groups])
+                self._launched = launcher.start(key, request, [*files, *groups])
         except BaseException:
             self._resources.close()
             raise
@@ -91,8 +91,8 @@ class Container:
         if self.wanted_too_much():
             return out_of_memory(self._settings, wrote)
         if self.failed_to_start:
-            story = f": {self._launched.why}" if self._launched.why else _complaint(wrote)
-            return ContainerError(f"the container could not be started{story}", hint=BadImage.hint)
+            detail = f": {self._launched.why}" if self._launched.why else _complaint(wrote)
+            return ContainerError(f"the container could not be started{detail}", hint=BadImage.hint)
         return ContainerEnded(f"its container ended with {_how(self.status)}{wrote}")
 
 
@@ -104,8 +104,8 @@ def out_of_memory(settings: Settings, wrote: str) -> OutOfMemory:
 
 def _complaint(wrote: str) -> str:
     """What an engine said went wrong; runc says it as one of several fields of a line."""
-    before, found, after = wrote.rpartition('level=error msg="')
-    return ": " + after.rpartition('"')[0].replace('\\"', '"') if found else before or after
+    before, marker, after = wrote.rpartition('level=error msg="')
+    return ": " + after.rpartition('"')[0].replace('\\"', '"') if marker else before or after
 
 
 def _how(status: int) -> str:
@@ -114,7 +114,7 @@ def _how(status: int) -> str:
 
 def _wanted(image: StoredImage, settings: Settings, identity: Identity, key: str) -> Message:
     """What the launcher is told."""
-    held = enforced_limits()
+    enforced = enforced_limits()
     inner = image.inner
     ids = map_for(identity, *image_user(image.root, str(inner.get("User") or "")))
     inside = spec.Inside(inner, _directory(image), ids, tuple(mount.target for mount in settings.mounts))
@@ -123,22 +123,22 @@ def _wanted(image: StoredImage, settings: Settings, identity: Identity, key: str
         files[spec.TLS] = _read_all(settings.tls_certificates, _TLS_FILES)
     binds = {f"mount{number}": mount.source for number, mount in enumerate(settings.mounts)}
     return {
-        "config": spec.runtime_spec(inside, settings, held),
+        "config": spec.runtime_spec(inside, settings, enforced),
         "command": find_engine(settings.engine, os.environ).command(key),
         "binds": {spec.ROOT: image.root, **binds},
         "files": files,
         "owner": identity.owner,
         "relay": None,
-        "watched_memory": settings.limits.memory if held.memory == BY_WATCHING else 0,
+        "watched_memory": settings.limits.memory if enforced.memory == BY_WATCHING else 0,
     }
 
 
 def _directory(image: StoredImage) -> str:
     """Where the image is started; not where the engine's own open files could be seen through a link."""
-    found = without_links(image.root, spec.working_directory(image.inner))
-    if spec.is_the_kernels(found):
-        raise BadImage(f"the image wants to be started in {found}, which is not a directory of its own")
-    return found
+    directory = without_links(image.root, spec.working_directory(image.inner))
+    if spec.is_the_kernels(directory):
+        raise BadImage(f"the image wants to be started in {directory}, which is not a directory of its own")
+    return directory
 
 
 def _host_files(settings: Settings) -> dict[str, str]:
@@ -148,12 +148,12 @@ def _host_files(settings: Settings) -> dict[str, str]:
 
 
 def _read_all(directory: str, names: Sequence[str]) -> dict[str, str]:
-    found = {}
+    values = {}
     for name in names:
         try:
             with open(os.path.join(directory, name), "rb") as file:
-                found[name] = base64.b64encode(file.read(_LARGEST_TLS_FILE)).decode()
+                values[name] = base64.b64encode(file.read(_LARGEST_TLS_FILE)).decode()
         except OSError as problem:
             reason = (problem.strerror or "").lower()
             raise ContainerError(f"cannot read {name} in {directory}: {reason}") from None
-    return found
+    return values

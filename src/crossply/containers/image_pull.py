@@ -32,9 +32,9 @@ async def pull(
 ) -> StoredImage:
     """The image that a reference stands for, unpacked."""
     reference = parse(image)
-    found = store.recall(reference)
-    if found is not None and (policy != ALWAYS or reference.digest):
-        return found
+    stored_before = store.recall(reference)
+    if stored_before is not None and (policy != ALWAYS or reference.digest):
+        return stored_before
     if policy == NEVER:
         raise ImageMissing(f"the image {image} is not here, and its pull policy is {NEVER}")
     source = source or ImageSource()

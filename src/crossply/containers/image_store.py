@@ -53,8 +53,8 @@ class StoredImage(NamedTuple):
     @property
     def inner(self) -> Object:
         """How it is run: its entry point, environment and user."""
-        found = self.config.get("config")
-        return found if isinstance(found, dict) else {}
+        inner = self.config.get("config")
+        return inner if isinstance(inner, dict) else {}
 
 
 class Store:
@@ -90,11 +90,11 @@ class Store:
         self.prepare()
         directory = self._path(digest)
         with _locked(directory + _LOCK, fcntl.LOCK_EX):
-            found = self.get(digest)
-            if found is None:
+            existing = self.get(digest)
+            if existing is None:
                 size = self._unpack(image, directory, cancelled)
             else:
-                return found
+                return existing
         self._make_room(size, keep=directory)
         return StoredImage(digest, directory, image.config)
 
@@ -144,9 +144,9 @@ class Store:
         return size
 
     def _make_room(self, added: int, keep: str) -> None:
-        found = [entry for entry in self._list() if entry[2] != keep]
-        total = added + sum(size for _, size, _ in found)
-        for _, size, directory in sorted(found):
+        entries = [entry for entry in self._list() if entry[2] != keep]
+        total = added + sum(size for _, size, _ in entries)
+        for _, size, directory in sorted(entries):
             if total <= self._most:
                 return
             if _remove_unused(directory):
@@ -190,12 +190,12 @@ def _remove_unused(directory: str) -> bool:
 
 
 @contextlib.contextmanager
-def _locked(path: str, how: int) -> Iterator[int]:
+def _locked(path: str, operation: int) -> Iterator[int]:
     """Hold a lock on a file, which is made if it is missing and may be removed by whoever holds it alone."""
     while True:
         lock = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
-            fcntl.flock(lock, how)
+            fcntl.flock(lock, operation)
             if not _is_at(lock, path):
                 continue
             yield lock

@@ -12,9 +12,9 @@ _LARGEST_FILE = 1 << 20
 _LARGEST_ID = 1 << 31
 
 
-def image_user(root: str, said: str) -> tuple[int, int]:
+def image_user(root: str, text: str) -> tuple[int, int]:
     """The user and the group that the image's configuration names, as numbers."""
-    user, _, group = said.partition(":")
+    user, _, group = text.partition(":")
     number, first_group = _user(root, user) if user else (0, 0)
     return number, (_group(root, group) if group else first_group)
 

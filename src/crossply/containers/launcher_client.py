@@ -73,10 +73,10 @@ class LauncherClient:
         self.groups: set[Cgroup] = set()
         """The control groups of containers that run, which are removed with it."""
         self.alive = True
-        self._line, theirs = wire.pair()
+        self._line, their_end = wire.pair()
         self._log = os.path.join(self.sockets, "log")
-        with theirs, open(self._log, "wb") as log:
-            self._process = _start(theirs.fileno(), log.fileno())
+        with their_end, open(self._log, "wb") as log:
+            self._process = _start(their_end.fileno(), log.fileno())
         try:
             self._settle(self.identity)
         except BaseException:
@@ -94,22 +94,22 @@ class LauncherClient:
         self._expect("ready")
         self._line.settimeout(None)
 
-    def _expect(self, what: str) -> None:
+    def _expect(self, kind: str) -> None:
         try:
             message, _ = wire.receive(self._line)
         except TimeoutError:
             message = {}
-        if not message or what not in message:
+        if not message or kind not in message:
             reason = (message or {}).get("refused") or f"the launcher has ended{_last_line(self._log)}"
             raise ContainersForbidden(f"cannot start containers here: {reason}")
 
-    def start(self, key: str, wanted: wire.Message, files: Sequence[int]) -> LaunchedContainer:
+    def start(self, key: str, request: wire.Message, files: Sequence[int]) -> LaunchedContainer:
         """Start a container with these standard input, output and error."""
         launched = LaunchedContainer(self, key)
         with self._lock:
             self._launched[key] = launched
             try:
-                wire.send(self._line, {"start": {**wanted, "key": key}}, files)
+                wire.send(self._line, {"start": {**request, "key": key}}, files)
             except OSError as problem:
                 self._launched.pop(key, None)
                 launched.tell(-1, f"the launcher of containers is not told: {problem.strerror}", False)
@@ -181,11 +181,11 @@ def _make_directory() -> str:
     for place in places:
         if len(place) <= _LONGEST_PLACE and os.stat(place).st_mode & 0o001:
             _remove_orphans(place)
-            made = tempfile.mkdtemp(prefix=_PREFIX, dir=place)
-            os.chmod(made, 0o711)
-            os.mkdir(os.path.join(made, "m"), 0o711)
-            os.mkdir(os.path.join(made, "s"), 0o700)
-            return made
+            directory = tempfile.mkdtemp(prefix=_PREFIX, dir=place)
+            os.chmod(directory, 0o711)
+            os.mkdir(os.path.join(directory, "m"), 0o711)
+            os.mkdir(os.path.join(directory, "s"), 0o700)
+            return directory
     raise ContainersForbidden(f"none of {', '.join(places)} is a directory that everybody may pass through")
 
 

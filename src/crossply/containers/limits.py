@@ -25,16 +25,16 @@ class EnforcedLimits(NamedTuple):
 
     def told(self) -> str:
         """What a user should know of it; empty where the kernel holds all limits."""
-        said = []
+        messages = []
         if self.unheld:
-            said.append(f"nothing holds the limit of {' and '.join(self.unheld)}")
+            messages.append(f"nothing holds the limit of {' and '.join(self.unheld)}")
         if self.memory == BY_WATCHING:
-            said.append("memory is watched twenty times a second, not bounded by the kernel")
+            messages.append("memory is watched twenty times a second, not bounded by the kernel")
         if self.pids == BY_RLIMIT:
-            said.append("processes are bounded by a limit of the user, not of the container")
-        if not said:
+            messages.append("processes are bounded by a limit of the user, not of the container")
+        if not messages:
             return ""
-        return f"{'; '.join(said)}: this process may not make control groups (cgroups) here"
+        return f"{'; '.join(messages)}: this process may not make control groups (cgroups) here"
 
 
 @functools.cache
@@ -46,9 +46,9 @@ def places() -> CgroupHierarchies:
 @functools.cache
 def enforced_limits() -> EnforcedLimits:
     """What holds limits on this machine, for this user."""
-    found = places().directories
+    directories = places().directories
     return EnforcedLimits(
-        memory=BY_CGROUP if MEMORY in found else BY_WATCHING,
-        cpu=BY_CGROUP if CPU in found else BY_NOTHING,
-        pids=BY_CGROUP if PIDS in found else BY_RLIMIT,
+        memory=BY_CGROUP if MEMORY in directories else BY_WATCHING,
+        cpu=BY_CGROUP if CPU in directories else BY_NOTHING,
+        pids=BY_CGROUP if PIDS in directories else BY_RLIMIT,
     )

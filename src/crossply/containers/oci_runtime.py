@@ -23,28 +23,28 @@ class Engine(NamedTuple):
     def command(self, key: str) -> list[str]:
         """How it runs a container; the launcher knows the directories."""
         # Control groups are ours: an engine that may not make them says nothing, and holds no limit.
-        how = ["--cgroup-manager=disabled"] if self.name == CRUN else ["--rootless=true"]
+        options = ["--cgroup-manager=disabled"] if self.name == CRUN else ["--rootless=true"]
         run = ["run", "--bundle", "{bundle}", "--pid-file", "{bundle}/pid", key]
-        return [self.path, "--root", "{state}", *how, *run]
+        return [self.path, "--root", "{state}", *options, *run]
 
 
-def find_engine(wanted: str, environ: Mapping[str, str]) -> Engine:
+def find_engine(chosen: str, environ: Mapping[str, str]) -> Engine:
     """The engine that is wanted, or the first that there is."""
-    wanted = wanted or environ.get(ENGINE_VARIABLE, "")
-    if wanted and wanted not in ENGINES:
-        raise NoContainerEngine(f"{wanted} is no container engine", hint=f"use {' or '.join(ENGINES)}")
-    for name in (wanted,) if wanted else ENGINES:
+    chosen = chosen or environ.get(ENGINE_VARIABLE, "")
+    if chosen and chosen not in ENGINES:
+        raise NoContainerEngine(f"{chosen} is no container engine", hint=f"use {' or '.join(ENGINES)}")
+    for name in (chosen,) if chosen else ENGINES:
         path = _find(name, environ)
         if path:
             return Engine(name, path)
-    missing = f"{wanted} is not" if wanted else f"neither {' nor '.join(ENGINES)} is"
+    missing = f"{chosen} is not" if chosen else f"neither {' nor '.join(ENGINES)} is"
     raise NoContainerEngine(f"{missing} installed")
 
 
 def engine_installed(environ: Mapping[str, str]) -> bool:
     """Tell whether containers can be started at all."""
-    wanted = environ.get(ENGINE_VARIABLE, "")
-    return any(_find(name, environ) for name in ([wanted] if wanted in ENGINES else ENGINES))
+    chosen = environ.get(ENGINE_VARIABLE, "")
+    return any(_find(name, environ) for name in ([chosen] if chosen in ENGINES else ENGINES))
 
 
 def _find(name: str, environ: Mapping[str, str]) -> str:

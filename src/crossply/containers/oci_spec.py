@@ -42,13 +42,13 @@ class Inside(NamedTuple):
     """Where the mounts of the settings are to be seen; they are below the directory as mount0, mount1 …"""
 
 
-def runtime_spec(inside: Inside, settings: Settings, held: EnforcedLimits) -> Object:
+def runtime_spec(inside: Inside, settings: Settings, enforced: EnforcedLimits) -> Object:
     """The whole description, for a directory that has everything it names."""
     return {
         "ociVersion": "1.0.2",
         "hostname": "function",
         "root": {"path": ROOT, "readonly": True},
-        "process": _process(inside, settings, held),
+        "process": _process(inside, settings, enforced),
         "mounts": _mounts(inside, settings),
         "linux": {
             "namespaces": [{"type": kind} for kind in _namespaces(settings)],
@@ -61,7 +61,7 @@ def runtime_spec(inside: Inside, settings: Settings, held: EnforcedLimits) -> Ob
     }
 
 
-def _process(inside: Inside, settings: Settings, held: EnforcedLimits) -> Object:
+def _process(inside: Inside, settings: Settings, enforced: EnforcedLimits) -> Object:
     return {
         "terminal": False,
         "user": {"uid": inside.ids.user, "gid": inside.ids.group},
@@ -71,7 +71,7 @@ def _process(inside: Inside, settings: Settings, held: EnforcedLimits) -> Object
         "capabilities": {kind: [] for kind in _RIGHTS},
         "noNewPrivileges": True,
         "oomScoreAdj": _LIKELY_TO_BE_KILLED,
-        "rlimits": _rlimits(settings.limits, held),
+        "rlimits": _rlimits(settings.limits, enforced),
     }
 
 
@@ -86,16 +86,16 @@ def command_of(config: Object, settings: Settings) -> list[str]:
 
 def working_directory(config: Object) -> str:
     """Where to start it."""
-    said = config.get("WorkingDir")
-    return "/" + os.path.normpath(f"/{said}").lstrip("/") if isinstance(said, str) else "/"
+    directory = config.get("WorkingDir")
+    return "/" + os.path.normpath(f"/{directory}").lstrip("/") if isinstance(directory, str) else "/"
 
 
 def volumes_of(config: Object) -> list[str]:
     """Directories that the image wants to write to."""
-    said = config.get("Volumes")
-    found = sorted(os.path.normpath(path) for path in said) if isinstance(said, dict) else []
-    wanted = [path for path in found if path.startswith("/") and path not in ("/", "//", "/tmp")]
-    return [path for path in wanted if not is_the_kernels(path)][:_MOST_VOLUMES]
+    volumes = config.get("Volumes")
+    paths = sorted(os.path.normpath(path) for path in volumes) if isinstance(volumes, dict) else []
+    allowed = [path for path in paths if path.startswith("/") and path not in ("/", "//", "/tmp")]
+    return [path for path in allowed if not is_the_kernels(path)][:_MOST_VOLUMES]
 
 
 def is_the_kernels(path: str) -> bool:
@@ -136,8 +136,8 @@ def host_files(settings: Settings) -> tuple[str, ...]:
 
 
 def _memory(target: str, size: int, mode: str, *options: str) -> Object:
-    said = ["nosuid", *options, f"mode={mode}", f"size={size}"]
-    return {"destination": target, "type": "tmpfs", "source": "tmpfs", "options": said}
+    mount_options = ["nosuid", *options, f"mode={mode}", f"size={size}"]
+    return {"destination": target, "type": "tmpfs", "source": "tmpfs", "options": mount_options}
 
 
 def _bound(name: str, target: str) -> Object:
@@ -146,21 +146,21 @@ def _bound(name: str, target: str) -> Object:
 
 
 def _namespaces(settings: Settings) -> list[str]:
-    found = ["user", "mount", "pid", "ipc", "uts", "cgroup"]
-    return [*found, "network"] if settings.network == ISOLATED else found
+    namespaces = ["user", "mount", "pid", "ipc", "uts", "cgroup"]
+    return [*namespaces, "network"] if settings.network == ISOLATED else namespaces
 
 
 def _mappings(entries: tuple[tuple[int, int], ...]) -> list[Object]:
     return [{"containerID": inside, "hostID": outside, "size": 1} for inside, outside in entries]
 
 
-def _rlimits(limits: Limits, held: EnforcedLimits) -> list[Object]:
-    wanted = {"NOFILE": 4096, "CORE": 0, "NPROC": limits.pids, "MSGQUEUE": 0, "FSIZE": limits.scratch}
-    if held.memory == BY_WATCHING:
+def _rlimits(limits: Limits, enforced: EnforcedLimits) -> list[Object]:
+    rlimits = {"NOFILE": 4096, "CORE": 0, "NPROC": limits.pids, "MSGQUEUE": 0, "FSIZE": limits.scratch}
+    if enforced.memory == BY_WATCHING:
         # All processes together are watched; this only bounds what one can take between two looks. It has to
         # be generous: languages ask for much more address space than they use.
-        wanted["DATA"] = 2 * limits.memory + (1 << 30)
-    return [_rlimit(name, value) for name, value in wanted.items()]
+        rlimits["DATA"] = 2 * limits.memory + (1 << 30)
+    return [_rlimit(name, value) for name, value in rlimits.items()]
 
 
 def _rlimit(name: str, value: int) -> Object:

@@ -16,11 +16,11 @@ _DIRECTORIES = ("proc", "dev", "etc", "tls/server")
 _FILES = ("etc/hosts", "etc/resolv.conf")
 
 
-def furnish(root: str, wanted: Iterable[str]) -> None:
+def furnish(root: str, paths: Iterable[str]) -> None:
     """Make the places that something will be mounted at, and the directories that are wanted."""
     with ConfinedDirectory(root) as image:
         try:
-            for path in (*_DIRECTORIES, *(path.lstrip("/") for path in wanted)):
+            for path in (*_DIRECTORIES, *(path.lstrip("/") for path in paths)):
                 os.close(image.directory(parts_of(path), make=True))
             for path in _FILES:
                 _touch(image, path)
@@ -34,8 +34,8 @@ def _touch(image: ConfinedDirectory, path: str) -> None:
     *parents, name = parts_of(path)
     directory = image.directory(parents, make=True)
     try:
-        found = os.stat(name, dir_fd=directory, follow_symlinks=False)
-        if stat.S_ISREG(found.st_mode):
+        status = os.stat(name, dir_fd=directory, follow_symlinks=False)
+        if stat.S_ISREG(status.st_mode):
             return
         os.unlink(name, dir_fd=directory)  # a link, which leads nowhere in a container
     except FileNotFoundError:
@@ -54,10 +54,10 @@ def without_links(root: str, path: str) -> str:
         except (UnsafeEntry, OSError) as problem:
             raise BadImage(f"the image cannot be started in {path}: {problem}") from None
         try:
-            found = os.readlink(f"/proc/self/fd/{opened}")
+            resolved = os.readlink(f"/proc/self/fd/{opened}")
         finally:
             os.close(opened)
-    return "/" + os.path.relpath(found, os.path.realpath(root)).removeprefix(".")
+    return "/" + os.path.relpath(resolved, os.path.realpath(root)).removeprefix(".")
 
 
 def give_to(root: str, owner: int) -> None:
@@ -70,13 +70,13 @@ def give_to(root: str, owner: int) -> None:
 
 def disk_usage(root: str) -> int:
     """The bytes that it takes, each file counted once."""
-    seen: set[int] = set()
+    inodes: set[int] = set()
     total = 0
     for path in _everything(root):
-        found = os.lstat(path)
-        if found.st_ino not in seen:
-            seen.add(found.st_ino)
-            total += found.st_blocks * 512
+        status = os.lstat(path)
+        if status.st_ino not in inodes:
+            inodes.add(status.st_ino)
+            total += status.st_blocks * 512
     return total
 
 

@@ -84,6 +84,6 @@ def seccomp_profile(machine: str) -> Object:
     }
 
 
-def _allowed(name: str, index: int, value: int, how: str = "SCMP_CMP_EQ", second: int = 0) -> Object:
-    argument = {"index": index, "value": value, "valueTwo": second, "op": how}
+def _allowed(name: str, index: int, value: int, comparison: str = "SCMP_CMP_EQ", second: int = 0) -> Object:
+    argument = {"index": index, "value": value, "valueTwo": second, "op": comparison}
     return {"names": [name], "action": "SCMP_ACT_ALLOW", "args": [argument]}

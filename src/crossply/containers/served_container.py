@@ -64,10 +64,10 @@ class ServedContainer:
     def calling(self, timeout: float) -> Iterator[str]:
         """The target of one call; meanwhile it is not stopped because others, or nobody, call."""
         with self._lock:
-            found = self.target(timeout)
+            target = self.target(timeout)
             self._calls += 1
         try:
-            yield found
+            yield target
         finally:
             with self._lock:
                 self._calls -= 1
@@ -153,7 +153,7 @@ class ServedContainer:
     def _stop_when_idle(self, seconds: float) -> None:
         serving = self._serving
 
-        def look() -> None:
+        def check() -> None:
             with self._lock:
                 if self._serving is not serving:
                     return
@@ -163,7 +163,7 @@ class ServedContainer:
                 else:
                     self._stop_when_idle(max(left, _LEAST_IDLE))
 
-        timer = threading.Timer(seconds, look)
+        timer = threading.Timer(seconds, check)
         timer.daemon = True
         timer.start()
         assert serving is not None

@@ -59,10 +59,10 @@ def map_for(identity: Identity, user: int, group: int) -> IdMap:
     return IdMap(user, group, _entries(identity, user), _entries(identity, group))
 
 
-def _entries(identity: Identity, wanted: int) -> tuple[tuple[int, int], ...]:
-    if wanted == 0 or identity.spare is None:
+def _entries(identity: Identity, user: int) -> tuple[tuple[int, int], ...]:
+    if user == 0 or identity.spare is None:
         return ((0, identity.owner),)
-    return ((0, identity.spare), (wanted, identity.owner))
+    return ((0, identity.spare), (user, identity.owner))
 
 
 def write_maps(process: int, identity: Identity) -> bool:
@@ -112,14 +112,14 @@ def _nobody() -> int:
     """
     known = [_ranges(f"/proc/self/{kind}_map") for kind in ("uid", "gid")]
     last = [max(first + count - 2 for first, count in ranges) for ranges in known if ranges]
-    for wanted in (UNPRIVILEGED, min(last, default=0)):
-        if wanted > 0 and all(_has(ranges, wanted) for ranges in known):
-            return wanted
+    for candidate in (UNPRIVILEGED, min(last, default=0)):
+        if candidate > 0 and all(_has(ranges, candidate) for ranges in known):
+            return candidate
     return 0
 
 
-def _has(ranges: list[tuple[int, int]], wanted: int) -> bool:
-    return any(first <= wanted and wanted + 2 <= first + count for first, count in ranges)
+def _has(ranges: list[tuple[int, int]], number: int) -> bool:
+    return any(first <= number and number + 2 <= first + count for first, count in ranges)
 
 
 def _ranges(path: str) -> list[tuple[int, int]]:
@@ -135,5 +135,5 @@ def _lent(path: str, user: int) -> int:
             entries = [line.strip().split(":") for line in file]
     except (OSError, KeyError, UnicodeDecodeError):
         return 0
-    found = [entry for entry in entries if len(entry) == 3 and entry[0] in names and entry[1].isdigit()]
-    return int(found[0][1]) if found else 0
+    ranges = [entry for entry in entries if len(entry) == 3 and entry[0] in names and entry[1].isdigit()]
+    return int(ranges[0][1]) if ranges else 0

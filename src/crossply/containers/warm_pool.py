@@ -32,10 +32,12 @@ class WarmPool:
         """One more is warm."""
         with self._lock:
             self._warm[id(container)] = container
-            found = sorted(self._warm.values(), key=lambda each: each.last_call())
-            surplus = [each for each in found if each is not container][: max(len(found) - self._most, 0)]
-        for each in surplus:
-            each.cool_down()
+            oldest_first = sorted(self._warm.values(), key=lambda container: container.last_call())
+            surplus = [container_ for container_ in oldest_first if container_ is not container][
+                : max(len(oldest_first) - self._most, 0)
+            ]
+        for container_ in surplus:
+            container_.cool_down()
 
     def stopped(self, container: WarmContainer) -> None:
         """One less is."""

@@ -49,10 +49,10 @@ _CROSSPLANE_RUNTIMES = {"Docker": DOCKER, "Development": REMOTE, "InProcess": BU
 def choose_runtime(function: Object, preferred: str | None = None) -> str:
     """How a Function is run: by one of the openers below. `preferred` is the command's choice."""
     annotations = _annotations(function)
-    ours = _known(annotations, RUNTIME, _OPENERS)
-    theirs = _known(annotations, CROSSPLANE_RUNTIME, _CROSSPLANE_RUNTIMES)
-    if ours:
-        return ours
+    own_runtime = _known(annotations, RUNTIME, _OPENERS)
+    crossplane_runtime = _known(annotations, CROSSPLANE_RUNTIME, _CROSSPLANE_RUNTIMES)
+    if own_runtime:
+        return own_runtime
     if annotations.get(PYTHON_FILE):
         return FILE
     if annotations.get(TEMPLATES_DIRECTORY):
@@ -60,11 +60,11 @@ def choose_runtime(function: Object, preferred: str | None = None) -> str:
     is_built_in = builtin.for_package(_package(function))
     if preferred == BUILTIN and is_built_in:
         return BUILTIN
-    if theirs in ("Development", "InProcess"):
-        return _CROSSPLANE_RUNTIMES[theirs]
+    if crossplane_runtime in ("Development", "InProcess"):
+        return _CROSSPLANE_RUNTIMES[crossplane_runtime]
     if preferred:
         return preferred
-    if theirs:
+    if crossplane_runtime:
         return DOCKER
     if is_built_in:
         return BUILTIN
@@ -103,13 +103,13 @@ def bind_builtin(name: str, label: str, max_reply: int = MAX_REPLY) -> Runner:
 
 def _builtin(function: Object, max_reply: int = MAX_REPLY) -> Runner:
     package = _package(function)
-    found = builtin.for_package(package)
-    if found is None:
+    name = builtin.for_package(package)
+    if name is None:
         raise FunctionNotBound(
             f'cannot run Function "{_name(function)}": no built-in function stands for package "{package}"',
             hint=f"{_not_built_in(function)}; {_OTHER_WAYS}",
         )
-    return bind_builtin(found, _name(function), max_reply)
+    return bind_builtin(name, _name(function), max_reply)
 
 
 def _remote(function: Object) -> Runner:

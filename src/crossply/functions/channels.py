@@ -71,8 +71,8 @@ class ChannelPool:
 
     __slots__ = ("_certificates", "_line", "_lock", "_looked", "_max_reply", "_seen", "_where")
 
-    def __init__(self, where: Callable[[], Address], certificates: str | None, max_reply: int) -> None:
-        self._where = where
+    def __init__(self, resolve: Callable[[], Address], certificates: str | None, max_reply: int) -> None:
+        self._where = resolve
         self._certificates = certificates
         self._max_reply = max_reply
         self._lock = threading.Lock()
@@ -83,10 +83,10 @@ class ChannelPool:
     def take(self) -> Channel:
         """The line for one call; to be given back."""
         with self._lock:
-            wanted = (self._where(), self._look())
+            key = (self._where(), self._look())
             before, line = self._line, self._line
-            if line is None or line.shown != wanted:
-                line = self._line = Channel(self._open(wanted[0]), wanted)
+            if line is None or line.shown != key:
+                line = self._line = Channel(self._open(key[0]), key)
             line.calls += 1
             idle = before is not None and before is not line and not before.calls
         if before is not None and idle:
@@ -115,11 +115,11 @@ class ChannelPool:
             return self._seen
         self._looked = time.monotonic()
         try:
-            found = [os.stat(os.path.join(self._certificates, name)) for name in _FILES]
+            files = [os.stat(os.path.join(self._certificates, name)) for name in _FILES]
         except OSError:
             # What cannot be read is told when it has to be.
             return self._seen
-        self._seen = tuple(number for each in found for number in (each.st_mtime_ns, each.st_ino))
+        self._seen = tuple(number for file in files for number in (file.st_mtime_ns, file.st_ino))
         return self._seen
 
     def _open(self, address: Address) -> grpc.Channel:

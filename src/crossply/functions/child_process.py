@@ -48,9 +48,9 @@ class ChildProcess:
 
     def cut(self) -> None:
         """Kill what is left of the process group."""
-        kept, self._kept = self._kept, -1
-        if kept >= 0:
-            os.close(kept)
+        pipe, self._kept = self._kept, -1
+        if pipe >= 0:
+            os.close(pipe)
 
 
 def _check(words: list[str]) -> None:

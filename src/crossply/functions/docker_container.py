@@ -26,9 +26,9 @@ class DockerContainer:
 
     __slots__ = ("_container", "_engine", "_other_ways", "_remote", "_settings")
 
-    def __init__(self, settings: ContainerSettings, other_ways: str = "") -> None:
+    def __init__(self, settings: ContainerSettings, alternatives: str = "") -> None:
         self._settings = settings
-        self._other_ways = other_ways
+        self._other_ways = alternatives
         self._engine: Engine | None = None
         self._container = ""
         self._remote: Remote | None = None
@@ -59,8 +59,8 @@ class DockerContainer:
     def _tell(self, problem: FunctionError) -> FunctionError:
         settings = self._settings
         message = f'cannot run Function "{settings.function}": package "{settings.image}": {problem}'
-        other_ways = self._other_ways if isinstance(problem, ContainerEngineUnavailable) else ""
-        return problem.replace(message=message, hint=other_ways or None)
+        alternatives = self._other_ways if isinstance(problem, ContainerEngineUnavailable) else ""
+        return problem.replace(message=message, hint=alternatives or None)
 
     def _start(self, deadline: float) -> Remote:
         self._engine = engine = find_engine(os.environ)
@@ -75,8 +75,8 @@ class DockerContainer:
         return remote
 
     def _existing(self, engine: Engine) -> str:
-        found = engine.inspect(self._settings.name) if self._settings.name else None
-        return str(found["Id"]) if found else ""
+        container = engine.inspect(self._settings.name) if self._settings.name else None
+        return str(container["Id"]) if container else ""
 
     def _create(self, engine: Engine) -> str:
         settings = self._settings

@@ -67,8 +67,8 @@ class Engine:
         status, body = self._ask("GET", f"/containers/{quote(container)}/json")
         if status == 404:
             return None
-        found: dict[str, Any] = json.loads(_expect(status, body, (200,)))
-        return found
+        state: dict[str, Any] = json.loads(_expect(status, body, (200,)))
+        return state
 
     def start(self, container: str) -> None:
         """Start a container; one that runs already is left alone."""

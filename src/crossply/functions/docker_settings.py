@@ -48,12 +48,12 @@ def read_settings(function: str, package: str, annotations: Mapping[str, str]) -
     )
 
 
-def _one_of(annotations: Mapping[str, str], key: str, values: tuple[str, ...], complaint: str) -> str:
+def _one_of(annotations: Mapping[str, str], key: str, values: tuple[str, ...], message: str) -> str:
     """The annotation's value; the first of the known ones is the default."""
     value = annotations.get(PREFIX + key) or values[0]
     if value not in values:
         raise RuntimeAnnotationError(
-            f'unsupported "{PREFIX}{key}" annotation value "{value}" ({complaint})',
+            f'unsupported "{PREFIX}{key}" annotation value "{value}" ({message})',
             hint=f"use one of {', '.join(values)}",
         )
     return value

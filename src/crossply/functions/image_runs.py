@@ -45,24 +45,24 @@ class ImageRuns:
         self._base = base
         self._trust = trust
 
-    def run(self, wanted: ImageRun, stdin: bytes, most_seconds: float) -> bytes:
+    def run(self, image_run: ImageRun, stdin: bytes, most_seconds: float) -> bytes:
         """What an image writes on stdout when it is given these bytes; it has at most so many seconds."""
         end = time.monotonic() + most_seconds
-        settings = _settings(self._base, wanted)
-        image = fetch_within(most_seconds, wanted, self._store, self._trust)
+        settings = _settings(self._base, image_run)
+        image = fetch_within(most_seconds, image_run, self._store, self._trust)
         left = max(end - time.monotonic(), 0.001)
         return completed(image, stdin, settings._replace(timeout=min(settings.timeout, left)))
 
 
 def fetch_within(
-    seconds: float, wanted: ImageRun, store: Store, trust: Trust | None, progress: Progress | None = None
+    seconds: float, image_run: ImageRun, store: Store, trust: Trust | None, progress: Progress | None = None
 ) -> StoredImage:
     """An image, unpacked; pulled, where its policy wants that. Not to be called in an event loop."""
-    source = ImageSource(wanted.keychain, trust, progress)
+    source = ImageSource(image_run.keychain, trust, progress)
 
     async def fetched() -> StoredImage:
         async with asyncio.timeout(seconds):
-            return await pull(wanted.image, store, wanted.pull_policy, source)
+            return await pull(image_run.image, store, image_run.pull_policy, source)
 
     try:
         return asyncio.run(fetched())
@@ -79,20 +79,20 @@ def completed(image: StoredImage, stdin: bytes, settings: Settings) -> bytes:
     if finished.status == 0:
         return finished.stdout
     signal = finished.status - 128
-    how = f"signal {signal}" if signal > 0 else f"exit status {finished.status}"
-    said = finished.stderr.strip()
-    raise FunctionCrashed(f"its container ended with {how}{': ' if said else ''}{said}")
+    reason = f"signal {signal}" if signal > 0 else f"exit status {finished.status}"
+    output = finished.stderr.strip()
+    raise FunctionCrashed(f"its container ended with {reason}{': ' if output else ''}{output}")
 
 
-def _settings(base: Settings, wanted: ImageRun) -> Settings:
+def _settings(base: Settings, image_run: ImageRun) -> Settings:
     limits = base.limits
-    if wanted.memory:
-        limits = limits._replace(memory=int(_amount(wanted.memory, "memory")))
-    if wanted.cpu:
-        limits = limits._replace(cpu=_amount(wanted.cpu, "cpu"))
-    if wanted.timeout <= 0:
+    if image_run.memory:
+        limits = limits._replace(memory=int(_amount(image_run.memory, "memory")))
+    if image_run.cpu:
+        limits = limits._replace(cpu=_amount(image_run.cpu, "cpu"))
+    if image_run.timeout <= 0:
         raise FunctionSettingsWrong("its timeout must be more than nothing")
-    return base._replace(limits=_within(limits), network=wanted.network, timeout=wanted.timeout)
+    return base._replace(limits=_within(limits), network=image_run.network, timeout=image_run.timeout)
 
 
 def _within(limits: Limits) -> Limits:
@@ -100,19 +100,19 @@ def _within(limits: Limits) -> Limits:
     return limits._replace(scratch=min(limits.scratch, limits.memory))
 
 
-def _amount(text: str, what: str) -> float:
+def _amount(text: str, resource: str) -> float:
     try:
         amount = parse(text).as_float()
     except QuantityError as problem:
-        raise FunctionSettingsWrong(f"its {what} limit {text!r} is not a quantity: {problem}") from None
+        raise FunctionSettingsWrong(f"its {resource} limit {text!r} is not a quantity: {problem}") from None
     if amount <= 0:
-        raise FunctionSettingsWrong(f"its {what} limit must be more than nothing, not {text}")
+        raise FunctionSettingsWrong(f"its {resource} limit must be more than nothing, not {text}")
     return amount
 
 
 def keychain_of(secrets: Mapping[str, Mapping[str, bytes]], others: Keychain | None) -> Keychain:
     """The logins of pull secrets, by their names, and others after them."""
-    found: list[Keychain] = []
+    keychains: list[Keychain] = []
     for name, data in secrets.items():
         contents = [form % data[key] for key, form in _SECRET_FORMS if key in data]
         if not contents:
@@ -120,5 +120,5 @@ def keychain_of(secrets: Mapping[str, Mapping[str, bytes]], others: Keychain | N
                 f"the pull secret {name} has neither .dockerconfigjson nor .dockercfg",
                 hint="make it with: kubectl create secret docker-registry",
             )
-        found.append(from_secret(contents[0], name))
-    return CombinedKeychain(*found, *([others] if others is not None else ()))
+        keychains.append(from_secret(contents[0], name))
+    return CombinedKeychain(*keychains, *([others] if others is not None else ()))

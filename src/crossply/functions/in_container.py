@@ -54,8 +54,8 @@ class InContainer:
         try:
             return self._open(timeout)(request, max(deadline - time.monotonic(), 0.001))
         except CrossplyError as problem:
-            story = f'cannot run Function "{self._name}"'
-            raise (problem if str(problem).startswith(story) else problem.within(story)) from None
+            context = f'cannot run Function "{self._name}"'
+            raise (problem if str(problem).startswith(context) else problem.within(context)) from None
 
     def warm(self) -> None:
         """Start the container in the background, before the first call; its image must be here."""

@@ -60,9 +60,9 @@ class InProcess:
         except LimitExceeded as problem:
             raise FunctionReplyTooLarge(f'cannot run Function "{self._name}": {problem}') from None
         except Exception as problem:
-            said = f"{type(problem).__name__}: {problem}"
+            message = f"{type(problem).__name__}: {problem}"
             hint = "this is a mistake in the function: please report it with the input that shows it"
-            raise FunctionCrashed(f'cannot run Function "{self._name}": {said}', hint=hint) from problem
+            raise FunctionCrashed(f'cannot run Function "{self._name}": {message}', hint=hint) from problem
         finally:
             reset_limits(token)
 
@@ -78,9 +78,9 @@ def _added(request: Request, response: Response) -> int:
     """How many bytes a reply has beside what it passes on, or any number beyond `UNMEASURED`."""
     assert response.desired is not None
     size = 0 if response.context is request.context else size_of(response.context, UNMEASURED)
-    given = request.desired.resources
+    desired = request.desired.resources
     for name, resource in response.desired.resources.items():
-        passed = given.get(name)
+        passed = desired.get(name)
         if passed is None or passed.object is not resource.object:
             size += size_of(resource.object, UNMEASURED)
         if size > UNMEASURED:

@@ -19,12 +19,12 @@ from crossply.xpkg.registry import Trust
 
 def open_locally(function: ContainerSettings, to_completion: bool, instead: str = "") -> InContainer:
     """The runner of a Function whose image the user names; `instead` is what to do without the image."""
-    wanted = ImageRun(function.image, function.pull_policy, default_keychain(os.environ))
+    image_run = ImageRun(function.image, function.pull_policy, default_keychain(os.environ))
 
     def fetch(seconds: float) -> StoredImage:
         try:
             with ProgressBar(sys.stderr, f"pulling {function.image}") as bar:
-                return fetch_within(seconds, wanted, _store(), _trust(), bar)
+                return fetch_within(seconds, image_run, _store(), _trust(), bar)
         except CrossplyError as problem:
             hint = "; ".join(advice for advice in (problem.hint, instead) if advice)
             raise problem.replace(hint=hint).within(f'package "{function.image}"') from None

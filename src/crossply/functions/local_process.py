@@ -127,8 +127,8 @@ class _Started:
             return self._lifeline.start(shlex.split(command), {**os.environ, ADDRESS_VARIABLE: target})
         except (OSError, ValueError) as problem:
             self._directory.cleanup()
-            said = f'cannot run Function "{self._name}": cannot start {command!r}: {problem}'
-            raise FunctionUnavailable(said, hint="correct the annotation crossply.dev/command") from None
+            message = f'cannot run Function "{self._name}": cannot start {command!r}: {problem}'
+            raise FunctionUnavailable(message, hint="correct the annotation crossply.dev/command") from None
 
     def _keep_what_it_writes(self) -> None:
         assert self._process.stdout is not None
@@ -145,8 +145,10 @@ class _Started:
         while not self._accepts():
             self.raise_if_it_ends(within=_POLL)
             if time.monotonic() > deadline:
-                said = f'cannot run Function "{self._name}": its process does not listen on {self._place()}'
-                raise FunctionTimedOut(f"{said}{self._tail()}", hint=_LISTEN_HINT)
+                message = (
+                    f'cannot run Function "{self._name}": its process does not listen on {self._place()}'
+                )
+                raise FunctionTimedOut(f"{message}{self._tail()}", hint=_LISTEN_HINT)
 
     def raise_if_it_ends(self, within: float) -> None:
         """Raise if the process ends in the next moments."""
@@ -155,9 +157,9 @@ class _Started:
         except subprocess.TimeoutExpired:
             return
         self._reader.join(_GRACE)
-        how = f"signal {-status}" if status < 0 else f"exit status {status}"
+        reason = f"signal {-status}" if status < 0 else f"exit status {status}"
         raise FunctionCrashed(
-            f'cannot run Function "{self._name}": its process ended with {how}{self._tail()}'
+            f'cannot run Function "{self._name}": its process ended with {reason}{self._tail()}'
         )
 
     def _accepts(self) -> bool:

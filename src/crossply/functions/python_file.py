@@ -47,8 +47,8 @@ class PythonFile:
             late = f"still running after {timeout:.0f} s"
             raise FunctionTimedOut(f'cannot run Function "{self._name}": {late}') from None
         except CrossplyError as problem:
-            said = f'cannot run Function "{self._name}": {problem}'
-            raise FunctionCrashed(said, hint=problem.hint) from None
+            message = f'cannot run Function "{self._name}": {problem}'
+            raise FunctionCrashed(message, hint=problem.hint) from None
 
     def _loaded(self) -> Reloading:
         if self._function is None:
@@ -57,8 +57,8 @@ class PythonFile:
             try:
                 self._function = Reloading(self._place, tell=self._say)
             except CrossplyError as problem:
-                said = f'cannot run Function "{self._name}": {problem}'
-                raise FunctionNotBound(said, hint=problem.hint) from None
+                message = f'cannot run Function "{self._name}": {problem}'
+                raise FunctionNotBound(message, hint=problem.hint) from None
         return self._function
 
     def _say(self, line: str) -> None:

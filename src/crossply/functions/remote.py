@@ -61,7 +61,7 @@ class Remote:
         target: str,
         certificates: str | None = None,
         max_reply: int = MAX_REPLY,
-        where: Callable[[], Address] | None = None,
+        resolve: Callable[[], Address] | None = None,
         *,
         wait_for_ready: bool = True,
         instead: str = "",
@@ -76,8 +76,8 @@ class Remote:
         self._instead = instead
         self._target = target
         self._certificates = certificates
-        self._where = where
-        self._lines = ChannelPool(where or (lambda: Address(target)), certificates, max_reply)
+        self._where = resolve
+        self._lines = ChannelPool(resolve or (lambda: Address(target)), certificates, max_reply)
 
     def __call__(self, request: Request, timeout: float) -> Response:
         """Send the request, waiting for the function to come up if need be."""
@@ -139,8 +139,8 @@ class Remote:
             raise problem.why from None
 
     def _nobody(self) -> str:
-        said = f"no replica of {self._target} is ready"
-        return f'cannot run Function "{self._name}": rpc error: code = Unavailable desc = {said}'
+        detail = f"no replica of {self._target} is ready"
+        return f'cannot run Function "{self._name}": rpc error: code = Unavailable desc = {detail}'
 
     def _send(self, data: bytes, timeout: float, wait: bool = True) -> bytes:
         """Send on the line of now; with `wait`, until there is a connection."""
@@ -172,29 +172,33 @@ class Remote:
     def _failure(self, problem: Any) -> FunctionError:
         """The error in the words of gRPC for Go."""
         name = _code(problem)
-        said = _in_go_words(name, problem.details() or "")
+        detail = _in_go_words(name, problem.details() or "")
         code = "".join(word.capitalize() for word in name.split("_")).replace("Cancelled", "Canceled")
-        text = f'cannot run Function "{self._name}": rpc error: code = {code} desc = {said}'
-        error = self._error(name, said, text)
+        text = f'cannot run Function "{self._name}": rpc error: code = {code} desc = {detail}'
+        error = self._error(name, detail, text)
         error.grpc_code = code
         return error
 
-    def _error(self, name: str, said: str, text: str) -> FunctionError:
+    def _error(self, name: str, detail: str, text: str) -> FunctionError:
         if name == "DEADLINE_EXCEEDED":
             return FunctionTimedOut(text, hint=f"{FunctionTimedOut.hint}; {self._advice()}")
         if name == "UNAVAILABLE":
             return FunctionUnavailable(text, hint=self._advice())
         return (
-            FunctionReplyTooLarge(text) if "received message larger than max" in said else FunctionError(text)
+            FunctionReplyTooLarge(text)
+            if "received message larger than max" in detail
+            else FunctionError(text)
         )
 
     def _expected(self) -> str:
-        how = "without TLS" if self._certificates is None else f"with TLS by the CA in {self._certificates}"
-        return f"the function serve at {self._target} {how}"
+        security = (
+            "without TLS" if self._certificates is None else f"with TLS by the CA in {self._certificates}"
+        )
+        return f"the function serve at {self._target} {security}"
 
     def _advice(self) -> str:
-        asked = f"does {self._expected()}?"
-        return f"{asked} or {self._instead}" if self._instead else asked
+        question = f"does {self._expected()}?"
+        return f"{question} or {self._instead}" if self._instead else question
 
 
 def _code(problem: Any) -> str:

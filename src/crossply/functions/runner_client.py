@@ -31,15 +31,15 @@ _ABSTRACT = "unix-abstract:"
 _CREDENTIALS = struct.Struct("3i")
 
 
-def call_runner(endpoint: str, wanted: ImageRun, data: bytes, timeout: float) -> bytes:
+def call_runner(endpoint: str, image_run: ImageRun, data: bytes, timeout: float) -> bytes:
     """What the image writes when the runner at an endpoint runs it with these bytes."""
     silence_grpc()
     import grpc
 
     from crossply.functions.proto.v1alpha1.run_function_pb2 import RunFunctionResponse
 
-    message = _message(wanted, data, timeout).SerializeToString()
-    seconds = min(wanted.timeout + GRACE, timeout)
+    message = _message(image_run, data, timeout).SerializeToString()
+    seconds = min(image_run.timeout + GRACE, timeout)
     options = [
         ("grpc.max_receive_message_length", LARGEST),
         ("grpc.max_send_message_length", -1),
@@ -79,24 +79,24 @@ def _send(channel: Any, message: bytes, seconds: float) -> bytes:
     return reply
 
 
-def _message(wanted: ImageRun, data: bytes, timeout: float) -> Any:
+def _message(image_run: ImageRun, data: bytes, timeout: float) -> Any:
     from google.protobuf.duration_pb2 import Duration
 
     from crossply.functions.proto.v1alpha1 import run_function_pb2
 
     messages: Any = run_function_pb2
     seconds = Duration()
-    seconds.FromNanoseconds(int(min(wanted.timeout, timeout) * 1e9))
-    limits = messages.ResourceLimits(memory=wanted.memory, cpu=wanted.cpu)
+    seconds.FromNanoseconds(int(min(image_run.timeout, timeout) * 1e9))
+    limits = messages.ResourceLimits(memory=image_run.memory, cpu=image_run.cpu)
     return messages.RunFunctionRequest(
-        image=wanted.image,
+        image=image_run.image,
         input=data,
         image_pull_config=messages.ImagePullConfig(
-            pull_policy=_POLICIES[wanted.pull_policy], auth=_auth(wanted)
+            pull_policy=_POLICIES[image_run.pull_policy], auth=_auth(image_run)
         ),
         run_function_config=messages.RunFunctionConfig(
             resources=messages.ResourceConfig(limits=limits),
-            network=messages.NetworkConfig(policy=_NETWORKS[wanted.network]),
+            network=messages.NetworkConfig(policy=_NETWORKS[image_run.network]),
             timeout=seconds,
         ),
     )
@@ -106,10 +106,10 @@ _POLICIES = {"IfNotPresent": 1, "Always": 2, "Never": 3}
 _NETWORKS = {"Isolated": 1, "Runner": 2}
 
 
-def _auth(wanted: ImageRun) -> Any:
+def _auth(image_run: ImageRun) -> Any:
     from crossply.functions.proto.v1alpha1.run_function_pb2 import ImagePullAuth
 
-    login = _login(wanted)
+    login = _login(image_run)
     if login == ANONYMOUS:
         return None
     return ImagePullAuth(
@@ -120,18 +120,18 @@ def _auth(wanted: ImageRun) -> Any:
     )
 
 
-def _login(wanted: ImageRun) -> Login:
-    if wanted.keychain is None:
+def _login(image_run: ImageRun) -> Login:
+    if image_run.keychain is None:
         return ANONYMOUS
-    return asyncio.run(wanted.keychain.login(parse(wanted.image).registry)) or ANONYMOUS
+    return asyncio.run(image_run.keychain.login(parse(image_run.image).registry)) or ANONYMOUS
 
 
 def _failure(problem: Any, endpoint: str, seconds: float) -> FunctionError:
-    code, said = _code(problem), problem.details() or ""
-    text = f"the runner at {endpoint} says: {said}"
+    code, detail = _code(problem), problem.details() or ""
+    text = f"the runner at {endpoint} says: {detail}"
     if code == "DEADLINE_EXCEEDED":
         return FunctionTimedOut(
-            text if said else f"the runner at {endpoint} did not answer in {seconds:.0f} s"
+            text if detail else f"the runner at {endpoint} did not answer in {seconds:.0f} s"
         )
     if code == "UNAVAILABLE":
         return FunctionUnavailable(

@@ -105,18 +105,18 @@ class _Service:
 
         from crossply.functions.proto.v1alpha1.run_function_pb2 import RunFunctionRequest, RunFunctionResponse
 
-        begun = time.monotonic()
+        start = time.monotonic()
         try:
             request = RunFunctionRequest.FromString(data)
         except DecodeError:
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the request is no RunFunctionRequest")
         try:
-            wanted = self._wanted(request)
-            output = self._runs.run(wanted, request.input, self._seconds(context))
+            image_run = self._wanted(request)
+            output = self._runs.run(image_run, request.input, self._seconds(context))
         except CrossplyError as problem:
             self._settings.log(f"{_shown(request.image)}: {problem}")
             context.abort(grpc.StatusCode[_code(problem)], f"{problem}")
-        took = time.monotonic() - begun
+        took = time.monotonic() - start
         self._settings.log(f"{_shown(request.image)}: {len(output)} bytes in {took:.2f} s")
         reply: bytes = RunFunctionResponse(output=output).SerializeToString()
         return reply

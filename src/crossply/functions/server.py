@@ -116,12 +116,12 @@ class _Service:
         return [grpc.method_handlers_generic_handler(service, {name: call}) for _, service, name in paths]
 
     def _answer(self, data: bytes, context: grpc.ServicerContext) -> bytes:
-        begin = time.perf_counter()
+        start = time.perf_counter()
         meter = self._settings.meter
         if meter is not None:
             meter.begin()
         outcome = self._outcome(data, context)
-        seconds = time.perf_counter() - begin
+        seconds = time.perf_counter() - start
         if meter is not None:
             meter.end(outcome.status.name if isinstance(outcome, Refused) else "OK", seconds)
         self._tell(data, outcome, seconds)
@@ -138,13 +138,13 @@ class _Service:
         except TimeLimitReached:
             late = f"function {self._name}: still running after {allowed:.0f} s"
             return Refused(grpc.StatusCode.DEADLINE_EXCEEDED, late)
-        except Refused as wish:
-            return wish
+        except Refused as refusal:
+            return refusal
         except CrossplyError as problem:
             return Refused(grpc.StatusCode.INTERNAL, f"function {self._name}: {problem}")
         except Exception as problem:  # noqa: BLE001 - whatever a function raises, the server lives on
-            said = f"function {self._name}: {type(problem).__name__}: {problem}"
-            return Refused(grpc.StatusCode.INTERNAL, said)
+            message = f"function {self._name}: {type(problem).__name__}: {problem}"
+            return Refused(grpc.StatusCode.INTERNAL, message)
 
     def _tell(self, data: bytes, outcome: bytes | Refused, seconds: float) -> None:
         if self._settings.log is None:

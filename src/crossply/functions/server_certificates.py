@@ -25,22 +25,22 @@ def server_credentials(directory: str) -> grpc.ServerCredentials:
         shown = _read(directory)
     except FunctionError as problem:
         raise ServeError(str(problem), hint=problem.hint) from None
-    seen = [shown]
+    current = [shown]
 
-    def look() -> grpc.ServerCertificateConfiguration | None:
+    def read_again() -> grpc.ServerCertificateConfiguration | None:
         try:
-            found = _read(directory)
+            certificates = _read(directory)
         except FunctionError:
             # They are being replaced, or lost: what was shown until now is still good.
             return None
-        if found == seen[0]:
+        if certificates == current[0]:
             return None
-        seen[0] = found
-        return _configuration(found)
+        current[0] = certificates
+        return _configuration(certificates)
 
     # The library takes None for "as before", which its annotations do not know.
-    looked: Any = look
-    return grpc.dynamic_ssl_server_credentials(_configuration(shown), looked, True)
+    fetcher: Any = read_again
+    return grpc.dynamic_ssl_server_credentials(_configuration(shown), fetcher, True)
 
 
 def _read(directory: str) -> tuple[bytes, ...]:

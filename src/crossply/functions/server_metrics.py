@@ -42,7 +42,7 @@ class CallMeter:
     def text(self) -> str:
         """All of it in Prometheus' text format."""
         with self._lock:
-            return "".join(each.text() for each in (self._started, self._handled, self._seconds))
+            return "".join(family.text() for family in (self._started, self._handled, self._seconds))
 
 
 def serve_metrics(meter: CallMeter, address: str) -> ThreadingHTTPServer:
@@ -54,9 +54,9 @@ def serve_metrics(meter: CallMeter, address: str) -> ThreadingHTTPServer:
 
         def do_GET(self) -> None:
             """Answer one request."""
-            found = self.path.partition("?")[0] == "/metrics"
-            body = meter.text().encode() if found else b"see /metrics\n"
-            self.send_response(200 if found else 404)
+            is_metrics = self.path.partition("?")[0] == "/metrics"
+            body = meter.text().encode() if is_metrics else b"see /metrics\n"
+            self.send_response(200 if is_metrics else 404)
             self.send_header("Content-Type", CONTENT_TYPE)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()

@@ -50,21 +50,21 @@ def _files_of(words: list[str]) -> Iterator[str]:
 def _beside(path: str) -> Iterable[str]:
     """All sources beside a file, or below a directory; the file alone, where there are too many."""
     root = path if os.path.isdir(path) else os.path.dirname(path) or "."
-    found: list[str] = []
+    neighbours: list[str] = []
     for directory, names, files in os.walk(root):
         names[:] = [name for name in names if not name.startswith(".") and name not in _NOT_SOURCES]
-        found += [os.path.join(directory, name) for name in files if not name.startswith(".")]
-        if len(found) > _MOST:
+        neighbours += [os.path.join(directory, name) for name in files if not name.startswith(".")]
+        if len(neighbours) > _MOST:
             return [path]
-    return found
+    return neighbours
 
 
 def _look(paths: Iterable[str]) -> _Look:
-    found: _Look = {}
+    state: _Look = {}
     for path in paths:
         try:
             status = os.stat(path)
         except OSError:
             continue  # an editor may be in the middle of replacing it
-        found[path] = (status.st_mtime_ns, status.st_size, status.st_ino)
-    return found
+        state[path] = (status.st_mtime_ns, status.st_size, status.st_ino)
+    return state

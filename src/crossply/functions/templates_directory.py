@@ -48,14 +48,14 @@ class TemplatesDirectory:
 def _with_files(response: Response, files: list[TemplateFile]) -> Response:
     """The response; what stops the pipeline names lines of files, not of all files together."""
 
-    def in_its_file(found: re.Match[str]) -> str:
-        line = int(found.group(1))
+    def in_its_file(match: re.Match[str]) -> str:
+        line = int(match.group(1))
         for file in files:
             lines = file.text.count("\n")
             if line <= lines:
                 return f"{os.path.relpath(file.path)}:{line}"
             line -= lines
-        return found.group(0)
+        return match.group(0)
 
     results = tuple(
         result._replace(message=_LINE.sub(in_its_file, result.message, count=1))

@@ -38,11 +38,11 @@ class WorkerThreads(Executor):
         self._hire(_FEW)
         threading.Thread(target=self._watch, daemon=True, name="workers").start()
 
-    def submit(self, call: Callable[..., Any], /, *given: Any, **named: Any) -> Future[Any]:
+    def submit(self, call: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
         """Have something called soon."""
         if self._closed:
             raise RuntimeError("cannot take work after the end")
-        work = _Work(call, given, named)
+        work = _Work(call, args, named)
         with self._lock:
             self._unfinished += 1
             crowded = self._unfinished > self._threads
@@ -71,13 +71,13 @@ class WorkerThreads(Executor):
     def _watch(self) -> None:
         while not self._closed:
             self._crowded.wait()
-            begun = self._begun
+            started = self._begun
             time.sleep(_PATIENCE)
             self._crowded.clear()
             waiting = self._waiting.qsize()
             if waiting:
                 self._crowded.set()
-                if self._begun == begun:
+                if self._begun == started:
                     self._hire(waiting)
 
     def _work(self) -> None:
@@ -108,9 +108,9 @@ class _Work:
 
     __slots__ = ("_call", "_given", "_named", "future")
 
-    def __init__(self, call: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]) -> None:
+    def __init__(self, call: Callable[..., Any], args: tuple[Any, ...], named: dict[str, Any]) -> None:
         self._call = call
-        self._given = given
+        self._given = args
         self._named = named
         self.future: Future[Any] = Future()
 

@@ -67,8 +67,8 @@ class LineFormatter(logging.Formatter):
         }
         if record.exc_info:
             fields["exception"] = self.formatException(record.exc_info)
-        if held_back := getattr(record, HELD_BACK, 0):
-            fields[HELD_BACK] = held_back
+        if dropped := getattr(record, HELD_BACK, 0):
+            fields[HELD_BACK] = dropped
         return self._write({name: _harmless(value) for name, value in fields.items()})
 
 

@@ -59,8 +59,8 @@ def histogram_text(name: str, meaning: str, histograms: Iterable[Histogram]) -> 
 def _labels(labels: Mapping[str, str]) -> str:
     if not labels:
         return ""
-    told = ",".join(f'{name}="{value.translate(_ESCAPES)}"' for name, value in labels.items())
-    return f"{{{told}}}"
+    pairs = ",".join(f'{name}="{value.translate(_ESCAPES)}"' for name, value in labels.items())
+    return f"{{{pairs}}}"
 
 
 def _number(value: float) -> str:
@@ -107,15 +107,15 @@ class Counter:
 
     def of(self, *values: str) -> Series:
         """The series of these values of the labels."""
-        found = self._series.get(values)
-        if found is None:
+        series = self._series.get(values)
+        if series is None:
             values = _bounded(self._series, values)
-            found = self._series.setdefault(values, Series())
-        return found
+            series = self._series.setdefault(values, Series())
+        return series
 
     def text(self) -> str:
         """Its lines in Prometheus' text format."""
-        samples = [(_named(self.labels, values), each.value) for values, each in self._series.items()]
+        samples = [(_named(self.labels, values), series.value) for values, series in self._series.items()]
         return family_text(Family(self.name, self.type, self.meaning, samples))
 
 
@@ -149,17 +149,17 @@ class DurationHistogram:
 
     def of(self, *values: str) -> HistogramSeries:
         """The series of these values of the labels."""
-        found = self._series.get(values)
-        if found is None:
+        series = self._series.get(values)
+        if series is None:
             values = _bounded(self._series, values)
-            found = self._series.setdefault(values, HistogramSeries(self._bounds))
-        return found
+            series = self._series.setdefault(values, HistogramSeries(self._bounds))
+        return series
 
     def text(self) -> str:
         """Its lines in Prometheus' text format."""
         histograms = [
-            Histogram(_named(self.labels, values), each.bounds, each.buckets, each.total)
-            for values, each in self._series.items()
+            Histogram(_named(self.labels, values), series.bounds, series.buckets, series.total)
+            for values, series in self._series.items()
         ]
         return histogram_text(self.name, self.meaning, histograms)
 

@@ -43,15 +43,15 @@ class RateLimiter:
             allowance.held_back += 1
             return None
         allowance.left -= 1.0
-        held_back, allowance.held_back = allowance.held_back, 0
-        return held_back
+        dropped, allowance.held_back = allowance.held_back, 0
+        return dropped
 
     def _allowance(self, sort: Hashable, now: float) -> _Bucket:
-        found = self._known.get(sort)
-        if found is None:
-            found = self._known[sort] = _Bucket(self._burst, now)
+        bucket = self._known.get(sort)
+        if bucket is None:
+            bucket = self._known[sort] = _Bucket(self._burst, now)
             if len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
         else:
             self._known.move_to_end(sort)
-        return found
+        return bucket

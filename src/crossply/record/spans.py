@@ -38,9 +38,11 @@ _propagator = TraceContextTextMapPropagator()
 
 def start_spans() -> Callable[[], None]:
     """Trace every run from now on; returns how to send the rest and stop."""
-    ours = Resource.create({SERVICE_NAME: "crossply", SERVICE_VERSION: __version__})
+    resource = Resource.create({SERVICE_NAME: "crossply", SERVICE_VERSION: __version__})
     # What the environment says about us wins over what we say.
-    provider = TracerProvider(resource=ours.merge(OTELResourceDetector().detect()), shutdown_on_exit=False)
+    provider = TracerProvider(
+        resource=resource.merge(OTELResourceDetector().detect()), shutdown_on_exit=False
+    )
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     tracer = provider.get_tracer("crossply", __version__)
     trace_runs(lambda run: RunTrace(tracer, run))
@@ -75,8 +77,8 @@ class RunTrace:
             self._end_step()
             self._step_name = step
             self._step = self._begin(f"step {step}", self._root, SpanKind.INTERNAL, {"crossply.step": step})
-        told = {"crossply.function": function}
-        self._call = self._begin(f"RunFunction {function}", self._step, SpanKind.CLIENT, told)
+        attributes = {"crossply.function": function}
+        self._call = self._begin(f"RunFunction {function}", self._step, SpanKind.CLIENT, attributes)
 
     def end_call(self, problem: str) -> None:
         """It answered, or not."""

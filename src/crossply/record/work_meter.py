@@ -120,7 +120,7 @@ def longest() -> Reading:
 
 def _ages(meter: WorkMeter) -> list[float]:
     now = meter.clock()
-    return [now - begun for begun in meter.working.values()]
+    return [now - start for start in meter.working.values()]
 
 
 def _twice(name: str) -> tuple[str, ...]:

@@ -42,20 +42,20 @@ def read_archive(path: str) -> Image:
 def read_tagged(path: str) -> dict[str, Image]:
     """The images in an xpkg file or an image tarball by their names; those without a name are left out."""
     find = _finder(path, _members(path))
-    found = {}
+    images = {}
     for entry in _listed(find):
         names = entry.get("RepoTags")
         if isinstance(names, list) and names and isinstance(names[0], str):
-            found[names[0]] = _image(find, entry)
-    return found
+            images[names[0]] = _image(find, entry)
+    return images
 
 
 def _finder(path: str, parts: dict[str, tuple[int, int]]) -> Find:
     def find(name: str) -> Blob:
-        found = parts.get(os.path.normpath(name))
-        if found is None:
+        part = parts.get(os.path.normpath(name))
+        if part is None:
             raise BadArchive(f"file {name} not found in tar")
-        return file_part(path, *found)
+        return file_part(path, *part)
 
     return find
 
@@ -71,7 +71,7 @@ def _file_below(root: str, name: str) -> Blob:
 
 def _members(path: str) -> dict[str, tuple[int, int]]:
     """Where each regular member of an archive is: its offset and its size. Links lead to other members."""
-    found: dict[str, tuple[int, int]] = {}
+    members: dict[str, tuple[int, int]] = {}
     links: dict[str, str] = {}
     with open(path, "rb") as file:
         try:
@@ -81,7 +81,7 @@ def _members(path: str) -> dict[str, tuple[int, int]]:
                         raise BadArchive(f"{path} has more than {_MOST_MEMBERS} members")
                     name = os.path.normpath(info.name)
                     if info.isreg():
-                        found[name] = (info.offset_data, info.size)
+                        members[name] = (info.offset_data, info.size)
                     elif info.issym():
                         links[name] = os.path.normpath(os.path.join(os.path.dirname(name), info.linkname))
         except tarfile.TarError:
@@ -89,7 +89,7 @@ def _members(path: str) -> dict[str, tuple[int, int]]:
             if size:
                 problem = "unexpected EOF" if size < _BLOCK else "archive/tar: invalid tar header"
                 raise BadArchive(problem, place=path, hint="is it an image, and all of it?") from None
-    return found | {name: found[target] for name, target in links.items() if target in found}
+    return members | {name: members[target] for name, target in links.items() if target in members}
 
 
 def _from_docker(find: Find) -> Image:
@@ -105,7 +105,11 @@ def _listed(find: Find) -> list[Object]:
         manifest: Any = orjson.loads(data)
     except orjson.JSONDecodeError as problem:
         raise BadArchive(f"manifest.json is not JSON: {problem}") from None
-    if not isinstance(manifest, list) or not manifest or not all(isinstance(each, dict) for each in manifest):
+    if (
+        not isinstance(manifest, list)
+        or not manifest
+        or not all(isinstance(entry, dict) for entry in manifest)
+    ):
         raise BadArchive("manifest.json names no image")
     return manifest[:_MOST_MEMBERS]
 

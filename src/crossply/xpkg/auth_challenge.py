@@ -19,7 +19,7 @@ class Challenge(NamedTuple):
 
 def read_challenges(headers: Sequence[str]) -> list[Challenge]:
     """The ways that a registry offers; what cannot be understood is left out."""
-    return [found for header in headers if (found := _read(header[:_LONGEST])) is not None]
+    return [challenge for header in headers if (challenge := _read(header[:_LONGEST])) is not None]
 
 
 def _read(header: str) -> Challenge | None:
@@ -28,9 +28,9 @@ def _read(header: str) -> Challenge | None:
         return None
     parameters = {}
     position = 0
-    while found := _PAIR.match(rest, position):
-        name, quoted, plain = found.groups()
+    while pair := _PAIR.match(rest, position):
+        name, quoted, plain = pair.groups()
         value = re.sub(r"\\(.)", r"\1", quoted) if quoted is not None else plain
         parameters[name.lower()] = value
-        position = found.end()
+        position = pair.end()
     return Challenge(scheme.lower(), parameters)

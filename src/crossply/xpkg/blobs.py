@@ -109,9 +109,9 @@ class _Part(io.RawIOBase):
 def file_part(path: str, offset: int = 0, size: int | None = None) -> FilePart:
     """A blob of a part of a file; its bytes are read once for their digest."""
     size = os.path.getsize(path) - offset if size is None else size
-    seen = FilePart(path, offset, size, "")
+    part = FilePart(path, offset, size, "")
     hashed = hashlib.sha256()
-    with seen.open() as file:
+    with part.open() as file:
         for chunk in chunks(file):
             hashed.update(chunk)
     return FilePart(path, offset, size, f"sha256:{hashed.hexdigest()}")
@@ -123,12 +123,12 @@ def chunks(file: BinaryIO) -> Iterator[bytes]:
         yield chunk
 
 
-def read_whole(blob: Blob, most: int, what: str) -> bytes:
+def read_whole(blob: Blob, most: int, description: str) -> bytes:
     """All bytes of a small blob, which must be those that its digest promises."""
     if blob.size > most:
-        raise TooLarge(f"{what} of {blob.size} bytes is larger than {most} bytes")
+        raise TooLarge(f"{description} of {blob.size} bytes is larger than {most} bytes")
     with blob.open() as file:
         data = file.read(most + 1)
     if digest_of(data) != blob.digest:
-        raise WrongDigest(f"{what} does not have the digest {blob.digest}")
+        raise WrongDigest(f"{description} does not have the digest {blob.digest}")
     return data

@@ -67,7 +67,7 @@ class Locked(NamedTuple):
 
 def dependencies_of(meta: Object) -> tuple[Dependency, ...]:
     """What the object that describes a package says it depends on, in any spelling."""
-    return tuple(_dependency(each) for each in (meta.get("spec") or {}).get("dependsOn") or ())
+    return tuple(_dependency(entry) for entry in (meta.get("spec") or {}).get("dependsOn") or ())
 
 
 def _dependency(entry: Mapping[str, Any]) -> Dependency:
@@ -82,17 +82,17 @@ def _dependency(entry: Mapping[str, Any]) -> Dependency:
 
 def read_lock(lock: Object) -> list[Locked]:
     """The packages of a Lock."""
-    return [_locked(each) for each in lock.get("packages") or ()]
+    return [_locked(entry) for entry in lock.get("packages") or ()]
 
 
 def _locked(entry: Mapping[str, Any]) -> Locked:
-    wanted = tuple(
+    dependencies = tuple(
         Dependency(
-            str(each.get("package") or ""),
-            str(each.get("constraints") or ""),
-            str(each.get("kind") or each.get("type") or ""),
+            str(dependency.get("package") or ""),
+            str(dependency.get("constraints") or ""),
+            str(dependency.get("kind") or dependency.get("type") or ""),
         )
-        for each in entry.get("dependencies") or ()
+        for dependency in entry.get("dependencies") or ()
     )
     kind = str(entry.get("kind") or entry.get("type") or "")
     return Locked(
@@ -100,7 +100,7 @@ def _locked(entry: Mapping[str, Any]) -> Locked:
         str(entry.get("source") or ""),
         str(entry.get("version") or ""),
         kind,
-        wanted,
+        dependencies,
     )
 
 
@@ -108,26 +108,26 @@ def missing(packages: Iterable[Locked]) -> list[Dependency]:
     """What is wanted and not installed, each source once, in the order it is met."""
     packages = list(packages)
     present = {package.source for package in packages}
-    found: dict[str, Dependency] = {}
+    absent: dict[str, Dependency] = {}
     for package in packages:
-        for wanted in package.dependencies:
-            if wanted.source not in present:
-                found.setdefault(wanted.source, wanted)
-    return list(found.values())
+        for dependency in package.dependencies:
+            if dependency.source not in present:
+                absent.setdefault(dependency.source, dependency)
+    return list(absent.values())
 
 
 def below(packages: Iterable[Locked], source: str) -> list[str]:
     """The sources of all that a package needs, and what that needs, whether it is installed or not."""
     by_source = {package.source: package for package in packages}
-    found: dict[str, None] = {}
+    sources: dict[str, None] = {}
     waiting = [source]
     while waiting:
         package = by_source.get(waiting.pop())
-        for wanted in reversed(package.dependencies if package else ()):
-            if wanted.source not in found and wanted.source != source:
-                found[wanted.source] = None
-                waiting.append(wanted.source)
-    return list(found)
+        for dependency in reversed(package.dependencies if package else ()):
+            if dependency.source not in sources and dependency.source != source:
+                sources[dependency.source] = None
+                waiting.append(dependency.source)
+    return list(sources)
 
 
 def check_no_circle(packages: Iterable[Locked]) -> None:
@@ -141,64 +141,64 @@ def check_no_circle(packages: Iterable[Locked]) -> None:
 
 def _walk(by_source: Mapping[str, Locked], start: str, done: set[str]) -> None:
     """Go down all ways from a package; one that comes upon itself is a circle."""
-    way = [start]
+    path = [start]
     upon = {start}
     ahead = [iter(_wanted(by_source, start))]
-    while way:
+    while path:
         for source in ahead[-1]:
             if source in upon:
-                circle = " → ".join([*way[way.index(source) :], source])
+                circle = " → ".join([*path[path.index(source) :], source])
                 raise DependencyError(f"cannot sort DAG: detected cycle on: {source}", hint=circle[:2000])
             if source not in done:
-                way.append(source)
+                path.append(source)
                 upon.add(source)
                 ahead.append(iter(_wanted(by_source, source)))
                 break
         else:
-            done.add(way[-1])
-            upon.discard(way.pop())
+            done.add(path[-1])
+            upon.discard(path.pop())
             ahead.pop()
 
 
 def _wanted(by_source: Mapping[str, Locked], source: str) -> list[str]:
     package = by_source.get(source)
-    return [each.source for each in package.dependencies] if package else []
+    return [dependency.source for dependency in package.dependencies] if package else []
 
 
 def missing_error(absent: Iterable[Dependency]) -> DependencyError:
     """The error that what is wanted is not installed."""
-    listed = first_few(f'"{each.source}" ({each.constraint})' for each in absent)
+    listed = first_few(f'"{dependency.source}" ({dependency.constraint})' for dependency in absent)
     return DependencyError(f"missing dependencies: {listed}")
 
 
 def unmet_error(wrong: Sequence[tuple[Dependency, Locked]]) -> DependencyError:
     """The error that what is wanted is installed in other versions only."""
-    told = [
-        f"existing package {found.shown} is incompatible with constraint {wish.constraint}"
-        for wish, found in wrong[:_MOST_TOLD]
+    lines = [
+        f"existing package {package.shown} is incompatible with constraint {dependency.constraint}"
+        for dependency, package in wrong[:_MOST_TOLD]
     ]
-    told += [f"and {len(wrong) - _MOST_TOLD} more"] if len(wrong) > _MOST_TOLD else []
-    return DependencyError(f"incompatible dependencies: {'; '.join(told)}")
+    lines += [f"and {len(wrong) - _MOST_TOLD} more"] if len(wrong) > _MOST_TOLD else []
+    return DependencyError(f"incompatible dependencies: {'; '.join(lines)}")
 
 
 def unmet(packages: Iterable[Locked], package: Locked) -> list[tuple[Dependency, Locked]]:
     """What a package wants and finds in other versions only. Of a source several may be there."""
     by_source: dict[str, list[Locked]] = {}
-    for each in packages:
-        by_source.setdefault(each.source, []).append(each)
+    for locked in packages:
+        by_source.setdefault(locked.source, []).append(locked)
     return [
-        (wish, by_source[wish.source][-1])
-        for wish in package.dependencies
-        if wish.source in by_source
-        and not any(wish.accepts(found.version) for found in by_source[wish.source])
+        (dependency, by_source[dependency.source][-1])
+        for dependency in package.dependencies
+        if dependency.source in by_source
+        and not any(dependency.accepts(candidate.version) for candidate in by_source[dependency.source])
     ]
 
 
-def best_version(wanted: Iterable[Dependency], tags: Iterable[str]) -> str | None:
+def best_version(dependencies: Iterable[Dependency], tags: Iterable[str]) -> str | None:
     """The highest of some tags that all who want a package accept, or the digest that they name; or None."""
-    wishes = list(wanted)
-    accepted = [_compiled(wish) for wish in wishes if not wish.digest]
-    digests = {wish.digest for wish in wishes}
+    listed = list(dependencies)
+    accepted = [_compiled(dependency) for dependency in listed if not dependency.digest]
+    digests = {dependency.digest for dependency in listed}
     if digests != {""}:
         return digests.pop() if len(digests) == 1 else None
     best: tuple[Version, str] | None = None
@@ -211,12 +211,12 @@ def best_version(wanted: Iterable[Dependency], tags: Iterable[str]) -> str | Non
     return best[1] if best else None
 
 
-def _compiled(wish: Dependency) -> Callable[[Version], bool]:
+def _compiled(dependency: Dependency) -> Callable[[Version], bool]:
     """The constraint of a dependency, parsed once for all the versions that are checked."""
     try:
-        return compiled(wish.constraint)
+        return compiled(dependency.constraint)
     except InvalidConstraint as problem:
-        raise DependencyError(f"invalid constraint for {wish.source}: {problem}") from None
+        raise DependencyError(f"invalid constraint for {dependency.source}: {problem}") from None
 
 
 def _complete(tag: str) -> Version | None:

@@ -13,21 +13,21 @@ MAX_TREE = 500
 MAX_DEPTH = 16
 
 
-def check_number(wanted: Sequence[Dependency]) -> None:
+def check_number(dependencies: Sequence[Dependency]) -> None:
     """Raise where a package names more dependencies than one may have."""
-    if len(wanted) > MAX_DEPENDENCIES:
+    if len(dependencies) > MAX_DEPENDENCIES:
         raise DependencyError(
-            f"the package names {len(wanted)} dependencies, but {MAX_DEPENDENCIES} are allowed"
+            f"the package names {len(dependencies)} dependencies, but {MAX_DEPENDENCIES} are allowed"
         )
 
 
 def within_limits(packages: Iterable[Locked]) -> frozenset[str]:
     """The sources that a package, which no other wants, brings with it within the limits."""
     by_source = {package.source: package for package in packages}
-    wanted = {each.source for package in by_source.values() for each in package.dependencies}
+    sources = {dependency.source for package in by_source.values() for dependency in package.dependencies}
     allowed: set[str] = set()
     for root in by_source:
-        if root not in wanted:
+        if root not in sources:
             allowed |= _tree(by_source, root)
     return frozenset(allowed)
 
@@ -38,7 +38,7 @@ def _tree(by_source: Mapping[str, Locked], root: str) -> set[str]:
     level = {root}
     for _ in range(MAX_DEPTH):
         packages = [by_source[source] for source in level if source in by_source]
-        level = {each.source for package in packages for each in package.dependencies} - tree
+        level = {dependency.source for package in packages for dependency in package.dependencies} - tree
         tree |= level
         if len(tree) > MAX_TREE:
             return set()

@@ -29,13 +29,17 @@ def why(packages: Iterable[Locked], source: str, tags: Iterable[str] = ()) -> li
     packages = list(packages)
     wanting: dict[str, list[tuple[Locked, Dependency]]] = {}
     for package in packages:
-        for wish in package.dependencies:
-            wanting.setdefault(wish.source, []).append((package, wish))
+        for dependency in package.dependencies:
+            wanting.setdefault(dependency.source, []).append((package, dependency))
     own = next((package for package in packages if package.source == source), None)
     lines = [own.shown if own else f"{source} (not installed)"]
     lines += _tree(wanting, source, own)
     offered = list(tags)
-    return [*lines, _verdict([wish for _, wish in wanting.get(source, [])], offered)] if offered else lines
+    return (
+        [*lines, _verdict([dependency for _, dependency in wanting.get(source, [])], offered)]
+        if offered
+        else lines
+    )
 
 
 def _tree(wanting: dict[str, list[tuple[Locked, Dependency]]], source: str, own: Locked | None) -> list[str]:
@@ -48,21 +52,21 @@ def _tree(wanting: dict[str, list[tuple[Locked, Dependency]]], source: str, own:
         lines.append(branch.margin + ("└─ " if branch.last else "├─ ") + _told(branch, own))
         if branch.package.source not in branch.way:
             margin = branch.margin + ("   " if branch.last else "│  ")
-            way = branch.way | {branch.package.source}
-            waiting += _branches(wanting, branch.package.source, margin, way)
+            path = branch.way | {branch.package.source}
+            waiting += _branches(wanting, branch.package.source, margin, path)
     return lines
 
 
 def _branches(
-    wanting: dict[str, list[tuple[Locked, Dependency]]], source: str, margin: str, way: frozenset[str]
+    wanting: dict[str, list[tuple[Locked, Dependency]]], source: str, margin: str, path: frozenset[str]
 ) -> list[_Branch]:
     """Who wants a package, the last first: they are taken from the end."""
-    wishes = wanting.get(source, [])
-    made = [
-        _Branch(margin, number == len(wishes), package, wish, way)
-        for number, (package, wish) in enumerate(wishes, 1)
+    dependents = wanting.get(source, [])
+    branches = [
+        _Branch(margin, number == len(dependents), package, dependency, path)
+        for number, (package, dependency) in enumerate(dependents, 1)
     ]
-    return made[::-1]
+    return branches[::-1]
 
 
 def _told(branch: _Branch, own: Locked | None) -> str:
@@ -72,10 +76,10 @@ def _told(branch: _Branch, own: Locked | None) -> str:
     return text
 
 
-def _verdict(wishes: list[Dependency], tags: list[str]) -> str:
-    if not wishes:
+def _verdict(dependencies: list[Dependency], tags: list[str]) -> str:
+    if not dependencies:
         return "nobody but the user wants it"
-    best = best_version(wishes, tags)
+    best = best_version(dependencies, tags)
     if best is not None:
         return f"{best} is what all accept"
     return f"none of the {len(tags)} versions is what all accept"

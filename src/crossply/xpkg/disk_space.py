@@ -13,14 +13,14 @@ _RESERVED_PART = 20
 _MIB = 1 << 20
 
 
-def check_space(directory: str, wanted: int) -> None:
+def check_space(directory: str, size: int) -> None:
     """Raise NoDiskSpace where so many bytes would leave less than 256 MiB, or 5 % of a small disk."""
-    found = os.statvfs(directory)
-    free, total = found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize
+    filesystem = os.statvfs(directory)
+    free, total = filesystem.f_bavail * filesystem.f_frsize, filesystem.f_blocks * filesystem.f_frsize
     reserved = min(_RESERVED_BYTES, total // _RESERVED_PART)
-    if wanted > free - reserved:
+    if size > free - reserved:
         raise NoDiskSpace(
-            f"{-(-wanted // _MIB)} MiB are to be pulled, and of {free // _MIB} MiB of free disk space "
+            f"{-(-size // _MIB)} MiB are to be pulled, and of {free // _MIB} MiB of free disk space "
             f"{reserved // _MIB} MiB are reserved"
         )
 

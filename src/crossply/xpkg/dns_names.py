@@ -14,13 +14,13 @@ def to_dns_label(text: str) -> str:
     Only the first 63 bytes are looked at, and no separator at either end of them is kept.
     """
     data = text.encode("utf-8", "replace")[:_LONGEST_LABEL]
-    kept = []
+    chars = []
     for position, char in enumerate(map(chr, data)):
         if ("a" <= char <= "z") or ("0" <= char <= "9"):
-            kept.append(char)
+            chars.append(char)
         elif char in _SEPARATORS and 0 < position < min(len(data), _LONGEST_LABEL) - 1:
-            kept.append("-")
-    return "".join(kept).strip("-")
+            chars.append("-")
+    return "".join(chars).strip("-")
 
 
 def friendly_id(name: str, identity: str) -> str:

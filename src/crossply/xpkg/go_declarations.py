@@ -49,14 +49,14 @@ def declare(lines: str, package: str, known: Mapping[str, GoType] = {}) -> dict[
 
 
 def _fields(text: str, declared: Mapping[str, GoType]) -> dict[str, Field]:
-    found = {}
+    fields = {}
     for name, mark, type_name in _FIELD.findall(text):
         go_type = _type(type_name, declared)
         if mark == "^":
-            found[name] = Field(_nullable(go_type), optional=False)
+            fields[name] = Field(_nullable(go_type), optional=False)
         else:
-            found[name] = Field(go_type, optional=mark != ":", pointer=mark == "*")
-    return found
+            fields[name] = Field(go_type, optional=mark != ":", pointer=mark == "*")
+    return fields
 
 
 def _type(name: str, declared: Mapping[str, GoType]) -> GoType:

@@ -51,15 +51,15 @@ class Image(NamedTuple):
     @property
     def diff_ids(self) -> list[str]:
         """The digests of its layers when they are not compressed."""
-        found = _of(self.config, "rootfs").get("diff_ids")
-        return [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
+        ids = _of(self.config, "rootfs").get("diff_ids")
+        return [diff_id for diff_id in ids if isinstance(diff_id, str)] if isinstance(ids, list) else []
 
     @property
     def platform(self) -> Object:
         """What it runs on, as an index says it."""
         names = {"architecture": "architecture", "os": "os", "os.version": "os.version", "variant": "variant"}
-        found = {ours: str(self.config.get(theirs) or "") for ours, theirs in names.items()}
-        return {key: value for key, value in found.items() if value or key in ("architecture", "os")}
+        platform = {key: str(self.config.get(config_key) or "") for key, config_key in names.items()}
+        return {key: value for key, value in platform.items() if value or key in ("architecture", "os")}
 
     def with_label_annotations(self) -> Image:
         """The image with its layers annotated as its labels say: a tarball has no room for annotations."""
@@ -73,8 +73,8 @@ class Image(NamedTuple):
 
 def _of(obj: Object, name: str) -> Object:
     """An object inside of another; an empty one where there is something else."""
-    found = obj.get(name)
-    return found if isinstance(found, dict) else {}
+    value = obj.get(name)
+    return value if isinstance(value, dict) else {}
 
 
 def _annotated(layer: Layer, purposes: dict[str, str]) -> Layer:
@@ -131,14 +131,14 @@ def encode(image: Image) -> Manifest:
 
 
 def _described(layer: Layer) -> Object:
-    found: Object = {
+    descriptor: Object = {
         "mediaType": layer.media_type,
         "size": layer.blob.size,
         "digest": layer.blob.digest,
     }
     if layer.annotations:
-        found["annotations"] = dict(sorted(layer.annotations.items()))
-    return found
+        descriptor["annotations"] = dict(sorted(layer.annotations.items()))
+    return descriptor
 
 
 def encode_index(images: list[tuple[Image, Manifest]], annotations: dict[str, str]) -> Bytes:
@@ -166,12 +166,12 @@ def digest(image: Image) -> str:
     return digest_of(encode(image).manifest.data)
 
 
-def decode_object(data: bytes, what: str) -> Object:
+def decode_object(data: bytes, description: str) -> Object:
     """An object in JSON that came from elsewhere."""
     try:
         value: Any = orjson.loads(data)
     except orjson.JSONDecodeError as problem:
-        raise BadArchive(f"{what} is not JSON: {problem}") from None
+        raise BadArchive(f"{description} is not JSON: {problem}") from None
     if not isinstance(value, dict):
-        raise BadArchive(f"{what} is not an object")
+        raise BadArchive(f"{description} is not an object")
     return value

@@ -48,15 +48,15 @@ def select_config(configs: Iterable[Object], image: str, section: Sequence[str])
 
 def _longest(matches: Iterable[Any], spelled: Sequence[str]) -> tuple[str, str] | None:
     """The longest prefix of an image among those listed, and the spelling that begins with it."""
-    found = [
+    matching = [
         (prefix, image)
-        for each in matches
-        if isinstance(each, dict) and isinstance(each.get("prefix"), str)
-        for prefix in dict.fromkeys((each["prefix"], _lower_host(each["prefix"])))
+        for match in matches
+        if isinstance(match, dict) and isinstance(match.get("prefix"), str)
+        for prefix in dict.fromkeys((match["prefix"], _lower_host(match["prefix"])))
         for image in spelled
         if image.startswith(prefix)
     ]
-    return max(found, key=lambda match: len(match[0]), default=None)
+    return max(matching, key=lambda match: len(match[0]), default=None)
 
 
 def _lower_host(prefix: str) -> str:
@@ -66,20 +66,20 @@ def _lower_host(prefix: str) -> str:
 
 def is_for(config_prefixes: Iterable[str], image: str) -> bool:
     """Whether an image begins with one of some prefixes, however its registry is spelled."""
-    return _longest([{"prefix": each} for each in config_prefixes], spellings(image)) is not None
+    return _longest([{"prefix": prefix} for prefix in config_prefixes], spellings(image)) is not None
 
 
 def _find(spec: Object, section: Sequence[str]) -> Any:
-    found: Any = spec
+    value: Any = spec
     for name in section:
-        found = found.get(name) if isinstance(found, dict) else None
-    return found
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
 
 
 def prefixes(config: Object) -> list[str]:
     """What the images begin with that a configuration is for."""
     matches = (config.get("spec") or {}).get("matchImages") or ()
-    return [str(each.get("prefix") or "") for each in matches if isinstance(each, dict)]
+    return [str(match.get("prefix") or "") for match in matches if isinstance(match, dict)]
 
 
 def rewritten(configs: Iterable[Object], image: str) -> tuple[str, str]:

@@ -23,20 +23,22 @@ def architecture() -> str:
     return _ARCHITECTURES.get(name, name)
 
 
-def choose(index: Object, wanted: str = "amd64") -> Object:
+def choose(index: Object, architecture_: str = "amd64") -> Object:
     """The image of an index that runs here: linux on this architecture or amd64, or the only one there is."""
     listed = index.get("manifests")
-    manifests = [each for each in listed if is_descriptor(each)] if isinstance(listed, list) else []
+    manifests = (
+        [descriptor for descriptor in listed if is_descriptor(descriptor)] if isinstance(listed, list) else []
+    )
     if len(manifests) == 1:
         return dict(manifests[0])
-    for arch in (wanted, "amd64"):
-        for each in manifests[: media.MAX_LAYERS]:
-            found = each.get("platform")
-            if not isinstance(found, dict):
+    for arch in (architecture_, "amd64"):
+        for descriptor in manifests[: media.MAX_LAYERS]:
+            described = descriptor.get("platform")
+            if not isinstance(described, dict):
                 continue
-            if found.get("os") == "linux" and found.get("architecture") == arch:
-                return dict(each)
-    raise BadArchive(f"no image for linux/{wanted} in the index")
+            if described.get("os") == "linux" and described.get("architecture") == arch:
+                return dict(descriptor)
+    raise BadArchive(f"no image for linux/{architecture_} in the index")
 
 
 def is_descriptor(value: Any) -> bool:
@@ -63,11 +65,13 @@ def from_manifest(manifest: Object, blob: Callable[[Object], Blob]) -> Image:
     """The image that a manifest describes, its blobs found by `blob`."""
     described, *layers = check_manifest(manifest)
     data = read_whole(blob(described), media.MAX_CONFIG, "the configuration")
-    found = tuple(
-        Layer(blob(each), str(each.get("mediaType") or media.OCI_LAYER_GZIP), _texts(each.get("annotations")))
-        for each in layers
+    blobs = tuple(
+        Layer(
+            blob(layer), str(layer.get("mediaType") or media.OCI_LAYER_GZIP), _texts(layer.get("annotations"))
+        )
+        for layer in layers
     )
-    return Image(decode_object(data, "the configuration"), found, _texts(manifest.get("annotations")))
+    return Image(decode_object(data, "the configuration"), blobs, _texts(manifest.get("annotations")))
 
 
 def _texts(value: Any) -> dict[str, str]:

@@ -57,9 +57,9 @@ async def resolve(registries: Registries, reference: Reference) -> str:
         return reference.digest
     async with registries.deadline(reference):
         async with registries.ask(_manifest_ask("HEAD", reference)) as response:
-            told = response.headers.get("Docker-Content-Digest", "")
-        if told.startswith("sha256:"):
-            return check_digest(told)
+            digest = response.headers.get("Docker-Content-Digest", "")
+        if digest.startswith("sha256:"):
+            return check_digest(digest)
         return (await manifest(registries, reference)).digest
 
 
@@ -88,32 +88,32 @@ async def tags(registries: Registries, reference: Reference) -> list[str]:
 
 
 async def _tags(registries: Registries, reference: Reference) -> list[str]:
-    found: list[str] = []
+    names: list[str] = []
     path = f"/v2/{reference.repository}/tags/list"
     for _ in range(_MAX_PAGES):
         ask = RegistryRequest("GET", reference.registry, path, scope_of(reference))
         async with registries.ask(ask) as response:
             data = await read_bounded(response, _MAX_TAGS_PAGE, "the list of tags")
             page = decode_object(data, "the list of tags")
-            following = response.links.get("next")
+            next_link = response.links.get("next")
         listed = page.get("tags")
-        found += [tag for tag in listed if isinstance(tag, str)] if isinstance(listed, list) else []
-        if len(found) > MAX_TAGS:
+        names += [tag for tag in listed if isinstance(tag, str)] if isinstance(listed, list) else []
+        if len(names) > MAX_TAGS:
             raise TooLarge(f"{reference.name} has more than {MAX_TAGS} tags")
-        if following is None:
+        if next_link is None:
             break
-        path = str(following["url"])
-    return found
+        path = str(next_link["url"])
+    return names
 
 
 async def pull_image(
-    registries: Registries, reference: Reference, directory: str, wanted: str = ""
+    registries: Registries, reference: Reference, directory: str, platform: str = ""
 ) -> PulledImage:
     """A whole image; its blobs become files of a directory, named by their digests.
 
     Of an index it is the image for the architecture that is wanted, or else for that of this machine.
     """
-    return await _pull(registries, reference, directory, lambda layers: layers, wanted)
+    return await _pull(registries, reference, directory, lambda layers: layers, platform)
 
 
 async def pull_package(registries: Registries, reference: Reference, directory: str) -> PulledImage:
@@ -122,7 +122,7 @@ async def pull_package(registries: Registries, reference: Reference, directory: 
 
 
 def _only_package(layers: list[Object]) -> list[Object]:
-    return [each for each in layers if _is_package(each)] or layers
+    return [layer for layer in layers if _is_package(layer)] or layers
 
 
 def _is_package(layer: Any) -> bool:
@@ -138,10 +138,10 @@ async def _pull(
     reference: Reference,
     directory: str,
     select: Callable[[list[Object]], list[Object]],
-    wanted: str = "",
+    platform: str = "",
 ) -> PulledImage:
     async with registries.deadline(reference):
-        return await _pull_all(registries, reference, directory, select, wanted)
+        return await _pull_all(registries, reference, directory, select, platform)
 
 
 async def _pull_all(
@@ -149,23 +149,23 @@ async def _pull_all(
     reference: Reference,
     directory: str,
     select: Callable[[list[Object]], list[Object]],
-    wanted: str,
+    platform: str,
 ) -> PulledImage:
-    found = await manifest(registries, reference)
-    digest = found.digest
+    resolved = await manifest(registries, reference)
+    digest = resolved.digest
     for _ in range(_MOST_NESTED):
-        if "manifests" not in found.content:
+        if "manifests" not in resolved.content:
             break
-        chosen = choose(found.content, wanted or architecture())
-        found = await manifest(registries, reference.at(chosen["digest"]))
+        chosen = choose(resolved.content, platform or architecture())
+        resolved = await manifest(registries, reference.at(chosen["digest"]))
     else:
         raise BadArchive(f"indexes of {reference} are nested too deeply")
-    layers = found.content.get("layers") or []
+    layers = resolved.content.get("layers") or []
     selected = select(layers if isinstance(layers, list) else [])
-    content = {**found.content, "layers": selected}
-    blobs = {each["digest"]: each for each in check_manifest(content)}
+    content = {**resolved.content, "layers": selected}
+    blobs = {descriptor["digest"]: descriptor for descriptor in check_manifest(content)}
     # Before the first byte: what a manifest claims is all that is ever received.
-    total = sum(each["size"] for each in blobs.values())
+    total = sum(descriptor["size"] for descriptor in blobs.values())
     most = _MAX_PACKAGE if any(map(_is_package, selected)) else MAX_IMAGE
     if total > most:
         raise TooLarge(f"{total} bytes are to be pulled of {reference}, but {most} are allowed")
@@ -186,14 +186,14 @@ async def _download_all(
 ) -> None:
     room = asyncio.Semaphore(_AT_ONCE)
 
-    async def one(described: Object) -> None:
+    async def download_one(described: Object) -> None:
         async with room:
             await download(registries, reference, described, directory)
 
     try:
         async with asyncio.TaskGroup() as group:
             for described in blobs:
-                group.create_task(one(described))
+                group.create_task(download_one(described))
     except BaseExceptionGroup as problems:
         raise problems.exceptions[0] from None
 

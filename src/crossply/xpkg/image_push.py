@@ -31,7 +31,7 @@ class BlobCutShort(PackagesError):
 async def push_image(registries: Registries, image: Image, reference: Reference) -> Manifest:
     """Push an image under a tag, or under its digest where the reference has no tag."""
     encoded = encode(image)
-    for blob in {each.digest: each for each in (*_blobs(image), encoded.config)}.values():
+    for blob in {blob.digest: blob for blob in (*_blobs(image), encoded.config)}.values():
         await push_blob(registries, blob, reference)
     await put_manifest(
         registries, reference, encoded.manifest.data, encoded.media_type, encoded.manifest.digest

@@ -104,7 +104,7 @@ def spellings(image: str) -> tuple[str, ...]:
     else:
         paths = {rest: None}
         hosts = (registry,) if _has_port(host) else (host, f"{host}{_HTTPS_PORT}")
-    return tuple(dict.fromkeys([image, *(f"{each}/{path}" for each in hosts for path in paths)]))
+    return tuple(dict.fromkeys([image, *(f"{host}/{path}" for host in hosts for path in paths)]))
 
 
 def canonical_source(source: str) -> str:
@@ -158,8 +158,8 @@ def _parse_repository(text: str, strict: bool) -> tuple[str, str]:
     return registry, repository
 
 
-def _check(what: str, text: str, allowed: str, least: int, most: int) -> None:
+def _check(part: str, text: str, allowed: str, least: int, most: int) -> None:
     if not least <= len(text) <= most:
-        raise BadReference(f"{what} must be between {least} and {most} characters in length: {text}")
+        raise BadReference(f"{part} must be between {least} and {most} characters in length: {text}")
     if text.strip(allowed):
-        raise BadReference(f"{what} can only contain the characters `{allowed}`: {text}")
+        raise BadReference(f"{part} can only contain the characters `{allowed}`: {text}")

@@ -104,9 +104,9 @@ class CombinedKeychain:
     async def login(self, registry: str) -> Login | None:
         """The first login that one of them has."""
         for keychain in self._keychains:
-            found = await keychain.login(registry)
-            if found is not None:
-                return found
+            login = await keychain.login(registry)
+            if login is not None:
+                return login
         return None
 
 
@@ -137,15 +137,15 @@ def from_secret(data: bytes, name: str) -> DockerConfig:
     return DockerConfig(_decoded(data, f"the pull secret {name}"))
 
 
-def _decoded(data: bytes, what: str) -> dict[str, Any]:
+def _decoded(data: bytes, source: str) -> dict[str, Any]:
     if len(data) > _MAX_FILE:
-        raise KeychainError(f"{what} is too large")
+        raise KeychainError(f"{source} is too large")
     try:
         content = orjson.loads(data)
     except orjson.JSONDecodeError:
-        raise KeychainError(f"{what} is not JSON") from None
+        raise KeychainError(f"{source} is not JSON") from None
     if not isinstance(content, dict):
-        raise KeychainError(f"{what} is not an object")
+        raise KeychainError(f"{source} is not an object")
     return content
 
 

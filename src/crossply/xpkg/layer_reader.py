@@ -120,10 +120,10 @@ class LayerReader:
 
     def content(self, info: tarfile.TarInfo) -> BinaryIO:
         """The content of a regular file."""
-        found = self._tar.extractfile(info)
-        if found is None:
+        file = self._tar.extractfile(info)
+        if file is None:
             raise BadArchive(f"{info.name} in the layer has no content")
-        return found  # type: ignore[return-value]
+        return file  # type: ignore[return-value]
 
 
 @contextlib.contextmanager

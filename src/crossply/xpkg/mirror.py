@@ -38,7 +38,7 @@ class Sink(Protocol):
         """Store a blob that is in a file."""
         ...
 
-    async def put_manifest(self, reference: Reference, found: ResolvedImage) -> None:
+    async def put_manifest(self, reference: Reference, image: ResolvedImage) -> None:
         """Store a manifest, under the tag where the reference has one."""
         ...
 
@@ -64,10 +64,10 @@ class RegistrySink:
         part = FilePart(path, 0, described["size"], described["digest"])
         await push_blob(self._registries, part, self._at(reference))
 
-    async def put_manifest(self, reference: Reference, found: ResolvedImage) -> None:
+    async def put_manifest(self, reference: Reference, image: ResolvedImage) -> None:
         """Store a manifest, under the tag where the reference has one."""
         target = self._at(reference)
-        await put_manifest(self._registries, target, found.data, found.media_type, found.digest)
+        await put_manifest(self._registries, target, image.data, image.media_type, image.digest)
 
 
 class MirrorItem(NamedTuple):
@@ -79,19 +79,19 @@ class MirrorItem(NamedTuple):
 
 async def closure(registries: Registries, root: Reference, directory: str) -> list[MirrorItem]:
     """A package and all that it depends on, in the versions that its dependencies accept."""
-    found: dict[str, MirrorItem] = {}
+    items: dict[str, MirrorItem] = {}
     waiting = deque([MirrorItem(root)])
     while waiting:
-        wanted = waiting.popleft()
-        if str(wanted.reference) in found:
+        item = waiting.popleft()
+        if str(item.reference) in items:
             continue
-        found[str(wanted.reference)] = wanted
-        if len(found) > _MOST_PACKAGES:
+        items[str(item.reference)] = item
+        if len(items) > _MOST_PACKAGES:
             raise DependencyError(f"{root} depends on more than {_MOST_PACKAGES} packages")
-        for dependency in await _dependencies(registries, wanted.reference, directory):
-            chosen = await _chosen(registries, dependency, wanted.reference)
-            waiting.append(MirrorItem(chosen, str(wanted.reference)))
-    return list(found.values())
+        for dependency in await _dependencies(registries, item.reference, directory):
+            chosen = await _chosen(registries, dependency, item.reference)
+            waiting.append(MirrorItem(chosen, str(item.reference)))
+    return list(items.values())
 
 
 async def _dependencies(
@@ -105,15 +105,15 @@ async def _dependencies(
     return dependencies_of(package.meta) if package.metas else ()
 
 
-async def _chosen(registries: Registries, wanted: Dependency, by: Reference) -> Reference:
-    source = parse(wanted.source)
-    if wanted.digest:
-        return source._replace(tag="", digest=wanted.digest)
+async def _chosen(registries: Registries, dependency: Dependency, by: Reference) -> Reference:
+    source = parse(dependency.source)
+    if dependency.digest:
+        return source._replace(tag="", digest=dependency.digest)
     offered = await tags(registries, source)
-    best = best_version([wanted], offered)
+    best = best_version([dependency], offered)
     if best is None:
         raise DependencyError(
-            f"no version of {wanted.source} is {wanted.constraint}, as {by} wants it",
+            f"no version of {dependency.source} is {dependency.constraint}, as {by} wants it",
             hint=f"there are: {', '.join(offered[:20]) or 'none'}",
         )
     return source._replace(tag=best)
@@ -121,15 +121,15 @@ async def _chosen(registries: Registries, wanted: Dependency, by: Reference) -> 
 
 async def copy(registries: Registries, reference: Reference, sink: Sink, directory: str) -> str:
     """Copy an image for all its platforms, and its signatures; its digest."""
-    found = await manifest(registries, reference)
-    await _Copy(registries, sink, directory).whole(reference, found)
-    beside = reference._replace(tag=f"{found.digest.replace(':', '-')}.sig", digest="")
+    resolved = await manifest(registries, reference)
+    await _Copy(registries, sink, directory).whole(reference, resolved)
+    beside = reference._replace(tag=f"{resolved.digest.replace(':', '-')}.sig", digest="")
     try:
         signature = await manifest(registries, beside)
     except NotInRegistry:
-        return found.digest
+        return resolved.digest
     await _Copy(registries, sink, directory).whole(beside, signature)
-    return found.digest
+    return resolved.digest
 
 
 class _Copy:
@@ -144,23 +144,23 @@ class _Copy:
         below: list[ResolvedImage] = []
         waiting = [top]
         while waiting:
-            found = waiting.pop()
-            below.append(found)
+            image = waiting.pop()
+            below.append(image)
             self._left -= 1
             if self._left < 0:
                 raise BadArchive(f"{reference} has more than {_MOST_MANIFESTS} manifests")
             waiting += [
                 await manifest(self._registries, reference.at(described["digest"]))
-                for described in _listed(found)
+                for described in _listed(image)
             ]
-        for found in reversed(below):
-            if "manifests" not in found.content:
-                await self._blobs(reference, found)
-            target = reference._replace(digest="") if found is top else reference._replace(tag="", digest="")
-            await self._sink.put_manifest(target, found)
+        for image in reversed(below):
+            if "manifests" not in image.content:
+                await self._blobs(reference, image)
+            target = reference._replace(digest="") if image is top else reference._replace(tag="", digest="")
+            await self._sink.put_manifest(target, image)
 
-    async def _blobs(self, reference: Reference, found: ResolvedImage) -> None:
-        for described in check_manifest(found.content):
+    async def _blobs(self, reference: Reference, image: ResolvedImage) -> None:
+        for described in check_manifest(image.content):
             if await self._sink.has(reference, described["digest"]):
                 continue
             path = await download(self._registries, reference, described, self._directory)
@@ -168,9 +168,9 @@ class _Copy:
             os.unlink(path)
 
 
-def _listed(found: ResolvedImage) -> list[Object]:
+def _listed(image: ResolvedImage) -> list[Object]:
     """The manifests that an index names."""
-    listed = found.content.get("manifests")
+    listed = image.content.get("manifests")
     if listed is None:
         return []
     if not isinstance(listed, list) or not all(map(is_descriptor, listed)):

@@ -37,19 +37,21 @@ class LayoutSink:
         shutil.copyfile(path, f"{target}.part")
         os.replace(f"{target}.part", target)
 
-    async def put_manifest(self, reference: Reference, found: ResolvedImage) -> None:
+    async def put_manifest(self, reference: Reference, image: ResolvedImage) -> None:
         """Store a manifest; one with a tag is listed under its whole name."""
-        self._write(os.path.join("blobs", "sha256", found.digest.partition(":")[2]), found.data)
+        self._write(os.path.join("blobs", "sha256", image.digest.partition(":")[2]), image.data)
         if not reference.tag:
             return
         described = {
-            "mediaType": found.media_type,
-            "digest": found.digest,
-            "size": len(found.data),
+            "mediaType": image.media_type,
+            "digest": image.digest,
+            "size": len(image.data),
             "annotations": {_NAME: str(reference)},
         }
-        kept = [each for each in self._listed() if each.get("annotations", {}).get(_NAME) != str(reference)]
-        index = {"schemaVersion": 2, "manifests": [*kept, described]}
+        others = [
+            entry for entry in self._listed() if entry.get("annotations", {}).get(_NAME) != str(reference)
+        ]
+        index = {"schemaVersion": 2, "manifests": [*others, described]}
         self._write("index.json", orjson.dumps(index))
 
     def _listed(self) -> list[Any]:

@@ -65,16 +65,16 @@ def build(plan: BuildPlan) -> BuiltPackage:
 
 
 @contextlib.contextmanager
-def reading(story: str = "") -> Iterator[None]:
+def reading(context: str = "") -> Iterator[None]:
     """Say that reading the files of a package failed."""
-    begin = f"{_READING}: {story}: " if story else f"{_READING}: "
+    prefix = f"{_READING}: {context}: " if context else f"{_READING}: "
     try:
         yield
     except OSError as problem:
         reason = (problem.strerror or "unknown error").lower()
-        raise BuildFailed(f"{begin}lstat {problem.filename}: {reason}") from None
+        raise BuildFailed(f"{prefix}lstat {problem.filename}: {reason}") from None
     except CrossplyError as problem:
-        raise problem.within(begin.removesuffix(": ")) from None
+        raise problem.within(prefix.removesuffix(": ")) from None
 
 
 def read_examples(root: str, ignored: Sequence[str] = ()) -> Directory | None:

@@ -65,14 +65,14 @@ class PackageCache:
     def _path(self, source: Reference, digest: str) -> str:
         return os.path.join(self._directory, friendly_id(source.name, digest.partition(":")[2]) + _ENDING)
 
-    def _make_room(self, wanted: int) -> None:
-        found = []
+    def _make_room(self, needed: int) -> None:
+        entries = []
         for entry in os.scandir(self._directory):
             if entry.name.endswith(_ENDING) and entry.is_file(follow_symlinks=False):
                 stat = entry.stat(follow_symlinks=False)
-                found.append((stat.st_mtime, stat.st_size, entry.path))
-        total = sum(size for _, size, _ in found) + wanted
-        for _, size, path in sorted(found):
+                entries.append((stat.st_mtime, stat.st_size, entry.path))
+        total = sum(size for _, size, _ in entries) + needed
+        for _, size, path in sorted(entries):
             if total <= self._most:
                 return
             self._remove(path)

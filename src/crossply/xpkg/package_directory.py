@@ -85,7 +85,7 @@ def read_directory(root: str, ignored: Iterable[str] = (), without: str = "", pr
     Those ignored are left out, and those whose path contains `without`. A link that leads out of the root
     is refused: a package must not take along a file of whoever builds it.
     """
-    patterns = [_pattern(os.path.normpath(os.path.join(root, each))) for each in ignored]
+    patterns = [_pattern(os.path.normpath(os.path.join(root, path))) for path in ignored]
     files, total = [], 0
     for path in _walk(root):
         if not path.endswith(_ENDINGS) or any(pattern.fullmatch(path) for pattern in patterns):
@@ -135,27 +135,27 @@ def _read(path: str) -> bytes:
 
 def _pattern(text: str) -> re.Pattern[str]:
     """A pattern of Go's filepath.Match: `*` and `?` do not match a slash."""
-    found, position = "", 0
+    pattern, position = "", 0
     while position < len(text):
         char = text[position]
         position += 1
         if char == "*":
-            found += "[^/]*"
+            pattern += "[^/]*"
         elif char == "?":
-            found += "[^/]"
+            pattern += "[^/]"
         elif char == "[":
             end = text.find("]", position + 1)
             if end < 0:
                 raise BuildFailed("syntax error in pattern", hint=f"check the pattern {text}")
-            found += f"(?!/)[{text[position:end]}]"
+            pattern += f"(?!/)[{text[position:end]}]"
             position = end + 1
         elif char == "\\" and position < len(text):
-            found += re.escape(text[position])
+            pattern += re.escape(text[position])
             position += 1
         else:
-            found += re.escape(char)
+            pattern += re.escape(char)
     try:
-        return re.compile(found)
+        return re.compile(pattern)
     except re.error:
         raise BuildFailed("syntax error in pattern", hint=f"check the pattern {text}") from None
 
@@ -173,10 +173,10 @@ class _Reads:
         if self._ended:
             self._index, self._position, self._ended = self._index + 1, 0, False
             return len(_BREAK)
-        got = min(room, len(self._files[self._index].data) - self._position)
-        self._position += got
-        self._ended = got == 0
-        return got or len(_END)
+        count = min(room, len(self._files[self._index].data) - self._position)
+        self._position += count
+        self._ended = count == 0
+        return count or len(_END)
 
     def __str__(self) -> str:
         # After the last file it is still the last file that is named.

@@ -33,10 +33,10 @@ def stream_of(image: Image) -> bytes:
     annotated = [layer for layer in image.layers if layer.purpose == media.BASE]
     if len(annotated) > 1:
         raise BadArchive("package is invalid due to multiple annotated base layers")
-    found = _in_layer(annotated[0]) if annotated else _flattened(image)
-    if found is None:
+    stream = _in_layer(annotated[0]) if annotated else _flattened(image)
+    if stream is None:
         raise NoStream("EOF")
-    return found
+    return stream
 
 
 def _in_layer(layer: Layer) -> bytes | None:
@@ -57,26 +57,26 @@ def _flattened(image: Image) -> bytes | None:
                 name = os.path.normpath(info.name).lstrip("/")
                 if _is_stream(info) and not _is_hidden(name, hidden):
                     return _content(reader, info, layer)
-                if (gone := _removed(name)) is not None:
-                    removed.add(gone)
+                if (whiteout := _removed(name)) is not None:
+                    removed.add(whiteout)
         hidden |= removed
     return None
 
 
 def crds_of(image: Image) -> bytes:
     """The YAML files in `crds/` of an image, as one stream: Crossplane's own image brings its kinds so."""
-    found: dict[str, bytes] = {}
+    crds: dict[str, bytes] = {}
     for layer in image.layers:
         with layer.blob.open() as file, read_layer(file, _SEARCHED, MAX_ENTRIES) as reader:
             for info in reader:
                 name = os.path.normpath(info.name).lstrip("/")
                 if info.isreg() and name.startswith("crds/") and name.endswith((".yaml", ".yml")):
-                    found[name] = _content(reader, info, layer)
-                    if sum(map(len, found.values())) > media.MAX_STREAM:
+                    crds[name] = _content(reader, info, layer)
+                    if sum(map(len, crds.values())) > media.MAX_STREAM:
                         raise TooLarge(f"the CRDs have more than {media.MAX_STREAM} bytes")
-    if not found:
+    if not crds:
         raise NoStream("the image is no package, and brings no CRDs")
-    return b"\n---\n".join(found[name] for name in sorted(found))
+    return b"\n---\n".join(crds[name] for name in sorted(crds))
 
 
 def _removed(name: str) -> str | None:

@@ -59,12 +59,12 @@ def failures(package: Package) -> list[str]:
     """Everything that is wrong with a package."""
     checks: list[Callable[[], None]] = [lambda: check_constraint(package.meta)]
     checks += [lambda obj=obj: _check_object(package.kind, obj) for obj in package.objects]  # type: ignore[misc]
-    return [problem for each in checks if (problem := _problem(each))]
+    return [problem for run_check in checks if (problem := _problem(run_check))]
 
 
-def _problem(check_one: Callable[[], None]) -> str:
+def _problem(run_check: Callable[[], None]) -> str:
     try:
-        check_one()
+        run_check()
     except LintFailed as problem:
         return str(problem)
     return ""
@@ -84,7 +84,7 @@ def check_constraint(meta: Object) -> None:
 def may_hold(package_kind: str, obj: Object) -> bool:
     """Tell whether a package of a kind may hold an object."""
     group, kind = api_group(obj["apiVersion"]), obj["kind"]
-    return any(group == each[0] and kind == each[1] for each in _ALLOWED[package_kind])
+    return any(group == allowed[0] and kind == allowed[1] for allowed in _ALLOWED[package_kind])
 
 
 def _check_object(package_kind: str, obj: Object) -> None:
@@ -96,5 +96,5 @@ def _check_object(package_kind: str, obj: Object) -> None:
     hint = f"a {package_kind} package cannot hold the {kind} {name}"
     if len(refusals) == 1:
         raise LintFailed(refusals[0], hint=hint)
-    told = ", ".join(refusals)
-    raise LintFailed(f"object did not pass any of the linters with following errors: {told}", hint=hint)
+    reasons = ", ".join(refusals)
+    raise LintFailed(f"object did not pass any of the linters with following errors: {reasons}", hint=hint)

@@ -86,10 +86,10 @@ def decode(part: bytes) -> tuple[bool, Object]:
 
 def _typed(value: Any, go_type: GoType) -> Object:
     try:
-        found: Object = round_trip(value, go_type)
+        typed: Object = round_trip(value, go_type)
     except DecodeError as problem:
         raise BadStream(str(problem)) from None
-    return found
+    return typed
 
 
 def _type_of(value: Any, part: bytes) -> tuple[str, str]:
@@ -97,20 +97,20 @@ def _type_of(value: Any, part: bytes) -> tuple[str, str]:
     problem = "couldn't get version/kind; json parse error: json: cannot unmarshal"
     if value is not None and not isinstance(value, dict):
         raise BadStream(f"{problem} {json_kind(value)} into Go value of type {_GO_HEAD}")
-    found = {}
+    fields = {}
     for field in ("apiVersion", "kind"):
-        given = (value or {}).get(field)
-        if given is not None and not isinstance(given, str):
-            raise BadStream(f"{problem} {json_kind(given)} into Go struct field .{field} of type string")
-        found[field] = given or ""
-    if found["apiVersion"].count("/") > 1:
-        raise BadStream(f"unexpected GroupVersion string: {found['apiVersion']}")
+        child = (value or {}).get(field)
+        if child is not None and not isinstance(child, str):
+            raise BadStream(f"{problem} {json_kind(child)} into Go struct field .{field} of type string")
+        fields[field] = child or ""
+    if fields["apiVersion"].count("/") > 1:
+        raise BadStream(f"unexpected GroupVersion string: {fields['apiVersion']}")
     text = part[:_MOST_SHOWN].decode("utf-8", "replace")
-    if not found["kind"]:
+    if not fields["kind"]:
         raise BadStream(f"Object 'Kind' is missing in '{text}'")
-    if not found["apiVersion"]:
+    if not fields["apiVersion"]:
         raise BadStream(f"Object 'apiVersion' is missing in '{text}'")
-    return found["apiVersion"], found["kind"]
+    return fields["apiVersion"], fields["kind"]
 
 
 def write(package: Package) -> bytes:

@@ -14,8 +14,8 @@ _MEGABYTE = 1_000_000
 class ProgressBar:
     """The line; `with Bar(stderr, "pushing x") as bar`. Nothing is written where there is no terminal."""
 
-    def __init__(self, stream: TextIO, what: str, clock: Callable[[], float] = time.monotonic) -> None:
-        self._stream, self._what, self._clock = stream, what, clock
+    def __init__(self, stream: TextIO, label: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream, self._what, self._clock = stream, label, clock
         self._shown = stream.isatty()
         self._total = self._done = 0
         self._next = clock() + _SECONDS

@@ -28,25 +28,25 @@ _OPERATIONS = tuple(
 
 def place_in(root: str, path: str) -> str:
     """The whole path of a part of a project; a project has no parts outside of it."""
-    found = os.path.normpath(os.path.join(root, path))
+    target = os.path.normpath(os.path.join(root, path))
     # By its name, and also where links lead to.
-    for place, base in ((found, root), (os.path.realpath(found), os.path.realpath(root))):
+    for place, base in ((target, root), (os.path.realpath(target), os.path.realpath(root))):
         if place != base and not place.startswith(f"{base.rstrip('/')}/"):
             raise BuildFailed(f"{path} is outside of the project", hint=f"use a path below {root}")
-    return found
+    return target
 
 
 def collect(project: Project, root: str) -> tuple[File, ...]:
     """The files that get into the Configuration: those that begin with an object of the right kind."""
     apis, operations = place_in(root, project.apis), place_in(root, project.path("operations"))
-    found = _collected(apis, _APIS, root, "failed to collect API resources")
+    files = _collected(apis, _APIS, root, "failed to collect API resources")
     if os.path.isdir(operations):
-        found += _collected(operations, _OPERATIONS, root, "failed to collect operation resources")
-    return tuple(file for _, file in sorted(found, key=lambda each: each[0]))
+        files += _collected(operations, _OPERATIONS, root, "failed to collect operation resources")
+    return tuple(file for _, file in sorted(files, key=lambda entry: entry[0]))
 
 
 def _collected(
-    directory: str, kinds: Collection[tuple[object, object]], root: str, story: str
+    directory: str, kinds: Collection[tuple[object, object]], root: str, context: str
 ) -> list[tuple[list[str], File]]:
     """Files, each with its place in the order of all."""
     try:
@@ -54,24 +54,24 @@ def _collected(
     except OSError as problem:
         reason = (problem.strerror or "unknown error").lower()
         raise BuildFailed(
-            f"{story}: open {problem.filename}: {reason}",
+            f"{context}: open {problem.filename}: {reason}",
             hint="where a project has its parts is said by spec.paths in its file",
         ) from None
-    found = []
+    collected = []
     for file in files:
-        if _type_of(file, story) in kinds:
+        if _type_of(file, context) in kinds:
             inside = os.path.relpath(file.path, directory).split(os.sep)
-            found.append((inside, file._replace(path=os.path.relpath(file.path, root))))
-    return found
+            collected.append((inside, file._replace(path=os.path.relpath(file.path, root))))
+    return collected
 
 
-def _type_of(file: File, story: str) -> tuple[object, object]:
+def _type_of(file: File, context: str) -> tuple[object, object]:
     """The API version and the kind of the first object in a file."""
     try:
         value = read_first(file.data).value
     except CrossplyError as problem:
         raise problem.replace(place=file.path).within(
-            f"{story}: failed to parse file {quote(file.path)}"
+            f"{context}: failed to parse file {quote(file.path)}"
         ) from None
     return (value.get("apiVersion"), value.get("kind")) if isinstance(value, dict) else (None, None)
 

@@ -109,13 +109,13 @@ def _are_templates(directory: str) -> bool:
 
 def _files_below(directory: str) -> list[str]:
     """All files below a directory, relative to it, in order."""
-    found: list[str] = []
+    files: list[str] = []
     for folder, folders, names in os.walk(directory):
         folders.sort()
-        found += [os.path.relpath(os.path.join(folder, name), directory) for name in names]
-        if len(found) > _MOST_TEMPLATES:
+        files += [os.path.relpath(os.path.join(folder, name), directory) for name in names]
+        if len(files) > _MOST_TEMPLATES:
             raise BuildFailed(f"there are more than {_MOST_TEMPLATES} files in {directory}")
-    return sorted(found, key=lambda path: path.split(os.sep))
+    return sorted(files, key=lambda path: path.split(os.sep))
 
 
 def runtime_of(image: Image) -> Image:
@@ -124,7 +124,7 @@ def runtime_of(image: Image) -> Image:
     diff_ids = image.diff_ids
     if len(diff_ids) != len(image.layers):
         raise BuildFailed("the base image does not describe its layers")
-    kept = [
+    entries = [
         (layer, diff_id)
         for layer, diff_id in zip(annotated.layers, diff_ids, strict=True)
         if layer.purpose not in (media.BASE, media.EXAMPLES)
@@ -134,18 +134,18 @@ def runtime_of(image: Image) -> Image:
         **image.config,
         "config": {**image.inner, "Labels": labels},
         "history": [],
-        "rootfs": {"type": "layers", "diff_ids": [diff_id for _, diff_id in kept]},
+        "rootfs": {"type": "layers", "diff_ids": [diff_id for _, diff_id in entries]},
     }
-    return Image(config, tuple(Layer(gzipped(layer.blob)) for layer, _ in kept))
+    return Image(config, tuple(Layer(gzipped(layer.blob)) for layer, _ in entries))
 
 
 def saved_image(source: FunctionSource, architecture: str, directory: str) -> Image:
     """The image of a function that others built, for one architecture."""
-    tried = [f"{source.path}-{architecture}.{ending}" for ending in ("tar", "tar.gz")]
-    for path in tried:
+    paths = [f"{source.path}-{architecture}.{ending}" for ending in ("tar", "tar.gz")]
+    for path in paths:
         if os.path.isfile(path):
             return checked(read_archive(plain_tarball(path, directory)), architecture)
-    looked = " ".join(map(os.path.relpath, tried))
+    looked = " ".join(map(os.path.relpath, paths))
     raise BuildFailed(
         f"no runtime image found for architecture {quote(architecture)}: looked for [{looked}]",
         hint="save one image for each architecture; spec.architectures says for which",
@@ -154,11 +154,11 @@ def saved_image(source: FunctionSource, architecture: str, directory: str) -> Im
 
 def checked(image: Image, architecture: str) -> Image:
     """The image, if it is for an architecture."""
-    found = image.platform["architecture"]
-    if found != architecture:
+    built_for = image.platform["architecture"]
+    if built_for != architecture:
         raise BuildFailed(
             f"image not available for architecture {quote(architecture)}",
-            hint=f"it is for {found or 'none'}; spec.architectures says for which functions are built",
+            hint=f"it is for {built_for or 'none'}; spec.architectures says for which functions are built",
         )
     return image
 
@@ -192,17 +192,17 @@ def _with_templates(base: Image, directory: str) -> Image:
     folders: dict[str, None] = {}
     files = []
     for path in _files_below(directory):
-        whole = os.path.join(_TEMPLATES_AT, path)
-        parts = whole.split(os.sep)[:-1]
+        full_path = os.path.join(_TEMPLATES_AT, path)
+        parts = full_path.split(os.sep)[:-1]
         folders.update(dict.fromkeys("/".join(parts[:count]) for count in range(1, len(parts) + 1)))
         with open(os.path.join(directory, path), "rb") as file:
-            files.append(Entry(whole, file.read()))
+            files.append(Entry(full_path, file.read()))
     entries = [Entry(f"{folder}/", mode=0o755, is_directory=True) for folder in folders]
     written = write_layer([*entries, *files])
     image = append(base, Layer(written.blob), written.diff_id)
-    given = base.inner.get("Env")
-    told = f"FUNCTION_GO_TEMPLATING_DEFAULT_SOURCE=/{_TEMPLATES_AT}"
-    inner = {**base.inner, "Env": [*(given if isinstance(given, list) else ()), told]}
+    environment = base.inner.get("Env")
+    variable = f"FUNCTION_GO_TEMPLATING_DEFAULT_SOURCE=/{_TEMPLATES_AT}"
+    inner = {**base.inner, "Env": [*(environment if isinstance(environment, list) else ()), variable]}
     return image._replace(config={**image.config, "config": inner})
 
 

@@ -93,10 +93,10 @@ class Sources(NamedTuple):
     def content(self, service: str, metadata: File) -> PackageSource:
         """The package of a service without its program, the same for all platforms."""
         with reading("failed to initialize the CRD parser backend"):
-            found = read_directory(self.crds, self.ignored, self.examples, self.prefix(service))
+            directory = read_directory(self.crds, self.ignored, self.examples, self.prefix(service))
         with reading():
             examples = read_examples(self._examples(service), self.ignored)
-        return pack(Directory((metadata, *found.files)), examples)
+        return pack(Directory((metadata, *directory.files)), examples)
 
     def _examples(self, service: str) -> str:
         group = self.example_overrides.get(service) or service
@@ -109,11 +109,11 @@ class Sources(NamedTuple):
             written = write_file_layer(path, PROGRAM, 0o755, directory)
         except OSError as problem:
             reason = (problem.strerror or str(problem)).lower()
-            story = (
+            context = (
                 f"failed to read {quote(service)} provider binary for {platform} platform from path: {path}"
             )
             raise BuildFailed(
-                f"{story}: open {path}: {reason}",
+                f"{context}: open {path}: {reason}",
                 hint="programs are at <provider-bin-root>/<OS>_<arch>/<service>; build it first, or leave "
                 "out the service or the platform",
             ) from None
@@ -122,10 +122,10 @@ class Sources(NamedTuple):
 
 def check_base(image: Image, platform: Platform, name: str) -> None:
     """Raise if a base image is for another platform: nobody could run what is built on it."""
-    found = image.platform
-    told = (found["os"] or platform.os, found["architecture"] or platform.architecture)
-    if told != platform:
+    base = image.platform
+    base_platform = (base["os"] or platform.os, base["architecture"] or platform.architecture)
+    if base_platform != platform:
         raise BuildFailed(
-            f"the base image {name} is for {'_'.join(told)}, not for {platform}",
+            f"the base image {name} is for {'_'.join(base_platform)}, not for {platform}",
             hint=f"build it with --platform={platform.os}/{platform.architecture}",
         )

@@ -69,16 +69,16 @@ def install(project: str, site: str, target: Target) -> None:
 
     built, local = f"{site}-wheels", f"{site}-local"
     _pip(["wheel", "--no-deps", *_isolation(project), f"--wheel-dir={built}", project])
-    made = [os.path.join(built, name) for name in sorted(os.listdir(built))]
+    wheels = [os.path.join(built, name) for name in sorted(os.listdir(built))]
     os.mkdir(local)
     own = write_own_wheel(local)
-    write_installed_wheels(_requirements(made), local)
+    write_installed_wheels(_requirements(wheels), local)
     constraints = os.path.join(local, "constraints.txt")
     with open(constraints, "w", encoding="utf-8") as file:
         # An index may have another Crossply, or somebody else's project of the name.
         file.write(f"crossply @ {Path(own).as_uri()}\n")
     words = ["install", "--no-compile", f"--target={site}", *target.flags, f"--find-links={local}"]
-    words += [f"--constraint={constraints}", *made]
+    words += [f"--constraint={constraints}", *wheels]
     if target.is_here:
         try:
             _pip([*words, "--no-index"])

@@ -55,13 +55,13 @@ def read_project(directory: str) -> Project:
     described = content.get("project") or {}
     scripts = described.get("scripts") or {}
     chosen = scripts.get("function") or next(iter(scripts.values()), "") if _is_clear(scripts) else ""
-    found = _SCRIPT.fullmatch(chosen)
-    if found is None or not described.get("name"):
+    match = _SCRIPT.fullmatch(chosen)
+    if match is None or not described.get("name"):
         raise BuildFailed(
             f"{path} does not say what to run",
             hint='add a script: [project.scripts] function = "your_module.main:cli"',
         )
-    return Project(str(described["name"]), found.group(1), found.group(2))
+    return Project(str(described["name"]), match.group(1), match.group(2))
 
 
 def _is_clear(scripts: Object) -> bool:
@@ -89,20 +89,20 @@ def with_project(base: Image, directory: str, python: str = "") -> Image:
 
 def _target(base: Image, otherwise: str) -> Target:
     """For which Python the base image wants what is installed."""
-    environ = dict(each.partition("=")[::2] for each in _environment(base.inner))
+    environ = dict(variable.partition("=")[::2] for variable in _environment(base.inner))
     version = ".".join(environ.get("PYTHON_VERSION", otherwise).split(".")[:2])
     return Target(str(base.config.get("architecture") or "amd64"), version)
 
 
 def _files(site: str) -> Iterable[str]:
     """All files below a directory, relative to it, in order; without scripts."""
-    found = []
+    files = []
     for directory, _, names in os.walk(site):
         inside = os.path.relpath(directory, site)
         if inside.split(os.sep)[0] == "bin":
             continue
-        found += [os.path.normpath(os.path.join(inside, name)) for name in names if name not in _UNSTABLE]
-    return sorted(found)
+        files += [os.path.normpath(os.path.join(inside, name)) for name in names if name not in _UNSTABLE]
+    return sorted(files)
 
 
 def _source(path: str) -> str:
@@ -124,18 +124,18 @@ def _own_files(site: str, project: Project) -> set[str]:
 
 def _entries(site: str, paths: Iterable[str]) -> list[Entry]:
     entries = []
-    made: set[str] = set()
+    directories: set[str] = set()
     for path in paths:
-        whole = os.path.join(ROOT, path)
-        for parent in _parents(whole):
-            if parent not in made:
-                made.add(parent)
+        full_path = os.path.join(ROOT, path)
+        for parent in _parents(full_path):
+            if parent not in directories:
+                directories.add(parent)
                 entries.append(Entry(f"{parent}/", mode=0o755, is_directory=True))
         source = os.path.join(site, path)
         executable = os.stat(source).st_mode & 0o111
         with open(source, "rb") as file:
             data = _stable(path, file.read())
-        entries.append(Entry(whole, data, 0o755 if executable else 0o644))
+        entries.append(Entry(full_path, data, 0o755 if executable else 0o644))
     return entries
 
 
@@ -148,8 +148,8 @@ def _stable(path: str, data: bytes) -> bytes:
     """The content of a file; of a RECORD without the files that are left out."""
     if os.path.basename(path) != "RECORD":
         return data
-    kept = [line for line in data.splitlines() if not _is_left_out(line)]
-    return b"\n".join(sorted(kept)) + b"\n"
+    lines = [line for line in data.splitlines() if not _is_left_out(line)]
+    return b"\n".join(sorted(lines)) + b"\n"
 
 
 def _is_left_out(line: bytes) -> bool:
@@ -165,18 +165,22 @@ def _with_layer(image: Image, entries: list[Entry]) -> Image:
 
 
 def _environment(inner: Object) -> list[str]:
-    found = inner.get("Env")
-    return [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
+    variables = inner.get("Env")
+    return (
+        [variable for variable in variables if isinstance(variable, str)]
+        if isinstance(variables, list)
+        else []
+    )
 
 
 def _runnable(inner: Object, project: Project) -> Object:
     """How to run the image: the function that the project's script calls."""
     code = f"import sys; from {project.module} import {project.function}; sys.exit({project.function}())"
-    kept = [each for each in _environment(inner) if not each.startswith("PYTHONPATH=")]
+    variables = [variable for variable in _environment(inner) if not variable.startswith("PYTHONPATH=")]
     ports = inner.get("ExposedPorts")
     changed = {
         "Entrypoint": ["python3", "-c", code],
-        "Env": [*kept, f"PYTHONPATH=/{ROOT}", "PYTHONDONTWRITEBYTECODE=1"],
+        "Env": [*variables, f"PYTHONPATH=/{ROOT}", "PYTHONDONTWRITEBYTECODE=1"],
         "ExposedPorts": {**(ports if isinstance(ports, dict) else {}), _PORT: {}},
         "User": inner.get("User") or _NOBODY,
     }

@@ -51,8 +51,8 @@ def project_around(directory: str, scratch: str) -> str:
     """The directory of a project that serves the main.py of another, made in a directory of its own."""
     package = os.path.join(scratch, _PACKAGE)
     shutil.copytree(directory, os.path.join(package, "source"), symlinks=True, ignore=_ignored)
-    wanted = json.dumps([f"crossply>={__version__}", *requirements(directory)])
-    text = _PYPROJECT.format(dependencies=wanted, package=_PACKAGE)
+    dependencies = json.dumps([f"crossply>={__version__}", *requirements(directory)])
+    text = _PYPROJECT.format(dependencies=dependencies, package=_PACKAGE)
     for path, content in (
         (os.path.join(scratch, "pyproject.toml"), text),
         (f"{package}/__init__.py", _SERVE),
@@ -81,11 +81,11 @@ def requirements(directory: str) -> list[str]:
         return []
     except UnicodeDecodeError:
         raise BuildFailed(f"{_REQUIREMENTS} is not text") from None
-    wanted = [line for line in lines if line and line[0] != "#"]
-    for line in wanted:
+    kept_lines = [line for line in lines if line and line[0] != "#"]
+    for line in kept_lines:
         if line[0] == "-":
             raise BuildFailed(
                 f"{_REQUIREMENTS} has an option of pip: {line}",
                 hint="list packages only, or make a project of it: crossply new function",
             )
-    return wanted
+    return kept_lines

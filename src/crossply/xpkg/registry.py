@@ -102,13 +102,13 @@ class RegistryRequest:
         return self.method in ("GET", "HEAD")
 
 
-async def read_bounded(response: aiohttp.ClientResponse, most: int, what: str) -> bytes:
+async def read_bounded(response: aiohttp.ClientResponse, most: int, description: str) -> bytes:
     """The whole body of an answer, which must not be larger than it may be."""
     data = bytearray()
     async for chunk in response.content.iter_chunked(CHUNK):
         data += chunk
         if len(data) > most:
-            raise TooLarge(f"{what} is larger than {most} bytes")
+            raise TooLarge(f"{description} is larger than {most} bytes")
     return bytes(data)
 
 
@@ -227,8 +227,8 @@ class Registries:
             if token and is_same_origin(url, base):
                 headers["Authorization"] = token
             options: dict[str, Any] = {"headers": headers, "data": ask.data, "allow_redirects": False}
-            asked = self._session.request(ask.method, url, proxy=self._proxy(url), **options)
-            response = await stack.enter_async_context(asked)
+            sent = self._session.request(ask.method, url, proxy=self._proxy(url), **options)
+            response = await stack.enter_async_context(sent)
             target = response.headers.get("Location", "")
             if response.status not in (301, 302, 303, 307, 308) or not target or not ask.repeatable:
                 return response
@@ -270,9 +270,9 @@ class Registries:
             return False
 
 
-def _unreachable(registry: str, tried: tuple[str, ...], problem: BaseException) -> RegistryUnreachable:
-    story = _story(registry, problem)
-    return RegistryUnreachable("; ".join(f'Get "{scheme}://{registry}/v2/": {story}' for scheme in tried))
+def _unreachable(registry: str, schemes: tuple[str, ...], problem: BaseException) -> RegistryUnreachable:
+    reason = _story(registry, problem)
+    return RegistryUnreachable("; ".join(f'Get "{scheme}://{registry}/v2/": {reason}' for scheme in schemes))
 
 
 def _broken(registry: str, problem: aiohttp.ClientError) -> RegistryError:

@@ -62,10 +62,10 @@ async def is_public_host(host: str) -> bool:
     if not is_public(host) or is_loopback(host):
         return False
     try:
-        found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        addresses = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except OSError:
         return True
-    return all(is_public(str(address[0])) for *_, address in found)
+    return all(is_public(str(address[0])) for *_, address in addresses)
 
 
 def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
@@ -85,8 +85,8 @@ def read_address(text: str, registry: str, *, encoded: bool = False) -> URL:
     try:
         return URL(text, encoded=encoded)
     except ValueError as problem:
-        said = f"{registry} refers to {text[:200]!r}, which is no address: {problem}"
-        raise MalformedAnswer(said) from None
+        message = f"{registry} refers to {text[:200]!r}, which is no address: {problem}"
+        raise MalformedAnswer(message) from None
 
 
 def check_address(url: URL, registry: str, schemes: tuple[str, ...]) -> None:
@@ -136,10 +136,10 @@ class GuardedResolver(AbstractResolver):
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
         """The addresses of a host."""
-        found: list[ResolveResult] = await self._resolver.resolve(host, port, family)
+        resolved: list[ResolveResult] = await self._resolver.resolve(host, port, family)
         if host in self._named:
-            return found
-        public = [each for each in found if is_public(each["host"])]
+            return resolved
+        public = [address for address in resolved if is_public(address["host"])]
         if not public:
             raise OSError(None, f"{host} is inside of a private network")
         return public

@@ -62,10 +62,10 @@ class MalformedAnswer(RegistryError):
 
 def refusal(method: str, url: str, status: int, reason: str, body: bytes, hint: str = "") -> RegistryError:
     """The error of an answer that is none; the hint is for somebody who is not let in."""
-    told = _told(body) or _USUAL.get(status) or f"unexpected status code {status} {reason}".rstrip()
+    message = _told(body) or _USUAL.get(status) or f"unexpected status code {status} {reason}".rstrip()
     kinds = {401: NotAllowed, 403: NotAllowed, 404: NotInRegistry}
     kind = kinds.get(status, RegistryError)
-    error = kind(f"{method} {url}: {told}", hint=hint if kind is NotAllowed else "")
+    error = kind(f"{method} {url}: {message}", hint=hint if kind is NotAllowed else "")
     error.status = status
     return error
 

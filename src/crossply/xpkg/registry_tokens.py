@@ -41,18 +41,18 @@ class Tokens:
     ) -> str:
         """What the registry at `base` asks for; empty where there is nothing to show."""
         login = await self._keychain.login(registry) or ANONYMOUS
-        found = {challenge.scheme: challenge for challenge in read_challenges(headers)}
+        challenges = {challenge.scheme: challenge for challenge in read_challenges(headers)}
         if login.registry_token:
             shown = f"Bearer {login.registry_token}"
-        elif "bearer" in found:
-            realm = read_address(found["bearer"].parameters.get("realm", ""), registry)
+        elif "bearer" in challenges:
+            realm = read_address(challenges["bearer"].parameters.get("realm", ""), registry)
             check_address(realm, registry, schemes_beside(base))
             if not may_see_credentials(realm, base):
                 login = await self._login_elsewhere(realm, registry, login)
             asking = _Asking(session, registry, scope, self.withheld_hint(registry))
-            shown = f"Bearer {await asking.token(realm, found['bearer'], login)}"
+            shown = f"Bearer {await asking.token(realm, challenges['bearer'], login)}"
         else:
-            shown = login.basic if "basic" in found else ""
+            shown = login.basic if "basic" in challenges else ""
         self._known[registry, scope] = shown
         return shown
 
@@ -87,27 +87,27 @@ class _Asking:
         self._scope, self._hint = scope, hint
 
     async def token(self, realm: URL, challenge: Challenge, login: Login) -> str:
-        wanted = {"scope": challenge.parameters.get("scope") or self._scope}
+        parameters = {"scope": challenge.parameters.get("scope") or self._scope}
         if challenge.parameters.get("service"):
-            wanted["service"] = challenge.parameters["service"]
+            parameters["service"] = challenge.parameters["service"]
         try:
             if login.identity_token:
-                return await self._refreshed(realm, wanted, login)
-            return await self._issued(realm, wanted, login.basic)
+                return await self._refreshed(realm, parameters, login)
+            return await self._issued(realm, parameters, login.basic)
         except aiohttp.ClientError as problem:
             raise RegistryUnreachable(
                 f"cannot reach {realm.host}, which gives out tokens for {self._registry}: {problem}"
             ) from None
 
-    async def _issued(self, realm: URL, wanted: dict[str, str], basic: str) -> str:
+    async def _issued(self, realm: URL, parameters: dict[str, str], basic: str) -> str:
         headers = {"Authorization": basic} if basic else {}
-        url = realm.update_query(wanted)
+        url = realm.update_query(parameters)
         async with self._session.get(url, headers=headers, allow_redirects=False) as response:
             return await self._read(response)
 
-    async def _refreshed(self, realm: URL, wanted: dict[str, str], login: Login) -> str:
+    async def _refreshed(self, realm: URL, parameters: dict[str, str], login: Login) -> str:
         form = {
-            **wanted,
+            **parameters,
             "grant_type": "refresh_token",
             "refresh_token": login.identity_token,
             "client_id": _CLIENT,

@@ -82,10 +82,10 @@ class Signature(NamedTuple):
 async def _signatures(registries: Registries, reference: Reference, digest: str) -> list[Signature]:
     beside = reference._replace(tag=f"{digest.replace(':', '-')}.sig", digest="")
     try:
-        found = await manifest(registries, beside)
+        resolved = await manifest(registries, beside)
     except NotInRegistry:
         return []
-    _, *layers = check_manifest(found.content)
+    _, *layers = check_manifest(resolved.content)
     signatures = []
     for layer in layers[:_MOST_SIGNATURES]:
         annotations = layer.get("annotations")
@@ -108,7 +108,10 @@ def check_signatures(authority: Authority, digest: str, signatures: Sequence[Sig
     key = _public_key(authority)
     if not signatures:
         raise NotSigned("no signatures found")
-    if not any(_names(each.payload, digest) and _is_signed(key, authority, each) for each in signatures):
+    if not any(
+        _names(signature.payload, digest) and _is_signed(key, authority, signature)
+        for signature in signatures
+    ):
         raise NotSigned("no matching signatures")
 
 

@@ -47,27 +47,29 @@ def write_installed_wheels(requirements: Iterable[str], directory: str) -> None:
 
     Left out is what is not installed whole: an editable install, or files that were changed since.
     """
-    pending, seen = list(requirements), set()
+    pending, done = list(requirements), set()
     while pending:
         name = requirement_name(pending.pop())
-        if name in seen:
+        if name in done:
             continue
-        seen.add(name)
+        done.add(name)
         pending += SERVING if name == NAME else _write_installed_wheel(name, directory)
 
 
 def _write_installed_wheel(name: str, directory: str) -> list[str]:
     """Write a wheel of a distribution if it is installed whole; what it depends on."""
     try:
-        found = distribution(name)
+        installed = distribution(name)
     except (PackageNotFoundError, ValueError):
         return []
-    files = _installed_files(found)
+    files = _installed_files(installed)
     if files is None:
         return []
-    info = _info(found.metadata["Name"], found.version)
-    _write(directory, found.metadata["Name"], found.version, _tag(files[f"{info}/WHEEL"].decode()), files)
-    return [each for each in found.requires or () if "extra ==" not in each]
+    info = _info(installed.metadata["Name"], installed.version)
+    _write(
+        directory, installed.metadata["Name"], installed.version, _tag(files[f"{info}/WHEEL"].decode()), files
+    )
+    return [requirement for requirement in installed.requires or () if "extra ==" not in requirement]
 
 
 def wheel_requirements(path: str) -> list[str]:
@@ -81,20 +83,26 @@ def wheel_requirements(path: str) -> list[str]:
 
 def requirement_name(requirement: str) -> str:
     """The normalized name of the distribution that a requirement names; empty where it names none."""
-    found = _REQUIREMENT.match(requirement)
-    return re.sub(r"[-_.]+", "-", found.group(1)).lower() if found else ""
+    match = _REQUIREMENT.match(requirement)
+    return re.sub(r"[-_.]+", "-", match.group(1)).lower() if match else ""
 
 
 def _own_metadata() -> str:
     lines = ["Metadata-Version: 2.1", f"Name: {NAME}", f"Version: {__version__}", "License: Apache-2.0"]
     lines += [f"Requires-Dist: {name}" for name in SERVING]
     try:
-        extras = [each for each in distribution(NAME).requires or () if "extra ==" in each]
+        extras = [
+            requirement for requirement in distribution(NAME).requires or () if "extra ==" in requirement
+        ]
     except PackageNotFoundError:
         extras = []
-    names = {found.group(1) for each in extras if (found := re.search(r"extra == ['\"]([\w-]+)", each))}
+    names = {
+        match.group(1)
+        for requirement in extras
+        if (match := re.search(r"extra == ['\"]([\w-]+)", requirement))
+    }
     lines += [f"Provides-Extra: {name}" for name in sorted(names)]
-    lines += [f"Requires-Dist: {each}" for each in sorted(extras)]
+    lines += [f"Requires-Dist: {requirement}" for requirement in sorted(extras)]
     return "\n".join(lines) + "\n"
 
 
@@ -103,8 +111,8 @@ def _own_licenses(info: str) -> dict[str, bytes]:
         files = distribution(NAME).files or ()
     except PackageNotFoundError:
         return {}
-    found = [file for file in files if file.parent.name == "licenses" and _is_info(file.parts)]
-    return {f"{info}/licenses/{file.name}": _read(str(file.locate())) for file in found}
+    licenses = [file for file in files if file.parent.name == "licenses" and _is_info(file.parts)]
+    return {f"{info}/licenses/{file.name}": _read(str(file.locate())) for file in licenses}
 
 
 def _sources(root: str) -> Iterable[str]:
@@ -115,11 +123,11 @@ def _sources(root: str) -> Iterable[str]:
                 yield os.path.relpath(os.path.join(folder, name), root)
 
 
-def _installed_files(found: Distribution) -> dict[str, bytes] | None:
+def _installed_files(installed: Distribution) -> dict[str, bytes] | None:
     """The files of an installed distribution by their paths in a wheel; None if it is not there whole."""
-    info = _info(found.metadata["Name"], found.version)
+    info = _info(installed.metadata["Name"], installed.version)
     files: dict[str, bytes] = {}
-    for file in found.files or ():
+    for file in installed.files or ():
         if ".." in file.parts or "__pycache__" in file.parts or file.suffix == ".pth":
             continue
         inside = _is_info(file.parts)
@@ -132,8 +140,8 @@ def _installed_files(found: Distribution) -> dict[str, bytes] | None:
         if file.hash is not None and file.hash.value != _digest(data):
             return None
         files["/".join((info, *file.parts[1:])) if inside else file.as_posix()] = data
-    is_whole = f"{info}/WHEEL" in files and any(not path.startswith(f"{info}/") for path in files)
-    return files if is_whole else None
+    is_complete = f"{info}/WHEEL" in files and any(not path.startswith(f"{info}/") for path in files)
+    return files if is_complete else None
 
 
 def _is_info(parts: tuple[str, ...]) -> bool:

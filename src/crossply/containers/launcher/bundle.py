@@ -23,10 +23,10 @@ class Bundle:
     a `relay` (socket and port) or none; and the engine's `command`.
     """
 
-    def __init__(self, place: str, wanted: dict[str, Any]) -> None:
-        self.path = os.path.join(place, wanted["key"])
+    def __init__(self, place: str, request: dict[str, Any]) -> None:
+        self.path = os.path.join(place, request["key"])
         self._state = os.path.join(place, "engine")
-        self._wanted = wanted
+        self._wanted = request
         self._binds: list[str] = []
         self._relay = 0
 
@@ -69,14 +69,14 @@ class Bundle:
         os.chown(directory, owner, owner)
 
     def _start_relay(self, socket: str, port: int) -> int:
-        read, made = os.pipe()
+        read, ready = os.pipe()
         pid = os.fork()
         if pid == 0:
-            _relay_process(socket, port, made)
-        os.close(made)
-        told = os.read(read, 1)
+            _relay_process(socket, port, ready)
+        os.close(ready)
+        byte = os.read(read, 1)
         os.close(read)
-        if not told:
+        if not byte:
             raise OSError(0, "the network of the container could not be made", "relay")
         return pid
 
@@ -120,12 +120,12 @@ def _remove_tree(path: str) -> None:
     os.rmdir(path)
 
 
-def _relay_process(socket: str, port: int, made: int) -> NoReturn:
+def _relay_process(socket: str, port: int, ready: int) -> NoReturn:
     try:
         kernel.die_with_parent()
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        run_relay(socket, port, made)
+        run_relay(socket, port, ready)
     finally:
         os._exit(1)
 

@@ -28,15 +28,15 @@ def main(descriptor: int) -> NoReturn:
         os._exit(1)
     wire.send(line, {"unshared": True})
     # Whoever started us may write which identities we have, we ourselves may not always.
-    told, _ = wire.receive(line)
-    if told is None:
+    message, _ = wire.receive(line)
+    if message is None:
         os._exit(1)
     if os.fork():
         line.close()
         _, status = os.wait()
         os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
     kernel.die_with_parent()
-    _serve(line, told["place"], told["identified"])
+    _serve(line, message["place"], message["identified"])
 
 
 def _serve(line: socket.socket, place: str, identified: bool) -> NoReturn:
@@ -70,9 +70,9 @@ def _lock_control_groups() -> None:
     inside of version 1, so that it must not be seen.
     """
     if os.path.exists(os.path.join(_CGROUPS, "cgroup.controllers")):
-        kept = os.statvfs(_CGROUPS).f_flag & (kernel.NO_SUID | kernel.NO_DEV | kernel.NO_EXEC)
+        flags = os.statvfs(_CGROUPS).f_flag & (kernel.NO_SUID | kernel.NO_DEV | kernel.NO_EXEC)
         kernel.mount(_CGROUPS, _CGROUPS, flags=kernel.BIND)
-        kernel.mount("", _CGROUPS, flags=kernel.REMOUNT | kernel.BIND | kernel.READ_ONLY | kept)
+        kernel.mount("", _CGROUPS, flags=kernel.REMOUNT | kernel.BIND | kernel.READ_ONLY | flags)
         return
     names = [name for name in os.listdir(_CGROUPS) if name != _VERSION_2]
     kernel.mount("tmpfs", _CGROUPS, "tmpfs")

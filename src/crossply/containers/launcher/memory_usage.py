@@ -12,8 +12,8 @@ def resident(first: int) -> int:
     namespace = _namespace(first)
     if not namespace:
         return 0
-    found = (int(name) for name in os.listdir("/proc") if name.isdigit())
-    return sum(_own(pid) for pid in found if _namespace(pid) == namespace)
+    pids = (int(name) for name in os.listdir("/proc") if name.isdigit())
+    return sum(_own(pid) for pid in pids if _namespace(pid) == namespace)
 
 
 def _namespace(pid: int) -> str:

@@ -20,12 +20,12 @@ _SOCKETS = ("/proc/self/net/tcp", "/proc/self/net/tcp6")
 _LISTENING = "0A"
 
 
-def run_relay(path: str, port: int, made: int) -> None:
+def run_relay(path: str, port: int, ready: int) -> None:
     """Make the namespace, tell so by the descriptor `made`, and relay for ever."""
     kernel.unshare(kernel.NEW_NETWORK)
     kernel.bring_loopback_up()
-    os.write(made, b"1")
-    os.close(made)
+    os.write(ready, b"1")
+    os.close(ready)
     outside = socket.socket(socket.AF_UNIX)
     kernel.give_up_privileges()
     while not _listens(port):
@@ -92,8 +92,8 @@ def _pump(source: socket.socket, target: socket.socket) -> None:
     _end(target, socket.SHUT_WR)
 
 
-def _end(side: socket.socket, how: int) -> None:
+def _end(side: socket.socket, direction: int) -> None:
     try:
-        side.shutdown(how)
+        side.shutdown(direction)
     except OSError:
         return

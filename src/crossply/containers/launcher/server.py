@@ -36,17 +36,17 @@ class LauncherServer:
         self._place = place
         self._runs: dict[str, _Run] = {}
         self._looked = 0.0
-        self._wake, woken = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-        signal.set_wakeup_fd(woken)
+        self._wake, wakeup = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.set_wakeup_fd(wakeup)
         signal.signal(signal.SIGCHLD, lambda *_: None)
 
     def run(self) -> None:
         """Serve."""
-        line, wake = self._line.fileno(), self._wake
+        line, wakeup = self._line.fileno(), self._wake
         while True:
-            ready, _, _ = select.select([line, wake], [], [], self._pause())
-            if wake in ready:
-                os.read(wake, 4096)
+            ready, _, _ = select.select([line, wakeup], [], [], self._pause())
+            if wakeup in ready:
+                os.read(wakeup, 4096)
                 self._reap()
             if line in ready and not self._obey():
                 return
@@ -72,17 +72,17 @@ class LauncherServer:
                 os.close(file)
         return True
 
-    def _start(self, wanted: dict[str, Any], files: list[int]) -> None:
-        bundle = Bundle(self._place, wanted)
+    def _start(self, request: dict[str, Any], files: list[int]) -> None:
+        bundle = Bundle(self._place, request)
         try:
             bundle.make()
             pid = bundle.execute(files)
         except OSError as problem:
             bundle.remove()
-            story = f"{problem.filename}: {problem.strerror}" if problem.filename else str(problem)
-            wire.send(self._line, {"ended": wanted["key"], "status": -1, "why": story, "started": False})
+            reason = f"{problem.filename}: {problem.strerror}" if problem.filename else str(problem)
+            wire.send(self._line, {"ended": request["key"], "status": -1, "why": reason, "started": False})
             return
-        self._runs[wanted["key"]] = _Run(bundle, pid, wanted["watched_memory"])
+        self._runs[request["key"]] = _Run(bundle, pid, request["watched_memory"])
 
     def _look(self) -> None:
         now = time.monotonic()

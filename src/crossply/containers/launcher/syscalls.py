@@ -19,10 +19,10 @@ _GET_FLAGS, _SET_FLAGS, _UP = 0x8913, 0x8914, 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def _checked(result: int, what: str) -> None:
+def _checked(result: int, call: str) -> None:
     if result != 0:
         number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number), what)
+        raise OSError(number, os.strerror(number), call)
 
 
 def unshare(flags: int) -> None:

@@ -144,9 +144,9 @@ class RunnerFactory:
                 f"certificate to show to {endpoint.address}",
                 hint="functions that are not on this machine are called with mutual TLS only",
             )
-        where = self._resolve(endpoint.address) if self._resolve is not None else None
+        resolve = self._resolve(endpoint.address) if self._resolve is not None else None
         max_reply = self._settings.max_reply
-        return Remote(endpoint.function, endpoint.address, self._certificates, max_reply, where)
+        return Remote(endpoint.function, endpoint.address, self._certificates, max_reply, resolve)
 
 
 def builtin_runner(runner: Runner, endpoint: Endpoint, max_calls: int) -> ThreadedRunner | EventLoopRunner:

@@ -82,35 +82,39 @@ class DependencyReconciler:
             await self._tell(lock, RESOLVED)
             return Requeue(SOON) if more else None
         # Always the same of many that fail: each change of what is told has us look again.
-        told = "; ".join(self._failed[source] for source in sorted(self._failed)[:_MOST_TOLD])
-        await self._tell(lock, UNRESOLVED._replace(message=told))
-        raise DependencyError(told)
+        failures = "; ".join(self._failed[source] for source in sorted(self._failed)[:_MOST_TOLD])
+        await self._tell(lock, UNRESOLVED._replace(message=failures))
+        raise DependencyError(failures)
 
     async def _tell(self, lock: Object, condition: StatusCondition | None) -> None:
         status = lock.get("status") or {}
-        told: Object = {key: value for key, value in status.items() if key != "conditions"}
+        new_status: Object = {key: value for key, value in status.items() if key != "conditions"}
         if condition is not None:
-            told = with_conditions(lock, (condition,), self._plane.now())["status"]
-        if told != status:
-            await self._plane.as_installer.update_status(LOCK, {**lock, "status": told}, MANAGER)
+            new_status = with_conditions(lock, (condition,), self._plane.now())["status"]
+        if new_status != status:
+            await self._plane.as_installer.update_status(LOCK, {**lock, "status": new_status}, MANAGER)
 
     async def _install(self, packages: list[Locked]) -> bool:
         """Install what is missing, a part of it at a time; whether there is more."""
         absent = missing(packages)
-        present = await self._present({each.kind for each in absent}) if absent else {}
-        on_their_way = {(kind, source) for (kind, _), source in present.items()}
-        wanted = [each for each in absent if (each.kind, each.source) not in on_their_way]
+        present = await self._present({dependency.kind for dependency in absent}) if absent else {}
+        pending = {(kind, source) for (kind, _), source in present.items()}
+        missing_packages = [
+            dependency for dependency in absent if (dependency.kind, dependency.source) not in pending
+        ]
         allowed = within_limits(packages)
-        beyond = [each.source for each in wanted if each.source not in allowed]
-        wanted = [each for each in wanted if each.source in allowed]
-        self._tried = {each.source: self._tried.get(each.source, 0) for each in wanted}
-        self._failed = {source: told for source, told in self._failed.items() if source in self._tried}
+        beyond = [dependency.source for dependency in missing_packages if dependency.source not in allowed]
+        missing_packages = [dependency for dependency in missing_packages if dependency.source in allowed]
+        self._tried = {
+            dependency.source: self._tried.get(dependency.source, 0) for dependency in missing_packages
+        }
+        self._failed = {source: failure for source, failure in self._failed.items() if source in self._tried}
         self._failed |= {source: str(limit_error(source)) for source in beyond}
         # Those that were tried less often come first, so that none waits for ever behind some that fail.
-        batch = sorted(wanted, key=lambda each: self._tried[each.source])[:AT_A_TIME]
+        batch = sorted(missing_packages, key=lambda dependency: self._tried[dependency.source])[:AT_A_TIME]
         room = asyncio.Semaphore(_AT_ONCE)
-        await asyncio.gather(*(self._try(each, packages, present, room) for each in batch))
-        return len(wanted) > AT_A_TIME
+        await asyncio.gather(*(self._try(dependency, packages, present, room) for dependency in batch))
+        return len(missing_packages) > AT_A_TIME
 
     async def _try(
         self, dependency: Dependency, packages: list[Locked], present: Present, room: asyncio.Semaphore
@@ -128,7 +132,7 @@ class DependencyReconciler:
 
     async def _present(self, kinds: set[str]) -> Present:
         """The packages that are installed already."""
-        found: Present = {}
+        present: Present = {}
         for kind in sorted(kinds & _KINDS.keys()):
             for data in (await self._plane.as_controller.list(_KINDS[kind])).items:
                 package = orjson.loads(data)
@@ -136,14 +140,14 @@ class DependencyReconciler:
                     source, _ = source_and_version(package["spec"].get("package", ""))
                 except CrossplyError:
                     source = ""
-                found[kind, package["metadata"]["name"]] = source
-        return found
+                present[kind, package["metadata"]["name"]] = source
+        return present
 
     async def _install_one(self, dependency: Dependency, packages: list[Locked], present: Present) -> None:
         source, kind = dependency.source, _KINDS.get(dependency.kind)
         if kind is None:
-            told = f'{source} has the kind "{dependency.kind}"'
-            raise DependencyError(f"cannot construct dependency package: {told}")
+            message = f'{source} has the kind "{dependency.kind}"'
+            raise DependencyError(f"cannot construct dependency package: {message}")
         name = _free_name(source, kind, present)
         if not _needs_no_registry(dependency):
             await self._check_registry(source, packages)
@@ -167,7 +171,7 @@ class DependencyReconciler:
         A user names one by a package of it, which is in the Lock, or in an ImageConfig.
         """
         registry = parse(source).registry
-        if registry in {_registry_of(each.source) for each in packages}:
+        if registry in {_registry_of(package.source) for package in packages}:
             return
         configs = [orjson.loads(data) for data in (await self._plane.as_controller.list(IMAGE_CONFIG)).items]
         named = {_registry_of(prefix) for config in configs for prefix in prefixes(config)}
@@ -180,17 +184,28 @@ class DependencyReconciler:
     async def _version(self, dependency: Dependency, packages: list[Locked]) -> str:
         """The version to install: a digest that is asked for, or the highest that all accept."""
         source = dependency.source
-        wishes = [each for package in packages for each in package.dependencies if each.source == source]
+        constraints = [
+            dependency
+            for package in packages
+            for dependency in package.dependencies
+            if dependency.source == source
+        ]
         try:
-            best = best_version(wishes, _mentioned(wishes)) if _needs_no_registry(dependency) else None
+            best = (
+                best_version(constraints, _mentioned(constraints)) if _needs_no_registry(dependency) else None
+            )
             if best is None:
-                offered = [] if any(each.digest for each in wishes) else await self._fetching.versions(source)
+                offered = (
+                    []
+                    if any(dependency.digest for dependency in constraints)
+                    else await self._fetching.versions(source)
+                )
                 # There may be a hundred thousand of them: others are not to wait meanwhile.
-                best = await asyncio.to_thread(best_version, wishes, offered)
+                best = await asyncio.to_thread(best_version, constraints, offered)
         except CrossplyError as problem:
             raise problem.within("cannot find dependency version to install") from None
         if best is None:
-            raise _no_version(source, wishes, packages)
+            raise _no_version(source, constraints, packages)
         return best
 
 
@@ -221,17 +236,17 @@ def _needs_no_registry(dependency: Dependency) -> bool:
     return dependency.kind == FUNCTION.kind and builtin.for_package(dependency.source) is not None
 
 
-def _mentioned(wishes: Iterable[Dependency]) -> list[str]:
+def _mentioned(dependencies: Iterable[Dependency]) -> list[str]:
     """The versions that the wishes themselves name."""
-    return [found for wish in wishes for found in _VERSION.findall(wish.constraint)]
+    return [version for dependency in dependencies for version in _VERSION.findall(dependency.constraint)]
 
 
-def _no_version(source: str, wishes: list[Dependency], packages: list[Locked]) -> DependencyError:
-    constraints = " ".join(each.constraint for each in wishes[:_MOST_LINES])
+def _no_version(source: str, dependencies: list[Dependency], packages: list[Locked]) -> DependencyError:
+    constraints = " ".join(dependency.constraint for dependency in dependencies[:_MOST_LINES])
     lines = why(packages, source)
-    told = (
+    message = (
         f"dependency ({source}) does not have a valid version to upgrade that satisfies all constraints. If "
         "there is a valid version that requires downgrade, manual intervention is required. "
         f"Constraints: [{constraints}]"
     )
-    return DependencyError("\n".join([told, *lines[:_MOST_LINES]]))
+    return DependencyError("\n".join([message, *lines[:_MOST_LINES]]))

@@ -88,22 +88,24 @@ class Establisher:
         if active and call_back(map(_decoded, served)):
             certificate = await self._certificate(revision)
 
-        async def wish(data: bytes) -> _DesiredObject:
+        async def prepare(data: bytes) -> _DesiredObject:
             obj = _decoded(data)
             if certificate:
                 obj = pointed_home(obj, revision, self._namespace, certificate)
             if obj["kind"] == CRD.kind and name_of(obj) in managed:
-                return await self._managed_wish(_desired(obj, revision), managed[name_of(obj)])
-            return await self._wish(_desired(obj, revision), revision, active)
+                return await self._desired_managed(_desired(obj, revision), managed[name_of(obj)])
+            return await self._desired_object(_desired(obj, revision), revision, active)
 
-        wishes = await _each(served, wish)
+        desired_objects = await _map(served, prepare)
         if active:
-            await _each([each for each in wishes if not each.is_there], self._try)
-        written = await _each(wishes, lambda wish: self._write(wish, active))
-        references = [_reference(wish, live) for wish, live in zip(wishes, written, strict=True)]
+            await _map([desired for desired in desired_objects if not desired.is_there], self._try)
+        written = await _map(desired_objects, lambda desired: self._write(desired, active))
+        references = [
+            _reference(prepare, live) for prepare, live in zip(desired_objects, written, strict=True)
+        ]
         generations = {
-            (each.kind.kind, live["name"]): int(live.get("generation") or 0)
-            for each, live in zip(wishes, written, strict=True)
+            (desired.kind.kind, live["name"]): int(live.get("generation") or 0)
+            for desired, live in zip(desired_objects, written, strict=True)
             if live is not None
         }
         references.sort(key=_identifier, reverse=True)
@@ -129,7 +131,7 @@ class Establisher:
 
     async def release(self, revision: Object) -> None:
         """Let the objects of a revision that is not active be controlled by the one that is."""
-        await _each(
+        await _map(
             (revision.get("status") or {}).get("objectRefs") or (), lambda ref: self._release(ref, revision)
         )
 
@@ -144,7 +146,7 @@ class Establisher:
             raise NoCertificate(f"waiting for the webhook TLS secret {self._namespace}/{name}")
         return str(certificate)
 
-    async def _wish(self, obj: Object, revision: Object, active: bool) -> _DesiredObject:
+    async def _desired_object(self, obj: Object, revision: Object, active: bool) -> _DesiredObject:
         kind = await self._plane.discovery.kind_for(obj["apiVersion"], obj["kind"])
         if kind.kind == CRD.kind and name_of(obj) in core_names():
             raise AlreadyControlled(f"{name_of(obj)} is already controlled by the control plane itself", {})
@@ -156,19 +158,19 @@ class Establisher:
         except AlreadyControlled as problem:
             await self._expect_release(problem, revision)
             raise
-        wish = {**obj, "metadata": {**obj["metadata"], "ownerReferences": references}}
-        found = None if live is None else _important(live)
-        is_there = live is not None and is_applied(live, wish, MANAGER)
-        return _DesiredObject(kind, orjson.dumps(wish), found, is_there, references)
+        desired = {**obj, "metadata": {**obj["metadata"], "ownerReferences": references}}
+        fields = None if live is None else _important(live)
+        is_there = live is not None and is_applied(live, desired, MANAGER)
+        return _DesiredObject(kind, orjson.dumps(desired), fields, is_there, references)
 
-    async def _managed_wish(self, obj: Object, definition: Object) -> _DesiredObject:
+    async def _desired_managed(self, obj: Object, definition: Object) -> _DesiredObject:
         """A CRD that Crossplane's definition controls: it stays so, and there may be none."""
         live = await self._plane.as_installer.get(CRD, name_of(obj))
         if live is None or covers(live["spec"], obj["spec"]):
             return _DesiredObject(MANAGED_DEFINITION, orjson.dumps(obj), definition, True, [])
         references = live["metadata"].get("ownerReferences") or []
-        wish = {**obj, "metadata": {**obj["metadata"], "ownerReferences": references}}
-        return _DesiredObject(CRD, orjson.dumps(wish), _important(live), False, references)
+        desired = {**obj, "metadata": {**obj["metadata"], "ownerReferences": references}}
+        return _DesiredObject(CRD, orjson.dumps(desired), _important(live), False, references)
 
     async def _expect_release(self, problem: AlreadyControlled, revision: Object) -> None:
         """Wait for another revision of the same package, which was active until now, to let go."""
@@ -182,17 +184,17 @@ class Establisher:
         if labels_of(other).get(PACKAGE) == labels_of(revision).get(PACKAGE):
             raise Waiting(f"waiting for {name_of(other)} to release what it controls: {problem}") from None
 
-    async def _try(self, wish: _DesiredObject) -> None:
-        await self._plane.as_installer.apply(wish.kind, wish.data, MANAGER, dry_run=True)
+    async def _try(self, desired: _DesiredObject) -> None:
+        await self._plane.as_installer.apply(desired.kind, desired.data, MANAGER, dry_run=True)
 
-    async def _write(self, wish: _DesiredObject, active: bool) -> Object | None:
+    async def _write(self, desired: _DesiredObject, active: bool) -> Object | None:
         """The metadata of the object as it is then; None where it is not there, and not ours to make."""
-        if active and not wish.is_there:
-            return _important(await self._plane.as_installer.apply(wish.kind, wish.data, MANAGER))
+        if active and not desired.is_there:
+            return _important(await self._plane.as_installer.apply(desired.kind, desired.data, MANAGER))
         # Whoever controls it says what it is like; we only say that it is ours, too.
-        if wish.live is not None and not _has(wish.live, wish.references):
-            return _important(await self._own(wish.kind, wish.live, wish.references))
-        return wish.live
+        if desired.live is not None and not _has(desired.live, desired.references):
+            return _important(await self._own(desired.kind, desired.live, desired.references))
+        return desired.live
 
     async def _release(self, ref: Object, revision: Object) -> None:
         kind = await self._plane.discovery.kind_for(ref["apiVersion"], ref["kind"])
@@ -213,8 +215,8 @@ def _desired(obj: Object, revision: Object) -> Object:
         everywhere = revision["spec"].get(key) or {}
         if own or everywhere:
             metadata["labels" if key == "commonLabels" else "annotations"] = {**own, **everywhere}
-    kept = {key: value for key, value in obj.items() if key != "status"}
-    return {**kept, "metadata": metadata}
+    fields = {key: value for key, value in obj.items() if key != "status"}
+    return {**fields, "metadata": metadata}
 
 
 def _decoded(data: bytes) -> Object:
@@ -231,32 +233,32 @@ def _important(live: Object) -> Object:
     return {key: live["metadata"][key] for key in _IMPORTANT if key in live["metadata"]}
 
 
-def _reference(wish: _DesiredObject, live: Object | None) -> Object:
-    name = live["name"] if live is not None else name_of(orjson.loads(wish.data))
-    reference = {"apiVersion": wish.kind.api_version, "kind": wish.kind.kind, "name": name}
+def _reference(desired: _DesiredObject, live: Object | None) -> Object:
+    name = live["name"] if live is not None else name_of(orjson.loads(desired.data))
+    reference = {"apiVersion": desired.kind.api_version, "kind": desired.kind.kind, "name": name}
     return {**reference, "uid": live["uid"]} if live is not None else reference
 
 
 def _has(metadata: Object, references: list[Object]) -> bool:
     present = metadata.get("ownerReferences") or ()
-    return all(any(each == own for own in present) for each in references)
+    return all(any(reference == own for own in present) for reference in references)
 
 
 def _identifier(reference: Object) -> str:
     return f"{reference['apiVersion']}, Kind={reference['kind']}/{reference['name']}"
 
 
-async def _each(items: Iterable[T], work: Callable[[T], Awaitable[R]]) -> list[R]:
+async def _map(items: Iterable[T], work: Callable[[T], Awaitable[R]]) -> list[R]:
     """The results of some work on each item, a few at once; the first failure is raised."""
     room = asyncio.Semaphore(AT_ONCE)
 
-    async def one(item: T) -> R:
+    async def run(item: T) -> R:
         async with room:
             return await work(item)
 
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(one(item)) for item in items]
+            tasks = [group.create_task(run(item)) for item in items]
     except BaseExceptionGroup as problems:
         raise problems.exceptions[0] from None
     return [task.result() for task in tasks]

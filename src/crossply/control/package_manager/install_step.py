@@ -10,19 +10,19 @@ from crossply.errors import CrossplyError
 
 
 class StepFailed(Exception):
-    """A step failed: why, under which reason events tell it, and whether trying again may help."""
+    """A step failed: why, under which reason events tell it, and whether a retry may help."""
 
-    def __init__(self, problem: CrossplyError, reason: str, again: bool = True) -> None:
+    def __init__(self, problem: CrossplyError, reason: str, retry: bool = True) -> None:
         super().__init__(str(problem))
-        self.problem, self.reason, self.again = problem, reason, again
+        self.problem, self.reason, self.retry = problem, reason, retry
 
 
 @asynccontextmanager
-async def step(story: str, reason: str, again: bool = True) -> AsyncIterator[None]:
+async def step(context: str, reason: str, retry: bool = True) -> AsyncIterator[None]:
     """One step; that somebody else must act first is no failure of it."""
     try:
         yield
     except Waiting:
         raise
     except CrossplyError as problem:
-        raise StepFailed(problem.within(story), reason, again) from None
+        raise StepFailed(problem.within(context), reason, retry) from None

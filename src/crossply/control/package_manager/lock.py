@@ -53,12 +53,12 @@ class PackageLock:
 
     async def enter(self, revision: Object, kind: str, meta: Object) -> DependencyStatus:
         """Have a revision in the Lock, and see whether what it wants is there."""
-        wanted = dependencies_of(meta)
-        check_number(wanted)
+        dependencies = dependencies_of(meta)
+        check_number(dependencies)
         async with self._turn:
             lock = await self._get()
-            entry = _entry(revision, kind, wanted)
-            packages = {each["name"]: each for each in lock.get("packages") or ()}
+            entry = _entry(revision, kind, dependencies)
+            packages = {package["name"]: package for package in lock.get("packages") or ()}
             before = packages.get(entry["name"])
             if before != entry:
                 packages[entry["name"]] = entry
@@ -71,7 +71,7 @@ class PackageLock:
         async with self._turn:
             lock = await self._plane.as_controller.get(LOCK, NAME)
             packages = (lock or {}).get("packages") or []
-            left = [each for each in packages if each.get("name") != name]
+            left = [package for package in packages if package.get("name") != name]
             if lock is not None and len(left) < len(packages):
                 await self._plane.as_installer.update(LOCK, {**lock, "packages": left})
 
@@ -85,7 +85,7 @@ class PackageLock:
         return await self._get()
 
 
-def _entry(revision: Object, kind: str, wanted: tuple[Dependency, ...]) -> Object:
+def _entry(revision: Object, kind: str, dependencies: tuple[Dependency, ...]) -> Object:
     source, version = source_and_version(revision["spec"]["image"])
     return {
         "apiVersion": API_VERSION,
@@ -96,34 +96,34 @@ def _entry(revision: Object, kind: str, wanted: tuple[Dependency, ...]) -> Objec
         "dependencies": [
             {
                 "apiVersion": API_VERSION,
-                "kind": each.kind,
-                "package": each.source,
-                "constraints": each.constraint,
+                "kind": dependency.kind,
+                "package": dependency.source,
+                "constraints": dependency.constraint,
             }
-            for each in wanted
+            for dependency in dependencies
         ],
     }
 
 
 def standing(packages: list[Locked], name: str, is_new: bool) -> DependencyStatus:
     """How a revision that is in the Lock stands, which may have been entered just now."""
-    own = next(each for each in packages if each.name == name)
-    present = {each.source for each in packages}
+    own = next(package for package in packages if package.name == name)
+    present = {package.source for package in packages}
     if is_new:
-        direct = dict.fromkeys(each.source for each in own.dependencies)
-        absent = [each for each in own.dependencies if each.source not in present]
+        direct = dict.fromkeys(package.source for package in own.dependencies)
+        absent = [package for package in own.dependencies if package.source not in present]
         if absent:
-            installed = sum(each in present for each in direct)
+            installed = sum(package in present for package in direct)
             return DependencyStatus(len(direct), installed, 0, missing_error(absent))
     tree = frozenset(below(packages, own.source))
-    implied = [each for each in missing(packages) if each.source in tree]
-    found = DependencyStatus(len(tree), len(tree) - len(implied))
+    implied = [package for package in missing(packages) if package.source in tree]
+    status = DependencyStatus(len(tree), len(tree) - len(implied))
     if implied:
-        return found._replace(problem=missing_error(implied))
+        return status._replace(problem=missing_error(implied))
     wrong = unmet(packages, own)
     if not wrong:
-        return found
-    return found._replace(invalid=len(wrong), problem=_explained(unmet_error(wrong), packages, wrong))
+        return status
+    return status._replace(invalid=len(wrong), problem=_explained(unmet_error(wrong), packages, wrong))
 
 
 def _explained(
@@ -131,9 +131,9 @@ def _explained(
 ) -> DependencyError:
     """The problem, with who wants what and why."""
     lines: list[str] = []
-    for wish, _ in wrong:
+    for dependency, _ in wrong:
         if len(lines) >= _MOST_LINES:
             lines = [*lines[:_MOST_LINES], "…"]
             break
-        lines += why(packages, wish.source)
+        lines += why(packages, dependency.source)
     return problem.replace(message="\n".join([str(problem), *lines]))

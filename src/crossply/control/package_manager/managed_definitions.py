@@ -32,8 +32,12 @@ async def managed_definitions(plane: Plane, revision: Object) -> dict[str, Objec
     package = package_owner(revision) or {}
     owners = {uid_of(revision), package.get("uid")}
     listed = await plane.as_controller.list_selected(MANAGED_DEFINITION, Selection(metadata_only=True))
-    found = [orjson.loads(data) for data in listed.items]
-    return {name_of(each): each["metadata"] for each in found if owners & _owners_of(each)}
+    definitions = [orjson.loads(data) for data in listed.items]
+    return {
+        name_of(definition): definition["metadata"]
+        for definition in definitions
+        if owners & _owners_of(definition)
+    }
 
 
 def _owners_of(obj: Object) -> set[str]:

@@ -25,19 +25,21 @@ class AlreadyControlled(CrossplyError):
 
 def owners(live: Object | None, name: str, revision: Object, active: bool) -> list[Object]:
     """The owner references of an object with a revision and its package among them."""
-    found: list[Object] = list(((live or {}).get("metadata") or {}).get("ownerReferences") or ())
+    references: list[Object] = list(((live or {}).get("metadata") or {}).get("ownerReferences") or ())
     package = package_owner(revision)
     if package is not None:
-        found = _placed(found, {**package, "controller": False})
+        references = _placed(references, {**package, "controller": False})
     if not active:
         return (
-            found if _has(found, uid_of(revision)) else [*found, owner_reference(revision, controller=False)]
+            references
+            if _has(references, uid_of(revision))
+            else [*references, owner_reference(revision, controller=False)]
         )
-    for owner in found:
+    for owner in references:
         if owner.get("controller") is True and owner.get("uid") != uid_of(revision):
-            told = f"{owner.get('kind')} {owner.get('name')} (UID {owner.get('uid')})"
-            raise AlreadyControlled(f"{name} is already controlled by {told}{_deletion(live)}", owner)
-    return _placed(found, owner_reference(revision))
+            controller = f"{owner.get('kind')} {owner.get('name')} (UID {owner.get('uid')})"
+            raise AlreadyControlled(f"{name} is already controlled by {controller}{_deletion(live)}", owner)
+    return _placed(references, owner_reference(revision))
 
 
 def _deletion(live: Object | None) -> str:
@@ -56,25 +58,25 @@ def _deletion(live: Object | None) -> str:
 
 def released(live: Object, revision: Object) -> list[Object] | None:
     """The owner references of an object that a revision controls no longer; None where it does not."""
-    found: list[Object] = list(live["metadata"].get("ownerReferences") or ())
-    own = next((each for each in found if each.get("uid") == uid_of(revision)), None)
+    references: list[Object] = list(live["metadata"].get("ownerReferences") or ())
+    own = next((reference for reference in references if reference.get("uid") == uid_of(revision)), None)
     if own is None:
-        return [*found, owner_reference(revision, controller=False)]
-    return _placed(found, {**own, "controller": False}) if own.get("controller") is True else None
+        return [*references, owner_reference(revision, controller=False)]
+    return _placed(references, {**own, "controller": False}) if own.get("controller") is True else None
 
 
 def package_owner(revision: Object) -> Object | None:
     """The reference to the package that a revision is of."""
     name = labels_of(revision).get(PACKAGE)
     references = revision["metadata"].get("ownerReferences") or ()
-    return next((each for each in references if each.get("name") == name), None)
+    return next((reference for reference in references if reference.get("name") == name), None)
 
 
-def _has(found: list[Object], uid: str) -> bool:
-    return any(each.get("uid") == uid for each in found)
+def _has(references: list[Object], uid: str) -> bool:
+    return any(reference.get("uid") == uid for reference in references)
 
 
-def _placed(found: list[Object], reference: Object) -> list[Object]:
-    if not _has(found, reference["uid"]):
-        return [*found, reference]
-    return [reference if each.get("uid") == reference["uid"] else each for each in found]
+def _placed(references: list[Object], reference: Object) -> list[Object]:
+    if not _has(references, reference["uid"]):
+        return [*references, reference]
+    return [reference if old.get("uid") == reference["uid"] else old for old in references]

@@ -56,16 +56,16 @@ def check_version(meta: Object) -> None:
     """Raise unless a package works with the Crossplane that we are compatible with."""
     constraint = ((meta.get("spec") or {}).get("crossplane") or {}).get("version")
     if constraint is not None and not satisfies(constraint, parse(COMPATIBLE_CROSSPLANE)):
-        told = f"package is not compatible with Crossplane version ({COMPATIBLE_CROSSPLANE})"
-        raise Incompatible(told, hint=f"it wants {constraint}")
+        message = f"package is not compatible with Crossplane version ({COMPATIBLE_CROSSPLANE})"
+        raise Incompatible(message, hint=f"it wants {constraint}")
 
 
 def capabilities(meta: Object) -> list[str]:
     """What a package says it can do; a Function that says nothing can compose."""
-    said = [str(each) for each in (meta.get("spec") or {}).get("capabilities") or ()]
-    return said or ([COMPOSITION] if meta["kind"] == "Function" else [])
+    declared = [str(capability) for capability in (meta.get("spec") or {}).get("capabilities") or ()]
+    return declared or ([COMPOSITION] if meta["kind"] == "Function" else [])
 
 
-def copied(said: Mapping[str, str]) -> dict[str, str]:
+def copied(values: Mapping[str, str]) -> dict[str, str]:
     """The labels or annotations of a package that its revision gets."""
-    return {key: value for key, value in said.items() if not key.startswith(_OURS) and key not in _KEPT}
+    return {key: value for key, value in values.items() if not key.startswith(_OURS) and key not in _KEPT}

@@ -29,15 +29,15 @@ class PackageContent(NamedTuple):
 
 async def read_package_content(stream: bytes, source: str) -> PackageContent:
     """Read the stream of a package beside everything else; whoever no longer waits for it ends it."""
-    return await cancellable_thread(lambda given_up: _read(stream, source, given_up))
+    return await cancellable_thread(lambda cancelled: _read(stream, source, cancelled))
 
 
-def _read(stream: bytes, source: str, given_up: threading.Event) -> PackageContent:
+def _read(stream: bytes, source: str, cancelled: threading.Event) -> PackageContent:
     metas: list[Object] = []
     heads: list[Object] = []
     encoded: list[bytes] = []
     for described, obj in documents(stream, source):
-        if given_up.is_set():
+        if cancelled.is_set():
             raise TooLarge("the package takes too long to be read")
         if described:
             metas.append(obj)

@@ -87,7 +87,7 @@ class Resolved(NamedTuple):
     @property
     def config_refs(self) -> list[Object]:
         """The same as a status lists it."""
-        return [{"name": each.name, "reason": each.reason} for each in self.configs]
+        return [{"name": config.name, "reason": config.reason} for config in self.configs]
 
 
 class Fetched(NamedTuple):
@@ -198,7 +198,7 @@ class PackageFetcher:
     async def _plan(self, image: str, secrets: Iterable[str]) -> _Plan:
         """Read anew each time: what a moment ago was not to be verified may have to be now."""
         listed = await self._client.list(IMAGE_CONFIG)
-        configs: list[Object] = [orjson.loads(each) for each in listed.items]
+        configs: list[Object] = [orjson.loads(config) for config in listed.items]
         pulled, rewriting = image_configs.rewritten(configs, image)
         secret, authenticating = image_configs.pull_secret(configs, pulled)
         verification = image_configs.select_config(configs, pulled, image_configs.VERIFICATION)
@@ -212,7 +212,7 @@ class PackageFetcher:
         )
         reference = _parsed(image, pulled)
         logins = await logins_for(self._client, self._settings, [*secrets, secret])
-        return _Plan(image, reference, tuple(each for each in used if each.name), logins, verification)
+        return _Plan(image, reference, tuple(config for config in used if config.name), logins, verification)
 
     def _session(self, plan: _Plan) -> Registries:
         return Registries(plan.logins.keychain, self._settings.trust)
@@ -231,9 +231,9 @@ class PackageFetcher:
         await self._verify(registries, plan, resolved)
         original = parse(plan.image)
         if self._cache is not None and policy != ALWAYS:
-            kept = await asyncio.to_thread(self._cache.get, original, resolved.digest)
-            if kept is not None:
-                return kept
+            cached = await asyncio.to_thread(self._cache.get, original, resolved.digest)
+            if cached is not None:
+                return cached
         if policy == NEVER:
             raise FetchError("package not in cache and pull policy is Never")
         try:
@@ -281,11 +281,11 @@ def _keep(cache: PackageCache, source: Reference, digest: str, stream: bytes) ->
 
 
 def _parsed(image: str, pulled: str) -> Reference:
-    for text, what in ((image, "package reference"), (pulled, "resolved package reference")):
+    for text, description in ((image, "package reference"), (pulled, "resolved package reference")):
         try:
             reference = parse(text)
         except CrossplyError as problem:
-            raise problem.within(f"cannot parse {what} {text}") from None
+            raise problem.within(f"cannot parse {description} {text}") from None
     return reference
 
 

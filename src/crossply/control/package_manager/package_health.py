@@ -19,15 +19,15 @@ AWAITING = StatusCondition("Healthy", "True", "AwaitingActivation")
 
 def health_of(revision: Object, has_runtime: bool, local: bool) -> StatusCondition:
     """Healthy as its revision says; one that needs no package is so unless it says otherwise."""
-    said = {each["type"]: each for each in read_conditions(revision.get("status"))}
+    conditions = {condition_["type"]: condition_ for condition_ in read_conditions(revision.get("status"))}
     parts = [(REVISION_HEALTHY, "revision")] + ([(RUNTIME_HEALTHY, "runtime")] if has_runtime else [])
-    for type_, what in parts:
-        if type_ not in said and local:
+    for type_, part in parts:
+        if type_ not in conditions and local:
             continue
-        condition = said.get(type_, {"status": "Unknown"})
+        condition = conditions.get(type_, {"status": "Unknown"})
         if condition["status"] != "True":
             message = condition.get("message", "")
-            told = f'Package {what} health is "{condition["status"]}"'
-            return UNHEALTHY._replace(message=f"{told} with message: {message}" if message else told)
-    waits = said.get(RUNTIME_ACTIVE, {}).get("reason") == AWAITING.reason
+            summary = f'Package {part} health is "{condition["status"]}"'
+            return UNHEALTHY._replace(message=f"{summary} with message: {message}" if message else summary)
+    waits = conditions.get(RUNTIME_ACTIVE, {}).get("reason") == AWAITING.reason
     return AWAITING if waits else HEALTHY

@@ -48,8 +48,8 @@ class Identities:
     async def of(self, package: Object, kind: PackageKind, current: Object | None) -> Identity:
         """What a package stands for, beside its revision until now; raises why that cannot be known."""
         if kind.rolls_out and not needs_package(package):
-            kept = _installed(package, current) if current and keeps_revision(package, current) else None
-            return kept or Identity(local_identity(package), package["spec"]["package"], [])
+            installed = _installed(package, current) if current and keeps_revision(package, current) else None
+            return installed or Identity(local_identity(package), package["spec"]["package"], [])
         try:
             resolved = await self._resolve(package, (kind.package.kind, name_of(package)))
         except CrossplyError:
@@ -64,15 +64,15 @@ class Identities:
         """Ask anew: something else may be meant now."""
         self._known.pop((kind.package.kind, name), None)
 
-    async def _resolve(self, package: Object, which: PackageState) -> Resolved:
+    async def _resolve(self, package: Object, state: PackageState) -> Resolved:
         spec = package["spec"]
-        secrets = tuple(each.get("name", "") for each in spec.get("packagePullSecrets") or ())
+        secrets = tuple(secret.get("name", "") for secret in spec.get("packagePullSecrets") or ())
         question = (spec["package"], secrets)
-        known = self._known.get(which)
+        known = self._known.get(state)
         if known is not None and known.question == question and not self._is_old(package, known):
             return known.resolved
         resolved = await self._fetching.resolve(spec["package"], secrets)
-        self._known[which] = _CachedDigest(question, resolved, self._clock())
+        self._known[state] = _CachedDigest(question, resolved, self._clock())
         return resolved
 
     def _is_old(self, package: Object, known: _CachedDigest) -> bool:

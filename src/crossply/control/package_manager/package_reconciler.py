@@ -85,14 +85,14 @@ class PackageReconciler:
 
     def with_image_like(self, prefixes: tuple[str, ...]) -> list[str]:
         """The packages whose image begins with one of these; they are to ask for it anew."""
-        found = []
+        names = []
         for data in self.packages.objects():
             package = orjson.loads(data)
             images = (package["spec"]["package"], (package.get("status") or {}).get("resolvedPackage", ""))
             if any(is_for(prefixes, image) for image in images):
                 self._identities.forget(self._kind, name_of(package))
-                found.append(name_of(package))
-        return found
+                names.append(name_of(package))
+        return names
 
     async def _pause(self, package: Object) -> None:
         event = Event(NORMAL, PAUSED, "Reconciliation is paused via the pause annotation")
@@ -104,11 +104,11 @@ class PackageReconciler:
             identity = await self._identities.of(package, self._kind, self._current_of(package))
         except CrossplyError as problem:
             problem = self._told(package, UNPACK, problem.within("cannot unpack package"))
-            told = (
+            message = (
                 health.UNPACKING._replace(message=str(problem)),
                 health.UNHEALTHY._replace(message=str(problem)),
             )
-            await self._write_status(stored, with_conditions(package, told, self._plane.now()))
+            await self._write_status(stored, with_conditions(package, message, self._plane.now()))
             raise problem from None
         revision = await self._bring_in_line(package, identity)
         await self._tell(package, stored, identity, revision)
@@ -116,16 +116,16 @@ class PackageReconciler:
     async def _bring_in_line(self, package: Object, identity: Identity) -> Object:
         """Bring all revisions in line; returns the current one."""
         current, live = revision_name(package, identity), self._revisions_of(name_of(package))
-        decision = decide([self._standing(each) for each in live.values()], current, self._rules(package))
-        resting = [live[each] for each in decision.deactivate]
+        decision = decide([self._standing(name) for name in live.values()], current, self._rules(package))
+        inactive = [live[name] for name in decision.deactivate]
         if not self._kind.rolls_out:
             # What the old one brought is to be the new one's.
-            await self._switch(package, resting, INACTIVE)
+            await self._switch(package, inactive, INACTIVE)
         revision = await self._apply(package, identity, decision, live.get(current))
-        await self._switch(package, [live[each] for each in decision.activate], ACTIVE)
+        await self._switch(package, [live[name] for name in decision.activate], ACTIVE)
         if self._kind.rolls_out:
             # At no moment is there none that can be called.
-            await self._switch(package, resting, INACTIVE)
+            await self._switch(package, inactive, INACTIVE)
         await self._collect(package, decision.collect)
         return revision
 
@@ -135,8 +135,8 @@ class PackageReconciler:
         return orjson.loads(data) if data is not None else None
 
     def _revisions_of(self, package: str) -> dict[str, Object]:
-        found = [orjson.loads(data) for data in self.revisions.by(OF_PACKAGE, package)]
-        return {name_of(each): each for each in found}
+        revisions = [orjson.loads(data) for data in self.revisions.by(OF_PACKAGE, package)]
+        return {name_of(revision): revision for revision in revisions}
 
     def _rules(self, package: Object) -> Rules:
         spec = package["spec"]
@@ -172,30 +172,30 @@ class PackageReconciler:
         if live is not None and DIGEST not in annotations_of(live):
             # Crossplane made it. A digest would be part of the image that its Pods run, and restart them.
             identity = identity._replace(digest="")
-        wish = revision_for(package, self._kind, identity, decision)
-        if live is not None and holds(live, wish, MANAGER):
+        desired = revision_for(package, self._kind, identity, decision)
+        if live is not None and holds(live, desired, MANAGER):
             return live
         try:
             if live is not None:
                 check_controller(live, package)
                 # Decided about this very state: somebody may have activated it since.
-                wish["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"]
-            written = await self._plane.as_installer.apply(self._kind.revision, wish, MANAGER)
+                desired["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"]
+            written = await self._plane.as_installer.apply(self._kind.revision, desired, MANAGER)
         except CrossplyError as problem:
             raise self._told(package, INSTALL, problem.within("cannot apply package revision")) from None
         return self._learnt(self.revisions, written)
 
     async def _switch(self, package: Object, revisions: Iterable[Object], state: str) -> None:
-        for each in revisions:
-            version = each["metadata"]["resourceVersion"]
+        for revision in revisions:
+            version = revision["metadata"]["resourceVersion"]
             change = {"metadata": {"resourceVersion": version}, "spec": {"desiredState": state}}
             try:
                 written = await self._plane.as_installer.patch_merge(
-                    self._kind.revision, name_of(each), change
+                    self._kind.revision, name_of(revision), change
                 )
             except CrossplyError as problem:
-                told = f"cannot update the desired state of package revisions to {state.lower()}"
-                raise self._told(package, TRANSITION, problem.within(told)) from None
+                context = f"cannot update the desired state of package revisions to {state.lower()}"
+                raise self._told(package, TRANSITION, problem.within(context)) from None
             self._learnt(self.revisions, written)
 
     async def _collect(self, package: Object, name: str) -> None:
@@ -204,15 +204,15 @@ class PackageReconciler:
         try:
             await self._plane.as_installer.delete(self._kind.revision, name)
         except CrossplyError as problem:
-            told = "cannot garbage collect old package revision"
-            raise self._told(package, COLLECT, problem.within(told)) from None
+            context = "cannot garbage collect old package revision"
+            raise self._told(package, COLLECT, problem.within(context)) from None
 
     async def _tell(self, package: Object, stored: Object, identity: Identity, revision: Object) -> None:
         """The status of a package whose revision is there."""
         well = self._health(revision)
         if well.status == "True" and not _was_healthy(stored):
-            told = Event(NORMAL, INSTALL, "Successfully installed package revision")
-            self._plane.recorder.record(package, told)
+            event = Event(NORMAL, INSTALL, "Successfully installed package revision")
+            self._plane.recorder.record(package, event)
         active = revision["spec"]["desiredState"] == ACTIVE
         changes = (well, health.ACTIVE if active else health.INACTIVE)
         package = with_conditions(package, changes, self._plane.now())
@@ -250,7 +250,7 @@ def package_of(revision: Object) -> tuple[str, ...]:
 def _unpaused(package: Object) -> Object:
     """A package that was paused begins anew, without the conditions from before."""
     conditions = read_conditions(package.get("status"))
-    if not any(each["type"] == RECONCILE_PAUSED.type for each in conditions):
+    if not any(condition["type"] == RECONCILE_PAUSED.type for condition in conditions):
         return package
     status = {key: value for key, value in package["status"].items() if key != "conditions"}
     return {**package, "status": status}
@@ -258,4 +258,4 @@ def _unpaused(package: Object) -> Object:
 
 def _was_healthy(package: Object) -> bool:
     conditions = read_conditions(package.get("status"))
-    return any(each["type"] == "Healthy" and each["status"] == "True" for each in conditions)
+    return any(condition["type"] == "Healthy" and condition["status"] == "True" for condition in conditions)

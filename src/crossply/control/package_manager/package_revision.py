@@ -53,23 +53,23 @@ def revision_name(package: Object, identity: Identity) -> str:
 def revision_for(package: Object, kind: PackageKind, identity: Identity, decision: Decision) -> Object:
     """The current revision of a package."""
     spec = package["spec"]
-    wish: Object = {key: spec[key] for key in _COPIED if spec.get(key) is not None}
-    wish |= {
+    revision_spec: Object = {key: spec[key] for key in _COPIED if spec.get(key) is not None}
+    revision_spec |= {
         "image": spec["package"],
         "revision": decision.number,
         "desiredState": ACTIVE if decision.active else INACTIVE,
     }
     if kind.has_runtime:
-        wish["tlsServerSecretName"] = _secret_name(package, _SERVER)
+        revision_spec["tlsServerSecretName"] = _secret_name(package, _SERVER)
         if spec.get("runtimeConfigRef") is not None:
-            wish["runtimeConfigRef"] = spec["runtimeConfigRef"]
+            revision_spec["runtimeConfigRef"] = spec["runtimeConfigRef"]
     if kind.calls_back:
-        wish["tlsClientSecretName"] = _secret_name(package, _CLIENT)
+        revision_spec["tlsClientSecretName"] = _secret_name(package, _CLIENT)
     return {
         "apiVersion": kind.revision.api_version,
         "kind": kind.revision.kind,
         "metadata": _metadata(package, kind, identity),
-        "spec": wish,
+        "spec": revision_spec,
     }
 
 

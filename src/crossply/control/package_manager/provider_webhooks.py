@@ -41,12 +41,12 @@ def _configuration(obj: Object, revision: Object, service: Object, certificate: 
     owner = package_owner(revision) or {}
     name = f"crossplane-{str(owner.get('kind', '')).lower()}-{owner.get('name', '')}"
     webhooks = [
-        {**each, "clientConfig": _client(each.get("clientConfig"), service, certificate)}
-        for each in obj.get("webhooks") or ()
+        {**webhook, "clientConfig": _client(webhook.get("clientConfig"), service, certificate)}
+        for webhook in obj.get("webhooks") or ()
     ]
     return {**obj, "metadata": {**obj["metadata"], "name": name}, "webhooks": webhooks}
 
 
 def _client(config: Object | None, service: Object, certificate: str) -> Object:
-    kept = {key: value for key, value in (config or {}).items() if key != "url"}
-    return {**kept, "caBundle": certificate, "service": {**(kept.get("service") or {}), **service}}
+    fields = {key: value for key, value in (config or {}).items() if key != "url"}
+    return {**fields, "caBundle": certificate, "service": {**(fields.get("service") or {}), **service}}

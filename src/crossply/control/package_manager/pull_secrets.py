@@ -24,17 +24,17 @@ class Logins(NamedTuple):
 
 async def logins_for(client: Client, settings: PackageSettings, names: Iterable[str]) -> Logins:
     """The logins of some pull secrets, those of the service account, and those of the settings."""
-    wanted = dict.fromkeys([*filter(None, names), *await _of_account(client, settings)])
-    found: list[Keychain] = []
+    secret_names = dict.fromkeys([*filter(None, names), *await _of_account(client, settings)])
+    keychains: list[Keychain] = []
     missing = []
-    for name in wanted:
+    for name in secret_names:
         secret = await client.get(SECRET, name, settings.namespace)
         if secret is None:
             missing.append(name)
         else:
-            found.append(_login(secret, name))
-    found += [settings.logins] if settings.logins is not None else []
-    return Logins(CombinedKeychain(*found), tuple(missing))
+            keychains.append(_login(secret, name))
+    keychains += [settings.logins] if settings.logins is not None else []
+    return Logins(CombinedKeychain(*keychains), tuple(missing))
 
 
 async def _of_account(client: Client, settings: PackageSettings) -> list[str]:
@@ -45,7 +45,7 @@ async def _of_account(client: Client, settings: PackageSettings) -> list[str]:
         account = await client.get(SERVICE_ACCOUNT, settings.service_account, settings.namespace)
     except Forbidden:
         return []
-    return [str(each.get("name") or "") for each in (account or {}).get("imagePullSecrets") or ()]
+    return [str(secret.get("name") or "") for secret in (account or {}).get("imagePullSecrets") or ()]
 
 
 def _login(secret: Object, name: str) -> DockerConfig:

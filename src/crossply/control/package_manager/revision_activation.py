@@ -45,24 +45,28 @@ class Decision(NamedTuple):
     """The one that is to be deleted."""
 
 
-def decide(standing: Sequence[ExistingRevision], current: str, rules: Rules) -> Decision:
+def decide(existing: Sequence[ExistingRevision], current: str, rules: Rules) -> Decision:
     """Decide about the revisions that exist; the current one may be new."""
-    before = next((each for each in standing if each.name == current), None)
-    others = [each for each in standing if each.name != current]
-    decision = Decision(_number(before, standing), rules.automatic or (before is not None and before.active))
-    wanted = _wanted(before, others, rules)
-    if wanted is not None:
+    before = next((revision for revision in existing if revision.name == current), None)
+    others = [revision for revision in existing if revision.name != current]
+    decision = Decision(_number(before, existing), rules.automatic or (before is not None and before.active))
+    active = _wanted(before, others, rules)
+    if active is not None:
         decision = decision._replace(
-            activate=tuple(each.name for each in others if each.name in wanted and not each.active),
-            deactivate=tuple(each.name for each in others if each.active and each.name not in wanted),
+            activate=tuple(
+                revision.name for revision in others if revision.name in active and not revision.active
+            ),
+            deactivate=tuple(
+                revision.name for revision in others if revision.active and revision.name not in active
+            ),
         )
-    kept = {each.name for each in others if each.active} if wanted is None else wanted
-    return decision._replace(collect=_oldest(standing, [o for o in others if o.name not in kept], rules))
+    in_use = {revision.name for revision in others if revision.active} if active is None else active
+    return decision._replace(collect=_oldest(existing, [o for o in others if o.name not in in_use], rules))
 
 
-def _number(before: ExistingRevision | None, standing: Sequence[ExistingRevision]) -> int:
+def _number(before: ExistingRevision | None, existing: Sequence[ExistingRevision]) -> int:
     """The current one always has the highest: one that is wanted again gets a new number."""
-    highest = max((each.number for each in standing), default=0)
+    highest = max((revision.number for revision in existing), default=0)
     return before.number if before is not None and 0 < before.number == highest else highest + 1
 
 
@@ -74,18 +78,20 @@ def _wanted(
         return set()
     if not rules.automatic:
         return None
-    newest_first = sorted(others, key=lambda each: each.number, reverse=True)
-    wanted = newest_first[: rules.active_limit - 1]
-    if not any(each is not None and each.active and each.healthy for each in (before, *wanted)):
+    newest_first = sorted(others, key=lambda revision: revision.number, reverse=True)
+    active = newest_first[: rules.active_limit - 1]
+    if not any(
+        revision is not None and revision.active and revision.healthy for revision in (before, *active)
+    ):
         # Until one of the new ones is ready, the last one that was goes on serving.
-        wanted += [each for each in newest_first if each.active and each.healthy][:1]
-    return {each.name for each in wanted}
+        active += [revision for revision in newest_first if revision.active and revision.healthy][:1]
+    return {revision.name for revision in active}
 
 
 def _oldest(
-    standing: Sequence[ExistingRevision], expendable: Sequence[ExistingRevision], rules: Rules
+    existing: Sequence[ExistingRevision], expendable: Sequence[ExistingRevision], rules: Rules
 ) -> str:
     """The revision beyond the history, one at a time; never one that is in use."""
-    if rules.history_limit == 0 or len(standing) <= rules.history_limit + 1 or not expendable:
+    if rules.history_limit == 0 or len(existing) <= rules.history_limit + 1 or not expendable:
         return ""
-    return min(expendable, key=lambda each: each.number).name
+    return min(expendable, key=lambda revision: revision.number).name

@@ -60,7 +60,7 @@ class _FetchedPackage(NamedTuple):
     established: Generations | None = None
     """What it brought, once all of that is there."""
     until: float = math.inf
-    """When that is to be looked at again."""
+    """When it is checked again."""
 
 
 class _Reconcile:
@@ -71,7 +71,7 @@ class _Reconcile:
     def __init__(self, revision: Object) -> None:
         self.revision = revision
         self.status: Object = dict(revision.get("status") or {})
-        if any(each["type"] == RECONCILE_PAUSED.type for each in read_conditions(self.status)):
+        if any(condition["type"] == RECONCILE_PAUSED.type for condition in read_conditions(self.status)):
             # It was paused, and begins anew.
             del self.status["conditions"]
 
@@ -95,7 +95,9 @@ class _Reconcile:
     @property
     def is_healthy(self) -> bool:
         conditions = read_conditions(self.revision.get("status"))
-        return any(each["type"] == HEALTHY.type and each["status"] == "True" for each in conditions)
+        return any(
+            condition["type"] == HEALTHY.type and condition["status"] == "True" for condition in conditions
+        )
 
 
 class PackageRevisionReconciler:
@@ -145,10 +147,10 @@ class PackageRevisionReconciler:
         else:
             await self._install(_Reconcile(await self._hold(revision, True)))
 
-    async def _hold(self, revision: Object, held: bool) -> Object:
+    async def _hold(self, revision: Object, present: bool) -> Object:
         """Keep a revision from going before it has left the Lock, or let it go."""
         kind = self._kind.revision
-        write = add_finalizer if held else remove_finalizer
+        write = add_finalizer if present else remove_finalizer
         return await write(self._plane.as_installer, kind, revision, FINALIZER, MANAGER)
 
     async def _patch(self, revision: Object, metadata: Object) -> Object:
@@ -158,138 +160,140 @@ class PackageRevisionReconciler:
             self._kind.revision, name_of(revision), body, "", MANAGER
         )
 
-    async def _install(self, look: _Reconcile) -> None:
+    async def _install(self, state: _Reconcile) -> None:
         """Go through all steps; the first that fails is told."""
         try:
-            await self._steps(look)
+            await self._steps(state)
         except StepFailed as failed:
             problem = failed.problem
-            self._plane.recorder.record(look.revision, Event(WARNING, failed.reason, str(problem)))
+            self._plane.recorder.record(state.revision, Event(WARNING, failed.reason, str(problem)))
             # What is installed goes on working while its registry cannot be asked.
-            if not (isinstance(problem, RegistryUnreachable) and look.is_healthy):
-                await self._tell(look, UNHEALTHY._replace(message=str(problem)))
-            if failed.again:
+            if not (isinstance(problem, RegistryUnreachable) and state.is_healthy):
+                await self._tell(state, UNHEALTHY._replace(message=str(problem)))
+            if failed.retry:
                 raise problem from None
             return
-        if not look.is_healthy:
-            self._plane.recorder.record(look.revision, _WELL)
-        await self._tell(look, HEALTHY)
+        if not state.is_healthy:
+            self._plane.recorder.record(state.revision, _WELL)
+        await self._tell(state, HEALTHY)
 
-    async def _tell(self, look: _Reconcile, condition: StatusCondition) -> None:
-        told = with_conditions({**look.revision, "status": look.status}, (condition,), self._plane.now())
-        if told["status"] != look.revision.get("status"):
-            await self._plane.as_installer.update_status(self._kind.revision, told, MANAGER)
+    async def _tell(self, state: _Reconcile, condition: StatusCondition) -> None:
+        desired = with_conditions({**state.revision, "status": state.status}, (condition,), self._plane.now())
+        if desired["status"] != state.revision.get("status"):
+            await self._plane.as_installer.update_status(self._kind.revision, desired, MANAGER)
 
-    async def _steps(self, look: _Reconcile) -> None:
-        if not look.is_active:
+    async def _steps(self, state: _Reconcile) -> None:
+        if not state.is_active:
             async with step("cannot deactivate package revision", DEACTIVATE):
-                await self._locking.leave(look.name)
-                await self._establishing.release(look.revision)
-            if look.status.get("objectRefs"):
+                await self._locking.leave(state.name)
+                await self._establishing.release(state.revision)
+            if state.status.get("objectRefs"):
                 return
-        if is_local(look.revision):
-            look.status["capabilities"] = capabilities(LOCAL_META)
-            await self._depend(look, LOCAL_META)
+        if is_local(state.revision):
+            state.status["capabilities"] = capabilities(LOCAL_META)
+            await self._depend(state, LOCAL_META)
             return
-        known, content = await self._package(look)
-        await self._describe(look, known)
-        async with step("incompatible Crossplane version", LINT, again=False):
-            if not look.spec.get("ignoreCrossplaneConstraints"):
+        known, content = await self._package(state)
+        await self._describe(state, known)
+        async with step("incompatible Crossplane version", LINT, retry=False):
+            if not state.spec.get("ignoreCrossplaneConstraints"):
                 check_version(known.meta)
-        await self._depend(look, known.meta)
+        await self._depend(state, known.meta)
         if known.established is None:
-            await self._establish(look, known, content or await self._fetch(look))
+            await self._establish(state, known, content or await self._fetch(state))
 
-    async def _package(self, look: _Reconcile) -> tuple[_FetchedPackage, PackageContent | None]:
+    async def _package(self, state: _Reconcile) -> tuple[_FetchedPackage, PackageContent | None]:
         """What a package says of itself, and the package where it was fetched for that."""
-        known = self._known.get(look.name)
-        if known is not None and known.generation == look.generation and time.monotonic() < known.until:
+        known = self._known.get(state.name)
+        if known is not None and known.generation == state.generation and time.monotonic() < known.until:
             return known, None
-        content = await self._fetch(look)
-        return self._known[look.name], content
+        content = await self._fetch(state)
+        return self._known[state.name], content
 
-    async def _fetch(self, look: _Reconcile) -> PackageContent:
-        spec = look.spec
-        secrets = [str(each.get("name") or "") for each in spec.get("packagePullSecrets") or ()]
-        digest = annotations_of(look.revision).get(DIGEST, "")
+    async def _fetch(self, state: _Reconcile) -> PackageContent:
+        spec = state.spec
+        secrets = [str(secret.get("name") or "") for secret in spec.get("packagePullSecrets") or ()]
+        digest = annotations_of(state.revision).get(DIGEST, "")
         policy = spec.get("packagePullPolicy") or ""
-        self._resting.check(look.name, look.generation)
+        self._resting.check(state.name, state.generation)
         async with step("cannot get package", PARSE):
-            with self._resting.after_failure(look.name, look.generation):
+            with self._resting.after_failure(state.name, state.generation):
                 fetched = await self._fetching.package(spec["image"], policy, secrets, digest)
-                check_digest(look.name, fetched.resolved.digest)
+                check_digest(state.name, fetched.resolved.digest)
         package = fetched.package
-        async with step("validating package contents failed", VALIDATE, again=False):
+        async with step("validating package contents failed", VALIDATE, retry=False):
             check_package(package, self._kind.package.kind)
         wrong = failures(package)
         if wrong:
-            told = f"linting package contents failed: {'; '.join(wrong[:10])}"
-            self._plane.recorder.record(look.revision, Event(WARNING, LINT, told))
-        self._known[look.name] = _FetchedPackage(look.generation, package.meta, fetched.resolved)
+            message = f"linting package contents failed: {'; '.join(wrong[:10])}"
+            self._plane.recorder.record(state.revision, Event(WARNING, LINT, message))
+        self._known[state.name] = _FetchedPackage(state.generation, package.meta, fetched.resolved)
         return fetched.content
 
-    async def _describe(self, look: _Reconcile, known: _FetchedPackage) -> None:
+    async def _describe(self, state: _Reconcile, known: _FetchedPackage) -> None:
         """Have a revision say what its package says of itself, and where that came from.
 
         A label or annotation that the revision has already stays: it is the user's, by way of the Provider,
         Function or Configuration, which would put it back for ever.
         """
-        written = look.revision["metadata"]
-        said = {key: copied(known.meta["metadata"].get(key) or {}) for key in ("labels", "annotations")}
+        written = state.revision["metadata"]
+        copied_metadata = {
+            key: copied(known.meta["metadata"].get(key) or {}) for key in ("labels", "annotations")
+        }
         added = {
             key: {name: value for name, value in values.items() if name not in (written.get(key) or {})}
-            for key, values in said.items()
+            for key, values in copied_metadata.items()
         }
         changed = {key: values for key, values in added.items() if values}
         if changed:
             async with step("cannot update package revision object metadata", SYNC):
-                look.revision = await self._patch(look.revision, changed)
-        look.status["resolvedImage"] = known.resolved.pulled
+                state.revision = await self._patch(state.revision, changed)
+        state.status["resolvedImage"] = known.resolved.pulled
         others = [
-            each
-            for each in look.status.get("appliedImageConfigRefs") or ()
-            if each.get("reason") not in REASONS
+            reference
+            for reference in state.status.get("appliedImageConfigRefs") or ()
+            if reference.get("reason") not in REASONS
         ]
-        look.status["appliedImageConfigRefs"] = [*known.resolved.config_refs, *others]
-        look.status["capabilities"] = capabilities(known.meta)
+        state.status["appliedImageConfigRefs"] = [*known.resolved.config_refs, *others]
+        state.status["capabilities"] = capabilities(known.meta)
         for key in ("appliedImageConfigRefs", "capabilities"):
-            if not look.status[key]:
-                del look.status[key]
+            if not state.status[key]:
+                del state.status[key]
 
-    async def _depend(self, look: _Reconcile, meta: Object) -> None:
-        if not look.is_active:
+    async def _depend(self, state: _Reconcile, meta: Object) -> None:
+        if not state.is_active:
             return
-        if look.spec.get("skipDependencyResolution") is not False:
+        if state.spec.get("skipDependencyResolution") is not False:
             # It may have been looked at before.
-            await self._locking.leave(look.name)
+            await self._locking.leave(state.name)
             return
-        story = "cannot resolve package dependencies"
-        async with step(story, DEPENDENCIES):
-            standing = await self._locking.enter(look.revision, self._kind.package.kind, meta)
+        context = "cannot resolve package dependencies"
+        async with step(context, DEPENDENCIES):
+            dependencies = await self._locking.enter(state.revision, self._kind.package.kind, meta)
         for key in ("found", "installed", "invalid"):
             # A count of none is left out, as Crossplane does: it would remove it.
-            look.status.pop(f"{key}Dependencies", None)
-            if getattr(standing, key):
-                look.status[f"{key}Dependencies"] = getattr(standing, key)
-        if standing.problem is not None:
-            # A change of the Lock has us look again.
-            raise StepFailed(standing.problem.within(story), DEPENDENCIES, again=False)
+            state.status.pop(f"{key}Dependencies", None)
+            if getattr(dependencies, key):
+                state.status[f"{key}Dependencies"] = getattr(dependencies, key)
+        if dependencies.problem is not None:
+            # A change of the Lock enqueues the revision.
+            raise StepFailed(dependencies.problem.within(context), DEPENDENCIES, retry=False)
 
-    async def _establish(self, look: _Reconcile, known: _FetchedPackage, content: PackageContent) -> None:
+    async def _establish(self, state: _Reconcile, known: _FetchedPackage, content: PackageContent) -> None:
         """Bring into being what a package holds; that of a Function only describes its input."""
         kind = self._kind.package.kind
         pairs = () if kind == "Function" else zip(content.package.objects, content.encoded, strict=True)
-        held = [data for head, data in pairs if may_hold(kind, head)]
+        allowed = [data for head, data in pairs if may_hold(kind, head)]
         async with step("cannot establish control of object", SYNC):
-            result = await self._establishing.establish(look.revision, held)
+            result = await self._establishing.establish(state.revision, allowed)
         if result.left_out:
-            told = f"left out, since there is no such kind here: {', '.join(result.left_out[:10])}"
-            self._plane.recorder.record(look.revision, Event(WARNING, SYNC, told))
+            message = f"left out, since there is no such kind here: {', '.join(result.left_out[:10])}"
+            self._plane.recorder.record(state.revision, Event(WARNING, SYNC, message))
         if result.references:
-            look.status["objectRefs"] = result.references
-        if look.is_active:
-            roles = roles_of_provider(look.revision, result.references)
-            await self._roles.keep_all(look.revision, roles)
+            state.status["objectRefs"] = result.references
+        if state.is_active:
+            roles = roles_of_provider(state.revision, result.references)
+            await self._roles.keep_all(state.revision, roles)
         # Who calls a Provider knows it by a certificate, which is another one after some months.
         until = time.monotonic() + _DAY if result.calls_back else math.inf
-        self._known[look.name] = known._replace(established=result.generations, until=until)
+        self._known[state.name] = known._replace(established=result.generations, until=until)

@@ -26,8 +26,8 @@ class SignatureChecker:
         """Raise NotSigned unless one of the authorities of an ImageConfig signed the image."""
         authorities, refused = await self._authorities(_listed(chosen.config))
         if not authorities:
-            told = "; ".join(refused) or "it names nobody who may sign"
-            raise NotSigned(f"signature verification of {reference.name}@{digest} failed: {told}")
+            reasons = "; ".join(refused) or "it names nobody who may sign"
+            raise NotSigned(f"signature verification of {reference.name}@{digest} failed: {reasons}")
         try:
             await verify(registries, reference, digest, authorities)
         except NotSigned as problem:
@@ -66,4 +66,4 @@ def _listed(config: Object) -> list[Object]:
     if section.get("provider") != "Cosign":
         return []
     listed = (section.get("cosign") or {}).get("authorities") or ()
-    return [each for each in listed if isinstance(each, dict)]
+    return [authority for authority in listed if isinstance(authority, dict)]

@@ -60,7 +60,7 @@ class Authorities(NamedTuple):
     @property
     def bundle(self) -> bytes:
         """All that are trusted, as PEM."""
-        return b"".join(each.public_bytes(Encoding.PEM) for each in self.trusted)
+        return b"".join(certificate.public_bytes(Encoding.PEM) for certificate in self.trusted)
 
 
 def read_authorities(files: Files, now: datetime) -> Authorities | None:
@@ -70,47 +70,49 @@ def read_authorities(files: Files, now: datetime) -> Authorities | None:
         return None
     coming = _pair(files, NEXT_CERTIFICATE, NEXT_KEY)
     known = [signing.certificate, *([coming.certificate] if coming else []), *read_bundle(files)]
-    by_print = {_print(each): each for each in known if each.not_valid_after_utc > now}
+    by_print = {
+        _print(certificate): certificate for certificate in known if certificate.not_valid_after_utc > now
+    }
     return Authorities(signing, coming, tuple(by_print.values()))
 
 
 def renew_authority(files: Files, now: datetime, lives: Lifetimes) -> Files | None:
     """What is to change in the Secret of the authority; None where it is as it should be."""
-    found = read_authorities(files, now)
-    if found is None:
+    authorities = read_authorities(files, now)
+    if authorities is None:
         return _first(files, now, lives)
-    renewal, turn = renewal_of(found.signing.certificate), _turn_of(found.signing.certificate)
-    if found.next is None and now >= renewal:
-        return _announced(found, _make(now, lives))
-    if found.next is not None and now >= turn:
-        return _promoted(found, found.next)
+    renewal, turn = renewal_of(authorities.signing.certificate), _turn_of(authorities.signing.certificate)
+    if authorities.next is None and now >= renewal:
+        return _announced(authorities, _make(now, lives))
+    if authorities.next is not None and now >= turn:
+        return _promoted(authorities, authorities.next)
     return None
 
 
-def renewal_time(found: Authorities) -> datetime:
+def renewal_time(authorities: Authorities) -> datetime:
     """When the authority is due the next time."""
-    certificate = found.signing.certificate
-    return renewal_of(certificate) if found.next is None else _turn_of(certificate)
+    certificate = authorities.signing.certificate
+    return renewal_of(certificate) if authorities.next is None else _turn_of(certificate)
 
 
 def renew_certificate(
-    files: Files, purpose: Purpose, found: Authorities, now: datetime, lives: Lifetimes
+    files: Files, purpose: Purpose, authorities: Authorities, now: datetime, lives: Lifetimes
 ) -> Files | None:
     """What is to change in the Secret of a certificate; None where it is as it should be."""
     pair = _pair(files, CERTIFICATE, KEY)
-    if pair is None or not _serves(pair, purpose, found, now):
-        return issued(purpose, found, now, lives)
-    trusted = {_print(each) for each in read_bundle(files)}
-    if trusted == {_print(each) for each in found.trusted}:
+    if pair is None or not _serves(pair, purpose, authorities, now):
+        return issued(purpose, authorities, now, lives)
+    trusted = {_print(certificate) for certificate in read_bundle(files)}
+    if trusted == {_print(certificate) for certificate in authorities.trusted}:
         return None
-    return {TRUSTED: found.bundle}
+    return {TRUSTED: authorities.bundle}
 
 
-def issued(purpose: Purpose, found: Authorities, now: datetime, lives: Lifetimes) -> Files:
+def issued(purpose: Purpose, authorities: Authorities, now: datetime, lives: Lifetimes) -> Files:
     """A new certificate, its key, and whom its holder is to trust."""
-    ends = min(now + lives.certificate, found.signing.certificate.not_valid_after_utc)
-    pair = new_certificate(purpose, found.signing, Span(now - lives.skew, ends))
-    return {TRUSTED: found.bundle, CERTIFICATE: pair.certificate_pem, KEY: pair.key_pem}
+    ends = min(now + lives.certificate, authorities.signing.certificate.not_valid_after_utc)
+    pair = new_certificate(purpose, authorities.signing, Span(now - lives.skew, ends))
+    return {TRUSTED: authorities.bundle, CERTIFICATE: pair.certificate_pem, KEY: pair.key_pem}
 
 
 def purpose_for(usage: x509.ObjectIdentifier, names: tuple[str, ...]) -> Purpose:
@@ -153,16 +155,16 @@ def _first(files: Files, now: datetime, lives: Lifetimes) -> Files:
     return {**_signing(pair), TRUSTED: pair.certificate_pem}
 
 
-def _announced(found: Authorities, coming: Pair) -> Files:
+def _announced(authorities: Authorities, coming: Pair) -> Files:
     return {
         NEXT_CERTIFICATE: coming.certificate_pem,
         NEXT_KEY: coming.key_pem,
-        TRUSTED: found.bundle + coming.certificate_pem,
+        TRUSTED: authorities.bundle + coming.certificate_pem,
     }
 
 
-def _promoted(found: Authorities, coming: Pair) -> Files:
-    return {**_signing(coming), TRUSTED: found.bundle}
+def _promoted(authorities: Authorities, coming: Pair) -> Files:
+    return {**_signing(coming), TRUSTED: authorities.bundle}
 
 
 def _signing(pair: Pair) -> Files:
@@ -173,11 +175,11 @@ def _signing(pair: Pair) -> Files:
 def is_from_another(files: Files) -> bool:
     """Whether a certificate, and everybody that its holder trusts, was made by another control plane."""
     pair = _pair(files, CERTIFICATE, KEY)
-    authorities = [_common_name(each) for each in read_bundle(files)]
-    ours = purpose_for(FOR_CLIENTS, ()).subject
+    authorities = [_common_name(certificate) for certificate in read_bundle(files)]
+    own_subject = purpose_for(FOR_CLIENTS, ()).subject
     return (
         pair is not None
-        and read_subject(pair.certificate) != ours
+        and read_subject(pair.certificate) != own_subject
         and not any(name.startswith(AUTHORITY) for name in authorities)
     )
 
@@ -187,12 +189,12 @@ def _common_name(certificate: x509.Certificate) -> str:
     return "".join(str(name.value) for name in names)
 
 
-def _serves(pair: Pair, purpose: Purpose, found: Authorities, now: datetime) -> bool:
+def _serves(pair: Pair, purpose: Purpose, authorities: Authorities, now: datetime) -> bool:
     return (
         # Functions ask who signed the certificate of a caller, and not for its names.
         (purpose.usage == FOR_CLIENTS or set(purpose.names) <= set(names_of(pair.certificate)))
         and now < renewal_of(pair.certificate)
-        and any(was_issued_by(pair.certificate, each) for each in found.trusted)
+        and any(was_issued_by(pair.certificate, issuer) for issuer in authorities.trusted)
     )
 
 

@@ -69,11 +69,11 @@ class ContainerRuntime:
 
     async def prepare(self, revision: Object) -> Prepared:
         """Say where it is called, and which limits can be held here."""
-        told = await asyncio.to_thread(lambda: enforced_limits().told())
-        condition = _NOT_HELD._replace(message=told) if told else _HELD
-        wish = with_conditions(revision, (condition,), self._plane.now())
+        not_enforced = await asyncio.to_thread(lambda: enforced_limits().told())
+        condition = _NOT_HELD._replace(message=not_enforced) if not_enforced else _HELD
+        desired = with_conditions(revision, (condition,), self._plane.now())
         name = name_of(revision)
-        status = {"endpoint": f"{SCHEME}:///{name}", "conditions": wish["status"]["conditions"]}
+        status = {"endpoint": f"{SCHEME}:///{name}", "conditions": desired["status"]["conditions"]}
         running = self._running.get(name)
         soon = datetime.now(UTC) + timedelta(seconds=1)
         return Prepared(status, soon if running is None else running.renewal)
@@ -95,18 +95,18 @@ class ContainerRuntime:
         """Stop all of them."""
         await self._images.close()
         running, self._running = self._running, {}
-        for each in running.values():
-            await asyncio.to_thread(each.retire)
+        for container in running.values():
+            await asyncio.to_thread(container.retire)
 
     def running(self, name: str, seconds: float) -> RevisionContainer:
         """The container of a revision, for a call from another thread, which is counted already."""
         running = self._running.get(name)
         while running is None or not running.begin_call():
-            asked = asyncio.run_coroutine_threadsafe(self._called(name, seconds), self._loop)
+            future = asyncio.run_coroutine_threadsafe(self._called(name, seconds), self._loop)
             try:
-                running = asked.result(seconds)
+                running = future.result(seconds)
             except TimeoutError:
-                asked.cancel()
+                future.cancel()
                 raise FunctionTimedOut(f"its image is not here after {seconds:.0f} s") from None
         return running
 
@@ -133,14 +133,14 @@ class ContainerRuntime:
             )
         return await self._ready(orjson.loads(data), seconds)
 
-    async def _ready(self, revision: Object, patience: float) -> RevisionContainer:
-        image = await self._images.fetch(revision, patience)
+    async def _ready(self, revision: Object, timeout: float) -> RevisionContainer:
+        image = await self._images.fetch(revision, timeout)
         choice = self._settings.of(revision)
-        made_of = await asyncio.to_thread(self._made_of, revision, image, choice.settings)
+        inputs = await asyncio.to_thread(self._made_of, revision, image, choice.settings)
         running = self._running.get(name_of(revision))
-        if running is not None and running.made_of == made_of and datetime.now(UTC) < running.renewal:
+        if running is not None and running.made_of == inputs and datetime.now(UTC) < running.renewal:
             return running
-        before, running = running, self._make(revision, image, made_of)
+        before, running = running, self._make(revision, image, inputs)
         self._running[name_of(revision)] = running
         if before is not None:
             await asyncio.to_thread(before.retire)
@@ -160,18 +160,18 @@ class ContainerRuntime:
         to_completion = annotations_of(revision).get(RUNTIME) == TO_COMPLETION
         return ContainerInputs(image.digest, settings, to_completion, trusted)
 
-    def _make(self, revision: Object, image: StoredImage, made_of: ContainerInputs) -> RevisionContainer:
+    def _make(self, revision: Object, image: StoredImage, inputs: ContainerInputs) -> RevisionContainer:
         files = self._credentials.server_files(_LOCALHOST)
         certificates = self._credentials.new_files()
         certificates.replace(files)
         runner = InContainer(
             labels_of(revision).get(PACKAGE, ""),
             lambda _: image,
-            made_of.settings._replace(tls_certificates=certificates.directory),
+            inputs.settings._replace(tls_certificates=certificates.directory),
             self._credentials.directory,
-            made_of.to_completion,
+            inputs.to_completion,
         )
-        return RevisionContainer(made_of, runner, certificates, renewal_in(files))
+        return RevisionContainer(inputs, runner, certificates, renewal_in(files))
 
 
 class _RevisionRunner:

@@ -41,8 +41,8 @@ class ContainerSettings:
             return read_deployment_config(self._deployment_configs.of(revision).spec)
         data = self._configs.get("", name)
         if data is None:
-            told = f'{CONTAINER_CONFIG.kind}.{CONTAINER_CONFIG.group} "{name}" not found'
-            raise NoRuntimeConfig(f"cannot get referenced runtime config: {told}")
+            message = f'{CONTAINER_CONFIG.kind}.{CONTAINER_CONFIG.group} "{name}" not found'
+            raise NoRuntimeConfig(f"cannot get referenced runtime config: {message}")
         return read_config(orjson.loads(data).get("spec"))
 
 
@@ -50,8 +50,8 @@ def _named(revision: Object) -> str:
     """The RuntimeConfig of ours that a revision names; empty for none."""
     annotated = annotations_of(revision).get(ANNOTATION, "")
     reference = revision["spec"].get("runtimeConfigRef") or {}
-    ours = reference.get("kind") == CONTAINER_CONFIG.kind
-    return annotated or (str(reference.get("name") or "") if ours else "")
+    is_container_config = reference.get("kind") == CONTAINER_CONFIG.kind
+    return annotated or (str(reference.get("name") or "") if is_container_config else "")
 
 
 def read_config(spec: object) -> ContainerChoice:
@@ -78,18 +78,18 @@ def read_deployment_config(spec: object) -> ContainerChoice:
 
 
 def _limited(settings: Settings, limits: Fields) -> Settings:
-    found = settings.limits
+    result = settings.limits
     if limits.has("memory"):
-        found = found._replace(memory=int(_amount(limits, "memory")))
+        result = result._replace(memory=int(_amount(limits, "memory")))
     if limits.has("cpu"):
-        found = found._replace(cpu=_amount(limits, "cpu"))
+        result = result._replace(cpu=_amount(limits, "cpu"))
     if limits.has("scratch"):
-        found = found._replace(scratch=int(_amount(limits, "scratch")))
+        result = result._replace(scratch=int(_amount(limits, "scratch")))
     pids = limits.integer("pids")
     if pids is not None:
-        found = found._replace(pids=pids)
+        result = result._replace(pids=pids)
     # Temporary files are in memory, so that there is never more room for them than that.
-    return settings._replace(limits=found._replace(scratch=min(found.scratch, found.memory)))
+    return settings._replace(limits=result._replace(scratch=min(result.scratch, result.memory)))
 
 
 def _amount(limits: Fields, key: str) -> float:
@@ -119,4 +119,4 @@ def _commanded(settings: Settings, fields: Fields) -> Settings:
 
 def _variables(entries: Iterable[Fields]) -> Iterable[str]:
     # A variable whose value comes from elsewhere (`valueFrom`) is for Pods.
-    return (f"{each.text('name')}={each.text('value')}" for each in entries if not each.has("valueFrom"))
+    return (f"{entry.text('name')}={entry.text('value')}" for entry in entries if not entry.has("valueFrom"))

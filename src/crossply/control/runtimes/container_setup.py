@@ -43,14 +43,14 @@ async def start_container_runtime(
     revisions: Informer,
     credentials: Credentials,
     place: ImageSettings,
-    wake: Callable[[], None],
+    enqueue_all: Callable[[], None],
 ) -> ContainerRuntime:
     """The container runtime; `wake` has every revision looked at again."""
     caches = [plane.informers.acquire(kind) for kind in (CONTAINER_CONFIG, RUNTIME_CONFIG, IMAGE_CONFIG)]
     for cache in caches:
         await cache.synced.wait()
-        cache.subscribe(lambda *told: wake())
-    ours, deployment_configs, image_configs = caches
-    settings = ContainerSettings(ours, RuntimeConfigs(deployment_configs, image_configs))
+        cache.subscribe(lambda *event: enqueue_all())
+    container_configs, deployment_configs, image_configs = caches
+    settings = ContainerSettings(container_configs, RuntimeConfigs(deployment_configs, image_configs))
     images = RevisionImages(PackageFetcher(plane.as_installer, place.packages), place.store())
     return ContainerRuntime(plane, revisions, images, settings, credentials)

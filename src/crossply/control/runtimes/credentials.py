@@ -114,9 +114,9 @@ class Credentials:
         await self._caches.close()
         self._files.remove()
 
-    def subscribe(self, told: Callable[[], None]) -> None:
+    def subscribe(self, handler: Callable[[], None]) -> None:
         """Tell somebody when others are trusted than before."""
-        self._subscribers.append(told)
+        self._subscribers.append(handler)
 
     async def ensure_server(
         self, name: str, names: tuple[str, ...], metadata: Object | None = None
@@ -158,18 +158,18 @@ class Credentials:
     async def _secret(self, name: str) -> SharedSecret:
         selection = selection_of(self._settings.namespace, name)
         cache = self._caches.acquire(SECRET, selection)
-        cache.subscribe(lambda *told: self._queue.add("renew"))
+        cache.subscribe(lambda *event: self._queue.add("renew"))
         why = await cache.sync_problem()
         if why:
             raise NoCredentials(f"cannot follow the Secret {name}: {why}")
         return SharedSecret(self._client, self._settings.namespace, name, cache)
 
-    async def _work(self, what: str) -> None:
+    async def _work(self, key: str) -> None:
         try:
             await self._renew()
         except (CrossplyError, Conflict) as problem:
             _log.warning("certificates for functions: %s", problem)
-            self._queue.retry(what)
+            self._queue.retry(key)
 
     async def _renew(self) -> None:
         """Use what is in the Secrets, change what is due, and be back in time."""
@@ -182,10 +182,10 @@ class Credentials:
         )
         self._show(shown)
         if before is not None and before.trusted != self._authorities.trusted:
-            for told in self._subscribers:
-                told()
-        due = min(renewal_time(self._authorities), renewal_in(shown))
-        left = (due - self._clock()).total_seconds()
+            for handler in self._subscribers:
+                handler()
+        renewal = min(renewal_time(self._authorities), renewal_in(shown))
+        left = (renewal - self._clock()).total_seconds()
         # Clocks may jump, and machines sleep: look at it every day, which costs nothing.
         self._queue.add_after("renew", min(max(left, 0.2), _DAY))
 

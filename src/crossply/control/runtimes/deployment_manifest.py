@@ -79,8 +79,8 @@ def _complete_pod(spec: Object, subject: Subject, account: str) -> Object:
 
 def _runtime_first(spec: Object) -> Object:
     """The container that runs the package, which is made the first one."""
-    others = [each for each in spec.get("containers") or () if each.get("name") != CONTAINER]
-    named = [each for each in spec.get("containers") or () if each.get("name") == CONTAINER]
+    others = [container for container in spec.get("containers") or () if container.get("name") != CONTAINER]
+    named = [container for container in spec.get("containers") or () if container.get("name") == CONTAINER]
     runtime: Object = named[0] if named else {"name": CONTAINER}
     spec["containers"] = [runtime, *others]
     return runtime
@@ -120,7 +120,7 @@ def _label(metadata: Object, runtime: Object, subject: Subject, stamp: str) -> N
     metadata["labels"] = {**(metadata.get("labels") or {}), **subject.selector}
     annotations = dict(metadata.get("annotations") or {})
     if subject.kind != FUNCTION and _SCRAPE not in annotations:
-        port = next(each for each in runtime["ports"] if each.get("name") == _METRICS["name"])
+        port = next(port for port in runtime["ports"] if port.get("name") == _METRICS["name"])
         annotations |= {
             _SCRAPE: "true",
             "prometheus.io/port": str(port["containerPort"]),
@@ -132,15 +132,15 @@ def _label(metadata: Object, runtime: Object, subject: Subject, stamp: str) -> N
         metadata["annotations"] = annotations
 
 
-def _added(written: Any, ours: Iterable[Object], key: str = "name") -> list[Object]:
+def _added(written: Any, added: Iterable[Object], key: str = "name") -> list[Object]:
     """The user's entries and then ours; one of the same name is ours, as it would be for the kubelet."""
-    ours = list(ours)
-    names = {each[key] for each in ours}
-    return [*(each for each in written or () if each.get(key) not in names), *ours]
+    added = list(added)
+    names = {item[key] for item in added}
+    return [*(item for item in written or () if item.get(key) not in names), *added]
 
 
-def _where_unused(written: Any, ours: Iterable[Object]) -> list[Object]:
+def _where_unused(written: Any, added: Iterable[Object]) -> list[Object]:
     """The user's entries, and ours of which the user has none."""
-    kept: list[Object] = list(written or ())
-    names = {each.get("name") for each in kept}
-    return [*kept, *(dict(each) for each in ours if each["name"] not in names)]
+    merged: list[Object] = list(written or ())
+    names = {item.get("name") for item in merged}
+    return [*merged, *(dict(item) for item in added if item["name"] not in names)]

@@ -80,16 +80,16 @@ class DeploymentRuntime:
         server = revision["spec"].get("tlsServerSecretName") or f"{subject.package}-tls-server"
         owners = {"ownerReferences": revision["metadata"].get("ownerReferences") or []}
         names = tuple(dict.fromkeys((*service_names(service), *self._names_of_package(subject))))
-        files, again = await self._secured(subject, self._credentials.ensure_server(server, names, owners))
+        files, renewal = await self._secured(subject, self._credentials.ensure_server(server, names, owners))
         status: Object = {"tlsServerSecretName": server}
         client = revision["spec"].get("tlsClientSecretName")
         if client and subject.kind != FUNCTION:
             own = self._credentials.ensure_client(client, (subject.name,), owners)
-            again = min(again, (await self._secured(subject, own))[1])
+            renewal = min(renewal, (await self._secured(subject, own))[1])
             status["tlsClientSecretName"] = client
         if subject.kind == FUNCTION:
             status["endpoint"] = endpoint_of(service)
-        return Prepared(status, again, files)
+        return Prepared(status, renewal, files)
 
     async def run(self, revision: Object, prepared: Prepared) -> None:
         """Service account and Deployment."""
@@ -98,14 +98,14 @@ class DeploymentRuntime:
             await self._objects.delete(DEPLOYMENT, name_of(deployment_for(subject, "", "")), uid_of(revision))
             raise NotRunning(_NO_SERVER, hint=_RUN_IN_CONTAINERS)
         account = account_for(subject, self._existing_secrets(subject))
-        wish = self._deployment(subject, name_of(account), prepared)
-        if wish["spec"]["template"]["spec"]["serviceAccountName"] == name_of(account):
+        deployment = self._deployment(subject, name_of(account), prepared)
+        if deployment["spec"]["template"]["spec"]["serviceAccountName"] == name_of(account):
             # One that the user made and named is the user's.
             await self._applied(SERVICE_ACCOUNT, "service account", subject, account)
         if self._bind is not None:
-            acts_as = wish["spec"]["template"]["spec"]["serviceAccountName"]
+            acts_as = deployment["spec"]["template"]["spec"]["serviceAccountName"]
             await self._bind(revision, self._around.namespace, acts_as)
-        _check_available(await self._applied(DEPLOYMENT, "deployment", subject, wish), subject)
+        _check_available(await self._applied(DEPLOYMENT, "deployment", subject, deployment), subject)
 
     async def stop(self, revision: Object) -> None:
         """Delete the Deployment, and the Service where it is this revision's own."""
@@ -115,8 +115,8 @@ class DeploymentRuntime:
             # What it was run with is gone: then it has the names that it has without.
             subject = Subject(revision, self._around.namespace, {})
             subject = subject._replace(service_of_its_own=self._has_own_service(subject))
-        wish = deployment_for(subject, "", "")
-        await self._objects.delete(DEPLOYMENT, name_of(wish), uid_of(revision))
+        deployment = deployment_for(subject, "", "")
+        await self._objects.delete(DEPLOYMENT, name_of(deployment), uid_of(revision))
         if subject.kind == FUNCTION and self._around.rollout:
             await self._objects.delete(SERVICE, name_of(service_for(subject)), uid_of(revision))
 
@@ -163,7 +163,7 @@ class DeploymentRuntime:
 
     def _pull_secrets_of(self, account: str) -> Iterator[str]:
         live = self._objects.get(SERVICE_ACCOUNT, account) or {}
-        return (each["name"] for each in live.get("imagePullSecrets") or () if each.get("name"))
+        return (secret["name"] for secret in live.get("imagePullSecrets") or () if secret.get("name"))
 
     def _deployment(self, subject: Subject, account: str, prepared: Prepared) -> Object:
         server = prepared.status["tlsServerSecretName"]
@@ -176,11 +176,11 @@ class DeploymentRuntime:
         stamp = stamp_of(_stamp_on(live), prepared.certificates, datetime.now(UTC))
         return deployment_for(subject, account, server, client, stamp)
 
-    async def _applied(self, kind: Kind, what: str, subject: Subject, wish: Object) -> Object:
+    async def _applied(self, kind: Kind, description: str, subject: Subject, desired: Object) -> Object:
         try:
-            return await self._objects.apply(kind, wish)
+            return await self._objects.apply(kind, desired)
         except CrossplyError as problem:
-            raise problem.within(f"cannot apply {subject.kind.lower()} package {what}") from None
+            raise problem.within(f"cannot apply {subject.kind.lower()} package {description}") from None
 
     async def _secured(
         self, subject: Subject, making: Awaitable[tuple[Files, datetime]]
@@ -188,8 +188,8 @@ class DeploymentRuntime:
         try:
             return await making
         except CrossplyError as problem:
-            told = f'cannot generate TLS certificates for "{subject.package}"'
-            raise problem.within(told) from None
+            context = f'cannot generate TLS certificates for "{subject.package}"'
+            raise problem.within(context) from None
 
 
 def _runs_to_completion(revision: Object) -> bool:
@@ -217,10 +217,10 @@ def _stamp_on(live: Object | None) -> str:
 
 def _check_available(deployment: Object, subject: Subject) -> None:
     """Raise why a Deployment does not run its Pods, or not yet."""
-    what = f"{subject.kind.lower()} package deployment"
+    description = f"{subject.kind.lower()} package deployment"
     for condition in read_conditions(deployment.get("status")):
         if condition["type"] == "Available":
             if condition["status"] == "True":
                 return
-            raise NotRunning(f"{what} is unavailable with message: {condition.get('message', '')}")
-    raise NotRunning(f'{what} has no condition of type "Available" yet')
+            raise NotRunning(f"{description} is unavailable with message: {condition.get('message', '')}")
+    raise NotRunning(f'{description} has no condition of type "Available" yet')

@@ -53,14 +53,14 @@ class FunctionAddresses:
             return None
         service, authority = match["service"], f"{match['service']}.{self._namespace}"
 
-        def look() -> Address:
-            found = self._found.get(service)
-            if not found:
+        def resolve() -> Address:
+            addresses = self._found.get(service)
+            if not addresses:
                 return NOWHERE
-            scheme = _SCHEMES["IPv6" if found[0].startswith("[") else "IPv4"]
-            return Address(scheme + ",".join(found), authority)
+            scheme = _SCHEMES["IPv6" if addresses[0].startswith("[") else "IPv4"]
+            return Address(scheme + ",".join(addresses), authority)
 
-        return look
+        return resolve
 
     def _notice(self, cache: Informer, key: Key, old: bytes | None, new: bytes | None) -> None:
         for data in (old, new):
@@ -69,7 +69,7 @@ class FunctionAddresses:
 
     def _gather(self, cache: Informer, service: str) -> None:
         slices = [orjson.loads(data) for data in cache.by(SERVICE_NAME, service)]
-        self._found[service] = tuple(sorted({each for slice_ in slices for each in _ready(slice_)}))
+        self._found[service] = tuple(sorted({address for slice_ in slices for address in _ready(slice_)}))
 
 
 def _service_of(slice_: Object) -> tuple[str, ...]:
@@ -79,7 +79,7 @@ def _service_of(slice_: Object) -> tuple[str, ...]:
 
 def _ready(slice_: Object) -> list[str]:
     """The addresses in a slice that can be called, with their port."""
-    ports = [each["port"] for each in slice_.get("ports") or () if each.get("port")]
+    ports = [port["port"] for port in slice_.get("ports") or () if port.get("port")]
     if not ports or slice_.get("addressType") not in _SCHEMES:
         return []
     shape = "[{}]:{}" if slice_["addressType"] == "IPv6" else "{}:{}"

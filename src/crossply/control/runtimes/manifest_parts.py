@@ -53,12 +53,12 @@ class Subject(NamedTuple):
     def pull_secrets(self) -> tuple[str, ...]:
         """Those that the package names."""
         named = self.revision["spec"].get("packagePullSecrets") or ()
-        return tuple(each["name"] for each in named if each.get("name"))
+        return tuple(secret["name"] for secret in named if secret.get("name"))
 
     def template(self, name: str) -> Object:
         """A template of the DeploymentRuntimeConfig."""
-        found: Object = without_nulls(self.config.get(name) or {})
-        return found
+        template: Object = without_nulls(self.config.get(name) or {})
+        return template
 
 
 def metadata_for(subject: Subject, template: Object, name: str) -> Object:

@@ -16,15 +16,15 @@ from crossply.values import Object
 
 async def keep_binding(plane: Plane, revision: Object, namespace: str, account: str) -> None:
     """Bind the service account that a provider runs as to the provider's own role, if it is not yet."""
-    wish = binding_for(revision, namespace, account)
+    binding = binding_for(revision, namespace, account)
     try:
-        live = await plane.as_installer.get(CLUSTER_ROLE_BINDING, name_of(wish))
-        if live is None or not contains(live, wish):
-            await plane.as_installer.apply(CLUSTER_ROLE_BINDING, wish, MANAGER)
+        live = await plane.as_installer.get(CLUSTER_ROLE_BINDING, name_of(binding))
+        if live is None or not contains(live, binding):
+            await plane.as_installer.apply(CLUSTER_ROLE_BINDING, binding, MANAGER)
     except Forbidden as problem:
         # Whoever installed us may want to grant providers their rights by hand.
-        told = f"cannot apply ClusterRoleBinding {name_of(wish)}: {problem}"
-        plane.recorder.record(revision, Event(WARNING, APPLY, told))
+        message = f"cannot apply ClusterRoleBinding {name_of(binding)}: {problem}"
+        plane.recorder.record(revision, Event(WARNING, APPLY, message))
 
 
 def binding_for(revision: Object, namespace: str, account: str) -> Object:

@@ -26,9 +26,9 @@ class RevisionContainer:
     """One container, which ends with its last call once it was replaced."""
 
     def __init__(
-        self, made_of: ContainerInputs, runner: InContainer, certificates: PrivateFiles, renewal: datetime
+        self, inputs: ContainerInputs, runner: InContainer, certificates: PrivateFiles, renewal: datetime
     ) -> None:
-        self.made_of = made_of
+        self.made_of = inputs
         self.renewal = renewal
         """When its certificate is to be replaced, and the container with it."""
         self._runner = runner
@@ -51,10 +51,10 @@ class RevisionContainer:
             with self._lock:
                 self._calls -= 1
                 last = not self._calls
-                resting, self._resting = self._resting, self._resting and not last
+                stopping, self._resting = self._resting, self._resting and not last
             if last and self._retired:
                 self._close()
-            elif last and resting:
+            elif last and stopping:
                 self._runner.close()
 
     def warm(self) -> None:

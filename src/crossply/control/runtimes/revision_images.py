@@ -28,11 +28,11 @@ class RevisionImages:
         digest = annotations_of(revision).get(DIGEST, "")
         return self._store.get(digest) if digest else None
 
-    async def fetch(self, revision: Object, patience: float) -> StoredImage:
+    async def fetch(self, revision: Object, timeout: float) -> StoredImage:
         """The image of a revision. One that takes longer goes on being pulled, and this says so."""
-        found = await asyncio.to_thread(self.here, revision)
-        if found is not None:
-            return found
+        stored = await asyncio.to_thread(self.here, revision)
+        if stored is not None:
+            return stored
         image = str(revision["spec"].get("image", ""))
         if revision["spec"].get("packagePullPolicy") == NEVER:
             raise NotRunning(
@@ -44,7 +44,7 @@ class RevisionImages:
         if pull is None:
             pull = self._pulls[key] = asyncio.create_task(self._pull(revision, image))
             pull.add_done_callback(lambda _: self._pulls.pop(key, None))
-        done, _ = await asyncio.wait({pull}, timeout=patience)
+        done, _ = await asyncio.wait({pull}, timeout=timeout)
         if not done:
             raise NotRunning(f"the image {image} is being pulled", hint="wait until it is here")
         if pull.cancelled():
@@ -65,16 +65,18 @@ class RevisionImages:
         await asyncio.gather(*pulls, return_exceptions=True)
 
     async def _pull(self, revision: Object, image: str) -> StoredImage:
-        secrets = [str(each.get("name") or "") for each in revision["spec"].get("packagePullSecrets") or ()]
+        secrets = [
+            str(secret.get("name") or "") for secret in revision["spec"].get("packagePullSecrets") or ()
+        ]
         digest = annotations_of(revision).get(DIGEST, "")
         with explained_disk_errors(f"unpack image {image}"):
             return await self._pull_into_store(image, secrets, digest)
 
     async def _pull_into_store(self, image: str, secrets: list[str], digest: str) -> StoredImage:
         async with self._fetching.opened(image, secrets, digest) as opened:
-            kept = await asyncio.to_thread(self._store.get, opened.resolved.digest)
-            if kept is not None:
-                return kept
+            stored = await asyncio.to_thread(self._store.get, opened.resolved.digest)
+            if stored is not None:
+                return stored
             await asyncio.to_thread(self._store.prepare)
             with tempfile.TemporaryDirectory(prefix="pull-", dir=self._store.directory) as directory:
                 pulled = await pull_image(opened.registries, opened.resolved.reference, directory)

@@ -65,8 +65,8 @@ class RuntimeConfigs:
         if name == DEFAULT:
             # It is made at the start, and says nothing: whoever deleted it means the same.
             return {}
-        told = f'DeploymentRuntimeConfig.pkg.crossplane.io "{name}" not found'
-        raise NoRuntimeConfig(f"cannot get referenced deployment runtime config: {told}")
+        message = f'DeploymentRuntimeConfig.pkg.crossplane.io "{name}" not found'
+        raise NoRuntimeConfig(f"cannot get referenced deployment runtime config: {message}")
 
     def _pull_secrets(self, revision: Object) -> Iterator[str]:
         """Those of the ImageConfigs that the package was pulled with."""
@@ -75,8 +75,8 @@ class RuntimeConfigs:
                 continue
             data = self._image_configs.get("", reference.get("name", ""))
             if data is None:
-                told = f'ImageConfig.pkg.crossplane.io "{reference.get("name", "")}" not found'
-                raise NoRuntimeConfig(f"cannot get image pull secret from config: {told}")
+                message = f'ImageConfig.pkg.crossplane.io "{reference.get("name", "")}" not found'
+                raise NoRuntimeConfig(f"cannot get image pull secret from config: {message}")
             registry = orjson.loads(data)["spec"].get("registry") or {}
             secret = ((registry.get("authentication") or {}).get("pullSecretRef") or {}).get("name")
             if secret:
@@ -87,8 +87,8 @@ def _reference(revision: Object, configs: list[Object], image: str) -> Object:
     """An ImageConfig's word counts most, then the package's own."""
     chosen = image_configs.select_config(configs, image, _CONFIG_REF)
     if chosen is not None:
-        found: Object = chosen.config["spec"]["runtime"]["configRef"]
-        return found
+        reference: Object = chosen.config["spec"]["runtime"]["configRef"]
+        return reference
     return revision["spec"].get("runtimeConfigRef") or {}
 
 

@@ -48,15 +48,15 @@ class RuntimeObjects:
         data = self._caches[kind].get(self._namespace, name)
         return None if data is None else orjson.loads(data)
 
-    async def apply(self, kind: Kind, wish: Object) -> Object:
+    async def apply(self, kind: Kind, desired: Object) -> Object:
         """Make an object so; nothing is sent where it is so."""
-        live = self.get(kind, name_of(wish))
-        if live is not None and self._is_so(live, wish):
+        live = self.get(kind, name_of(desired))
+        if live is not None and self._is_so(live, desired):
             return live
         if live is not None:
-            _check_ours(live, wish)
-        written = await self._client.apply(kind, wish, MANAGER)
-        self._applied.remember(_timeless(written), wish)
+            _check_ours(live, desired)
+        written = await self._client.apply(kind, desired, MANAGER)
+        self._applied.remember(_timeless(written), desired)
         self._caches[kind].record_write(written)
         return written
 
@@ -69,9 +69,9 @@ class RuntimeObjects:
         if owner is not None and owner.get("uid") == controller:
             await self._client.delete(kind, name, namespace_of(live), "Background", uid_of(live))
 
-    def _is_so(self, live: Object, wish: Object) -> bool:
+    def _is_so(self, live: Object, desired: Object) -> bool:
         # A server may put a value in its own way: what our last apply left counts as what we want.
-        return holds_completed(live, wish, MANAGER) or self._applied.holds(_timeless(live), wish)
+        return holds_completed(live, desired, MANAGER) or self._applied.holds(_timeless(live), desired)
 
 
 def _timeless(obj: Object) -> Object:
@@ -81,10 +81,10 @@ def _timeless(obj: Object) -> Object:
     return {**obj, "metadata": {**metadata, "resourceVersion": version}}
 
 
-def _check_ours(live: Object, wish: Object) -> None:
+def _check_ours(live: Object, desired: Object) -> None:
     """Refuse to write what somebody else controls; another revision of the package may hand it over."""
-    owner, ours = controller_of(live), controller_of(wish)
-    if owner is not None and ours is not None and owner.get("kind") != ours["kind"]:
+    owner, own = controller_of(live), controller_of(desired)
+    if owner is not None and own is not None and owner.get("kind") != own["kind"]:
         raise ObjectNotControlled(
             f"{live['kind']} {name_of(live)} is controlled by {owner['kind']} {owner.get('name')}"
         )

@@ -26,7 +26,7 @@ UNHEALTHY = StatusCondition(RUNTIME_HEALTHY, "False", "UnhealthyPackageRevision"
 _NOT_YET = UNHEALTHY._replace(message="Package revision is not healthy yet")
 _SYNC = "SyncPackage"
 _DAY = 86_400.0
-_PRE, _POST = (f"{when} establish runtime hook failed for package" for when in ("pre", "post"))
+_PRE, _POST = (f"{phase} establish runtime hook failed for package" for phase in ("pre", "post"))
 
 
 class _Outcome(NamedTuple):
@@ -57,14 +57,14 @@ class RuntimeReconciler:
         if revision["spec"].get("desiredState") != "Active":
             await runtime.stop(revision)
             return None
-        verdict = await self._judge(runtime, revision)
-        await self._tell(revision, verdict)
-        if verdict.problem is not None and not isinstance(verdict.problem, NotRunning):
-            raise verdict.problem
-        again = verdict.prepared.again
-        if again is None:
+        outcome = await self._judge(runtime, revision)
+        await self._tell(revision, outcome)
+        if outcome.problem is not None and not isinstance(outcome.problem, NotRunning):
+            raise outcome.problem
+        renewal = outcome.prepared.again
+        if renewal is None:
             return None
-        return Requeue(min(max((again - datetime.now(UTC)).total_seconds(), 1.0), _DAY))
+        return Requeue(min(max((renewal - datetime.now(UTC)).total_seconds(), 1.0), _DAY))
 
     async def _judge(self, runtime: Runtime, revision: Object) -> _Outcome:
         """Do what is due, and say how it went."""
@@ -81,18 +81,18 @@ class RuntimeReconciler:
             return _failed(problem.within(_POST), prepared)
         return _Outcome(HEALTHY, prepared=prepared)
 
-    async def _tell(self, revision: Object, verdict: _Outcome) -> None:
+    async def _tell(self, revision: Object, outcome: _Outcome) -> None:
         """Events, and the status where it changes."""
-        if verdict.problem is not None:
-            self._plane.recorder.record(revision, Event(WARNING, _SYNC, str(verdict.problem)))
-        elif verdict.condition is HEALTHY and not _is_healthy(revision, RUNTIME_HEALTHY):
-            told = Event(NORMAL, _SYNC, "Successfully configured package revision")
-            self._plane.recorder.record(revision, told)
-        status = {**(revision.get("status") or {}), **verdict.prepared.status}
-        wish = with_conditions({**revision, "status": status}, (verdict.condition,), self._plane.now())
-        if wish["status"] != revision.get("status"):
+        if outcome.problem is not None:
+            self._plane.recorder.record(revision, Event(WARNING, _SYNC, str(outcome.problem)))
+        elif outcome.condition is HEALTHY and not _is_healthy(revision, RUNTIME_HEALTHY):
+            event = Event(NORMAL, _SYNC, "Successfully configured package revision")
+            self._plane.recorder.record(revision, event)
+        status = {**(revision.get("status") or {}), **outcome.prepared.status}
+        desired = with_conditions({**revision, "status": status}, (outcome.condition,), self._plane.now())
+        if desired["status"] != revision.get("status"):
             self._revisions.record_write(
-                await self._plane.as_installer.update_status(self._revisions.kind, wish)
+                await self._plane.as_installer.update_status(self._revisions.kind, desired)
             )
 
 
@@ -106,4 +106,4 @@ def _is_left_alone(revision: Object) -> bool:
 
 def _is_healthy(revision: Object, condition: str) -> bool:
     conditions = read_conditions(revision.get("status"))
-    return any(each["type"] == condition and each["status"] == "True" for each in conditions)
+    return any(known["type"] == condition and known["status"] == "True" for known in conditions)

@@ -142,7 +142,7 @@ class Runtimes:
         for cache in (configs, image_configs, *self._objects.informers, secrets):
             await cache.synced.wait()
         for cache in (configs, image_configs):
-            cache.subscribe(lambda *told: self._enqueue_all())
+            cache.subscribe(lambda *event: self._enqueue_all())
         secrets.subscribe(self._notice_secret)
         for informer in self._objects.informers:
             if informer.kind is SERVICE_ACCOUNT:
