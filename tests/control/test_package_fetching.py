@@ -1,4 +1,4 @@
-"""PackageFetcher packages as a control plane does: what is not as it was promised is neither used nor kept."""
+"""Fetching packages as a control plane does: what differs from its digest is neither used nor cached."""
 
 from __future__ import annotations
 
