@@ -12,7 +12,7 @@ from crossply.compose.driver import drive
 from crossply.compose.effects import Call, IsNamespaced
 from crossply.compose.engine import Job, compose
 from crossply.compose.messages import Request, Resource, Snapshot, State
-from crossply.compose.observed import Observed, as_state
+from crossply.compose.observed_resources import Observed, as_state
 from crossply.compose.pipeline import PipelineReport
 from crossply.compose.preparation import configure
 from crossply.compose.rendering import identify

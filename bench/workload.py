@@ -6,7 +6,7 @@ import pathlib
 from typing import Any
 
 from crossply.compose.machinery import MODERN
-from crossply.compose.recipe import Recipe, prepare
+from crossply.compose.prepared_composition import Recipe, prepare
 from crossply.kinds.composition import parse_composition
 from crossply.values.yaml import dump_all
 

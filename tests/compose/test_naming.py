@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crossply.compose.naming import child_name, composed_manager, is_subdomain, is_valid_name
+from crossply.compose.resource_names import child_name, composed_manager, is_subdomain, is_valid_name
 
 LONG = "a" * 50
 

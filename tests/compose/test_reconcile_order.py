@@ -44,9 +44,9 @@ from crossply.compose.messages import (
     State,
     respond,
 )
-from crossply.compose.observed import Observed
+from crossply.compose.observed_resources import Observed
 from crossply.compose.pipeline import PipelineReport
-from crossply.compose.recipe import prepare
+from crossply.compose.prepared_composition import prepare
 from crossply.compose.reconcile import Settings, reconcile
 from crossply.compose.selection import Selected
 from crossply.kinds.composition import Composition, Step, TypeRef

@@ -33,15 +33,15 @@ from crossply.compose.messages import (
     respond,
 )
 from crossply.compose.metadata import owner_from
-from crossply.compose.naming import child_name
-from crossply.compose.recipe import prepare
+from crossply.compose.prepared_composition import prepare
 from crossply.compose.rendering import NOW, RESOURCE_VERSION, Rendered, Rendering
+from crossply.compose.resource_names import child_name
 from crossply.compose.wire import encode_request
 from crossply.control.composites.circuit_breaker import CircuitBreaker
 from crossply.control.composites.composed_store import ComposedStore
+from crossply.control.composites.composite_writes import FINALIZER
+from crossply.control.composites.composition_selection import Compositions
 from crossply.control.composites.reconciler import CompositeReconciler
-from crossply.control.composites.selecting import Compositions
-from crossply.control.composites.writes import FINALIZER
 from crossply.control.kinds import COMPOSITION, REVISION
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError

@@ -16,7 +16,7 @@ from crossply.compose.messages import (
     State,
     respond,
 )
-from crossply.compose.recipe import prepare
+from crossply.compose.prepared_composition import prepare
 from crossply.compose.rendering import Rendered, Rendering
 from crossply.kinds.composition import Composition, Step, TypeRef
 from crossply.values import Object

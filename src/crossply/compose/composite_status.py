@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from crossply.compose.composed import Composed
+from crossply.compose.composed_resources import Composed
 from crossply.compose.conditions import AVAILABLE, CREATING, SYNCED, failed, read_conditions
 from crossply.compose.errors import IncompatibleComposition, SelectionError
 from crossply.compose.events import (

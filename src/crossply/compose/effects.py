@@ -12,12 +12,12 @@ from typing import Any, NamedTuple, TypeVar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from crossply.compose.collection import Deletion
-    from crossply.compose.composed import Composed
+    from crossply.compose.composed_resources import Composed
     from crossply.compose.events import Event
+    from crossply.compose.garbage_collection import Deletion
     from crossply.compose.messages import Request, ResourceSelector, SchemaSelector
-    from crossply.compose.observed import Observed
-    from crossply.compose.recipe import Recipe
+    from crossply.compose.observed_resources import Observed
+    from crossply.compose.prepared_composition import Recipe
     from crossply.errors import CrossplyError
     from crossply.kinds.composition import ObjectRef, Step
     from crossply.values import Object

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from crossply.compose.collection import Deletion, collect
-from crossply.compose.composed import Composed, build_composed
+from crossply.compose.composed_resources import Composed, build_composed, references_to
 from crossply.compose.effects import Effects
 from crossply.compose.events import Event, StatusCondition
+from crossply.compose.garbage_collection import Deletion, collect
 from crossply.compose.messages import (
     CAPABILITIES,
     READY_FALSE,
@@ -24,10 +24,9 @@ from crossply.compose.messages import (
     Snapshot,
 )
 from crossply.compose.metadata import owner_from
-from crossply.compose.observed import Observed, as_state
+from crossply.compose.observed_resources import Observed, as_state
 from crossply.compose.pipeline import PipelineReport, run_pipeline
-from crossply.compose.recipe import Recipe
-from crossply.compose.references import references_to
+from crossply.compose.prepared_composition import Recipe
 from crossply.values import Object
 from crossply.values.protobuf_struct import from_wire
 

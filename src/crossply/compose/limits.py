@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from crossply.compose.composed import Composed
+from crossply.compose.composed_resources import Composed
 from crossply.compose.effects import CountOwners, Effects, FindScope
 from crossply.compose.errors import CompositionLoop, OutOfBounds, TooManyResources
 from crossply.compose.metadata import controller_of, name_of, namespace_of, text_in

@@ -32,7 +32,7 @@ from crossply.compose.messages import (
     SchemaSelector,
     State,
 )
-from crossply.compose.recipe import PreparedStep
+from crossply.compose.prepared_composition import PreparedStep
 from crossply.compose.requirements import call_until_stable, fetch_resources, fetch_schema, seeded
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import Step

@@ -11,7 +11,7 @@ from crossply.compose.errors import IncompatibleComposition
 from crossply.compose.events import COMPOSE, SELECT
 from crossply.compose.machinery import INFRASTRUCTURE, Machinery
 from crossply.compose.metadata import COMPOSITE_LABEL, labels_of, metadata_of, name_of, uid_of
-from crossply.compose.recipe import Recipe
+from crossply.compose.prepared_composition import Recipe
 from crossply.compose.selection import Selected, default_revision_selector
 from crossply.kinds.composition import Composition
 from crossply.values import Object
@@ -49,7 +49,9 @@ class Preparation:
         self.xr = with_label(self.xr)
         check_compatible(self.xr, recipe.composition)
         if self._definition is not None:
-            from crossply.compose.contract import check_contract  # only where a definition is known
+            from crossply.compose.connection_contract import (
+                check_contract,
+            )  # only where a definition is known
 
             check_contract(self._definition, recipe.composition)
         self.xr = configure(self.xr, self._machinery, recipe.composition)

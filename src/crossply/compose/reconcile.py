@@ -63,10 +63,10 @@ from crossply.compose.limits import check_bounds, check_depth, check_not_itself
 from crossply.compose.machinery import Machinery
 from crossply.compose.messages import CAPABILITIES, Snapshot
 from crossply.compose.metadata import annotations_of, metadata_of, uid_of
-from crossply.compose.observed import observe
+from crossply.compose.observed_resources import observe
 from crossply.compose.pipeline import PipelineReport
 from crossply.compose.preparation import Preparation
-from crossply.compose.recipe import Recipe
+from crossply.compose.prepared_composition import Recipe
 from crossply.compose.watched_resources import watched_status
 from crossply.errors import CrossplyError
 from crossply.values import Object

@@ -39,9 +39,9 @@ from crossply.compose.in_memory_cluster import CallFunction, InMemoryCluster, In
 from crossply.compose.machinery import Machinery
 from crossply.compose.messages import ResourceSelector, SchemaSelector, Snapshot
 from crossply.compose.metadata import controller_of, metadata_of, name_of, namespace_of, text_in, uid_of
-from crossply.compose.observed import Observed
+from crossply.compose.observed_resources import Observed
 from crossply.compose.pipeline import PipelineReport
-from crossply.compose.recipe import Recipe
+from crossply.compose.prepared_composition import Recipe
 from crossply.compose.reconcile import Settings, reconcile
 from crossply.compose.selection import Selected
 from crossply.errors import CrossplyError

@@ -22,7 +22,7 @@ from crossply.compose.metadata import (
     owner_from,
     text_in,
 )
-from crossply.compose.recipe import Recipe
+from crossply.compose.prepared_composition import Recipe
 from crossply.compose.rendering import Rendered, Rendering, identify
 from crossply.errors import CrossplyError
 from crossply.testing.strict_fields import SuiteError

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
-from crossply.compose.contract import check_contract
+from crossply.compose.connection_contract import check_contract
 from crossply.compose.machinery import Machinery
-from crossply.compose.recipe import Recipe, prepare
+from crossply.compose.prepared_composition import Recipe, prepare
 from crossply.kinds.definition import parse_definition
 from crossply.manifests.files import object_of
 from crossply.rendering import inputs

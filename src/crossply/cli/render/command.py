@@ -12,7 +12,7 @@ from crossply.cli.render.flags import build_context, functions_for
 from crossply.compose.errors import ComposeError, RenderInputError, StepFailed
 from crossply.compose.events import OBSERVED_CHANGED
 from crossply.compose.in_memory_cluster import InMemoryCluster
-from crossply.compose.recipe import prepare
+from crossply.compose.prepared_composition import prepare
 from crossply.compose.rendering import Rendered, Rendering
 from crossply.errors import CrossplyError
 from crossply.functions.builtin import PUBLISHED
@@ -85,7 +85,7 @@ def _render(
 
 
 def _check_contract(definition: Object, composition: Composition) -> None:
-    from crossply.compose.contract import check_contract
+    from crossply.compose.connection_contract import check_contract
     from crossply.kinds.definition import parse_definition
 
     check_contract(parse_definition(definition), composition)

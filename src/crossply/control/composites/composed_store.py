@@ -12,8 +12,9 @@ nor the status get what the account may not read, or may not read any more.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from functools import partial
+from typing import Any, TypeVar
 
 import orjson
 
@@ -22,10 +23,9 @@ from crossply.compose.errors import ComposeError
 from crossply.compose.machinery import Machinery
 from crossply.compose.messages import Snapshot
 from crossply.compose.metadata import controller_of, name_of, namespace_of, text_in
-from crossply.compose.observed import Observed
+from crossply.compose.observed_resources import Observed
 from crossply.compose.reconcile import CANNOT_OBSERVE
 from crossply.control.composites.connection_secrets import find_secret
-from crossply.control.composites.few_at_once import few_at_once
 from crossply.control.dependencies import Interest
 from crossply.control.kinds import SECRET
 from crossply.control.last_applied import LastApplied
@@ -39,12 +39,15 @@ from crossply.values import Object
 from crossply.values.api_version import api_group
 from crossply.values.bounded_cache import BoundedCache
 
+MOST_REQUESTS = 8
+"""How many composed resources of one composite resource are read or written at the same time."""
 LABEL = "crossplane.io/composite"
 _SNAPSHOT_BYTES = 32 << 20
 """How much is kept of decoded objects, counted as encoded: those of composite resources that are busy."""
 CANNOT_GET = f"{CANNOT_OBSERVE}: cannot get composed resource"
 CANNOT_WATCH = "cannot compose resources: cannot watch composed resources"
 
+_Result = TypeVar("_Result")
 Enqueue = Callable[[str, str, str], None]
 """Wakes a composite resource, and says what did."""
 
@@ -69,7 +72,7 @@ class ComposedStore:
         references = [each for each in machinery.read(xr, machinery.references) or () if each.get("name")]
         observing = [partial(self._observe, reference, namespace_of(xr)) for reference in references]
         if self._plane.composes_as_account:
-            found = await asyncio.gather(*few_at_once(observing))
+            found = await asyncio.gather(*limit_concurrency(observing))
         else:
             found = [await observe() for observe in observing]
         return [each for each in found if each is not None]
@@ -208,3 +211,16 @@ def _owner_in(obj: Object, caches: list[Informer]) -> Object | None:
                 owner: Object = orjson.loads(data)
                 return owner
     return None
+
+
+def limit_concurrency(
+    requests: Iterable[Callable[[], Awaitable[_Result]]],
+) -> list[Coroutine[Any, Any, _Result]]:
+    """The same requests, of which at most eight are in flight: others need the server, too."""
+    semaphore = asyncio.Semaphore(MOST_REQUESTS)
+
+    async def in_turn(request: Callable[[], Awaitable[_Result]]) -> _Result:
+        async with semaphore:
+            return await request()
+
+    return [in_turn(request) for request in requests]

@@ -6,13 +6,12 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-from crossply.compose.collection import Deletion
-from crossply.compose.composed import Composed
+from crossply.compose.composed_resources import Composed
 from crossply.compose.errors import ComposeError
+from crossply.compose.garbage_collection import Deletion
 from crossply.compose.metadata import labels_of, name_of, namespace_of, uid_of
-from crossply.compose.naming import COMPOSED_MANAGER, composed_manager
-from crossply.control.composites.composed_store import ComposedStore
-from crossply.control.composites.few_at_once import few_at_once
+from crossply.compose.resource_names import COMPOSED_MANAGER, composed_manager
+from crossply.control.composites.composed_store import ComposedStore, limit_concurrency
 from crossply.control.dependencies import Interest
 from crossply.control.managed_fields import is_applied, upgrade_to_apply
 from crossply.control.plane import Plane
@@ -34,12 +33,12 @@ class ComposedWrites:
 
     async def collect_all(self, deletions: Iterable[Deletion]) -> None:
         """Delete what is no longer desired."""
-        await asyncio.gather(*few_at_once(partial(self._collect, deletion) for deletion in deletions))
+        await asyncio.gather(*limit_concurrency(partial(self._collect, deletion) for deletion in deletions))
 
     async def apply_all(self, xr: Object, composed: Sequence[Composed]) -> dict[str, str]:
         """Apply what differs, side by side; returns why the API server found some invalid, by their names."""
         manager = composed_manager(name_of(xr), xr)
-        applying = few_at_once(partial(self._apply, resource, manager) for resource in composed)
+        applying = limit_concurrency(partial(self._apply, resource, manager) for resource in composed)
         results = await asyncio.gather(*applying, return_exceptions=True)
         refused = {}
         for resource, result in zip(composed, results, strict=True):

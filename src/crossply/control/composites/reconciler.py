@@ -37,21 +37,20 @@ from crossply.compose.machinery import Machinery
 from crossply.compose.messages import Requirements
 from crossply.compose.metadata import name_of, namespace_of, text_in, uid_of
 from crossply.compose.pipeline import PipelineReport
-from crossply.compose.recipe import Recipe
+from crossply.compose.prepared_composition import Recipe
 from crossply.compose.reconcile import Reconciled, Settings, reconcile
 from crossply.compose.selection import Selected
 from crossply.control.composites.circuit_breaker import CircuitBreaker
 from crossply.control.composites.cluster_reads import ClusterReads
 from crossply.control.composites.composed_store import ComposedStore, count_owners
 from crossply.control.composites.composed_writes import ComposedWrites
+from crossply.control.composites.composite_writes import FINALIZER, CompositeWrites, WatchedRefsField
+from crossply.control.composites.composition_selection import Compositions
 from crossply.control.composites.connection_secrets import PublishFailed, find_secret, publish
 from crossply.control.composites.events import record_events
 from crossply.control.composites.polling import poll_interval, spread
 from crossply.control.composites.run_guard import RunGuard
-from crossply.control.composites.selecting import Compositions
 from crossply.control.composites.service_account import explain_refusal
-from crossply.control.composites.watched_refs import WatchedRefsField
-from crossply.control.composites.writes import FINALIZER, CompositeWrites
 from crossply.control.controller import Requeue, Waiting
 from crossply.control.dependencies import Interest, awaited_after, takes_effect_later
 from crossply.control.kinds import SECRET

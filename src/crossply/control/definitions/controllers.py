@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from crossply.control.composites.selecting import Compositions
+from crossply.control.composites.composition_selection import Compositions
 from crossply.control.controller import (
     Controller,
     Spec,

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from crossply.compose.events import NORMAL, WARNING, Event
 from crossply.compose.metadata import finalizers_of
+from crossply.control.composites.composition_selection import Compositions
 from crossply.control.composites.kind import CompositeKind
-from crossply.control.composites.selecting import Compositions
 from crossply.control.conditions import ESTABLISHED, PROTECTED, TERMINATING
 from crossply.control.controller import Waiting
 from crossply.control.definitions.defined_kinds import (

@@ -16,7 +16,7 @@ from crossply.compose.driver import drive_async
 from crossply.compose.errors import ComposeError, OperationResourceError, StepNotRun
 from crossply.compose.events import WARNING, Event, StatusCondition
 from crossply.compose.metadata import metadata_of, name_of, uid_of
-from crossply.compose.operating import (
+from crossply.compose.operation_run import (
     RUNNING,
     SUCCEEDED,
     VALID_PIPELINE,

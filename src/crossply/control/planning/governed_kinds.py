@@ -12,8 +12,8 @@ import orjson
 from crossply.compose.machinery import Machinery
 from crossply.compose.metadata import controller_of, namespace_of, text_in
 from crossply.control.claims.kind import ClaimKind, claim_kind_of
+from crossply.control.composites.composition_selection import Compositions
 from crossply.control.composites.kind import CompositeKind, kind_of, machinery_of
-from crossply.control.composites.selecting import Compositions
 from crossply.control.kinds import INFRASTRUCTURE_DEFINITION
 from crossply.control.plane import Plane
 from crossply.control.planning.object_paths import ObjectKey, key_of

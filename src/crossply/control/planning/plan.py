@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from crossply.compose.metadata import name_of, namespace_of, text_in
-from crossply.control.composites.selecting import Compositions
+from crossply.control.composites.composition_selection import Compositions
 from crossply.control.definitions.composition_reconciler import CompositionReconciler
 from crossply.control.definitions.pipeline_reconciler import mark_all
 from crossply.control.kinds import COMPOSITION, DEFINITION, FUNCTION, NAMESPACE, REVISION

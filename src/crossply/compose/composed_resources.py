@@ -7,7 +7,7 @@ function cannot change any of these.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from crossply.compose.effects import Effects, IsNamespaced
@@ -23,8 +23,8 @@ from crossply.compose.metadata import (
     string_map,
     text_in,
 )
-from crossply.compose.naming import child_name, is_valid_name
-from crossply.compose.observed import Observed
+from crossply.compose.observed_resources import Observed
+from crossply.compose.resource_names import child_name, is_valid_name
 from crossply.errors import CrossplyError
 from crossply.values import Object
 from crossply.values.protobuf_struct import from_wire
@@ -178,3 +178,24 @@ def _check_name(name: str, obj: Object, metadata: Object) -> None:
         "Must be a valid RFC 1123 subdomain name.",
         hint="lower case letters, digits, dots and dashes; or leave the name out and it is generated",
     )
+
+
+def references_to(composed: Iterable[Composed], *, namespaced: bool) -> list[Object]:
+    """The references, sorted; a namespaced composite resource leaves out the namespace they share with it."""
+    references = []
+    for resource in composed:
+        metadata = resource.object["metadata"]
+        reference = {
+            "apiVersion": text_in(resource.object, "apiVersion"),
+            "kind": text_in(resource.object, "kind"),
+            "name": metadata["name"],
+        }
+        if not namespaced and metadata.get("namespace"):
+            reference["namespace"] = metadata["namespace"]
+        references.append({key: value for key, value in reference.items() if value})
+    references.sort(key=_reference_order)
+    return references
+
+
+def _reference_order(reference: dict[str, str]) -> str:
+    return "".join(reference.get(key, "") for key in ("apiVersion", "kind", "name", "namespace"))

@@ -11,7 +11,7 @@ import orjson
 
 from crossply.compose.errors import SelectionError
 from crossply.compose.machinery import Machinery
-from crossply.compose.recipe import Recipe, prepare
+from crossply.compose.prepared_composition import Recipe, prepare
 from crossply.compose.selection import (
     CompositionChoice,
     RevisionChoice,

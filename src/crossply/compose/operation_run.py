@@ -22,7 +22,7 @@ from crossply.compose.messages import (
 )
 from crossply.compose.metadata import metadata_of, name_of, namespace_of, text_in
 from crossply.compose.pipeline import Manner, PipelineReport, run_pipeline
-from crossply.compose.recipe import prepare_steps
+from crossply.compose.prepared_composition import prepare_steps
 from crossply.kinds.operation import Operation
 from crossply.values import Object
 from crossply.values.protobuf_struct import from_wire
