@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import heapq
 import itertools
+from collections.abc import Callable
 
 
 class FakeTimer:
-    def __init__(self, due: float, call) -> None:
+    def __init__(self, due: float, call: Callable[[], object]) -> None:
         self.due, self.call, self.cancelled = due, call, False
 
     def cancel(self) -> None:
@@ -23,7 +24,7 @@ class FakeClock:
     def time(self) -> float:
         return self.now
 
-    def call_later(self, delay: float, callback, *args) -> FakeTimer:
+    def call_later(self, delay: float, callback: Callable[..., object], *args: object) -> FakeTimer:
         timer = FakeTimer(self.now + delay, lambda: callback(*args))
         heapq.heappush(self._timers, (timer.due, next(self._order), timer))
         return timer

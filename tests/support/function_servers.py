@@ -8,7 +8,10 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from concurrent import futures
+from pathlib import Path
+from typing import Any
 
 import grpc
 
@@ -22,19 +25,19 @@ CROSSPLY = os.path.join(os.path.dirname(sys.executable), "crossply")
 REQUEST = Request(State(Resource({"kind": "XR"}), {"r": Resource({"kind": "Thing", "spec": {"n": 5.0}})}))
 
 
-class Methods(grpc.GenericRpcHandler):
+class Methods(grpc.GenericRpcHandler[bytes, bytes]):
     """Answers each method with its own function of bytes."""
 
-    def __init__(self, methods):
+    def __init__(self, methods: dict[str, Any]) -> None:
         self.methods = methods
 
-    def service(self, details):
+    def service(self, details: Any) -> Any:
         answer = self.methods.get(details.method)
         return answer and grpc.unary_unary_rpc_method_handler(answer)
 
 
 @contextlib.contextmanager
-def serving(**methods):
+def serving(**methods: Any) -> Iterator[str]:
     """A gRPC server whose v1 and v1beta1 methods are these functions; gives its address."""
     handlers = {{"v1": V1, "v1beta1": V1BETA1}[name]: answer for name, answer in methods.items()}
     server = grpc.server(futures.ThreadPoolExecutor(4), handlers=[Methods(handlers)])
@@ -46,18 +49,19 @@ def serving(**methods):
         server.stop(None).wait()
 
 
-def free_port():
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+        return int(probe.getsockname()[1])
 
 
 @contextlib.contextmanager
-def started(command, address, environment=None):
+def started(command: Sequence[str], address: str, environment: dict[str, str] | None = None) -> Iterator[Any]:
     """A process that serves at an address: waits until it accepts, and ends it afterwards."""
     process = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ, **(environment or {})}
     )
+    assert process.stderr is not None
     try:
         wait_until_it_accepts(process, address)
         yield process
@@ -67,17 +71,18 @@ def started(command, address, environment=None):
         process.stderr.close()
 
 
-def wait_until_it_accepts(process, address):
+def wait_until_it_accepts(process: subprocess.Popen[Any], address: str) -> None:
     for _ in range(600):
         if accepts(address):
             return
         if process.poll() is not None:
+            assert process.stderr is not None
             raise AssertionError(process.stderr.read().decode()[-1000:])
         time.sleep(0.05)
     raise AssertionError(f"nothing listens at {address}")
 
 
-def accepts(address):
+def accepts(address: str) -> bool:
     if address.startswith("/"):
         with socket.socket(socket.AF_UNIX) as probe:
             return probe.connect_ex(address) == 0
@@ -86,7 +91,7 @@ def accepts(address):
         return probe.connect_ex((host, int(port))) == 0
 
 
-def make_certificates(directory):
+def make_certificates(directory: Path) -> None:
     """Certificates for mutual TLS: server/, client/ and one for another host, misnamed/, of one authority;
     stranger/ of another.
     """
@@ -113,7 +118,7 @@ def make_certificates(directory):
             issue(directory, authority, name)
 
 
-def issue(directory, authority, name):
+def issue(directory: Path, authority: Any, name: str) -> None:
     place = directory / name
     place.mkdir()
     extensions = directory / f"{name}.ext"
@@ -155,5 +160,5 @@ def issue(directory, authority, name):
     (place / "ca.crt").write_bytes((directory / f"{authority}.crt").read_bytes())
 
 
-def openssl(directory, *arguments):
+def openssl(directory: Path, *arguments: str) -> None:
     subprocess.run([path_of("openssl"), *arguments], cwd=directory, check=True, capture_output=True)

@@ -14,6 +14,7 @@ import sysconfig
 import tarfile
 import time
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 from crossply.functions import docker_engine
@@ -28,7 +29,7 @@ _PACKAGES = ("grpc", "google", "grpc_health", "grpc_reflection", "typing_extensi
 _MAIN = "from crossply.cli.main import main; import sys; sys.exit(main())"
 
 
-def import_image(endpoint, name=IMAGE):
+def import_image(endpoint: Any, name: str = IMAGE) -> None:
     """Give the engine an image whose entry point serves a built-in function."""
     entry = [os.path.realpath(sys.executable), "-c", _MAIN, "function", "serve", "auto-ready"]
     changes = [f"ENTRYPOINT {json.dumps(entry)}", "ENV PYTHONPATH=/site"]
@@ -44,7 +45,7 @@ def import_image(endpoint, name=IMAGE):
     assert answer.status == 200, body
 
 
-def _file_system():
+def _file_system() -> bytes:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         add_interpreter(archive)
@@ -56,7 +57,7 @@ def _file_system():
     return buffer.getvalue()
 
 
-def add_interpreter(archive):
+def add_interpreter(archive: tarfile.TarFile) -> None:
     """Put this very interpreter into an archive, with what it and gRPC are linked with."""
     library = sysconfig.get_path("stdlib")
     archive.add(library, filter=_wanted)
@@ -65,11 +66,11 @@ def add_interpreter(archive):
         archive.add(os.path.realpath(path), arcname=path)
 
 
-def _wanted(member):
+def _wanted(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
     return None if _LEFT_OUT.search(member.name) else member
 
 
-def _shared_libraries(library):
+def _shared_libraries(library: Path) -> list[str]:
     """Everything that the interpreter and its extension modules are linked with."""
     binaries = [os.path.realpath(sys.executable), *map(str, library.glob("lib-dynload/*.so"))]
     binaries += map(str, Path(sysconfig.get_path("platlib")).glob("g*/**/*.so"))
@@ -77,7 +78,7 @@ def _shared_libraries(library):
     return sorted(set(re.findall(r"(/\S+) \(0x", listed)))
 
 
-def start_podman(directory):
+def start_podman(directory: Path) -> Any:
     """Serve the Docker API with podman, configured for where we are; gives the process and the endpoint."""
     files, processes = (
         resource.getrlimit(kind)[1] for kind in (resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC)

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import os
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 
 import pytest
@@ -18,7 +18,9 @@ from tests.support.server_process import NAMESPACE, Server
 
 
 @pytest.fixture(scope="module")
-def server(request, tmp_path_factory):
+def server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server | Elsewhere]:
     if request.config.getoption("--server", default="embedded") == "real":
         with real_cluster(str(tmp_path_factory.mktemp("cluster"))) as real:
             yield Elsewhere(real.kubeconfig)
@@ -28,7 +30,7 @@ def server(request, tmp_path_factory):
     running.stop()
 
 
-def real_cluster(directory: str):
+def real_cluster(directory: str) -> contextlib.AbstractContextManager[RealCluster]:
     """A real kube-apiserver: the one that the run was given, or one for this module alone."""
     given = os.environ.get(ENVIRONMENT)
     return contextlib.nullcontext(RealCluster.attach(given)) if given else RealCluster(directory)
@@ -46,14 +48,14 @@ class Elsewhere:
 
 
 @pytest.fixture
-async def client(server) -> AsyncIterator[Client]:
+async def client(server: Server | Elsewhere) -> AsyncIterator[Client]:
     """A client with all rights."""
     async with Client(server.config) as client:
         yield client
 
 
 @pytest.fixture
-def ns(server):
+def ns(server: Server | Elsewhere) -> str:
     """The name of a namespace that only this case uses."""
     name = f"case-{secrets.token_hex(6)}"
 
@@ -65,6 +67,6 @@ def ns(server):
     return name
 
 
-def own_cluster(directory: str):
+def own_cluster(directory: str) -> RealCluster:
     """A real kube-apiserver for this module alone."""
     return RealCluster(directory)

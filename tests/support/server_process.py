@@ -10,6 +10,7 @@ import sys
 
 from crossply.kube.config import ClusterConfig, load_config
 from crossply.kube.kind import Kind
+from crossply.values import Object
 
 CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")
 CONFIG_MAP = Kind("", "v1", "ConfigMap", "configmaps", True)
@@ -69,6 +70,6 @@ def _free_port() -> int:
         return int(taken.getsockname()[1])
 
 
-def config_map(name: str, namespace: str = "default", **data: str) -> dict:
+def config_map(name: str, namespace: str = "default", **data: str) -> Object:
     metadata = {"name": name, "namespace": namespace, "labels": {"of": "case"}}
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from functools import partial
 from typing import Any
 
 from tests.support.api.client import Client, Object
@@ -56,8 +57,12 @@ def wait_until_served(client: Client, body: Object) -> Object:
     found = eventually(lambda: established(client, name))
     for served in (v for v in spec["versions"] if v["served"]):
         path = f"/apis/{spec['group']}/{served['name']}/{spec['names']['plural']}"
-        eventually(lambda path=path: client.get(path).status == 200)
+        eventually(partial(_is_served, client, path))
     return dict(found)
+
+
+def _is_served(client: Client, path: str) -> bool:
+    return client.get(path).status == 200
 
 
 def established(client: Client, name: str) -> Object | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 CONFIG_MAP = """\
 apiVersion: v1
@@ -31,5 +32,5 @@ spec:
 """
 
 
-def read(kubectl, *words):
+def read(kubectl: Any, *words: str) -> Any:
     return json.loads(kubectl.run("get", *words, "-o", "json"))

@@ -9,15 +9,20 @@ import ipaddress
 import json
 import ssl
 import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from tests.support.api.client import Object
+from tests.support.api.collection import Collection
 from tests.support.api.polling import eventually
 
 
-def hook(webhooks, ns, **more):
+def hook(webhooks: Webhooks, ns: str, **more: Any) -> Object:
     rules = [
         {
             "apiGroups": [""],
@@ -38,7 +43,7 @@ def hook(webhooks, ns, **more):
     }
 
 
-def in_force(configmaps, webhooks):
+def in_force(configmaps: Collection, webhooks: Webhooks) -> None:
     """Wait until the webhook is asked; a real server takes a moment."""
     eventually(lambda: (configmaps.post(configmaps.object("probe"), dryRun="All"), webhooks.reviews)[1])
     webhooks.reviews.clear()
@@ -47,9 +52,9 @@ def in_force(configmaps, webhooks):
 class Webhooks:
     """Answers reviews as the case says, and remembers them."""
 
-    def __init__(self, directory):
-        self.reviews = []
-        self.answer = lambda request: {"allowed": True}
+    def __init__(self, directory: Path) -> None:
+        self.reviews: list[Object] = []
+        self.answer: Callable[[Object], Object] = lambda request: {"allowed": True}
         certificate, key = _certificate(directory)
         self.ca_bundle = base64.b64encode(certificate.read_bytes()).decode()
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -60,18 +65,18 @@ class Webhooks:
         self.thread.start()
 
     @property
-    def client_config(self):
+    def client_config(self) -> Object:
         return {"url": f"https://127.0.0.1:{self.server.server_port}/", "caBundle": self.ca_bundle}
 
-    def stop(self):
+    def stop(self) -> None:
         self.server.shutdown()
         self.server.server_close()
         self.thread.join()
 
 
-def _handler(webhooks):
+def _handler(webhooks: Webhooks) -> type[http.server.BaseHTTPRequestHandler]:
     class Handler(http.server.BaseHTTPRequestHandler):
-        def do_POST(self):
+        def do_POST(self) -> None:
             review = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             webhooks.reviews.append(review["request"])
             response = {"uid": review["request"]["uid"], **webhooks.answer(review["request"])}
@@ -84,13 +89,13 @@ def _handler(webhooks):
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *words):
+        def log_message(self, format: str, *words: object) -> None:  # noqa: A002
             pass
 
     return Handler
 
 
-def _certificate(directory):
+def _certificate(directory: Path) -> tuple[Path, Path]:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "webhook")])
     now = datetime.datetime.now(datetime.UTC)

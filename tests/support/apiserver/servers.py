@@ -149,8 +149,8 @@ class Program(Server):
         if files:
             command = ["sh", "-c", f'ulimit -n {files}; exec "$0" "$@"', *command]
         self.log = log or directory.with_name(f"{directory.name}.log")
-        with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
+        with open(self.log, "ab") as errors:
+            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
         assert self.process.stdout is not None
         self.url = self.process.stdout.readline().removeprefix("ready: ").strip()
 

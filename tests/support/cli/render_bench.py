@@ -7,11 +7,16 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator, Sequence
 from concurrent import futures
+from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
 import yaml
+
+from crossply.values import Object
 
 CROSSPLY = os.path.join(os.path.dirname(sys.executable), "crossply")
 METHOD = "/apiextensions.fn.proto.v1.FunctionRunnerService/RunFunction"
@@ -27,12 +32,12 @@ FILES = ("xr.yaml", "composition.yaml", "functions.yaml")
 CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap"}
 
 
-def table(names, *rows):
+def table(names: str, *rows: Any) -> Any:
     """A test for each row; its first column is the reason why the row is there, and the test's name."""
     return pytest.mark.parametrize(names.split(), [pytest.param(*row[1:], id=row[0]) for row in rows])
 
 
-def patch(from_path, to_path, *transforms, **more):
+def patch(from_path: str, to_path: str, *transforms: Object, **more: Any) -> Object:
     return {
         "type": "FromCompositeFieldPath",
         "fromFieldPath": from_path,
@@ -42,11 +47,11 @@ def patch(from_path, to_path, *transforms, **more):
     }
 
 
-def template(name, *patches, base=None, **more):
+def template(name: str, *patches: Object, base: Object | None = None, **more: Any) -> Object:
     return {"name": name, "base": base or CONFIG_MAP, "patches": list(patches), **more}
 
 
-def resources(*templates, **more):
+def resources(*templates: Object, **more: Any) -> Object:
     """The input of a patch-and-transform step."""
     return {
         "apiVersion": "pt.fn.crossplane.io/v1beta1",
@@ -56,11 +61,11 @@ def resources(*templates, **more):
     }
 
 
-def step(name="pt", function="pt", **more):
+def step(name: str = "pt", function: str = "pt", **more: Any) -> Object:
     return {"step": name, "functionRef": {"name": function}, **more}
 
 
-def composition(*steps, **spec):
+def composition(*steps: Object, **spec: Any) -> Object:
     return {
         "apiVersion": "apiextensions.crossplane.io/v1",
         "kind": "Composition",
@@ -74,7 +79,7 @@ def composition(*steps, **spec):
     }
 
 
-def function(name="pt", package=PT, **annotations):
+def function(name: str = "pt", package: str = PT, **annotations: str) -> Object:
     """A Function; in the names of annotations `__` is `/` and `_` is `-`."""
     named = {
         key.replace("__", "/").replace("_", "-").replace("render/", "render.crossplane.io/"): value
@@ -89,12 +94,12 @@ def function(name="pt", package=PT, **annotations):
     }
 
 
-def remote(address, name="pt"):
+def remote(address: str, name: str = "pt") -> Object:
     """A Function that is served somewhere already."""
     return function(name, render__runtime="Development", render__runtime_development_target=address)
 
 
-def config_map_step():
+def config_map_step() -> Object:
     """A step that composes one ConfigMap called cm from spec.size."""
     to_text = {"type": "convert", "convert": {"toType": "string"}}
     return step(input=resources(template("cm", patch("spec.size", "data.size", to_text))))
@@ -103,13 +108,13 @@ def config_map_step():
 class Bench:
     """A folder with xr.yaml, composition.yaml and functions.yaml, all of which render well."""
 
-    def __init__(self, folder):
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.write("xr.yaml", XR)
         self.write("composition.yaml", composition(config_map_step()))
         self.write("functions.yaml", function())
 
-    def write(self, name, *documents):
+    def write(self, name: str, *documents: Any) -> str:
         """Write a file of objects, or of one text or bytes as it is."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -121,7 +126,9 @@ class Bench:
             path.write_text(yaml.safe_dump_all(documents))
         return str(path)
 
-    def run(self, *words, within=30, stdin=b"", command=("render",)):
+    def run(
+        self, *words: str, within: float = 30, stdin: bytes = b"", command: Sequence[str] = ("render",)
+    ) -> subprocess.CompletedProcess[bytes]:
         """Run the installed command in this folder."""
         environ = {**os.environ, "DOCKER_HOST": "tcp://127.0.0.1:1", "LC_ALL": "C.UTF-8"}
         return subprocess.run(
@@ -133,7 +140,7 @@ class Bench:
             env=environ,
         )
 
-    def render(self, *words, within=30, command=("render",)):
+    def render(self, *words: str, within: float = 30, command: Sequence[str] = ("render",)) -> list[Object]:
         """Render the three files; gives the documents."""
         done = self.run(
             "xr.yaml", "composition.yaml", "functions.yaml", *words, within=within, command=command
@@ -141,7 +148,7 @@ class Bench:
         assert (done.returncode, done.stderr.decode()) == (0, "")
         return list(yaml.safe_load_all(done.stdout))
 
-    def refusal(self, *words, code=1, within=30):
+    def refusal(self, *words: str, code: int = 1, within: float = 30) -> str:
         """Render what cannot be rendered: a sentence, no output, no traceback; gives all of stderr."""
         words = words or FILES
         done = self.run(*words, within=within)
@@ -154,16 +161,16 @@ class Bench:
         return said.replace(f"{self.folder}/", "")
 
 
-class _Handler(grpc.GenericRpcHandler):
-    def __init__(self, answer):
+class _Handler(grpc.GenericRpcHandler[bytes, bytes]):
+    def __init__(self, answer: Any) -> None:
         self.answer = answer
 
-    def service(self, details):
+    def service(self, details: Any) -> Any:
         return grpc.unary_unary_rpc_method_handler(self.answer) if details.method == METHOD else None
 
 
 @contextlib.contextmanager
-def serving(answer):
+def serving(answer: Any) -> Iterator[str]:
     """A function from request bytes to reply bytes behind gRPC; gives its address."""
     server = grpc.server(futures.ThreadPoolExecutor(2), handlers=[_Handler(answer)])
     port = server.add_insecure_port("127.0.0.1:0")
@@ -174,7 +181,7 @@ def serving(answer):
         server.stop(None).wait()
 
 
-def eventually(condition, within=15.0):
+def eventually(condition: Callable[[], Any], within: float = 15.0) -> Any:
     """Wait until the condition holds; gives what it gave."""
     deadline = time.monotonic() + within
     while time.monotonic() < deadline:

@@ -206,12 +206,18 @@ def put_packages(world: World) -> None:
     )
 
 
-def lock_entry(name: str, dependencies: list[dict]) -> dict:
+def lock_entry(name: str, dependencies: list[Object]) -> Object:
     return {"name": f"{name}-now", "source": f"reg.test/acme/{name}", "dependencies": dependencies}
 
 
 def package(
-    world: World, kind: str, name: str, tag: str, conditions: tuple, old: str = "", spec: dict | None = None
+    world: World,
+    kind: str,
+    name: str,
+    tag: str,
+    conditions: tuple[Object, ...],
+    old: str = "",
+    spec: Object | None = None,
 ) -> None:
     image = f"reg.test/acme/{name}"
     status = {"currentRevision": f"{name}-now", "conditions": list(conditions)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 from cryptography import x509
@@ -15,9 +16,16 @@ _EARTH = (NameOID.COUNTRY_NAME, NameOID.STATE_OR_PROVINCE_NAME, NameOID.LOCALITY
 _CROSSPLANE = (NameOID.ORGANIZATION_NAME, NameOID.COMMON_NAME)
 _SERIAL = 2022
 _LIFE = timedelta(days=3650)
+Pair = tuple[x509.Certificate, rsa.RSAPrivateKey]
+"""A certificate and its key."""
 
 
-def certificate_of_crossplane(names, usage=None, authority=None, now=None):
+def certificate_of_crossplane(
+    names: Iterable[str],
+    usage: x509.ObjectIdentifier | None = None,
+    authority: Pair | None = None,
+    now: datetime | None = None,
+) -> Pair:
     """A certificate and its key; an authority unless one is given, which then signs it."""
     key = rsa.generate_private_key(65537, 2048)
     begins = now or datetime.now(UTC)
@@ -35,13 +43,14 @@ def certificate_of_crossplane(names, usage=None, authority=None, now=None):
     own = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
     if authority is None:
         return builder.add_extension(own, critical=False).sign(key, SHA256()), key
+    assert usage is not None
     signer = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority[1].public_key())
     builder = builder.add_extension(signer, critical=False)
     builder = builder.add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
     return builder.sign(authority[1], SHA256()), key
 
 
-def files_of_crossplane(pair, authority=None):
+def files_of_crossplane(pair: Pair, authority: Pair | None = None) -> dict[str, bytes]:
     """A certificate as the files of its Secret; the Secret of an authority has no other's."""
     certificate, key = pair
     files = {
@@ -51,7 +60,7 @@ def files_of_crossplane(pair, authority=None):
     return files if authority is None else {**files, "ca.crt": authority[0].public_bytes(Encoding.PEM)}
 
 
-def _subject():
+def _subject() -> x509.Name:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         attributes = [x509.NameAttribute(key, "Earth", _validate=False) for key in _EARTH]

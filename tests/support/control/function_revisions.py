@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from crossply.values import Object
 
-def revision(number, *, active=True, endpoint="dns:///f:9443", package="f", capabilities=None, **labels):
-    status = {"endpoint": endpoint} if endpoint else {}
+
+def revision(
+    number: int,
+    *,
+    active: bool = True,
+    endpoint: str = "dns:///f:9443",
+    package: str = "f",
+    capabilities: list[str] | None = None,
+    **labels: str,
+) -> Object:
+    status: Object = {"endpoint": endpoint} if endpoint else {}
     if capabilities is not None:
         status["capabilities"] = capabilities
     return {

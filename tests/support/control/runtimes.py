@@ -6,6 +6,8 @@ import asyncio
 import contextlib
 import secrets
 import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
 
 import orjson
 import pytest
@@ -16,6 +18,8 @@ from crossply.control.runtimes.credentials import CredentialSettings
 from crossply.control.runtimes.package_runtimes import parse_runtimes
 from crossply.control.runtimes.runtimes import Runtimes, RuntimeSettings
 from crossply.kube.client import Client
+from crossply.kube.kind import Kind
+from crossply.values import Object
 
 PATIENCE = 30.0
 POST = "post establish runtime hook failed for package"
@@ -23,7 +27,9 @@ WAITS = POST + ': {} package deployment has no condition of type "Available" yet
 
 
 @contextlib.asynccontextmanager
-async def runtimes(client, ns, packages="Deployment", rollout=True):
+async def runtimes(
+    client: Client, ns: str, packages: str = "Deployment", rollout: bool = True
+) -> AsyncIterator[Client]:
     """The part of a control plane that runs packages, in a namespace of its own; gives its client."""
     settings = RuntimeSettings(parse_runtimes(packages), CredentialSettings(ns))
     async with Client(client.config) as own:
@@ -39,7 +45,7 @@ async def runtimes(client, ns, packages="Deployment", rollout=True):
 
 
 @pytest.fixture
-async def alone(client):
+async def alone(client: Client) -> AsyncIterator[None]:
     """Revisions belong to no namespace: none is left for the next case."""
     yield
     for kind in (FUNCTION_REVISION, PROVIDER_REVISION):
@@ -50,12 +56,12 @@ async def alone(client):
 class Revision:
     """A revision that somebody made and established."""
 
-    def __init__(self, client, kind=FUNCTION_REVISION, package=""):
+    def __init__(self, client: Client, kind: Kind = FUNCTION_REVISION, package: str = "") -> None:
         self.client, self.kind = client, kind
         self.package = package or f"fn-{secrets.token_hex(4)}"
         self.name = f"{self.package}-{secrets.token_hex(6)}"
 
-    async def make(self, state="Active", **spec):
+    async def make(self, state: str = "Active", **spec: Any) -> Revision:
         body = {
             "apiVersion": self.kind.api_version,
             "kind": self.kind.kind,
@@ -71,10 +77,12 @@ class Revision:
         self.uid = (await self.client.create(self.kind, body))["metadata"]["uid"]
         return self
 
-    async def get(self):
-        return await self.client.get(self.kind, self.name)
+    async def get(self) -> Object:
+        live = await self.client.get(self.kind, self.name)
+        assert live is not None
+        return live
 
-    async def establish(self):
+    async def establish(self) -> Revision:
         """Say that the revision is healthy, as its controller would."""
         condition = {
             "type": "RevisionHealthy",
@@ -85,8 +93,8 @@ class Revision:
         await self.set_status(conditions=[condition])
         return self
 
-    async def set_status(self, **fields):
-        async def write():
+    async def set_status(self, **fields: Any) -> None:
+        async def write() -> bool:
             live = await self.get()
             status = {**(live.get("status") or {}), **fields}
             await self.client.update_status(self.kind, {**live, "status": status})
@@ -94,11 +102,11 @@ class Revision:
 
         await eventually(write)
 
-    async def until(self, check):
+    async def until(self, check: Callable[[Object], Any]) -> Object:
         return await eventually(self.get, check)
 
 
-async def eventually(look, check=bool):
+async def eventually(look: Callable[[], Awaitable[Any]], check: Callable[[Any], Any] = bool) -> Any:
     end = time.monotonic() + PATIENCE
     while True:
         found, why = None, None
@@ -112,8 +120,8 @@ async def eventually(look, check=bool):
         await asyncio.sleep(0.02)
 
 
-def runtime_says(status, message=None):
-    def check(revision):
+def runtime_says(status: str, message: str | None = None) -> Callable[[Object], bool]:
+    def check(revision: Object) -> bool:
         [told] = [
             each for each in revision["status"].get("conditions") or () if each["type"] == "RuntimeHealthy"
         ]
@@ -122,8 +130,9 @@ def runtime_says(status, message=None):
     return check
 
 
-async def make_available(client, ns, name, status="True", message=""):
+async def make_available(client: Client, ns: str, name: str, status: str = "True", message: str = "") -> None:
     """Say what the controller of Deployments would."""
     live = await client.get(DEPLOYMENT, name, ns)
+    assert live is not None
     condition = {"type": "Available", "status": status, "reason": "Said", "message": message}
     await client.update_status(DEPLOYMENT, {**live, "status": {"conditions": [condition]}})

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.support.docs.pages import ROOT
+from tests.support.paths import ROOT
 from tests.support.programs import find
 
 SOURCE = ROOT / "src" / "crossply"

@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 
+from crossply.compose.messages import Function
 from crossply.kube.kind import Kind
 from crossply.values import Object
 from tests.support.e2e.scenario import FUNCTION, Scenario
@@ -16,7 +17,7 @@ PACKAGE = "pkg.crossplane.io/package"
 NONE_ACTIVE = "cannot find an active FunctionRevision (a FunctionRevision with spec.desiredState: Active)"
 
 
-def telling(who: str):
+def telling(who: str) -> Function:
     """A function that says by whom a ConfigMap was made."""
     return lambda request: desiring(request, one=config_map(data={"by": who}))
 

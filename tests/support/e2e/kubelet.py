@@ -6,9 +6,11 @@ import base64
 import contextlib
 import socket
 import tempfile
+from collections.abc import AsyncIterator
 
 import pytest
 
+from crossply.compose.messages import Function
 from crossply.functions.server import FunctionServer, ServerSettings
 from crossply.kube.kind import Kind
 from tests.support.e2e.scenario import SECRET, Scenario
@@ -41,15 +43,16 @@ class Kubelet:
 
     @classmethod
     @contextlib.asynccontextmanager
-    async def at_work(cls, s: Scenario):
+    async def at_work(cls, s: Scenario) -> AsyncIterator[Kubelet]:
         with contextlib.ExitStack() as stack:
             yield cls(s, stack)
 
-    async def run(self, revision: str, function) -> FunctionServer:
+    async def run(self, revision: str, function: Function) -> FunctionServer:
         """One Pod of a revision, once there is a Deployment for it."""
         deployment = await self.s.eventually(lambda: self.s.client.get(DEPLOYMENT, revision, HOME))
         [volume] = deployment["spec"]["template"]["spec"]["volumes"]
         secret = await self.s.client.get(SECRET, volume["secret"]["secretName"], HOME)
+        assert secret is not None
         directory = self._stack.enter_context(tempfile.TemporaryDirectory())
         for name, content in secret["data"].items():
             with open(f"{directory}/{name}", "wb") as file:
@@ -84,6 +87,7 @@ class Kubelet:
 
     async def say_available(self, name: str) -> None:
         live = await self.s.client.get(DEPLOYMENT, name, HOME)
+        assert live is not None
         said = {"type": "Available", "status": "True", "reason": "MinimumReplicasAvailable"}
         status = {"conditions": [said]}
         await self.s.client.update_status(DEPLOYMENT, {**live, "status": status})

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from crossply.values import Object
 from tests.support.e2e.pipelines import patch
-from tests.support.e2e.scenario import COMPOSITION
+from tests.support.e2e.scenario import COMPOSITION, Scenario
 from tests.support.e2e.things import READY, SYNCED, Things
 
 STATUS = patch("data.size", "status.size", "ToCompositeFieldPath")
 
 
-def composition(things: Things, *pipeline, name: str = "") -> dict:
+def composition(things: Things, *pipeline: Object, name: str = "") -> Object:
     return {
         "apiVersion": COMPOSITION.api_version,
         "kind": COMPOSITION.kind,
@@ -22,7 +23,9 @@ def composition(things: Things, *pipeline, name: str = "") -> dict:
     }
 
 
-async def settled(s, *pipeline, scope: str = "Namespaced", spec=None) -> Things:
+async def settled(
+    s: Scenario, *pipeline: Object, scope: str = "Namespaced", spec: Object | None = None
+) -> Things:
     """One XR that is made of what the pipeline composes."""
     things = await Things.defined(s, scope)
     await things.compose(*pipeline)

@@ -8,14 +8,16 @@ import pathlib
 import subprocess
 import sys
 import time
+from functools import partial
 from typing import Any, NamedTuple
 
 import orjson
 
-from crossply.control.planning.field_changes import MISSING, Field, Unknown, fields_between
+from crossply.control.planning.field_changes import Field, Unknown, fields_between
 from crossply.kube.discovery import Discovery, UnknownKind
 from crossply.kube.kind import Kind
 from crossply.values import Object
+from crossply.values.differences import MISSING
 from tests.support.e2e.kubeconfig import kubeconfig_for
 from tests.support.e2e.scenario import COMPOSITION, CONFIG_MAP, DEFINITION, EVENT, SECRET, Scenario
 from tests.support.e2e.things import RESOURCE_NAME, REVISION, Things
@@ -92,7 +94,7 @@ class Plans:
     async def apply(self, *objects: Object) -> None:
         """Do what was planned."""
         for obj in objects:
-            kind = await self.s.eventually(lambda obj=obj: self._kind(obj))
+            kind = await self.s.eventually(partial(self._kind, obj))
             await self.s.client.apply(kind, obj, MANAGER)
 
     async def _kind(self, obj: Object) -> Kind | None:

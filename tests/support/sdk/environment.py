@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import subprocess
 import venv
+from pathlib import Path
 
 import pytest
 
@@ -17,7 +18,7 @@ PACKAGE = "crossplane-function-sdk-python"
 
 
 @pytest.fixture(scope="session")
-def sdk_python():
+def sdk_python() -> str:
     """The interpreter of an environment that has the SDK."""
     python = ENVIRONMENT / "bin" / "python"
     ENVIRONMENT.parent.mkdir(exist_ok=True)
@@ -26,7 +27,7 @@ def sdk_python():
         return make_environment(python)
 
 
-def make_environment(python):
+def make_environment(python: Path) -> str:
     if not has_the_sdk(python):
         venv.create(ENVIRONMENT, with_pip=True, clear=True)
         install = [str(python), "-m", "pip", "install", "--quiet", PACKAGE]
@@ -38,6 +39,6 @@ def make_environment(python):
     return str(python)
 
 
-def has_the_sdk(python):
+def has_the_sdk(python: Path) -> bool:
     probe = [str(python), "-c", "import crossplane.function.runtime"]
     return python.exists() and subprocess.run(probe, capture_output=True).returncode == 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from crossply.compose.messages import READY_TRUE, Request, Resource, State
 from crossply.compose.wire import decode_response, encode_request
 from crossply.sdk import function
@@ -18,12 +20,12 @@ EARLIER = State(
 )
 
 
-def asked(**named):
+def asked(**named: Any) -> Any:
     """A request with two resources that a step before wants."""
     return Request(State(Resource(to_wire(XR)), named.pop("observed", {})), EARLIER, **named)
 
 
-def both_ways(body, request=None):
+def both_ways(body: Any, request: Any = None) -> Any:
     """Call a function in this process and as bytes; the answers must be the same, and that is it."""
     request = request or asked()
     made = body if hasattr(body, "run") else function(body)
@@ -32,6 +34,6 @@ def both_ways(body, request=None):
     return there
 
 
-def failing(req, rsp):
+def failing(req: Any, rsp: Any) -> Any:
     rsp.desired["half"] = {"kind": "Half"}
     return req.xr["spec"]["nowhere"]

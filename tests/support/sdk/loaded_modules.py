@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 
-def imported(statement, *, root):
+def imported(statement: str, *, root: set[str]) -> set[str]:
     """The modules that a statement loads: those of a library, or all."""
     program = f"import sys; before = set(sys.modules); {statement}; print(*set(sys.modules) - before)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

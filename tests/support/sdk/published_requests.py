@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from crossply.compose.messages import READY_TRUE, Request, Resource, State
+from crossply.values import Object
 from crossply.values.protobuf_struct import to_wire
 
 SPEC = {"region": "eu-west-1", "names": ["a", "b-ü"], "count": 3}
@@ -18,11 +21,11 @@ READY = [
 NOT_READY = [{"type": "Ready", "status": "False", "message": "creating"}]
 
 
-def resource(kind, name="", **fields):
+def resource(kind: str, name: str = "", **fields: Any) -> Resource:
     return Resource(to_wire({"apiVersion": "v1", "kind": kind, "metadata": {"name": name}, **fields}))
 
 
-def xr(**spec):
+def xr(**spec: Any) -> Resource:
     return resource("XR", "my-xr", spec={**SPEC, **spec})
 
 
@@ -47,7 +50,7 @@ FOUND = {
     "ops.crossplane.io/watched-resource": (resource("Pod", "p", spec={"n": 1}),),
 }
 CONTEXT = {"apiextensions.crossplane.io/environment": {"zone": "z1"}}
-SCHEMA = {"properties": {"spec": {}, "status": {}}}
+SCHEMA: Object = {"properties": {"spec": {}, "status": {}}}
 
 REQUESTS = {
     "plain": Request(State(xr())),

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from functools import partial
 from typing import Any
 
 import orjson
@@ -119,7 +120,7 @@ class Standing:
             await self.client.apply(FUNCTION, {**body, "spec": spec}, "user")
         for name in FUNCTIONS:
             revision = await self.eventually(
-                lambda name=name: self._deployed(FUNCTION, name), f"{name} has a Deployment"
+                partial(self._deployed, FUNCTION, name), f"{name} has a Deployment"
             )
             await self.host.serve(name, revision)
             await self.until(FUNCTION, name, condition("Healthy", "True"))
@@ -153,7 +154,9 @@ class Standing:
         live = await self.client.get(kind, package)
         name = ((live or {}).get("status") or {}).get("currentRevision")
         revision = await self.client.get(REVISIONS[kind.kind], name) if name else None
-        deployed = revision and await self.client.get(DEPLOYMENT, name, HOME)
+        if not name or not revision:
+            return None
+        deployed = await self.client.get(DEPLOYMENT, name, HOME)
         return revision if deployed and (revision.get("status") or {}).get("tlsServerSecretName") else None
 
     async def create_fleet(self) -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
+from typing import Any, TypeVar
+
+_T = TypeVar("_T")
 
 
 class ConnectProxy:
@@ -32,7 +35,7 @@ class ConnectProxy:
             thread.join()
             self._loop.close()
 
-    def _call(self, work):
+    def _call(self, work: Coroutine[Any, Any, _T]) -> _T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     async def _close(self, server: asyncio.Server) -> None:
