@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 import pytest
-from crossply.control.webhooks.address import WebhookSettings
+from crossply.control.webhooks.webhook_address import WebhookSettings
 
 from crossply.control.control_plane import LOCAL_WEBHOOKS, ControlPlane
 from crossply.control.plane import plane_for
