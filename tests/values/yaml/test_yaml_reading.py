@@ -166,6 +166,7 @@ def test_fields_are_found_again_by_their_path() -> None:
 
 def test_an_empty_document_has_no_fields() -> None:
     assert read_stream("# nothing\n")[0].locate(("a",)) is None
+    assert read_stream("# \0\n")[0].locate(("a",)) is None
 
 
 @pytest.mark.parametrize(

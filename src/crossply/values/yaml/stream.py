@@ -41,6 +41,9 @@ class Document(NamedTuple):
 
         The text is parsed again for this, so that reading a document without errors costs nothing extra.
         """
+        if self.value is None:
+            # Blank documents are not parsed when they are read: libyaml may refuse their comments.
+            return None
         from crossply.values.yaml.node_tree import compose, find_line
 
         root = compose(self.text, MAX_NODES)
