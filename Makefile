@@ -7,7 +7,7 @@ STAMP  := $(VENV)/.installed
 RESULTS := .cache/test-results.xml
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/crossply/version.py)
 
-.PHONY: help bytecode run stop packages test promises lint format bench soak store-faults fuzz docs lock proto test-cluster test-e2e test-rest test-node test-takeover manifests image clean
+.PHONY: help bytecode run stop packages test promises lint format bench soak store-faults fuzz figures docs lock proto test-cluster test-e2e test-rest test-node test-takeover manifests image clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -49,6 +49,9 @@ store-faults: bytecode ## Make system calls, memory and files fail below the API
 
 fuzz: $(STAMP) ## Feed random input to every parser (SECONDS=600)
 	@$(BIN)/python tools/fuzz.py $(or $(SECONDS),600)
+
+figures: $(STAMP) ## Count modules, lines, importers, and words in names that say nothing
+	@$(BIN)/python tools/code_figures.py
 
 docs: $(STAMP) ## Write the generated pages of the reference
 	@$(BIN)/python tools/generate_docs.py
