@@ -25,7 +25,7 @@ PROGRAM = """
 import sys
 from crossply.compose.messages import Request, Resource, State
 from crossply.containers.failures import ContainerError
-from crossply.containers.limits import limits_held
+from crossply.containers.limits import enforced_limits
 from crossply.containers.run_to_completion import run_once
 from crossply.containers.served_container import ServedContainer
 from crossply.containers.settings import MEBIBYTE, Limits, Settings
@@ -38,7 +38,7 @@ made = image(archive([member("function", open(sys.argv[1], "rb").read(), mode=0o
 made = made._replace(config={**made.config, "config": {"Entrypoint": ["/function"], "User": "65532"}})
 stored = Store(sys.argv[2]).add(made, digest(made))
 settings = Settings(engine=sys.argv[3], limits=Limits(memory=64 * MEBIBYTE, pids=48))
-print(limits_held().told())
+print(enforced_limits().told())
 container = ServedContainer("f", stored, settings)
 remote = Remote("f", container.target(30))
 request = Request(State(Resource({})), State(None, {"r": Resource({"kind": "Thing"})}))
