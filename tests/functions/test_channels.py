@@ -24,7 +24,7 @@ from crossply.control.runtimes.certificate_authority import (
     renew_authority,
 )
 from crossply.control.runtimes.private_files import PrivateFiles
-from crossply.functions import channels as lines
+from crossply.functions import channels
 from crossply.functions.channels import NOWHERE, Address
 from crossply.functions.failures import FunctionError, FunctionTimedOut, FunctionUnavailable
 from crossply.functions.remote import Remote
@@ -107,7 +107,7 @@ def client_files(authority):
 
 def test_a_caller_with_a_certificate_is_answered(server_files, client_files):
     with serving("hello", server_files.directory) as port:
-        remote = Remote("f", "f", client_files.directory, where=at(port))
+        remote = Remote("f", "f", client_files.directory, resolve=at(port))
         assert said(remote) == "hello"
         remote.close()
 
@@ -147,7 +147,7 @@ def test_a_server_with_a_wrong_certificate_is_not_called(authority, client_files
     """fn-auth: what is sent to a function is never sent to somebody else."""
     files_of_server = {**shown(authority), "ca.crt": authority.issue(FOR_SERVERS)["ca.crt"]}
     with files(files_of_server) as wrong, serving("taken", wrong.directory) as port:
-        remote = Remote("f", "f", client_files.directory, where=at(port))
+        remote = Remote("f", "f", client_files.directory, resolve=at(port))
         with pytest.raises((FunctionTimedOut, FunctionUnavailable)):
             said(remote, 0.7)
         remote.close()
@@ -161,7 +161,7 @@ def test_a_server_without_tls_is_not_called(client_files):
     )
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
-    remote = Remote("f", "f", client_files.directory, where=at(port))
+    remote = Remote("f", "f", client_files.directory, resolve=at(port))
     with pytest.raises((FunctionTimedOut, FunctionUnavailable)):
         said(remote, 0.7)
     assert not answered.is_set()
@@ -184,7 +184,7 @@ def test_a_port_that_speaks_something_else_is_an_error_in_time(client_files, gar
 
         thread = threading.Thread(target=speak, daemon=True)
         thread.start()
-        remote = Remote("f", "f", client_files.directory, where=at(listening.getsockname()[1]))
+        remote = Remote("f", "f", client_files.directory, resolve=at(listening.getsockname()[1]))
         with pytest.raises(FunctionError):
             said(remote, 0.5)
         remote.close()
@@ -195,7 +195,7 @@ def test_a_port_that_speaks_something_else_is_an_error_in_time(client_files, gar
 
 def test_calls_are_made_in_turn_to_all_addresses(server_files, client_files):
     with serving("a", server_files.directory) as one, serving("b", server_files.directory) as two:
-        remote = Remote("f", "f", client_files.directory, where=at(one, two))
+        remote = Remote("f", "f", client_files.directory, resolve=at(one, two))
         wait_for_both(remote)
         heard = [said(remote) for _ in range(20)]
         remote.close()
@@ -212,7 +212,7 @@ def wait_for_both(remote):
 def test_a_replica_that_goes_away_costs_no_call(server_files, client_files):
     with serving("a", server_files.directory, delay=0.01) as one, contextlib.ExitStack() as stack:
         two = stack.enter_context(serving("b", server_files.directory, delay=0.01))
-        remote = Remote("f", "f", client_files.directory, where=at(one, two))
+        remote = Remote("f", "f", client_files.directory, resolve=at(one, two))
         wait_for_both(remote)
         with calling(remote) as calls:
             calls.wait_for(40)
@@ -267,7 +267,7 @@ def calling(remote, at_once=4):
 
 def test_a_new_authority_takes_over_under_load_without_a_failed_call(monkeypatch):
     """Every phase, in the worst order: servers and callers hear of each at different times."""
-    monkeypatch.setattr(lines, "_LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(channels, "_CHECK_SECONDS", 0.0)
     first = Authority(ago=0.9)
     announced = Authority(first, ago=0.2)
     promoted = Authority(announced)
@@ -276,7 +276,7 @@ def test_a_new_authority_takes_over_under_load_without_a_failed_call(monkeypatch
         server = stack.enter_context(files(first.issue(FOR_SERVERS, NAME)))
         client = stack.enter_context(files(first.issue(FOR_CLIENTS, "crossplane")))
         port = stack.enter_context(serving("hello", server.directory, delay=0.002))
-        remote = Remote("f", "f", client.directory, where=at(port))
+        remote = Remote("f", "f", client.directory, resolve=at(port))
         stack.callback(remote.close)
         calls = stack.enter_context(calling(remote))
         calls.wait_for(20)
@@ -286,7 +286,7 @@ def test_a_new_authority_takes_over_under_load_without_a_failed_call(monkeypatch
                 calls.wait_for(calls.made + 20)
             # A server that is started anew, as Pods are.
             other = stack.enter_context(serving("hello", server.directory))
-            fresh = Remote("f", "f", client.directory, where=at(other))
+            fresh = Remote("f", "f", client.directory, resolve=at(other))
             assert said(fresh) == "hello"
             fresh.close()
         calls.over.set()
@@ -314,14 +314,14 @@ def shown_at(port, authority):
 def test_a_certificate_that_is_lost_for_a_moment_does_no_harm(authority, client_files):
     with files(authority.issue(FOR_SERVERS, NAME)) as server, serving("hello", server.directory) as port:
         os.unlink(os.path.join(server.directory, "tls.crt"))
-        remote = Remote("f", "f", client_files.directory, where=at(port))
+        remote = Remote("f", "f", client_files.directory, resolve=at(port))
         assert said(remote) == "hello"
         remote.close()
 
 
 def test_a_call_waits_for_a_function_that_is_not_there_yet(server_files, client_files):
     port = free_port()
-    remote = Remote("f", "f", client_files.directory, where=at(port))
+    remote = Remote("f", "f", client_files.directory, resolve=at(port))
     heard = []
     waiting = threading.Thread(target=lambda: heard.append(said(remote, 20.0)))
     waiting.start()
@@ -335,7 +335,7 @@ def test_a_call_waits_for_a_function_that_is_not_there_yet(server_files, client_
 def test_a_call_that_waits_is_made_where_the_function_is_by_then(server_files, client_files):
     """Its Pod may be replaced by one with another address while it cannot be reached."""
     places = [NOWHERE]
-    remote = Remote("f", "f", client_files.directory, where=lambda: places[-1])
+    remote = Remote("f", "f", client_files.directory, resolve=lambda: places[-1])
     heard = []
     waiting = threading.Thread(target=lambda: heard.append(said(remote, 20.0)))
     waiting.start()
@@ -350,7 +350,7 @@ def test_a_call_that_waits_is_made_where_the_function_is_by_then(server_files, c
 
 
 def test_a_function_that_is_nowhere_is_told_in_time(client_files):
-    remote = Remote("f", "dns:///fn.home:9443", client_files.directory, where=lambda: NOWHERE)
+    remote = Remote("f", "dns:///fn.home:9443", client_files.directory, resolve=lambda: NOWHERE)
     with pytest.raises(FunctionUnavailable, match=r"no replica of dns:///fn.home:9443 is ready"):
         said(remote, 0.3)
 
@@ -366,7 +366,7 @@ def test_a_call_that_a_replica_may_have_seen_is_not_made_again(server_files, cli
     server = grpc.server(futures.ThreadPoolExecutor(2), handlers=[Methods({V1: die})])
     port = server.add_secure_port("127.0.0.1:0", server_credentials(server_files.directory))
     server.start()
-    remote = Remote("f", "f", client_files.directory, where=at(port))
+    remote = Remote("f", "f", client_files.directory, resolve=at(port))
     with pytest.raises(FunctionUnavailable, match="I saw it"):
         said(remote, 3.0)
     assert len(calls) == 1
@@ -376,7 +376,7 @@ def test_a_call_that_a_replica_may_have_seen_is_not_made_again(server_files, cli
 
 def test_closing_waits_for_nobody_and_cuts_nobody_off(server_files, client_files):
     with serving("slow", server_files.directory, delay=0.4) as port:
-        remote = Remote("f", "f", client_files.directory, where=at(port))
+        remote = Remote("f", "f", client_files.directory, resolve=at(port))
         heard = []
         calling = threading.Thread(target=lambda: heard.append(said(remote)))
         calling.start()
@@ -387,6 +387,6 @@ def test_closing_waits_for_nobody_and_cuts_nobody_off(server_files, client_files
 
 
 def test_files_that_are_not_there_are_told(tmp_path):
-    remote = Remote("f", "f", str(tmp_path), where=at(1))
+    remote = Remote("f", "f", str(tmp_path), resolve=at(1))
     with pytest.raises(FunctionUnavailable, match=r"cannot load certificates: open .*ca\.crt"):
         said(remote)

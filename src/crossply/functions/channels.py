@@ -1,8 +1,8 @@
-"""Open connections to a function, made anew when its addresses or our certificates change.
+"""gRPC channels to a function, replaced when its addresses or our certificates change.
 
-Calls that are under way end on the line that they began on, which is closed after the last of them. gRPC
-spreads calls over all addresses of a name, in turn, and connects anew by itself where a connection breaks. A
-call is sent again only where gRPC knows that nobody has seen it.
+A call ends on the channel that it started on, which is closed after its last call. gRPC spreads calls over
+all addresses of a name in turn, and reconnects by itself. A call is sent again only if gRPC knows that it did
+not reach the function.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _OPTIONS = (
     # Where a replica is lost, ask for the addresses of the others; not half a minute later.
     ("grpc.dns_min_time_between_resolutions_ms", 1000),
 )
-_LOOK_SECONDS = 1.0
-"""Certificates are looked at so often, while calls are made."""
+_CHECK_SECONDS = 1.0
+"""How often certificates are checked for changes, while calls are made."""
 _FILES = ("ca.crt", "tls.crt", "tls.key")
 
 
@@ -48,79 +48,78 @@ class Address(NamedTuple):
 
 
 NOWHERE = Address("")
-"""Nobody who could be called is known at the moment."""
+"""No address is known at the moment."""
 
 
 class Channel:
-    """An open channel, and how to send on it in each version of the protocol."""
+    """An open gRPC channel, with the methods of each version of the protocol."""
 
-    __slots__ = ("calls", "channel", "send", "send_beta", "shown")
+    __slots__ = ("calls", "channel", "key", "send", "send_beta")
 
-    def __init__(self, channel: grpc.Channel, shown: object) -> None:
+    def __init__(self, channel: grpc.Channel, key: object) -> None:
         same: Any = None  # the messages are bytes already
         self.channel = channel
         self.send: Callable[..., bytes] = channel.unary_unary(METHOD, same, same)
         self.send_beta: Callable[..., bytes] = channel.unary_unary(BETA_METHOD, same, same)
-        self.shown = shown
+        self.key = key
         """The address and the certificates that it was opened with."""
         self.calls = 0
 
 
 class ChannelPool:
-    """The newest line to one function, and older ones as long as somebody is on them."""
+    """The newest channel to one function, and older ones while they have calls."""
 
-    __slots__ = ("_certificates", "_line", "_lock", "_looked", "_max_reply", "_seen", "_where")
+    __slots__ = ("_certificates", "_checked_at", "_current", "_lock", "_max_reply", "_resolve", "_state")
 
     def __init__(self, resolve: Callable[[], Address], certificates: str | None, max_reply: int) -> None:
-        self._where = resolve
+        self._resolve = resolve
         self._certificates = certificates
         self._max_reply = max_reply
         self._lock = threading.Lock()
-        self._line: Channel | None = None
-        self._looked = float("-inf")
-        self._seen: tuple[int, ...] = ()
+        self._current: Channel | None = None
+        self._checked_at = float("-inf")
+        self._state: tuple[int, ...] = ()
 
     def take(self) -> Channel:
-        """The line for one call; to be given back."""
+        """The channel for one call; the caller must `release` it."""
         with self._lock:
-            key = (self._where(), self._look())
-            before, line = self._line, self._line
-            if line is None or line.shown != key:
-                line = self._line = Channel(self._open(key[0]), key)
-            line.calls += 1
-            idle = before is not None and before is not line and not before.calls
+            key = (self._resolve(), self._certificate_state())
+            before, channel = self._current, self._current
+            if channel is None or channel.key != key:
+                channel = self._current = Channel(self._open(key[0]), key)
+            channel.calls += 1
+            idle = before is not None and before is not channel and not before.calls
         if before is not None and idle:
             before.channel.close()
-        return line
+        return channel
 
-    def give_back(self, line: Channel) -> None:
-        """The call has ended."""
+    def release(self, channel: Channel) -> None:
         with self._lock:
-            line.calls -= 1
-            over = not line.calls and line is not self._line
+            channel.calls -= 1
+            over = not channel.calls and channel is not self._current
         if over:
-            line.channel.close()
+            channel.channel.close()
 
     def close(self) -> None:
-        """Hang up, once nobody is on the line."""
+        """Close the channel after its last call."""
         with self._lock:
-            line, self._line = self._line, None
-            idle = line is not None and not line.calls
-        if line is not None and idle:
-            line.channel.close()
+            channel, self._current = self._current, None
+            idle = channel is not None and not channel.calls
+        if channel is not None and idle:
+            channel.channel.close()
 
-    def _look(self) -> tuple[int, ...]:
-        """What tells these certificates from the next ones."""
-        if self._certificates is None or time.monotonic() - self._looked < _LOOK_SECONDS:
-            return self._seen
-        self._looked = time.monotonic()
+    def _certificate_state(self) -> tuple[int, ...]:
+        """Changes when the certificates are replaced."""
+        if self._certificates is None or time.monotonic() - self._checked_at < _CHECK_SECONDS:
+            return self._state
+        self._checked_at = time.monotonic()
         try:
             files = [os.stat(os.path.join(self._certificates, name)) for name in _FILES]
         except OSError:
-            # What cannot be read is told when it has to be.
-            return self._seen
-        self._seen = tuple(number for file in files for number in (file.st_mtime_ns, file.st_ino))
-        return self._seen
+            # Reported when the certificates are used.
+            return self._state
+        self._state = tuple(number for file in files for number in (file.st_mtime_ns, file.st_ino))
+        return self._state
 
     def _open(self, address: Address) -> grpc.Channel:
         silence_grpc()
@@ -130,7 +129,7 @@ class ChannelPool:
         if address.target.startswith(_LOOPBACK):
             # gRPC would send even local calls through the proxy that the environment names.
             options.append(("grpc.enable_http_proxy", 0))
-        # What is behind a unix socket is on this machine; the path is nobody's name.
+        # A unix socket is on this machine; its path is no host name.
         authority = address.authority or ("localhost" if address.target.startswith("unix:") else "")
         if authority:
             options.append(("grpc.ssl_target_name_override", authority))

@@ -1,6 +1,6 @@
-"""What can go wrong when a function is called, whichever way it is run.
+"""The errors of function calls, however the function is run.
 
-The sentences are those that Crossplane and gRPC for Go use, since people search for them; the hints are ours.
+Messages are those of Crossplane and gRPC for Go, since people search for them; the hints are ours.
 """
 
 from __future__ import annotations
@@ -14,7 +14,16 @@ class FunctionError(CrossplyError):
     code = "CP-310"
     hint = "look at the function's own log"
     grpc_code = "Unknown"
-    """What gRPC calls it, in Go's spelling."""
+    """The gRPC status code, in Go's spelling."""
+
+    def __init__(
+        self, message: str, *, place: str = "", hint: str = "", function: str = "", grpc_code: str = ""
+    ) -> None:
+        super().__init__(message, place=place, hint=hint)
+        self.function = function
+        """The Function that the message names; empty where it names none."""
+        if grpc_code:
+            self.grpc_code = grpc_code
 
 
 class FunctionUnavailable(FunctionError):

@@ -1,4 +1,4 @@
-"""Calling a function in a container that is started here, without a daemon.
+"""Calls a function in a container on this machine, without a daemon.
 
 Most functions serve gRPC for as long as they run. One whose image says so runs to completion instead, once
 for each call: it reads a RunFunctionRequest in JSON on stdin and writes a RunFunctionResponse on stdout.
@@ -15,7 +15,7 @@ from crossply.containers.image_store import StoredImage
 from crossply.containers.served_container import ServedContainer
 from crossply.containers.settings import Settings
 from crossply.errors import CrossplyError
-from crossply.functions.failures import FunctionUnavailable
+from crossply.functions.failures import FunctionError, FunctionUnavailable
 from crossply.functions.image_runs import completed
 from crossply.functions.json_messages import read_answer, write_request
 from crossply.functions.remote import Remote
@@ -49,13 +49,14 @@ class InContainer:
         self._lock = threading.Lock()
 
     def __call__(self, request: Request, timeout: float) -> Response:
-        """Call the function, getting its image and starting its container if need be."""
+        """Call the function; pulls its image and starts its container first if necessary."""
         deadline = time.monotonic() + timeout
         try:
             return self._open(timeout)(request, max(deadline - time.monotonic(), 0.001))
         except CrossplyError as problem:
-            context = f'cannot run Function "{self._name}"'
-            raise (problem if str(problem).startswith(context) else problem.within(context)) from None
+            if isinstance(problem, FunctionError) and problem.function:
+                raise
+            raise problem.within(f'cannot run Function "{self._name}"') from None
 
     def warm(self) -> None:
         """Start the container in the background, before the first call; its image must be here."""
@@ -78,26 +79,26 @@ class InContainer:
 
     def _opened(self, image: StoredImage) -> Runner:
         if self._to_completion or runs_to_completion(image):
-            return _Completed(self._name, image, self._settings)
+            return _RunToCompletion(self._name, image, self._settings)
         return _Served(self._name, image, _serving(self._settings), self._certificates)
 
 
 def _serving(settings: Settings) -> Settings:
-    """How a function is told to serve without certificates, where it has none."""
+    """Settings with `--insecure` for a function that has no certificates."""
     if settings.tls_certificates or settings.arguments is not None:
         return settings
     return settings._replace(arguments=("--insecure",))
 
 
 def runs_to_completion(image: StoredImage) -> bool:
-    """Whether an image says that it is run once for each call."""
+    """Whether the label of an image says that it is run once for each call."""
     inner = image.config.get("config")
     labels = inner.get("Labels") if isinstance(inner, dict) else None
     return isinstance(labels, dict) and labels.get(LABEL) == RUNS_TO_COMPLETION
 
 
-class _Completed:
-    """A function that ends with its answer."""
+class _RunToCompletion:
+    """Runs a container for each call."""
 
     __slots__ = ("_image", "_name", "_settings")
 
@@ -112,7 +113,7 @@ class _Completed:
         return read_answer(completed(self._image, sent, settings), sent, self._name)
 
     def close(self) -> None:
-        """Nothing is left of a call."""
+        """Nothing stays open between calls."""
 
 
 class _Served:
@@ -148,7 +149,7 @@ class _Served:
         self._container.close()
 
     def _at(self, target: str) -> Remote:
-        """The line to where the container listens; a container that was started anew may listen elsewhere."""
+        """The client of a target; a container that was restarted may listen elsewhere."""
         with self._lock:
             before = self._remote
             if before is not None and before[0] == target:

@@ -1,7 +1,7 @@
-"""Calling a function over gRPC at an address where it already runs.
+"""Calls a function over gRPC at an address.
 
-The message is bytes before gRPC sees it (`compose.wire`), so nothing is encoded twice and the same bytes can
-be sent again as v1beta1 to a function that does not know v1.
+The message is encoded before gRPC gets it (`compose.wire`), so nothing is encoded twice, and the same bytes
+can be sent again as v1beta1 to a function that does not know v1.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ _PAUSE = 0.05
 _NO_CONNECTION = re.compile(
     "(?i)failed to connect|connections to all backends failing|dns resolution|empty address list"
 ).match
-"""What gRPC says where it had nobody to send a call to."""
+"""Matches what gRPC says when it had no connection to send a call on; it has no code for that."""
 
 
 class _NotSent(Exception):
-    """A call that nobody can have seen, so that it may be made again."""
+    """A call that cannot have reached the function, so that it may be repeated."""
 
     def __init__(self, why: FunctionError) -> None:
         super().__init__(str(why))
@@ -53,7 +53,7 @@ class _NotSent(Exception):
 class Remote:
     """A function behind gRPC: plaintext, or mutual TLS where a directory of certificates is given."""
 
-    __slots__ = ("_certificates", "_instead", "_lines", "_name", "_target", "_wait_for_ready", "_where")
+    __slots__ = ("_certificates", "_channels", "_instead", "_name", "_resolve", "_target", "_wait_for_ready")
 
     def __init__(
         self,
@@ -66,24 +66,24 @@ class Remote:
         wait_for_ready: bool = True,
         instead: str = "",
     ) -> None:
-        """`where` says what the target stands for at the moment, where gRPC cannot find that out itself.
+        """`resolve` returns the current addresses of the target; None to let gRPC resolve it.
 
-        Without `wait_for_ready` a call fails at once where nobody listens. `instead` is what a user can do
-        where the function cannot be reached.
+        Without `wait_for_ready` a call fails at once if nothing listens. `instead` is a hint for users if the
+        function cannot be reached.
         """
         self._name = name
         self._wait_for_ready = wait_for_ready
         self._instead = instead
         self._target = target
         self._certificates = certificates
-        self._where = resolve
-        self._lines = ChannelPool(resolve or (lambda: Address(target)), certificates, max_reply)
+        self._resolve = resolve
+        self._channels = ChannelPool(resolve or (lambda: Address(target)), certificates, max_reply)
 
     def __call__(self, request: Request, timeout: float) -> Response:
-        """Send the request, waiting for the function to come up if need be."""
+        """Send the request; waits for the function to accept connections, within the timeout."""
         encoded = encode_request(request)
-        if self._where is not None:
-            data = self._seek(encoded, timeout)
+        if self._resolve is not None:
+            data = self._send_to_replica(encoded, timeout)
         elif self._wait_for_ready:
             data = self._send(encoded, timeout)
         else:
@@ -91,40 +91,41 @@ class Remote:
         try:
             return decode_response(data)
         except WireError as damage:
-            raise FunctionReplyDamaged(f'cannot run Function "{self._name}": {damage}') from None
+            message = f'cannot run Function "{self._name}": {damage}'
+            raise FunctionReplyDamaged(message, function=self._name) from None
 
     def ready(self, within: float) -> bool:
-        """Tell whether the function accepts calls within so many seconds."""
+        """Whether the function accepts calls within so many seconds."""
         deadline = time.monotonic() + within
-        while self._where is not None and self._where() == NOWHERE:
+        while self._resolve is not None and self._resolve() == NOWHERE:
             if time.monotonic() > deadline:
                 return False
             time.sleep(_PAUSE)
-        line = self._lines.take()
+        channel = self._channels.take()
         import grpc
 
-        waiting = grpc.channel_ready_future(line.channel)
+        waiting = grpc.channel_ready_future(channel.channel)
         try:
             waiting.result(timeout=max(deadline - time.monotonic(), 0.0))
         except grpc.FutureTimeoutError:
             waiting.cancel()
             return False
         finally:
-            self._lines.give_back(line)
+            self._channels.release(channel)
         return True
 
     def close(self) -> None:
-        """Hang up, after the calls that are under way."""
-        self._lines.close()
+        """Close the connection after the calls in flight."""
+        self._channels.close()
 
-    def _seek(self, data: bytes, timeout: float) -> bytes:
-        """Send to where the function is, which may be elsewhere by the time that it can be reached."""
+    def _send_to_replica(self, data: bytes, timeout: float) -> bytes:
+        """Send to a current address of the function; resolves it again until one can be reached."""
         deadline = time.monotonic() + timeout
         while True:
             left = deadline - time.monotonic()
             try:
-                if self._where is not None and self._where() == NOWHERE:
-                    raise _NotSent(FunctionUnavailable(self._nobody(), hint=f"does {self._expected()}?"))
+                if self._resolve is not None and self._resolve() == NOWHERE:
+                    raise _NotSent(self._not_ready())
                 return self._send(data, max(left, 0.001), wait=False)
             except _NotSent as problem:
                 if left < _PAUSE:
@@ -132,35 +133,36 @@ class Remote:
             time.sleep(_PAUSE)
 
     def _send_now(self, data: bytes, timeout: float) -> bytes:
-        """Send to somebody who listens already."""
+        """Send without waiting for a connection."""
         try:
             return self._send(data, timeout, wait=False)
         except _NotSent as problem:
             raise problem.why from None
 
-    def _nobody(self) -> str:
+    def _not_ready(self) -> FunctionUnavailable:
         detail = f"no replica of {self._target} is ready"
-        return f'cannot run Function "{self._name}": rpc error: code = Unavailable desc = {detail}'
+        message = f'cannot run Function "{self._name}": rpc error: code = Unavailable desc = {detail}'
+        return FunctionUnavailable(message, hint=f"does {self._expected()}?", function=self._name)
 
     def _send(self, data: bytes, timeout: float, wait: bool = True) -> bytes:
-        """Send on the line of now; with `wait`, until there is a connection."""
-        line = self._lines.take()
+        """Send on the current channel; with `wait`, wait for a connection."""
+        channel = self._channels.take()
         try:
-            return self._exchange(line, data, timeout, wait)
+            return self._exchange(channel, data, timeout, wait)
         finally:
-            self._lines.give_back(line)
+            self._channels.release(channel)
 
-    def _exchange(self, line: Channel, data: bytes, timeout: float, wait: bool) -> bytes:
+    def _exchange(self, channel: Channel, data: bytes, timeout: float, wait: bool) -> bytes:
         import grpc
 
         headers = call_headers()
         try:
-            return line.send(data, timeout=timeout, wait_for_ready=wait, metadata=headers)
+            return channel.send(data, timeout=timeout, wait_for_ready=wait, metadata=headers)
         except grpc.RpcError as problem:
             if _code(problem) != "UNIMPLEMENTED":
                 raise self._failure_of(problem, wait) from None
         try:
-            return line.send_beta(data, timeout=timeout, wait_for_ready=wait, metadata=headers)
+            return channel.send_beta(data, timeout=timeout, wait_for_ready=wait, metadata=headers)
         except grpc.RpcError as problem:
             raise self._failure_of(problem, wait) from None
 
@@ -170,25 +172,22 @@ class Remote:
         return _NotSent(failure) if never_sent else failure
 
     def _failure(self, problem: Any) -> FunctionError:
-        """The error in the words of gRPC for Go."""
+        """The error with the message of gRPC for Go."""
         name = _code(problem)
-        detail = _in_go_words(name, problem.details() or "")
+        detail = _go_message(name, problem.details() or "")
         code = "".join(word.capitalize() for word in name.split("_")).replace("Cancelled", "Canceled")
         text = f'cannot run Function "{self._name}": rpc error: code = {code} desc = {detail}'
-        error = self._error(name, detail, text)
-        error.grpc_code = code
-        return error
+        kind, hint = self._kind_of(name, detail)
+        return kind(text, hint=hint, function=self._name, grpc_code=code)
 
-    def _error(self, name: str, detail: str, text: str) -> FunctionError:
+    def _kind_of(self, name: str, detail: str) -> tuple[type[FunctionError], str]:
         if name == "DEADLINE_EXCEEDED":
-            return FunctionTimedOut(text, hint=f"{FunctionTimedOut.hint}; {self._advice()}")
+            return FunctionTimedOut, f"{FunctionTimedOut.hint}; {self._advice()}"
         if name == "UNAVAILABLE":
-            return FunctionUnavailable(text, hint=self._advice())
-        return (
-            FunctionReplyTooLarge(text)
-            if "received message larger than max" in detail
-            else FunctionError(text)
-        )
+            return FunctionUnavailable, self._advice()
+        # gRPC has the same code for this as for a rate limit: only its text tells them apart.
+        too_large = "received message larger than max" in detail
+        return (FunctionReplyTooLarge if too_large else FunctionError), ""
 
     def _expected(self) -> str:
         security = (
@@ -206,7 +205,7 @@ def _code(problem: Any) -> str:
     return name
 
 
-def _in_go_words(code: str, details: str) -> str:
+def _go_message(code: str, details: str) -> str:
     if code == "DEADLINE_EXCEEDED":
         return "context deadline exceeded"
     if "eceived message larger than max" in details:
