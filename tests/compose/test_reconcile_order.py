@@ -18,7 +18,6 @@ from crossply.compose.effects import (
     Diagnose,
     Diagnosis,
     FetchRecipe,
-    FollowDependencies,
     IsNamespaced,
     Observation,
     Observe,
@@ -29,6 +28,7 @@ from crossply.compose.effects import (
     SelectComposition,
     SelectRevision,
     ServesWatchedRefs,
+    WatchDependencies,
     WriteStatus,
 )
 from crossply.compose.errors import ComposeError, SelectionError
@@ -108,7 +108,7 @@ class Cluster:
             DeleteComposed: self._delete,
             ApplyComposed: self._apply,
             PublishDetails: lambda _: self._note("publish details"),
-            FollowDependencies: lambda _: self._note("follow dependencies"),
+            WatchDependencies: lambda _: self._note("follow dependencies"),
             WriteStatus: self._write_status,
             RemoveFinalizer: lambda _: self._note("remove finalizer"),
             Diagnose: lambda effect: Diagnosis(effect.problem, self.xr),

@@ -6,9 +6,9 @@ import pytest
 
 from crossply.control.claims.sync import (
     claim_status,
-    claim_wish,
-    composite_wish,
     conditions_for_claim,
+    desired_claim,
+    desired_composite,
     difference,
     is_ready,
     owner_elsewhere,
@@ -42,7 +42,7 @@ REF = {"apiVersion": "example.org/v1", "kind": "Db", "namespace": "team", "name"
 
 
 def wished(given, xr=None, enforced=False):
-    return composite_wish(given, xr, TYPE, NAME, enforced=enforced)
+    return desired_composite(given, xr, TYPE, NAME, enforced=enforced)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_the_external_name_of_the_composite_resource_wins_both_ways():
     key = "crossplane.io/external-name"
     given, xr = claim(annotations={key: "old", "note": "n"}), composite(annotations={key: "new"})
     assert wished(given, xr)["metadata"]["annotations"] == {key: "new", "note": "n"}
-    back = claim_wish(given, xr, TYPE, NAME, enforced=False)
+    back = desired_claim(given, xr, TYPE, NAME, enforced=False)
     assert back["metadata"]["annotations"] == {key: "new", "note": "n"}
 
 
@@ -183,19 +183,19 @@ def test_the_external_name_of_the_composite_resource_wins_both_ways():
     ],
 )
 def test_the_claim_learns_what_was_decided(given, xr, enforced, expected):
-    back = claim_wish(claim(given), composite(xr), TYPE, NAME, enforced=enforced)
+    back = desired_claim(claim(given), composite(xr), TYPE, NAME, enforced=enforced)
     bound = {"resourceRef": {"apiVersion": "example.org/v1", "kind": "XDb", "name": NAME}}
     assert back["spec"] == {**bound, **expected}
 
 
 def test_a_new_claim_is_written_once_and_a_settled_one_never():
     given = claim(finalizers=["theirs"])
-    wish = claim_wish(given, None, TYPE, NAME, enforced=False)
+    wish = desired_claim(given, None, TYPE, NAME, enforced=False)
     assert difference(wish, given) == {
         "metadata": {"finalizers": ["theirs", "finalizer.apiextensions.crossplane.io"]},
         "spec": {"resourceRef": {"apiVersion": "example.org/v1", "kind": "XDb", "name": NAME}},
     }
-    again = claim_wish(wish, composite({"claimRef": REF}), TYPE, NAME, enforced=False)
+    again = desired_claim(wish, composite({"claimRef": REF}), TYPE, NAME, enforced=False)
     assert difference(again, wish) == {}
 
 

@@ -6,8 +6,8 @@ from crossply.control.claims.sync import (
     CLAIM,
     REQUIREMENT,
     claim_reference,
-    claim_wish,
-    composite_wish,
+    desired_claim,
+    desired_composite,
     is_retained,
     owner_elsewhere,
     referenced_name,
@@ -36,7 +36,7 @@ def sql(**infrastructure):
 
 
 def wished(given, xr=None):
-    return composite_wish(given, xr, TYPE, NAME, enforced=False, binding=REQUIREMENT)["spec"]
+    return desired_composite(given, xr, TYPE, NAME, enforced=False, binding=REQUIREMENT)["spec"]
 
 
 def test_fields_of_users_are_handed_down_whatever_they_are_called():
@@ -56,7 +56,7 @@ def test_what_concerns_only_the_requirement_is_kept_back():
 
 
 def test_a_requirement_without_any_of_our_fields_is_bound_too():
-    bound = claim_wish(requirement(size=3), None, TYPE, NAME, enforced=False, binding=REQUIREMENT)
+    bound = desired_claim(requirement(size=3), None, TYPE, NAME, enforced=False, binding=REQUIREMENT)
     assert bound["spec"] == {
         "size": 3,
         "infrastructure": {"resourceRef": {"apiVersion": TYPE[0], "kind": TYPE[1], "name": NAME}},
@@ -67,7 +67,7 @@ def test_a_requirement_without_any_of_our_fields_is_bound_too():
 
 def test_the_composition_that_was_chosen_comes_back():
     xr = sql(compositionRef={"name": "comp"})
-    bound = claim_wish(requirement(SELECTOR), xr, TYPE, NAME, enforced=False, binding=REQUIREMENT)
+    bound = desired_claim(requirement(SELECTOR), xr, TYPE, NAME, enforced=False, binding=REQUIREMENT)
     assert bound["spec"]["infrastructure"]["compositionRef"] == {"name": "comp"}
 
 

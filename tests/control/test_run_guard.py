@@ -40,10 +40,10 @@ async def test_a_run_ends_when_its_object_is_deleted(client, ns, finalizers) -> 
                 await asyncio.sleep(0.01)
         with pytest.raises(Conflict):
             guard.check()
-        assert guard.is_gone() is (not finalizers)
+        assert guard.is_deleted() is (not finalizers)
 
 
 async def test_an_object_that_was_never_in_the_cache_is_not_gone(client) -> None:
     guard = RunGuard(Informer(client, CONFIG_MAP), config_map("planned", "ns"))
     guard.check()
-    assert not guard.is_gone()
+    assert not guard.is_deleted()

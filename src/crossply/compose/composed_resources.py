@@ -97,11 +97,11 @@ def _check_namespace(
     if namespace == home:
         return
     if namespace:
-        told = (
+        message = (
             f'cannot create composed resource "{name}" in namespace "{namespace}", '
             f'using XR namespace "{home}" instead'
         )
-        events.append(Event(WARNING, NAMESPACE_OVERRIDDEN, told))
+        events.append(Event(WARNING, NAMESPACE_OVERRIDDEN, message))
         return
     kind = text_in(obj, "kind")
     key = (text_in(obj, "apiVersion"), kind)
@@ -156,7 +156,7 @@ def _with_owner(name: str, metadata: Object, owner: Owner) -> list[Any]:
     references = metadata.get("ownerReferences")
     if type(references) is not list or not references:
         return [owner.reference]
-    kept = []
+    others = []
     for reference in references:
         if type(reference) is not dict or reference.get("uid") == owner.uid:
             continue
@@ -166,8 +166,8 @@ def _with_owner(name: str, metadata: Object, owner: Owner) -> list[Any]:
                 f"{text_in(metadata, 'name')} is already controlled by {text_in(reference, 'kind')} "
                 f"{text_in(reference, 'name')} (UID {text_in(reference, 'uid')})"
             )
-        kept.append(reference)
-    return [*kept, owner.reference]
+        others.append(reference)
+    return [*others, owner.reference]
 
 
 def _check_name(name: str, obj: Object, metadata: Object) -> None:

@@ -39,8 +39,8 @@ class Report(NamedTuple):
 def report_success(composed: Iterable[Composed], refused: Collection[str], ready: bool | None) -> Report:
     """The end of a reconcile that went through. `ready` is what functions said, which beats our own view."""
     resources = tuple(composed)
-    invalid = tuple(_event(each.name, "valid") for each in resources if each.name in refused)
-    unready = [each.name for each in resources if not each.ready]
+    invalid = tuple(_event(resource.name, "valid") for resource in resources if resource.name in refused)
+    unready = [resource.name for resource in resources if not resource.ready]
     synced = failed(f"Unsynced resources: {first_few(refused)}") if refused else SYNCED
     available = AVAILABLE
     if unready:

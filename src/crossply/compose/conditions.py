@@ -35,10 +35,10 @@ def failed(message: str) -> StatusCondition:
 
 def read_conditions(status: Any) -> list[Object]:
     """The conditions of a status, in their order, reduced to the fields that conditions have."""
-    found = status.get("conditions") if type(status) is dict else None
-    if type(found) is not list:
+    conditions = status.get("conditions") if type(status) is dict else None
+    if type(conditions) is not list:
         return []
-    return [_normal(entry) for entry in found if type(entry) is dict]
+    return [_normal(entry) for entry in conditions if type(entry) is dict]
 
 
 def _normal(entry: Object) -> Object:

@@ -36,15 +36,15 @@ def _is_readable(composition: Composition) -> bool:
 
 def _providers(composition: Composition) -> dict[str, list[str]]:
     """The names of the resources that provide each detail, once for every time they do."""
-    found: dict[str, list[str]] = {}
+    providers: dict[str, list[str]] = {}
     templates = (composition.steps[0].input or {}).get("resources") or ()
     for index, template in enumerate(templates):
         details = template.get("connectionDetails")
         for detail in details if isinstance(details, list) else ():
             if isinstance(detail, dict):
                 name = detail.get("name") or detail.get("fromConnectionSecretKey")
-                found.setdefault(str(name), []).append(template.get("name") or f"resource-{index}")
-    return found
+                providers.setdefault(str(name), []).append(template.get("name") or f"resource-{index}")
+    return providers
 
 
 def _problem(key: str, providers: list[str]) -> list[str]:

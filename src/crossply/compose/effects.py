@@ -169,7 +169,7 @@ class PublishDetails(NamedTuple):
     details: Mapping[str, bytes]
 
 
-class FollowDependencies(NamedTuple):
+class WatchDependencies(NamedTuple):
     """Have the composite resource reconciled again when anything changes that this reconcile read."""
 
     xr: Object
@@ -229,7 +229,7 @@ Effect = (
     | DeleteComposed
     | ApplyComposed
     | PublishDetails
-    | FollowDependencies
+    | WatchDependencies
     | WriteStatus
     | RemoveFinalizer
     | Diagnose

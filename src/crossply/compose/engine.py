@@ -63,16 +63,16 @@ class Outcome(NamedTuple):
     """The resources that functions want watched, without doubles and in a fixed order."""
 
 
-def compose(job: Job, told: PipelineReport) -> Effects[Outcome]:
+def compose(job: Job, report: PipelineReport) -> Effects[Outcome]:
     """Run the pipeline and decide. `told` keeps what functions said, also when the run fails."""
     xr = job.composite.object
     owner = owner_from(xr)
     state = as_state(job.composite, job.connection_details, job.observed)
     finished = yield from run_pipeline(
-        job.recipe.steps, state, job.context, told, capabilities=job.capabilities
+        job.recipe.steps, state, job.context, report, capabilities=job.capabilities
     )
     desired = finished.desired
-    composed = yield from build_composed(desired.resources, job.observed, owner, told.events)
+    composed = yield from build_composed(desired.resources, job.observed, owner, report.events)
     composite = desired.composite or Resource({})
     return Outcome(
         composed=composed,
@@ -82,14 +82,14 @@ def compose(job: Job, told: PipelineReport) -> Effects[Outcome]:
         composite_ready={READY_TRUE: True, READY_FALSE: False}.get(composite.ready),
         connection_details=composite.connection_details,
         context=finished.context,
-        ttl=told.ttl,
-        events=tuple(told.events),
-        conditions=tuple(told.conditions),
-        requirements=told.requirements,
-        watched=_watched(told.requirements),
+        ttl=report.ttl,
+        events=tuple(report.events),
+        conditions=tuple(report.conditions),
+        requirements=report.requirements,
+        watched=_watched(report.requirements),
     )
 
 
 def _watched(requirements: Mapping[str, Requirements]) -> tuple[ResourceRef, ...]:
-    refs = {ref for asked in requirements.values() for ref in asked.watch_resources}
+    refs = {ref for required in requirements.values() for ref in required.watch_resources}
     return tuple(sorted(refs, key=lambda ref: [field or "" for field in ref]))

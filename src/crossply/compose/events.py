@@ -54,8 +54,8 @@ def event_from(result: Result, step: str) -> Event:
     """What a function's result says on the composite resource and, where asked, on its claim."""
     reason = result.reason or COMPOSE
     if result.severity == SEVERITY_UNSPECIFIED:
-        told = f'Pipeline step "{step}" returned a result of unknown severity (assuming warning): '
-        return Event(WARNING, reason, told + result.message)
+        prefix = f'Pipeline step "{step}" returned a result of unknown severity (assuming warning): '
+        return Event(WARNING, reason, prefix + result.message)
     kind = NORMAL if result.severity == SEVERITY_NORMAL else WARNING
     claim = result.message if result.target == TARGET_COMPOSITE_AND_CLAIM else None
     return Event(kind, reason, f'Pipeline step "{step}": {result.message}', claim)

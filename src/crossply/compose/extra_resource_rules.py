@@ -19,9 +19,10 @@ def _allows(rule: ExtraResourceRule, selector: ResourceSelector) -> bool:
     if rule.match_name is not None:
         return selector.match_name is not None and _matches(rule.match_name, selector.match_name)
     if rule.match_labels is not None:
-        asked = selector.match_labels or {}
+        requested = selector.match_labels or {}
         return all(
-            key in asked and _matches(pattern, asked[key]) for key, pattern in rule.match_labels.items()
+            key in requested and _matches(pattern, requested[key])
+            for key, pattern in rule.match_labels.items()
         )
     return True
 

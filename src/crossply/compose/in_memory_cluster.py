@@ -54,8 +54,8 @@ class InMemoryCluster:
         if selector.match_name is not None:
             key = (selector.api_version, selector.kind, selector.namespace or "", selector.match_name)
             return [self._objects[key]] if key in self._objects else []
-        found = [s for s in self._objects.values() if _is_selected(s.object, selector)]
-        return sorted(found, key=lambda s: f"{namespace_of(s.object)}/{name_of(s.object)}")
+        selected = [s for s in self._objects.values() if _is_selected(s.object, selector)]
+        return sorted(selected, key=lambda s: f"{namespace_of(s.object)}/{name_of(s.object)}")
 
     def other_versions(self, selector: ResourceSelector) -> list[str]:
         """The API versions in which there are objects that are selected but for the version of their kind."""

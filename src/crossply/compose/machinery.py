@@ -51,7 +51,7 @@ LEGACY = Machinery(("spec",), publishes=True)
 APPLICATION = Machinery(("spec", "application"), publishes=False, references="composedRefs")
 INFRASTRUCTURE = Machinery(("spec", "infrastructure"), publishes=True, references="composedRefs")
 
-_PLACES = {each.path[1:]: each for each in (MODERN, LEGACY, APPLICATION, INFRASTRUCTURE)}
+_PLACES = {machinery.path[1:]: machinery for machinery in (MODERN, LEGACY, APPLICATION, INFRASTRUCTURE)}
 
 
 def machinery_at(field: str) -> Machinery:

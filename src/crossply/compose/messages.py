@@ -207,9 +207,9 @@ class Request:
             required_schemas=required_schemas,
         )
 
-    def with_input(self, given: Object) -> Request:
+    def with_input(self, input_: Object) -> Request:
         """The same request with an input, as functions see it; the tag stays."""
-        return self._changed(input=given)
+        return self._changed(input=input_)
 
     def _changed(self, **changes: Any) -> Request:
         """The same request but for some fields, with the tag of the first of them."""
@@ -250,8 +250,8 @@ Function = Callable[[Request], Response]
 
 def respond(request: Request, *, ttl: int = 60 * SECOND, **changes: Any) -> Response:
     """An answer that passes on the desired state and the context, unless `changes` says otherwise."""
-    given: dict[str, Any] = {"desired": request.desired, "context": request.context, **changes}
-    return Response(ttl=ttl, tag=request, **given)
+    fields: dict[str, Any] = {"desired": request.desired, "context": request.context, **changes}
+    return Response(ttl=ttl, tag=request, **fields)
 
 
 def fatal(request: Request, message: str, *, ttl: int = 60 * SECOND) -> Response:

@@ -112,8 +112,8 @@ def owner_from(xr: Object) -> Owner:
     """What the composite resource hands down."""
     labels = labels_of(xr)
     prefix = labels.get(COMPOSITE_LABEL, "")
-    given = {COMPOSITE_LABEL: prefix}
+    inherited = {COMPOSITE_LABEL: prefix}
     if labels.get(CLAIM_NAME_LABEL) and labels.get(CLAIM_NAMESPACE_LABEL):
-        given[CLAIM_NAME_LABEL] = labels[CLAIM_NAME_LABEL]
-        given[CLAIM_NAMESPACE_LABEL] = labels[CLAIM_NAMESPACE_LABEL]
-    return Owner(namespace_of(xr), uid_of(xr), prefix, given, owner_reference(xr))
+        inherited[CLAIM_NAME_LABEL] = labels[CLAIM_NAME_LABEL]
+        inherited[CLAIM_NAMESPACE_LABEL] = labels[CLAIM_NAMESPACE_LABEL]
+    return Owner(namespace_of(xr), uid_of(xr), prefix, inherited, owner_reference(xr))

@@ -17,14 +17,14 @@ class Observed(NamedTuple):
     connection_details: Mapping[str, bytes] = {}
 
 
-def observe(found: Iterable[Observed], uid: str) -> dict[str, Observed]:
+def observe(resources: Iterable[Observed], uid: str) -> dict[str, Observed]:
     """The found objects by their name in the pipeline.
 
     What another object controls is left out: it is not ours to see, to change or to delete. What nobody
     controls is kept, so that it can be adopted.
     """
     known = {}
-    for observed in found:
+    for observed in resources:
         obj = observed.snapshot.object
         controller = controller_of(obj)
         if controller is not None and controller.get("uid") != uid:

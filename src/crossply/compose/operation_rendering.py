@@ -46,12 +46,12 @@ class RenderedOperation(NamedTuple):
 class OperationRendering:
     """One run under way. What was told and asked for stays readable when it fails."""
 
-    __slots__ = ("_operation", "_reads", "told")
+    __slots__ = ("_operation", "_reads", "report")
 
     def __init__(self, cluster: InMemoryCluster, call: CallFunction) -> None:
         self._reads = InMemoryReads(cluster, call)
         self._operation: Object = {}
-        self.told = PipelineReport()
+        self.report = PipelineReport()
 
     def run(self, operation: Object, context: Object) -> RenderedOperation:
         """Run the Operation once."""
@@ -62,21 +62,21 @@ class OperationRendering:
         if failures_of(operation) >= parsed.retry_limit:
             return RenderedOperation(at_the_limit(operation, parsed.retry_limit, NOW))
         self._operation = operation = with_status(operation, (RUNNING, VALID_PIPELINE), NOW)
-        operated = drive(operate(parsed, context, self.told), self._reads.handlers)
-        operation = with_outputs(operation, self.told)
-        for wish in operated.wishes:
-            operation = with_applied(operation, wish.object)
+        operated = drive(operate(parsed, context, self.report), self._reads.handlers)
+        operation = with_outputs(operation, self.report)
+        for resource in operated.resources:
+            operation = with_applied(operation, resource.object)
         operation = with_status(operation, (SYNCED, SUCCEEDED), NOW)
-        applied = tuple(wish.object for wish in operated.wishes)
-        return self._rendered(operation, tuple(self.told.events))._replace(
+        applied = tuple(resource.object for resource in operated.resources)
+        return self._rendered(operation, tuple(self.report.events))._replace(
             applied=applied, context=operated.context
         )
 
-    def given_up(self, problem: ComposeError) -> RenderedOperation:
+    def after_failure(self, problem: ComposeError) -> RenderedOperation:
         """What is known of a run that failed."""
-        operation = after_failure(with_outputs(self._operation, self.told), str(problem), NOW)
-        told = Event(WARNING, reason_of(problem), str(problem))
-        return self._rendered(operation, (*self.told.events, told))
+        operation = after_failure(with_outputs(self._operation, self.report), str(problem), NOW)
+        event = Event(WARNING, reason_of(problem), str(problem))
+        return self._rendered(operation, (*self.report.events, event))
 
     def _rendered(self, operation: Object, events: tuple[Event, ...]) -> RenderedOperation:
         return RenderedOperation(

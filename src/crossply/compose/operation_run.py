@@ -21,7 +21,7 @@ from crossply.compose.messages import (
     Result,
 )
 from crossply.compose.metadata import metadata_of, name_of, namespace_of, text_in
-from crossply.compose.pipeline import Manner, PipelineReport, run_pipeline
+from crossply.compose.pipeline import MessageStyle, PipelineReport, run_pipeline
 from crossply.compose.prepared_composition import prepare_steps
 from crossply.kinds.operation import Operation
 from crossply.values import Object
@@ -38,7 +38,7 @@ FAILED = StatusCondition("Succeeded", "False", "PipelineError")
 VALID_PIPELINE = StatusCondition("ValidPipeline", "True", "ValidPipeline")
 
 
-class Wish(NamedTuple):
+class OperationResource(NamedTuple):
     """A resource to apply, and the name that functions know it by."""
 
     name: str
@@ -48,43 +48,46 @@ class Wish(NamedTuple):
 class Operated(NamedTuple):
     """Where the pipeline ended."""
 
-    wishes: tuple[Wish, ...]
+    resources: tuple[OperationResource, ...]
     context: Object | None
 
 
 def operate(
-    operation: Operation, context: Object, told: PipelineReport, capabilities: tuple[int, ...] = CAPABILITIES
+    operation: Operation,
+    context: Object,
+    report: PipelineReport,
+    capabilities: tuple[int, ...] = CAPABILITIES,
 ) -> Effects[Operated]:
     """Run the pipeline. `told` keeps what functions said, also when the run fails."""
     steps = prepare_steps(operation.steps)
-    finished = yield from run_pipeline(steps, NO_STATE, context, told, _MANNER, capabilities)
-    resources = finished.desired.resources
-    wishes = tuple(Wish(name, from_wire(resources[name].object)) for name in sorted(resources))
-    for wish in wishes:
-        _check(wish)
-    return Operated(wishes, finished.context)
+    finished = yield from run_pipeline(steps, NO_STATE, context, report, _STYLE, capabilities)
+    desired = finished.desired.resources
+    resources = tuple(OperationResource(name, from_wire(desired[name].object)) for name in sorted(desired))
+    for resource in resources:
+        _check(resource)
+    return Operated(resources, finished.context)
 
 
 def _event(result: Result, step: str) -> Event:
     """Operations tell all results alike: reasons and targets are for composite resources."""
     if result.severity == SEVERITY_UNSPECIFIED:
-        said = f'Pipeline step "{step}" returned a result of unknown severity (assuming warning): '
-        return Event(WARNING, RUN_STEP, said + result.message)
+        prefix = f'Pipeline step "{step}" returned a result of unknown severity (assuming warning): '
+        return Event(WARNING, RUN_STEP, prefix + result.message)
     kind = NORMAL if result.severity == SEVERITY_NORMAL else WARNING
     return Event(kind, RUN_STEP, f'Pipeline step "{step}": {result.message}')
 
 
-_MANNER = Manner('failed to invoke pipeline step "{}"', "operation", _event)
+_STYLE = MessageStyle('failed to invoke pipeline step "{}"', "operation", _event)
 
 
-def _check(wish: Wish) -> None:
+def _check(resource: OperationResource) -> None:
     """An Operation gives nothing a name: what it applies must have all that identifies it."""
-    missing = [key for key in ("apiVersion", "kind") if not text_in(wish.object, key)]
-    if not name_of(wish.object):
+    missing = [key for key in ("apiVersion", "kind") if not text_in(resource.object, key)]
+    if not name_of(resource.object):
         missing.append("metadata.name")
     if missing:
         raise OperationResourceError(
-            f'cannot apply desired resource "{wish.name}": it has no {" and no ".join(missing)}'
+            f'cannot apply desired resource "{resource.name}": it has no {" and no ".join(missing)}'
         )
 
 
@@ -98,8 +101,8 @@ def reason_of(problem: ComposeError) -> str:
 def is_complete(operation: Object) -> bool:
     """Whether an Operation came to its end, well or not: it never runs again."""
     return any(
-        each["type"] == RUNNING.type and each["status"] in ("True", "False")
-        for each in read_conditions(operation.get("status"))
+        condition["type"] == RUNNING.type and condition["status"] in ("True", "False")
+        for condition in read_conditions(operation.get("status"))
     )
 
 
@@ -121,8 +124,8 @@ def at_the_limit(operation: Object, limit: int, now: str) -> Object:
 def failures_of(operation: Object) -> int:
     """How often it failed so far."""
     status = operation.get("status")
-    found = status.get("failures") if isinstance(status, dict) else 0
-    return found if type(found) is int else 0
+    failures = status.get("failures") if isinstance(status, dict) else 0
+    return failures if type(failures) is int else 0
 
 
 def after_failure(operation: Object, problem: str, now: str, *others: StatusCondition) -> Object:
@@ -131,13 +134,13 @@ def after_failure(operation: Object, problem: str, now: str, *others: StatusCond
     return with_status(operation, (failed(problem), *others), now, failures=failures)
 
 
-def with_outputs(operation: Object, told: PipelineReport) -> Object:
+def with_outputs(operation: Object, report: PipelineReport) -> Object:
     """The Operation with what its steps put out, each under the name of its step."""
-    if not told.outputs:
+    if not report.outputs:
         return operation
     status = operation.get("status") or {}
     outputs = {entry.get("step"): entry for entry in _entries(status, "pipeline")}
-    outputs |= {step: {"step": step, "output": from_wire(out)} for step, out in told.outputs.items()}
+    outputs |= {step: {"step": step, "output": from_wire(out)} for step, out in report.outputs.items()}
     return {**operation, "status": {**status, "pipeline": list(outputs.values())}}
 
 
@@ -157,8 +160,8 @@ def with_applied(operation: Object, applied: Object) -> Object:
 
 def _entries(status: Object, key: str) -> list[Object]:
     """A list of objects in a status, which a file may give in any form."""
-    found = status.get(key)
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+    entries = status.get(key)
+    return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
 
 
 def _place(reference: Object) -> str:

@@ -40,18 +40,18 @@ from crossply.values import Object
 from crossply.values.protobuf_struct import to_wire
 
 
-class Manner(NamedTuple):
+class MessageStyle(NamedTuple):
     """How whoever runs a pipeline speaks of it."""
 
     failed: str
     """Begins the sentence about a step that cannot be run; `{}` is its name."""
-    of_whom: str
+    owner: str
     """Whose step it is, in the other sentences."""
     event: Callable[[Result, str], Event]
     """What a result of a step says."""
 
 
-COMPOSITION = Manner('cannot run Composition pipeline step "{}"', "Composition", event_from)
+COMPOSITION = MessageStyle('cannot run Composition pipeline step "{}"', "Composition", event_from)
 
 
 class PipelineReport:
@@ -85,21 +85,21 @@ def run_pipeline(
     steps: tuple[PreparedStep, ...],
     observed: State,
     context: Object | None,
-    told: PipelineReport,
-    manner: Manner = COMPOSITION,
+    report: PipelineReport,
+    style: MessageStyle = COMPOSITION,
     capabilities: tuple[int, ...] = CAPABILITIES,
 ) -> Effects[Finished]:
     """The desired state after the last step."""
     desired = State()
-    required_before = told.requirements
-    told.requirements = {}
+    required_before = report.requirements
+    report.requirements = {}
     for prepared in steps:
-        request = yield from _request(prepared, observed, desired, context, manner, capabilities)
+        request = yield from _request(prepared, observed, desired, context, style, capabilities)
         before = required_before.get(prepared.step.name)
         if before is not None:
             request = yield from seeded(prepared.step, request, before)
-        response = yield from _call(prepared.step, request, manner)
-        _listen(prepared.step, response, told, manner)
+        response = yield from _call(prepared.step, request, style)
+        _collect_report(prepared.step, response, report, style)
         desired = NO_STATE if response.desired is None else response.desired
         if "" in desired.resources:
             raise StepFailed(
@@ -110,36 +110,36 @@ def run_pipeline(
     return Finished(desired, context)
 
 
-def _call(step: Step, request: Request, manner: Manner) -> Effects[Response]:
+def _call(step: Step, request: Request, style: MessageStyle) -> Effects[Response]:
     try:
         return (yield from call_until_stable(step, request))
     except ComposeError as problem:
-        raise problem.within(manner.failed.format(step.name)) from None
+        raise problem.within(style.failed.format(step.name)) from None
     except CrossplyError as problem:
         # Keep the code of what really happened: its page in the docs is the one that helps.
-        failure = StepNotRun(f"{manner.failed.format(step.name)}: {problem}")
+        failure = StepNotRun(f"{style.failed.format(step.name)}: {problem}")
         failure.code, failure.hint, failure.place = problem.code, problem.hint, problem.place
         raise failure from problem
 
 
-def _listen(step: Step, response: Response, told: PipelineReport, manner: Manner) -> None:
+def _collect_report(step: Step, response: Response, report: PipelineReport, style: MessageStyle) -> None:
     """Take down what the function told, and stop at the first fatal result."""
     if response.requirements is not None:
-        told.requirements = {**told.requirements, step.name: response.requirements}
-    if response.ttl is not None and response.ttl > 0 and (told.ttl == 0 or response.ttl < told.ttl):
-        told.ttl = response.ttl
+        report.requirements = {**report.requirements, step.name: response.requirements}
+    if response.ttl is not None and response.ttl > 0 and (report.ttl == 0 or response.ttl < report.ttl):
+        report.ttl = response.ttl
     for condition in response.conditions:
         if condition.type not in SYSTEM_CONDITIONS:
-            told.conditions.append(condition_from(condition))
+            report.conditions.append(condition_from(condition))
     for result in response.results:
         if result.severity == SEVERITY_FATAL:
             raise StepFailed(
                 f'pipeline step "{step.name}" returned a fatal result: {result.message}',
                 function=step.function,
             )
-        told.events.append(manner.event(result, step.name))
+        report.events.append(style.event(result, step.name))
     if response.output is not None:
-        told.outputs[step.name] = response.output
+        report.outputs[step.name] = response.output
 
 
 def _request(
@@ -147,22 +147,22 @@ def _request(
     observed: State,
     desired: State,
     context: Object | None,
-    manner: Manner,
+    style: MessageStyle,
     capabilities: tuple[int, ...],
 ) -> Effects[Request]:
     step = prepared.step
-    given = prepared.input.view if prepared.input is not None else None
+    step_input = prepared.input.view if prepared.input is not None else None
     if step.input_ref is not None:
-        given = yield from _referenced_input(step, manner)
+        step_input = yield from _referenced_input(step, style)
     if not step.credentials and not step.required_resources and not step.required_schemas:
-        return Request(observed, desired, input=given, context=context, capabilities=capabilities)
-    credentials = yield from _credentials(step, manner)
+        return Request(observed, desired, input=step_input, context=context, capabilities=capabilities)
+    credentials = yield from _credentials(step, style)
     resources = yield from _bootstrap_resources(step)
     schemas = yield from _bootstrap_schemas(step)
     return Request(
         observed,
         desired,
-        input=given,
+        input=step_input,
         context=context,
         credentials=credentials,
         required_resources=resources,
@@ -171,56 +171,58 @@ def _request(
     )
 
 
-def _referenced_input(step: Step, manner: Manner) -> Effects[Object]:
+def _referenced_input(step: Step, style: MessageStyle) -> Effects[Object]:
     """The input that a step keeps in an object of its own."""
     ref = step.input_ref
     assert ref is not None
     try:
-        found: Object = yield FetchObject(ref)
+        obj: Object = yield FetchObject(ref)
     except CrossplyError as problem:
         raise StepNotRun(
-            f'cannot get input for {manner.of_whom} pipeline step "{step.name}": {problem}',
+            f'cannot get input for {style.owner} pipeline step "{step.name}": {problem}',
             hint=problem.hint,
         ) from problem
-    view: Object = to_wire(found)
+    view: Object = to_wire(obj)
     return view
 
 
-def _credentials(step: Step, manner: Manner) -> Effects[dict[str, Mapping[str, bytes]]]:
-    found = {}
+def _credentials(step: Step, style: MessageStyle) -> Effects[dict[str, Mapping[str, bytes]]]:
+    credentials = {}
     for credential in step.credentials:
         if credential.source != "Secret" or not credential.secret_name:
             continue
         try:
-            found[credential.name] = yield FetchSecret(credential.secret_namespace, credential.secret_name)
+            credentials[credential.name] = yield FetchSecret(
+                credential.secret_namespace, credential.secret_name
+            )
         except CrossplyError as problem:
             raise CredentialMissing(
-                f'cannot get {manner.of_whom} pipeline step "{step.name}" credential "{credential.name}" '
+                f'cannot get {style.owner} pipeline step "{step.name}" credential "{credential.name}" '
                 f"from Secret: {problem}"
             ) from problem
-    return found
+    return credentials
 
 
 def _bootstrap_resources(step: Step) -> Effects[dict[str, tuple[Resource, ...]]]:
-    found = {}
+    resources = {}
     for want in step.required_resources:
         selector = ResourceSelector(
             want.api_version, want.kind, want.match_name, want.match_labels, want.namespace
         )
         purpose = f'cannot fetch bootstrap required resources for requirement "{want.name}"'
         try:
-            found[want.name] = yield from fetch_resources(selector, purpose)
+            resources[want.name] = yield from fetch_resources(selector, purpose)
         except StepNotRun as problem:
             raise BootstrapMissing(str(problem), hint=problem.hint) from problem
-    return found
+    return resources
 
 
 def _bootstrap_schemas(step: Step) -> Effects[dict[str, Object | None]]:
-    found = {}
+    schemas = {}
     for want in step.required_schemas:
         purpose = f'cannot fetch bootstrap required schema for requirement "{want.name}"'
         try:
-            found[want.name] = yield from fetch_schema(SchemaSelector(want.api_version, want.kind), purpose)
+            schemas[want.name] = yield from fetch_schema(SchemaSelector(want.api_version, want.kind), purpose)
         except StepNotRun as problem:
             raise BootstrapMissing(str(problem), hint=problem.hint) from problem
-    return found
+    return schemas

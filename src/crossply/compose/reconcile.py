@@ -36,7 +36,6 @@ from crossply.compose.effects import (
     Diagnose,
     Diagnosis,
     Effects,
-    FollowDependencies,
     Observation,
     Observe,
     PublishDetails,
@@ -44,6 +43,7 @@ from crossply.compose.effects import (
     RemoveFinalizer,
     SaveComposite,
     ServesWatchedRefs,
+    WatchDependencies,
     WriteStatus,
 )
 from crossply.compose.engine import Job, Outcome, compose
@@ -165,7 +165,7 @@ class _Reconciliation:
             self._report.clear()
             outcome, applied = yield from self._run()
         # Before the status says that all is well: what changed meanwhile is reconciled first.
-        yield FollowDependencies(self._live)
+        yield WatchDependencies(self._live)
         is_complete = yield from self._conclude(outcome, applied)
         return Reconciled(self._live, outcome, is_complete)
 
@@ -273,11 +273,11 @@ class _Reconciliation:
 
     def _record_refused(self, refused: Mapping[str, str]) -> Effects[None]:
         if refused:
-            told = [
+            events = [
                 Event(WARNING, COMPOSE, f'cannot apply composed resource "{name}": {reason}')
                 for name, reason in refused.items()
             ]
-            yield RecordEvents(self._live, told)
+            yield RecordEvents(self._live, events)
 
     def _conclude(self, outcome: Outcome, applied: Applied) -> Effects[bool]:
         """Write the status; whether all of it could be written."""
@@ -325,7 +325,9 @@ class _Reconciliation:
 
 def _creates_any(outcome: Outcome, applied: Applied) -> bool:
     """Whether there is more to observe than there was before the run."""
-    return any(each.observed is None and each.name not in applied.refused for each in outcome.composed)
+    return any(
+        resource.observed is None and resource.name not in applied.refused for resource in outcome.composed
+    )
 
 
 def _status_of(obj: Object) -> Object:

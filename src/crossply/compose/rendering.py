@@ -21,7 +21,6 @@ from crossply.compose.effects import (
     Diagnose,
     Diagnosis,
     FetchRecipe,
-    FollowDependencies,
     Observation,
     Observe,
     PublishDetails,
@@ -30,6 +29,7 @@ from crossply.compose.effects import (
     SelectComposition,
     SelectRevision,
     ServesWatchedRefs,
+    WatchDependencies,
     WriteStatus,
 )
 from crossply.compose.engine import Outcome
@@ -119,7 +119,7 @@ class Rendering:
             DeleteComposed: _do_nothing,
             ApplyComposed: lambda _: Applied(is_observable=False),
             PublishDetails: _do_nothing,
-            FollowDependencies: _do_nothing,
+            WatchDependencies: _do_nothing,
             WriteStatus: lambda effect: self._write({**effect.live, "status": effect.status}),
             Diagnose: self._diagnose,
         }

@@ -55,8 +55,8 @@ def seeded(step: Step, request: Request, before: Requirements) -> Effects[Reques
 
     What cannot be fetched is left out: if the function still wants it, it will ask, and be told why not.
     """
-    resources = yield from _fetch_found(step, before.resources)
-    extra = yield from _fetch_found(step, before.extra_resources)
+    resources = yield from _fetch_available(step, before.resources)
+    extra = yield from _fetch_available(step, before.extra_resources)
     if not resources and not extra:
         return request
     return Request(
@@ -72,25 +72,25 @@ def seeded(step: Step, request: Request, before: Requirements) -> Effects[Reques
     )
 
 
-def _fetch_found(
+def _fetch_available(
     step: Step, selectors: Mapping[str, ResourceSelector]
 ) -> Effects[dict[str, tuple[Resource, ...]]]:
-    found: dict[str, tuple[Resource, ...]] = {}
+    fetched: dict[str, tuple[Resource, ...]] = {}
     for name, selector in sorted(selectors.items()):
         try:
-            found |= yield from _fetch_all(step, {name: selector})
+            fetched |= yield from _fetch_all(step, {name: selector})
         except CrossplyError:
             continue
-    return found
+    return fetched
 
 
 def call_until_stable(step: Step, request: Request) -> Effects[Response]:
     """The function's final answer, with all that it wanted watched in any call."""
     limit = _most_iterations(step)
-    given = Answers(request.required_resources, request.extra_resources, request.required_schemas)
+    initial = Answers(request.required_resources, request.extra_resources, request.required_schemas)
     watched = WatchedResources(step)
-    watched.permit(given.resources, given.extra_resources)
-    wanted: Requirements | None = None
+    watched.permit(initial.resources, initial.extra_resources)
+    required_before: Requirements | None = None
     iteration = 0
     while True:
         response: Response = yield Call(step, request)
@@ -98,13 +98,13 @@ def call_until_stable(step: Step, request: Request) -> Effects[Response]:
             response = _refuse_resources(response)
         watched.add(response.requirements)
         _check_count(step, response.requirements, len(watched))
-        asked = _without_watches(response.requirements)
-        if asked == wanted or is_fatal(response):
+        required = _without_watches(response.requirements)
+        if required == required_before or is_fatal(response):
             return watched.into(response)
-        wanted = asked
-        answers = yield from _answer(step, wanted or Requirements(), given)
+        required_before = required
+        answers = yield from _answer(step, required or Requirements(), initial)
         watched.permit(answers.resources, answers.extra_resources)
-        if iteration == 0 and answers == given:
+        if iteration == 0 and answers == initial:
             return watched.into(response)
         if iteration == limit:
             raise RequirementsUnstable(
@@ -122,10 +122,12 @@ def _most_iterations(step: Step) -> int:
     return MOST_ITERATIONS if step.max_iterations < 0 else min(step.max_iterations, MOST_ITERATIONS)
 
 
-def _check_count(step: Step, asked: Requirements | None, watched: int) -> None:
+def _check_count(step: Step, requirements: Requirements | None, watched: int) -> None:
     """Refuse more than one step may ask for: each is a request, and a part of a watch."""
-    asked = asked or Requirements()
-    count = len(asked.resources) + len(asked.extra_resources) + len(asked.schemas) + watched
+    requirements = requirements or Requirements()
+    count = (
+        len(requirements.resources) + len(requirements.extra_resources) + len(requirements.schemas) + watched
+    )
     if count > MOST_REQUIREMENTS:
         raise TooManyRequirements(
             f'step "{step.name}" asks for {count} resources, schemas and watches, and may ask for at most '
@@ -139,15 +141,15 @@ def _refuse_resources(response: Response) -> Response:
     It is not taken as it is: a function that waits for resources desires nothing yet, so what it composed
     before would be deleted.
     """
-    asked = response.requirements
-    if asked is None:
+    requirements = response.requirements
+    if requirements is None:
         return response
-    if asked.resources or asked.extra_resources:
+    if requirements.resources or requirements.extra_resources:
         raise ExtraResourcesDisabled(
             "the function asks for extra resources, which are disabled "
             "(--enable-composition-functions-extra-resources=false)"
         )
-    return response._replace(requirements=asked._replace(watch_resources=()))
+    return response._replace(requirements=requirements._replace(watch_resources=()))
 
 
 def _without_watches(requirements: Requirements | None) -> Requirements | None:
@@ -162,24 +164,24 @@ def is_fatal(response: Response) -> bool:
     return any(result.severity == SEVERITY_FATAL for result in response.results)
 
 
-def _answer(step: Step, wanted: Requirements, given: Answers) -> Effects[Answers]:
+def _answer(step: Step, requirements: Requirements, initial: Answers) -> Effects[Answers]:
     """What was given from the start, and over it what is wanted now."""
-    extra = yield from _fetch_all(step, wanted.extra_resources)
-    resources = yield from _fetch_all(step, wanted.resources)
+    extra = yield from _fetch_all(step, requirements.extra_resources)
+    resources = yield from _fetch_all(step, requirements.resources)
     schemas = {}
-    for name, selector in sorted(wanted.schemas.items()):
+    for name, selector in sorted(requirements.schemas.items()):
         schemas[name] = yield from fetch_schema(selector, f"fetching schema for {name}")
-    return Answers({**given.resources, **resources}, extra, {**given.schemas, **schemas})
+    return Answers({**initial.resources, **resources}, extra, {**initial.schemas, **schemas})
 
 
 def _fetch_all(
     step: Step, selectors: Mapping[str, ResourceSelector]
 ) -> Effects[dict[str, tuple[Resource, ...]]]:
-    found = {}
+    fetched = {}
     for name, selector in sorted(selectors.items()):
         _check_allowed(step, name, selector)
-        found[name] = yield from fetch_resources(selector, f"fetching resources for {name}")
-    return found
+        fetched[name] = yield from fetch_resources(selector, f"fetching resources for {name}")
+    return fetched
 
 
 def fetch_resources(selector: ResourceSelector, purpose: str) -> Effects[tuple[Resource, ...]]:

@@ -28,10 +28,10 @@ def child_name(prefix: str, parent_uid: str, child: str) -> str:
         prefix += "-"
     if len(prefix) + SUFFIX <= MAX_NAME:
         return prefix + suffix
-    kept = MAX_NAME - SUFFIX
-    if prefix[kept - 1] == "-":
-        return prefix[:kept] + suffix
-    return prefix[: kept - 1] + "-" + suffix
+    prefix_length = MAX_NAME - SUFFIX
+    if prefix[prefix_length - 1] == "-":
+        return prefix[:prefix_length] + suffix
+    return prefix[: prefix_length - 1] + "-" + suffix
 
 
 @lru_cache(maxsize=4096)

@@ -73,14 +73,14 @@ def match_labels(selector: object) -> dict[str, str]:
     return string_map(selector.get("matchLabels")) if isinstance(selector, dict) else {}
 
 
-def labels_match(wanted: Mapping[str, str], labels: Mapping[str, str]) -> bool:
+def labels_match(required: Mapping[str, str], labels: Mapping[str, str]) -> bool:
     """Whether an object with these labels is selected."""
-    return all(labels.get(key) == value for key, value in wanted.items())
+    return all(labels.get(key) == value for key, value in required.items())
 
 
-def _fits(xr: Object, composition: CompositionChoice, wanted: Mapping[str, str]) -> bool:
+def _fits(xr: Object, composition: CompositionChoice, required_labels: Mapping[str, str]) -> bool:
     kind = (xr.get("apiVersion"), xr.get("kind"))
-    return kind == tuple(composition.composite) and labels_match(wanted, composition.labels)
+    return kind == tuple(composition.composite) and labels_match(required_labels, composition.labels)
 
 
 class RevisionChoice(NamedTuple):
@@ -101,11 +101,13 @@ def select_revision(xr: Object, machinery: Machinery, revisions: Iterable[Revisi
     policy = machinery.read(xr, "compositionUpdatePolicy")
     if current and policy == "Manual":
         return Selected(current, changed=False)
-    wanted: dict[str, str] = {}
+    required_labels: dict[str, str] = {}
     if policy == "Automatic":
-        wanted = match_labels(machinery.read(xr, "compositionRevisionSelector"))
+        required_labels = match_labels(machinery.read(xr, "compositionRevisionSelector"))
     newest = max(
-        (r for r in revisions if labels_match(wanted, r.labels)), key=lambda r: r.number, default=None
+        (r for r in revisions if labels_match(required_labels, r.labels)),
+        key=lambda r: r.number,
+        default=None,
     )
     if newest is None:
         raise SelectionError("no compatible CompositionRevisions found")

@@ -15,7 +15,7 @@ from crossply.compose.metadata import name_of, namespace_of, text_in
 from crossply.kinds.composition import WATCHED_REFS, Step
 from crossply.values import Object
 
-Found = Mapping[str, tuple[Resource, ...]]
+ResourceGroups = Mapping[str, tuple[Resource, ...]]
 
 
 class WatchedResources:
@@ -31,10 +31,12 @@ class WatchedResources:
     def __len__(self) -> int:
         return len(self._refs)
 
-    def permit(self, *sent: Found) -> None:
+    def permit(self, *sent: ResourceGroups) -> None:
         """Let the function watch resources that it was sent."""
         if self._step.allowed_extra_resources is not None:
-            self._sent.update(_ref_to(each) for found in sent for group in found.values() for each in group)
+            self._sent.update(
+                _ref_to(resource) for groups in sent for group in groups.values() for resource in group
+            )
 
     def add(self, requirements: Requirements | None) -> None:
         """Add what one answer wants watched; raises where that is not allowed."""

@@ -67,7 +67,7 @@ def decode_request(data: bytes) -> Request:
     try:
         return wire_decode.request(data)
     except _NOT_READABLE as reason:
-        raise WireError(f"cannot decode RunFunctionRequest: {_said(reason)}") from None
+        raise WireError(f"cannot decode RunFunctionRequest: {_describe(reason)}") from None
 
 
 def decode_response(data: bytes) -> Response:
@@ -75,10 +75,10 @@ def decode_response(data: bytes) -> Response:
     try:
         return wire_decode.response(data)
     except _NOT_READABLE as reason:
-        raise WireError(f"cannot decode RunFunctionResponse: {_said(reason)}") from None
+        raise WireError(f"cannot decode RunFunctionResponse: {_describe(reason)}") from None
 
 
-def _said(reason: Exception) -> str:
+def _describe(reason: Exception) -> str:
     if isinstance(reason, IndexError):
         return "a message ends in the middle of a field"
     if isinstance(reason, UnicodeDecodeError):

@@ -37,7 +37,7 @@ _LARGEST_TAG = (1 << 32) - 1
 _MOST_FIELDS = 100_000
 """How many fields one message may have: a few bytes on the wire are a hundred times as many in memory."""
 
-MOST_TOLD = 1_000
+MOST_REPORTED = 1_000
 """How many results and how many conditions of a reply are read; the rest is dropped."""
 
 _MOST_INPUTS = 64
@@ -76,7 +76,7 @@ def response(data: bytes) -> Response:
         results=_results(fields.get(0x1A, [])),
         context=_struct(fields, 0x22),
         requirements=None if requirements is None else _requirements(requirements),
-        conditions=tuple(map(_condition, fields.get(0x32, [])[:MOST_TOLD])),
+        conditions=tuple(map(_condition, fields.get(0x32, [])[:MOST_REPORTED])),
         ttl=_duration(read_message(meta, 0x12)),
         tag=read_text(meta, 0x0A),
         output=_struct(fields, 0x3A),
@@ -139,7 +139,7 @@ def read_credentials(data: bytes) -> dict[str, bytes]:
 
 def _results(messages: list[bytes]) -> tuple[Result, ...]:
     """The first results, and the first fatal one among the others: it decides what becomes of the run."""
-    first, others = messages[:MOST_TOLD], map(_result, messages[MOST_TOLD:])
+    first, others = messages[:MOST_REPORTED], map(_result, messages[MOST_REPORTED:])
     fatal = next((result for result in others if result.severity == SEVERITY_FATAL), None)
     return (*map(_result, first), *(() if fatal is None else (fatal,)))
 
@@ -221,24 +221,24 @@ def _duration(data: bytes | None) -> int | None:
 
 def _scan(data: bytes) -> list[tuple[int, Any]]:
     """The fields of a message in the order they were sent; those of a fixed size are not known here."""
-    found: list[tuple[int, Any]] = []
+    fields: list[tuple[int, Any]] = []
     at, end = 0, len(data)
     while at < end:
         tag, at = read_varint(data, at)
         wire_type = tag & 7
         if tag < 8 or tag > _LARGEST_TAG:
             raise StructError("a field has a damaged number")
-        if len(found) >= _MOST_FIELDS:
+        if len(fields) >= _MOST_FIELDS:
             raise StructError(f"a message has more than {_MOST_FIELDS} fields")
         if wire_type == 2:
             start, at = read_chunk(data, at, end)
-            found.append((tag, data[start:at]))
+            fields.append((tag, data[start:at]))
         elif wire_type == 0:
             number, at = read_varint(data, at)
-            found.append((tag, number))
+            fields.append((tag, number))
         else:
             at = skip_field(data, at, end, wire_type)
-    return found
+    return fields
 
 
 def read_fields(data: bytes) -> Fields:

@@ -166,16 +166,17 @@ def _condition(condition: Condition) -> bytes:
     )
 
 
-def _requirements(wanted: Requirements) -> bytes:
+def _requirements(requirements: Requirements) -> bytes:
     return b"".join(
         (
-            _selectors(b"\x0a", wanted.extra_resources),
-            _selectors(b"\x12", wanted.resources),
+            _selectors(b"\x0a", requirements.extra_resources),
+            _selectors(b"\x12", requirements.resources),
             b"".join(
-                write_entry(b"\x1a", name, _kind(wanted.schemas[name])) for name in sorted(wanted.schemas)
+                write_entry(b"\x1a", name, _kind(requirements.schemas[name]))
+                for name in sorted(requirements.schemas)
             ),
             # Field 1001 is ours; whoever does not know it passes over it.
-            b"".join(write_chunk(b"\xca\x3e", _resource_ref(ref)) for ref in wanted.watch_resources),
+            b"".join(write_chunk(b"\xca\x3e", _resource_ref(ref)) for ref in requirements.watch_resources),
         )
     )
 

@@ -41,7 +41,7 @@ def _render(request: OperationInput, timeout: float) -> int:
         try:
             rendered = _run(rendering, request)
         except StepFailed as problem:
-            sys.stdout.buffer.write(operation_bytes(rendering.given_up(problem)))
+            sys.stdout.buffer.write(operation_bytes(rendering.after_failure(problem)))
             from crossply.cli.framework.printing import report
 
             report(problem.within("cannot render operation"), sys.stderr)

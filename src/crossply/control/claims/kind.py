@@ -90,7 +90,7 @@ class ClaimKind:
         them may have it now.
         """
         was, now = (orjson.loads(data) if data is not None else {} for data in (old, new))
-        before, after = (claim_reference(each, self._binding) for each in (was, now))
+        before, after = (claim_reference(xr, self._binding) for xr in (was, now))
         if new is None:
             self._reconciler.forget_composite(uid_of(was))
         for ref in (before, after):
@@ -115,11 +115,11 @@ class ClaimKind:
         try:
             await self._reconciler.reconcile(claim, interests)
         except CrossplyError as problem:
-            self._follow(key, interests | awaited_after(problem))
+            self._watch_dependencies(key, interests | awaited_after(problem))
             raise
-        self._follow(key, interests)
+        self._watch_dependencies(key, interests)
 
-    def _follow(self, key: Key, interests: set[Interest]) -> None:
+    def _watch_dependencies(self, key: Key, interests: set[Interest]) -> None:
         later = takes_effect_later(interests)
         self._plane.dependencies.follow(
             (self.kind, *key), interests, lambda: self._dependency_changed(key, later)

@@ -29,9 +29,9 @@ from crossply.control.claims.sync import (
     Binding,
     claim_reference,
     claim_status,
-    claim_wish,
-    composite_wish,
     conditions_for_claim,
+    desired_claim,
+    desired_composite,
     difference,
     guarded,
     is_ready,
@@ -98,18 +98,18 @@ class ClaimReconciler:
     async def reconcile(self, claim: Object, interests: set[Interest]) -> None:
         """Bring one claim and its composite resource in line; adds to `interests` what it waits for."""
         if annotations_of(claim).get("crossplane.io/paused") == "true":
-            self._tell(claim, NORMAL, PAUSED, RECONCILE_PAUSED.message)
+            self._record(claim, NORMAL, PAUSED, RECONCILE_PAUSED.message)
             await self._write_status(claim, claim.get("status") or {}, RECONCILE_PAUSED)
             return
         xr = await self._bound(claim)
         other = owner_elsewhere(claim, xr, self._binding)
         if other:
-            await self._stand_back(claim, other)
+            await self._leave_alone(claim, other)
         elif claim["metadata"].get("deletionTimestamp"):
-            await self._let_go(claim, xr)
+            await self._delete_bound(claim, xr)
         else:
             claim, xr = await self._sync(claim, xr)
-            await self._pass_on(claim, xr, interests)
+            await self._propagate(claim, xr, interests)
 
     def forget_composite(self, uid: str) -> None:
         """A composite resource is gone: keep nothing of it."""
@@ -131,8 +131,8 @@ class ClaimReconciler:
             return None
         data = self._xrs.get("", name)
         if data is not None:
-            found: Object = orjson.loads(data)
-            return found
+            xr: Object = orjson.loads(data)
+            return xr
         try:
             # It may be too new for the watch to have told us.
             return await self._plane.as_controller.get(self._composite, name)
@@ -144,7 +144,7 @@ class ClaimReconciler:
     def _referenced(self, claim: Object) -> str:
         return referenced_name(claim, self._binding)
 
-    async def _stand_back(self, claim: Object, other: str) -> None:
+    async def _leave_alone(self, claim: Object, other: str) -> None:
         """Leave alone what belongs to another: take nothing of it, and be deleted without it.
 
         Nothing we do can change this. A change of the composite resource enqueues the claim.
@@ -153,9 +153,9 @@ class ClaimReconciler:
             if FINALIZER in (claim["metadata"].get("finalizers") or ()):
                 await self._remove_finalizer(claim)
             return
-        message = _not_ours(self._referenced(claim), other)
+        message = _refusal(self._referenced(claim), other)
         await withdraw(self._plane, claim)
-        self._tell(claim, WARNING, BIND, message)
+        self._record(claim, WARNING, BIND, message)
         status = {key: value for key, value in (claim.get("status") or {}).items() if key != DETAILS}
         waiting = (WAITING,) if is_ready(claim) else ()
         await self._write_status(claim, status, *waiting, failed(message))
@@ -167,16 +167,16 @@ class ClaimReconciler:
         enforced, binding = self._enforced, self._binding
         try:
             xr = await self._own_fields(xr)
-            bound = claim_wish(claim, xr, self._type, name, enforced=enforced, binding=binding)
+            bound = desired_claim(claim, xr, self._type, name, enforced=enforced, binding=binding)
             claim = await self._save(claim, bound)
-            wish = composite_wish(claim, xr, self._type, name, enforced=enforced, binding=binding)
+            desired = desired_composite(claim, xr, self._type, name, enforced=enforced, binding=binding)
             # Others may be about to make what has a name that they know.
-            xr = await (self._create(wish) if named and xr is None else self._apply(xr, wish))
+            xr = await (self._create(desired) if named and xr is None else self._apply(xr, desired))
         except CrossplyError as problem:
-            told = f"cannot bind and sync claim with composite resource: {problem}"
-            await self._fail(claim, BIND, told, problem)
+            message = f"cannot bind and sync claim with composite resource: {problem}"
+            await self._fail(claim, BIND, message, problem)
         if not was_bound:
-            self._tell(claim, NORMAL, BIND, "Successfully bound composite resource")
+            self._record(claim, NORMAL, BIND, "Successfully bound composite resource")
         return claim, xr
 
     def _new_name(self, claim: str) -> str:
@@ -197,9 +197,9 @@ class ClaimReconciler:
         self._xrs.record_write(written)
         return written
 
-    async def _save(self, claim: Object, wish: Object) -> Object:
+    async def _save(self, claim: Object, desired: Object) -> Object:
         """Write what changed on the claim itself: nothing when nothing did."""
-        change = difference(wish, claim)
+        change = difference(desired, claim)
         if not change:
             return claim
         change.setdefault("metadata", {})["resourceVersion"] = claim["metadata"]["resourceVersion"]
@@ -211,49 +211,49 @@ class ClaimReconciler:
         self._claims.record_write(written)
         return written
 
-    async def _apply(self, xr: Object | None, wish: Object) -> Object:
-        if xr is not None and (self._applied.holds(xr, wish) or holds(xr, wish, CLAIM_MANAGER)):
+    async def _apply(self, xr: Object | None, desired: Object) -> Object:
+        if xr is not None and (self._applied.holds(xr, desired) or holds(xr, desired, CLAIM_MANAGER)):
             return xr
         is_free = xr is not None and claim_reference(xr, self._binding) is None
-        body = guarded(wish, xr) if xr is not None and is_free else wish
+        body = guarded(desired, xr) if xr is not None and is_free else desired
         try:
             written = await self._plane.as_controller.apply(self._composite, body, CLAIM_MANAGER)
         except KubeError as problem:
             raise problem.within("cannot apply composite resource") from None
-        self._applied.remember(written, wish)
+        self._applied.remember(written, desired)
         self._xrs.record_write(written)
         return written
 
-    async def _create(self, wish: Object) -> Object:
+    async def _create(self, desired: Object) -> Object:
         """Make the composite resource, unless somebody else just did."""
         try:
-            written = await self._plane.as_controller.create(self._composite, wish, CLAIM_MANAGER)
+            written = await self._plane.as_controller.create(self._composite, desired, CLAIM_MANAGER)
         except KubeError as problem:
             raise problem.within("cannot create composite resource") from None
         self._xrs.record_write(written)
         return written
 
-    async def _pass_on(self, claim: Object, xr: Object, interests: set[Interest]) -> None:
+    async def _propagate(self, claim: Object, xr: Object, interests: set[Interest]) -> None:
         """Tell on the claim how its composite resource fares; once it is ready, hand over its secret."""
         status = claim_status(claim, xr)
         if not is_ready(xr):
-            self._tell(claim, NORMAL, BIND, "Composite resource is not yet ready")
+            self._record(claim, NORMAL, BIND, "Composite resource is not yet ready")
             await self._write_status(claim, status, SYNCED, WAITING, xr=xr)
             return
         try:
             published = await propagate(self._plane, xr, claim)
         except CrossplyError as problem:
             interests.update(Interest(SECRET, *secret_place(owner)) for owner in (xr, claim))
-            told = f"cannot propagate connection details from composite: {problem}"
-            await self._fail(claim, PROPAGATE, told, problem)
+            message = f"cannot propagate connection details from composite: {problem}"
+            await self._fail(claim, PROPAGATE, message, problem)
         if published:
             time = published_at(claim, self._plane.now())
             status = {**status, DETAILS: {"lastPublishedTime": time}}
-            told = "Successfully propagated connection details from composite resource"
-            self._tell(claim, NORMAL, PROPAGATE, told)
+            message = "Successfully propagated connection details from composite resource"
+            self._record(claim, NORMAL, PROPAGATE, message)
         await self._write_status(claim, status, SYNCED, AVAILABLE, xr=xr)
 
-    async def _let_go(self, claim: Object, xr: Object | None) -> None:
+    async def _delete_bound(self, claim: Object, xr: Object | None) -> None:
         """Delete the composite resource, then the claim: at once, or when all of it is gone."""
         if FINALIZER not in (claim["metadata"].get("finalizers") or ()):
             return
@@ -267,7 +267,7 @@ class ClaimReconciler:
             # The watch wakes us when it is gone.
             await self._write_status(claim, claim.get("status") or {}, DELETING)
             return
-        self._tell(claim, NORMAL, DELETE, "Successfully deleted composite resource")
+        self._record(claim, NORMAL, DELETE, "Successfully deleted composite resource")
         await self._remove_finalizer(claim)
 
     async def _release(self, claim: Object, xr: Object) -> None:
@@ -277,11 +277,11 @@ class ClaimReconciler:
             self._xrs.record_write(
                 await self._plane.as_controller.patch_merge(self._composite, name_of(xr), patch)
             )
-        self._tell(claim, NORMAL, RELEASE, "Successfully released composite resource, which is retained")
+        self._record(claim, NORMAL, RELEASE, "Successfully released composite resource, which is retained")
         await self._remove_finalizer(claim)
 
     async def _remove_finalizer(self, claim: Object) -> None:
-        left = [each for each in claim["metadata"]["finalizers"] if each != FINALIZER]
+        left = [finalizer for finalizer in claim["metadata"]["finalizers"] if finalizer != FINALIZER]
         claim = await self._patch(claim, {"metadata": {"finalizers": left or None}})
         if left:
             await self._write_status(claim, claim.get("status") or {}, DELETING, SYNCED)
@@ -308,26 +308,26 @@ class ClaimReconciler:
         conditions = set_conditions(read_conditions(status), changes, now, generation)
         if xr is not None:
             conditions = put_conditions(conditions, conditions_for_claim(xr, generation, now))
-        wish = {**status, "conditions": conditions}
-        if wish == claim.get("status"):
+        desired = {**status, "conditions": conditions}
+        if desired == claim.get("status"):
             return
-        body = {**claim, "status": wish}
+        body = {**claim, "status": desired}
         self._claims.record_write(await self._plane.as_controller.update_status(self._kind, body, MANAGER))
 
     async def _fail(self, claim: Object, reason: str, message: str, cause: CrossplyError) -> NoReturn:
         """Tell on the claim what went wrong, and give up until the next try."""
         message = explained(message)
-        await self._tell_failure(claim, reason, message)
+        await self._report_failure(claim, reason, message)
         raise cause.replace(message=message)
 
-    async def _tell_failure(self, claim: Object, reason: str, message: str) -> None:
-        self._tell(claim, WARNING, reason, message)
+    async def _report_failure(self, claim: Object, reason: str, message: str) -> None:
+        self._record(claim, WARNING, reason, message)
         changes = (DELETING,) if claim["metadata"].get("deletionTimestamp") else ()
         await self._write_status(claim, claim.get("status") or {}, *changes, failed(message))
 
-    def _tell(self, claim: Object, type_: str, reason: str, message: str) -> None:
+    def _record(self, claim: Object, type_: str, reason: str, message: str) -> None:
         self._plane.recorder.record(claim, Event(type_, reason, message))
 
 
-def _not_ours(xr: str, other: str) -> str:
+def _refusal(xr: str, other: str) -> str:
     return f'refusing to operate on composite resource "{xr}" that is not bound to this claim: {other}'

@@ -30,7 +30,7 @@ from crossply.values.merge_patch import merge_patch_to
 EXTERNAL_NAME = "crossplane.io/external-name"
 FINALIZER = "finalizer.apiextensions.crossplane.io"
 
-_KEPT_BACK = frozenset(
+_NOT_COPIED = frozenset(
     {
         "compositionRevisionRef",
         "compositeDeletePolicy",
@@ -48,11 +48,11 @@ class Binding(NamedTuple):
     machinery: Machinery
     claim_ref: str
     """The field by which the composite resource refers to its claim."""
-    kept_back: frozenset[str]
+    not_copied: frozenset[str]
     """The engine's fields of a claim that are not handed down."""
 
 
-CLAIM = Binding(LEGACY, "claimRef", _KEPT_BACK)
+CLAIM = Binding(LEGACY, "claimRef", _NOT_COPIED)
 REQUIREMENT = Binding(
     INFRASTRUCTURE,
     "requirementRef",
@@ -70,10 +70,10 @@ def spec_of(obj: Object | None) -> Object:
 
 def engine_fields(obj: Object | None, binding: Binding) -> Object:
     """The engine's fields in the spec, among others where they lie in the spec itself."""
-    found: object = obj
+    fields: object = obj
     for key in binding.machinery.path:
-        found = found.get(key) if isinstance(found, dict) else None
-    return found if isinstance(found, dict) else {}
+        fields = fields.get(key) if isinstance(fields, dict) else None
+    return fields if isinstance(fields, dict) else {}
 
 
 def referenced_name(claim: Object, binding: Binding = CLAIM) -> str:
@@ -112,13 +112,13 @@ def owner_elsewhere(claim: Object, xr: Object | None, binding: Binding = CLAIM) 
     return f'bound to claim "{ref.get("name") or "<none>"}" in namespace "{ref.get("namespace") or "<none>"}"'
 
 
-def guarded(wish: Object, xr: Object) -> Object:
+def guarded(desired: Object, xr: Object) -> Object:
     """The wish to bind a free composite resource: only as long as it is what we saw, and so still free."""
-    seen = {key: xr["metadata"][key] for key in ("uid", "resourceVersion")}
-    return {**wish, "metadata": {**wish["metadata"], **seen}}
+    preconditions = {key: xr["metadata"][key] for key in ("uid", "resourceVersion")}
+    return {**desired, "metadata": {**desired["metadata"], **preconditions}}
 
 
-def composite_wish(
+def desired_composite(
     claim: Object,
     xr: Object | None,
     type_: tuple[str, str],
@@ -138,8 +138,8 @@ def composite_wish(
     metadata: Object = {"name": name, "labels": labels}
     if annotations:
         metadata["annotations"] = annotations
-    handed_down = _handed_down(claim, xr, binding, enforced)
-    fields = {**handed_down, binding.claim_ref: reference_to_claim(claim)}
+    copied = _copied_fields(claim, xr, binding, enforced)
+    fields = {**copied, binding.claim_ref: reference_to_claim(claim)}
     return {
         "apiVersion": type_[0],
         "kind": type_[1],
@@ -155,13 +155,13 @@ def _spec_with(obj: Object, binding: Binding, fields: Object) -> Object:
     return {**spec_of(obj), binding.machinery.path[-1]: fields}
 
 
-def _handed_down(claim: Object, xr: Object | None, binding: Binding, enforced: bool) -> Object:
-    kept = set(binding.kept_back)
+def _copied_fields(claim: Object, xr: Object | None, binding: Binding, enforced: bool) -> Object:
+    excluded = set(binding.not_copied)
     if engine_fields(xr, binding).get("compositionUpdatePolicy") == "Manual":
-        kept.discard("compositionRevisionRef")
+        excluded.discard("compositionRevisionRef")
     if enforced:
-        kept.add("compositionRef")
-    return {key: value for key, value in engine_fields(claim, binding).items() if key not in kept}
+        excluded.add("compositionRef")
+    return {key: value for key, value in engine_fields(claim, binding).items() if key not in excluded}
 
 
 def _without_reserved(entries: Mapping[str, str]) -> dict[str, str]:
@@ -173,7 +173,7 @@ def _without_reserved(entries: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def claim_wish(
+def desired_claim(
     claim: Object,
     xr: Object | None,
     type_: tuple[str, str],
@@ -185,7 +185,7 @@ def claim_wish(
     """The claim with its finalizer, bound, and with what its composite resource was given since."""
     fields = dict(engine_fields(claim, binding))
     fields["resourceRef"] = {"apiVersion": type_[0], "kind": type_[1], "name": name}
-    fields.update(_handed_back(fields, engine_fields(xr, binding), enforced))
+    fields.update(_returned_fields(fields, engine_fields(xr, binding), enforced))
     metadata = dict(claim["metadata"])
     finalizers = metadata.get("finalizers") or []
     if FINALIZER not in finalizers:
@@ -196,16 +196,16 @@ def claim_wish(
     return {**claim, "metadata": metadata, "spec": _spec_with(claim, binding, fields)}
 
 
-def _handed_back(fields: Object, xr_fields: Object, enforced: bool) -> Object:
+def _returned_fields(fields: Object, xr_fields: Object, enforced: bool) -> Object:
     """Fields of the composite resource that the claim takes over."""
-    wanted = []
+    returned = []
     if enforced or not fields.get("compositionRef"):
-        wanted.append("compositionRef")
+        returned.append("compositionRef")
     if not fields.get("compositionRevisionSelector"):
-        wanted.append("compositionRevisionSelector")
+        returned.append("compositionRevisionSelector")
     if xr_fields.get("compositionUpdatePolicy") == "Automatic":
-        wanted.append("compositionRevisionRef")
-    return {key: xr_fields[key] for key in wanted if xr_fields.get(key)}
+        returned.append("compositionRevisionRef")
+    return {key: xr_fields[key] for key in returned if xr_fields.get(key)}
 
 
 def release_patch(binding: Binding) -> Object:
@@ -224,10 +224,10 @@ def claim_status(claim: Object, xr: Object) -> Object:
 
     It is a replacement: what the composite resource no longer says, the claim no longer says either.
     """
-    live, told = _status_of(claim), _status_of(xr)
-    if not told:
+    live, reported = _status_of(claim), _status_of(xr)
+    if not reported:
         return live
-    status = {key: value for key, value in told.items() if key not in _ENGINE_STATUS}
+    status = {key: value for key, value in reported.items() if key not in _ENGINE_STATUS}
     for key in ("conditions", "connectionDetails"):
         if key in live:
             status[key] = live[key]
@@ -242,8 +242,12 @@ def _status_of(obj: Object) -> Object:
 def conditions_for_claim(xr: Object, generation: int, now: str) -> list[Object]:
     """The conditions that functions addressed to the claim, as the claim has them."""
     status = _status_of(xr)
-    found = {each.get("type"): each for each in status.get("conditions") or () if isinstance(each, dict)}
-    return [_copied(str(type_), found.get(type_), generation, now) for type_ in _claim_types(status)]
+    by_type = {
+        condition.get("type"): condition
+        for condition in status.get("conditions") or ()
+        if isinstance(condition, dict)
+    }
+    return [_copied(str(type_), by_type.get(type_), generation, now) for type_ in _claim_types(status)]
 
 
 def _claim_types(status: Object) -> Iterable[object]:
@@ -264,12 +268,14 @@ def _copied(type_: str, condition: Object | None, generation: int, now: str) -> 
 def is_ready(xr: Object) -> bool:
     """Whether the composite resource says that it is ready."""
     conditions = _status_of(xr).get("conditions") or ()
-    return any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions)
+    return any(
+        condition.get("type") == "Ready" and condition.get("status") == "True" for condition in conditions
+    )
 
 
-def difference(wish: Object, live: Object) -> Object:
+def difference(desired: Object, live: Object) -> Object:
     """The merge patch that makes the live metadata and spec what is wished for; empty when they are."""
     parts = ("metadata", "spec")
     return merge_patch_to(
-        {key: wish.get(key) or {} for key in parts}, {key: live.get(key) or {} for key in parts}
+        {key: desired.get(key) or {} for key in parts}, {key: live.get(key) or {} for key in parts}
     )

@@ -120,10 +120,10 @@ def _edits(xr: Object) -> tuple[Any, ...]:
     """What of it changes by edits only."""
     metadata = xr["metadata"]
     named = ("labels", "annotations", "deletionTimestamp")
-    return (_wishes(xr.get("spec")), *(metadata.get(key) for key in named))
+    return (_spec_digest(xr.get("spec")), *(metadata.get(key) for key in named))
 
 
-def _wishes(spec: Any) -> int:
+def _spec_digest(spec: Any) -> int:
     """A digest of the spec without the references that we keep there, at its top or in a part of our own."""
     if not isinstance(spec, dict):
         return 0

@@ -72,10 +72,10 @@ class ComposedStore:
         references = [each for each in machinery.read(xr, machinery.references) or () if each.get("name")]
         observing = [partial(self._observe, reference, namespace_of(xr)) for reference in references]
         if self._plane.composes_as_account:
-            found = await asyncio.gather(*limit_concurrency(observing))
+            observed = await asyncio.gather(*limit_concurrency(observing))
         else:
-            found = [await observe() for observe in observing]
-        return [each for each in found if each is not None]
+            observed = [await observe() for observe in observing]
+        return [each for each in observed if each is not None]
 
     async def _observe(self, reference: Object, namespace: str) -> Observed | None:
         place = namespace or reference.get("namespace", "")
@@ -95,7 +95,7 @@ class ComposedStore:
                 hint=f"give the {kind_name} a namespace in the Composition",
             )
         namespace = namespace if kind.namespaced else ""
-        cache = await self.follow(kind)
+        cache = await self.watch_kind(kind)
         data = None if self._plane.composes_as_account else cache.get(namespace, name)
         if data is None:
             try:
@@ -114,12 +114,12 @@ class ComposedStore:
             self._snapshots.put(key, known, len(data))
         return known[1]
 
-    async def follow(self, kind: Kind) -> Informer:
+    async def watch_kind(self, kind: Kind) -> Informer:
         """Watch a composed kind, from the first resource of it on."""
         cache = self._caches.get(kind)
         if cache is None:
             cache = self._caches[kind] = self._plane.informers.acquire(kind, self._selection)
-            cache.subscribe(partial(self._notice, kind))
+            cache.subscribe(partial(self._changed, kind))
         if not cache.synced.is_set():
             await self._may_read(cache)
         return cache
@@ -134,9 +134,9 @@ class ComposedStore:
         """Take in what an apply left, ahead of the watch."""
         if self._selection.metadata_only:
             obj = {field: obj[field] for field in ("apiVersion", "kind", "metadata")}
-        (await self.follow(kind)).record_write(obj)
+        (await self.watch_kind(kind)).record_write(obj)
 
-    def _notice(
+    def _changed(
         self, kind: Kind, change: str, key: tuple[str, str], old: bytes | None, new: bytes | None
     ) -> None:
         """Wake the owner; one that the object has just lost must hear of it, too."""
@@ -146,9 +146,9 @@ class ComposedStore:
             self.applied.forget(orjson.loads(old)["metadata"].get("uid", ""))
         for data in (old, new):
             if data is not None:
-                self._wake_owner(kind, orjson.loads(data))
+                self._enqueue_owner(kind, orjson.loads(data))
 
-    def _wake_owner(self, kind: Kind, obj: Object) -> None:
+    def _enqueue_owner(self, kind: Kind, obj: Object) -> None:
         owner = self._owner_of(obj)
         if owner:
             namespace = namespace_of(obj) if self._composite.namespaced else ""
@@ -165,18 +165,18 @@ class ComposedStore:
 
     def remaining(self) -> int:
         """How many composed resources stay for now, as far as we know: nobody has deleted them yet."""
-        found = (orjson.loads(data) for cache in self._caches.values() for data in cache.objects())
+        objects = (orjson.loads(data) for cache in self._caches.values() for data in cache.objects())
         return sum(
-            1 for each in found if self._owner_of(each) and not each["metadata"].get("deletionTimestamp")
+            1 for obj in objects if self._owner_of(obj) and not obj["metadata"].get("deletionTimestamp")
         )
 
     async def _connection_details(self, obj: Object) -> dict[str, bytes]:
         secret = await find_secret(self._plane, obj)
         return decode_data(secret) if secret is not None else {}
 
-    def secrets_of(self, found: Iterable[Observed]) -> list[Interest]:
+    def secrets_of(self, resources: Iterable[Observed]) -> list[Interest]:
         """The connection secrets of what was found: their content is part of what functions see."""
-        places = (secret_place(each.snapshot.object) for each in found)
+        places = (secret_place(resource.snapshot.object) for resource in resources)
         return [Interest(SECRET, namespace, name) for namespace, name in places if name]
 
     def stop(self) -> None:

@@ -82,40 +82,43 @@ class ComposedWrites:
 
     async def _apply(self, resource: Composed, manager: str) -> None:
         live = resource.observed.object if resource.observed is not None else None
-        wish = resource.object
-        if live is not None and self._is_there(live, wish, manager):
+        desired = resource.object
+        if live is not None and self._is_there(live, desired, manager):
             return
-        kind = await self._plane.discovery.kind_for(wish.get("apiVersion", ""), wish.get("kind", ""))
+        kind = await self._plane.discovery.kind_for(desired.get("apiVersion", ""), desired.get("kind", ""))
         if live is not None:
             live = await self._take_over(kind, live, manager)
-        result = await self._plane.as_composer.apply(kind, _based_on(live, wish), manager)
+        result = await self._plane.as_composer.apply(kind, _based_on(live, desired), manager)
         if live is not None:
             result = await self._take_over(kind, result, manager)
-        self._applied.remember(result, wish)
+        self._applied.remember(result, desired)
         await self._store.record_write(kind, result)
 
-    def _is_there(self, live: Object, wish: Object, manager: str) -> bool:
+    def _is_there(self, live: Object, desired: Object, manager: str) -> bool:
         """Whether an apply would change nothing, as we remember it or as its managed fields tell."""
-        if self._applied.holds(live, wish) or self._applied.refresh(live, wish):
+        if self._applied.holds(live, desired) or self._applied.refresh(live, desired):
             return True
-        if not is_applied(live, wish, manager):
+        if not is_applied(live, desired, manager):
             return False
-        self._applied.remember(live, wish)
+        self._applied.remember(live, desired)
         return True
 
     async def _take_over(self, kind: Kind, live: Object, manager: str) -> Object:
         """Own what was written by updates, as older Crossplanes did, so that we can also remove it again."""
-        managers = [str(each.get("manager", "")) for each in live["metadata"].get("managedFields") or ()]
-        ours = next((each for each in managers if each.startswith(COMPOSED_MANAGER)), manager)
-        patch = upgrade_to_apply(live, ours)
+        managers = [
+            str(managed_field.get("manager", ""))
+            for managed_field in live["metadata"].get("managedFields") or ()
+        ]
+        our_manager = next((manager for manager in managers if manager.startswith(COMPOSED_MANAGER)), manager)
+        patch = upgrade_to_apply(live, our_manager)
         if not patch:
             return live
         return await self._plane.as_composer.patch_json(kind, name_of(live), patch, namespace_of(live))
 
 
-def _based_on(live: Object | None, wish: Object) -> Object:
+def _based_on(live: Object | None, desired: Object) -> Object:
     """The wish for the very object that it was decided about: a late one is refused by a changed object."""
     if live is None:
-        return wish
+        return desired
     known = {key: live["metadata"][key] for key in ("uid", "resourceVersion")}
-    return {**wish, "metadata": {**wish["metadata"], **known}}
+    return {**desired, "metadata": {**desired["metadata"], **known}}

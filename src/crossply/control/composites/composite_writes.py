@@ -30,16 +30,16 @@ class CompositeWrites:
         self._kind = kind
         self._cache = cache
 
-    async def change(self, xr: Object, wish: Object) -> Object:
+    async def change(self, xr: Object, desired: Object) -> Object:
         """Make it what is wished for; nothing is written where it is that already."""
-        if wish == xr:
+        if desired == xr:
             return xr
         change: Object = {"metadata": {"resourceVersion": xr["metadata"]["resourceVersion"]}}
         for key in ("finalizers", "labels"):
-            if wish["metadata"].get(key) != xr["metadata"].get(key):
-                change["metadata"][key] = wish["metadata"][key]
-        if wish.get("spec") != xr.get("spec"):
-            change["spec"] = merge_patch_to(wish["spec"], xr.get("spec") or {})
+            if desired["metadata"].get(key) != xr["metadata"].get(key):
+                change["metadata"][key] = desired["metadata"][key]
+        if desired.get("spec") != xr.get("spec"):
+            change["spec"] = merge_patch_to(desired["spec"], xr.get("spec") or {})
         client = self._plane.as_controller
         return self._learnt(await client.patch_merge(self._kind, name_of(xr), change, namespace_of(xr)))
 
@@ -62,7 +62,7 @@ class CompositeWrites:
 
     async def remove_finalizer(self, xr: Object) -> None:
         """Let the API server delete a composite resource."""
-        left = [each for each in xr["metadata"].get("finalizers") or () if each != FINALIZER]
+        left = [finalizer for finalizer in xr["metadata"].get("finalizers") or () if finalizer != FINALIZER]
         version = xr["metadata"]["resourceVersion"]
         body = {"metadata": {"finalizers": left or None, "resourceVersion": version}}
         await self._plane.as_controller.patch_merge(self._kind, name_of(xr), body, namespace_of(xr))

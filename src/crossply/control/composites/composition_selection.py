@@ -53,20 +53,20 @@ class _PerRevision(Generic[T]):
     def __init__(self, revisions: Informer, make: Callable[[Object], T]) -> None:
         self._revisions = revisions
         self._make = make
-        self._made: dict[str, tuple[bytes, T]] = {}
+        self._values: dict[str, tuple[bytes, T]] = {}
 
     def of(self, name: str, data: bytes) -> T:
         """What is made of the revision with this name, which is encoded in `data`."""
-        known = self._made.get(name)
+        known = self._values.get(name)
         if known is None or known[0] is not data:
-            known = self._made[name] = (data, self._make(orjson.loads(data)))
-            if len(self._made) > len(self._revisions):
-                self._forget_the_deleted()
+            known = self._values[name] = (data, self._make(orjson.loads(data)))
+            if len(self._values) > len(self._revisions):
+                self._forget_deleted()
         return known[1]
 
-    def _forget_the_deleted(self) -> None:
-        for name in [each for each in self._made if self._revisions.get("", each) is None]:
-            del self._made[name]
+    def _forget_deleted(self) -> None:
+        for name in [known for known in self._values if self._revisions.get("", known) is None]:
+            del self._values[name]
 
 
 class Compositions:
@@ -87,18 +87,18 @@ class Compositions:
         either before. Returns how to stop it.
         """
 
-        def notice_composition(change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
+        def composition_changed(change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
             # A change of it that matters makes a revision. Its revision may be known before itself.
             if new is None or (old is None and self._has_revision(key[1])):
                 subscriber(key[1], "")
 
-        def notice_revision(change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
+        def revision_changed(change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
             if new is None or self._read.of(key[1], new).is_checked:
                 subscriber(_composition_of(orjson.loads(new or old or b"{}")), key[1])
 
         stops = (
-            self._compositions.subscribe(notice_composition),
-            self._revisions.subscribe(notice_revision),
+            self._compositions.subscribe(composition_changed),
+            self._revisions.subscribe(revision_changed),
         )
 
         def stop() -> None:
@@ -131,7 +131,8 @@ class Compositions:
         if not is_pinned(xr, machinery) and self._compositions.get("", composition) is None:
             raise _not_found(COMPOSITION, composition)
         choices = (
-            RevisionChoice(each.name, each.number, each.labels) for each in self._revisions_of(composition)
+            RevisionChoice(revision.name, revision.number, revision.labels)
+            for revision in self._revisions_of(composition)
         )
         try:
             return select_revision(xr, machinery, choices)
@@ -165,7 +166,7 @@ class Compositions:
                 yield self._read.of(key[1], data)
 
     def _has_revision(self, composition: str) -> bool:
-        return any(each.is_checked for each in self._revisions_of(composition))
+        return any(revision.is_checked for revision in self._revisions_of(composition))
 
 
 def _not_found(kind: Kind, name: str) -> SelectionError:

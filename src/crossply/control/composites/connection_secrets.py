@@ -64,8 +64,8 @@ async def _write_details(plane: Plane, xr: Object, details: Mapping[str, bytes],
         await plane.as_composer.create(SECRET, new_secret(xr, namespace, name, data), MANAGER)
         return True
     check_controllable(live, uid_of(xr))
-    held = live.get("data") or {}
-    missing = {key: value for key, value in data.items() if held.get(key) != value}
+    stored = live.get("data") or {}
+    missing = {key: value for key, value in data.items() if stored.get(key) != value}
     if not missing:
         return False
     body = {"metadata": _controlled(live, xr), "data": missing}
@@ -93,28 +93,28 @@ async def propagate(plane: Plane, xr: Object, claim: Object) -> bool:
 
 async def withdraw(plane: Plane, claim: Object) -> None:
     """Delete the copy that a claim has; a secret that it does not control stays."""
-    found = await find_secret(plane, claim)
-    owner = controller_of(found) if found is not None else None
-    if found is None or owner is None or owner.get("uid") != uid_of(claim):
+    secret = await find_secret(plane, claim)
+    owner = controller_of(secret) if secret is not None else None
+    if secret is None or owner is None or owner.get("uid") != uid_of(claim):
         return
-    version = found["metadata"]["resourceVersion"]
+    version = secret["metadata"]["resourceVersion"]
     await plane.as_composer.delete(
-        SECRET, name_of(found), namespace_of(found), uid=uid_of(found), resource_version=version
+        SECRET, name_of(secret), namespace_of(secret), uid=uid_of(secret), resource_version=version
     )
 
 
 async def _source(plane: Plane, xr: Object) -> Object:
-    found = await find_secret(plane, xr)
-    if found is None:
+    secret = await find_secret(plane, xr)
+    if secret is None:
         name = secret_place(xr)[1]
         raise SecretRefused(
             f'cannot get composite resource\'s connection secret: secrets "{name}" not found',
             hint="the composite resource writes it when it is composed; look at its conditions",
         )
-    owner = controller_of(found)
+    owner = controller_of(secret)
     if owner is None or owner.get("uid") != uid_of(xr):
         raise SecretRefused("cannot establish control of existing connection secret")
-    return found
+    return secret
 
 
 def encoded(details: Mapping[str, bytes]) -> dict[str, str]:

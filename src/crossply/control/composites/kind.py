@@ -45,7 +45,7 @@ class CompositeKind:
         self._controller = Controller(plane, spec)
         self._circuit = CircuitBreaker(plane.circuit, controller=name)
         acting = composing(plane, definition)
-        self._composed = ComposedStore(acting, self.kind, self._woken)
+        self._composed = ComposedStore(acting, self.kind, self._enqueue)
         self._reconciler = CompositeReconciler(
             acting,
             definition,
@@ -61,7 +61,7 @@ class CompositeKind:
 
     async def start(self) -> None:
         """Watch the kind and begin to reconcile."""
-        self._unsubscribe = self._compositions.subscribe(self._notice_composition)
+        self._unsubscribe = self._compositions.subscribe(self._composition_changed)
         self._controller.start()
         await self._cache.synced.wait()
 
@@ -83,14 +83,14 @@ class CompositeKind:
         """The composite resources that exist."""
         return list(self._cache.keys())
 
-    def _woken(self, namespace: str, name: str, source: str) -> None:
+    def _enqueue(self, namespace: str, name: str, source: str) -> None:
         # What was composed may go after its composite resource: that concerns nobody any more.
         if self._controller.owns((namespace, name)) and self._cache.get(namespace, name) is not None:
             self._circuit.note((namespace, name), source)
             self._controller.enqueue((namespace, name))
 
     def _dependency_changed(self, namespace: str, name: str, takes_effect_later: bool) -> None:
-        self._woken(namespace, name, "required resources")
+        self._enqueue(namespace, name, "required resources")
         if takes_effect_later:
             self._controller.enqueue_after((namespace, name), SETTLING_SECONDS)
 
@@ -103,7 +103,7 @@ class CompositeKind:
             self._reconciler.forget(orjson.loads(old)["metadata"]["uid"], *key)
         return (key,)
 
-    def _notice_composition(self, composition: str, revision: str) -> None:
+    def _composition_changed(self, composition: str, revision: str) -> None:
         """A Composition or a revision of one came, changed or went: it concerns all that use or await it."""
         for key in filter(self._controller.owns, self._cache.keys()):
             data = self._cache.get(*key)
@@ -126,9 +126,9 @@ class CompositeKind:
         try:
             return await self._reconciler.reconcile(xr)
         finally:
-            self._forget_if_gone(key, uid_of(xr))
+            self._forget_if_deleted(key, uid_of(xr))
 
-    def _forget_if_gone(self, key: Key, uid: str) -> None:
+    def _forget_if_deleted(self, key: Key, uid: str) -> None:
         """What was noted about one that was deleted while it was reconciled would be kept for ever."""
         if self._cache.get(*key) is None:
             self._reconciler.forget(uid, *key)

@@ -20,7 +20,6 @@ from crossply.compose.effects import (
     Diagnosis,
     FetchRecipe,
     FindScope,
-    FollowDependencies,
     Observation,
     Observe,
     PublishDetails,
@@ -30,6 +29,7 @@ from crossply.compose.effects import (
     SelectComposition,
     SelectRevision,
     ServesWatchedRefs,
+    WatchDependencies,
     WriteStatus,
 )
 from crossply.compose.errors import ComposeError
@@ -163,7 +163,7 @@ class _Driver:
             SaveComposite: lambda effect: reconciler.writes.change(effect.live, effect.desired),
             ApplyComposed: self._apply_composed,
             PublishDetails: self._publish_details,
-            FollowDependencies: lambda _: self._follow(self._interests),
+            WatchDependencies: lambda _: self._watch_dependencies(self._interests),
             WriteStatus: lambda effect: reconciler.writes.status(effect.live, effect.status),
             RemoveFinalizer: lambda effect: reconciler.writes.remove_finalizer(effect.xr),
             Diagnose: self._diagnose,
@@ -222,12 +222,12 @@ class _Driver:
             await self._reconciler.composed_writes.collect_all(effect.deletions)
         except ComposeError:
             # Something may protect one of them. It loses a label when that ends.
-            await self._note_places(each.snapshot.object for each in effect.deletions)
+            await self._note_places(deletion.snapshot.object for deletion in effect.deletions)
             raise
 
     async def _apply_composed(self, effect: ApplyComposed) -> Applied:
         refused = await self._reconciler.composed_writes.apply_all(effect.xr, effect.composed)
-        await self._note_places(each.object for each in effect.composed if each.name in refused)
+        await self._note_places(resource.object for resource in effect.composed if resource.name in refused)
         return Applied(refused)
 
     async def _note_places(self, objects: Iterable[Object]) -> None:
@@ -242,7 +242,7 @@ class _Driver:
             self._interests.add(Interest(SECRET, *secret_place(effect.xr)))
             raise
 
-    def _follow(self, interests: set[Interest]) -> None:
+    def _watch_dependencies(self, interests: set[Interest]) -> None:
         enqueue, settles = self._reconciler.enqueue, takes_effect_later(interests)
         self._plane.dependencies.follow(
             (self._reconciler.kind, *self._key), interests, lambda: enqueue(*self._key, settles)
@@ -250,7 +250,7 @@ class _Driver:
 
     async def _diagnose(self, effect: Diagnose) -> Diagnosis:
         problem = effect.problem
-        self._follow(self._interests | awaited_after(problem))
+        self._watch_dependencies(self._interests | awaited_after(problem))
         composed = await composed_places(
             self._plane.discovery, effect.composition, effect.composed, namespace_of(effect.xr)
         )

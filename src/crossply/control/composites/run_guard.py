@@ -43,24 +43,24 @@ class RunGuard:
         self._cache = cache
         self._place = (namespace_of(xr), name_of(xr))
         self._uid = uid_of(xr)
-        self._seen = cache.get(*self._place)
+        self._last_data = cache.get(*self._place)
         # One that is too new for the watch, or only planned, is not in the cache: that says nothing.
         self._known = cache.uid(*self._place) == self._uid
         self._deadline = deadline or RunDeadline()
 
-    def is_gone(self) -> bool:
+    def is_deleted(self) -> bool:
         """Whether the composite resource was in the cache, and is no longer."""
         return self._known and self._cache.uid(*self._place) != self._uid
 
     def check(self) -> None:
         """Raise when the run must not go on."""
-        if self.is_gone() or self._is_being_deleted():
+        if self.is_deleted() or self._is_being_deleted():
             raise Conflict("the composite resource is being deleted")
         self._deadline.check()
 
     def _is_being_deleted(self) -> bool:
         data = self._cache.get(*self._place)
-        if not self._known or data is None or data is self._seen:
+        if not self._known or data is None or data is self._last_data:
             return False
-        self._seen = data
+        self._last_data = data
         return "deletionTimestamp" in orjson.loads(data)["metadata"]

@@ -20,7 +20,7 @@ from crossply.compose.operation_run import (
     RUNNING,
     SUCCEEDED,
     VALID_PIPELINE,
-    Wish,
+    OperationResource,
     after_failure,
     at_the_limit,
     failures_of,
@@ -87,32 +87,32 @@ class OperationReconciler:
     async def _run(self, operation: Object, parsed: Operation) -> Requeue | None:
         told = PipelineReport()
         try:
-            wishes = await self._operate(parsed, told)
+            resources = await self._operate(parsed, told)
         except ComposeError as problem:
             self._tell(operation, told)
             return await self._fail(with_outputs(operation, told), _event(problem))
         self._tell(operation, told)
         operation = with_outputs(operation, told)
-        for wish in wishes:
+        for resource in resources:
             try:
-                operation = with_applied(operation, await self._apply(wish, uid_of(operation)))
+                operation = with_applied(operation, await self._apply(resource, uid_of(operation)))
             except ComposeError as problem:
                 return await self._fail(operation, _event(problem))
         await self._write(with_status(operation, (SYNCED, SUCCEEDED), self._plane.now()))
         return None
 
-    async def _operate(self, parsed: Operation, told: PipelineReport) -> tuple[Wish, ...]:
+    async def _operate(self, parsed: Operation, told: PipelineReport) -> tuple[OperationResource, ...]:
         # Every Operation asks anew: that is what it is for.
         reads = ClusterReads(self._plane, set(), uses_cache=False)
         try:
             async with asyncio.timeout(_SECONDS):
                 work = operate(parsed, {}, told, self._plane.capabilities)
-                return (await drive_async(work, reads.handlers)).wishes
+                return (await drive_async(work, reads.handlers)).resources
         except TimeoutError:
             raise StepNotRun(f"the pipeline did not end within {_SECONDS:.0f} s") from None
 
-    async def _apply(self, wish: Wish, uid: str) -> Object:
-        plane, obj = self._plane, wish.object
+    async def _apply(self, resource: OperationResource, uid: str) -> Object:
+        plane, obj = self._plane, resource.object
         try:
             kind = await plane.discovery.kind_for(obj["apiVersion"], obj["kind"])
             return await plane.as_controller.apply(kind, obj, MANAGER + uid)
