@@ -123,7 +123,7 @@ def greeting(container: ServedContainer, name: str, certificates: Path | None) -
         assert desired is not None
         return desired.resources["greeting"].object["spec"]["text"]
     except FunctionUnavailable:
-        container.raise_if_it_ends(within=5)
+        container.raise_if_ended(within=5)
         raise
     finally:
         remote.close()

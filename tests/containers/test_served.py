@@ -58,7 +58,7 @@ def call(
         try:
             answer = remote(request, timeout)
         except FunctionUnavailable:
-            container.raise_if_it_ends(within=5)
+            container.raise_if_ended(within=5)
             raise
     assert answer.desired is not None
     return answer.desired.resources

@@ -63,7 +63,7 @@ def started(command: Sequence[str], address: str, environment: dict[str, str] | 
     )
     assert process.stderr is not None
     try:
-        wait_until_it_accepts(process, address)
+        wait_until_listening(process, address)
         yield process
     finally:
         process.terminate()
@@ -71,7 +71,7 @@ def started(command: Sequence[str], address: str, environment: dict[str, str] | 
         process.stderr.close()
 
 
-def wait_until_it_accepts(process: subprocess.Popen[Any], address: str) -> None:
+def wait_until_listening(process: subprocess.Popen[Any], address: str) -> None:
     for _ in range(600):
         if accepts(address):
             return

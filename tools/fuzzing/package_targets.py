@@ -20,7 +20,7 @@ from crossply.xpkg.blobs import in_memory
 from crossply.xpkg.image import Image, Layer
 from crossply.xpkg.layer_unpack import Limits, unpack
 from crossply.xpkg.package_layers import stream_of
-from crossply.xpkg.package_lint import check_one_meta, failures
+from crossply.xpkg.package_lint import check_single_meta, failures
 from crossply.xpkg.package_stream import read
 from fuzzing.inputs import as_bytes, as_text, document, mutated, mutated_value, text, value
 
@@ -93,7 +93,7 @@ def make_stream(rng: random.Random) -> Any:
 
 def run_stream(given: Any) -> None:
     package = read(as_bytes(given))
-    check_one_meta(package)
+    check_single_meta(package)
     failures(package)
 
 

@@ -18,7 +18,7 @@ from crossply.containers.settings import Limits
 MEMORY, CPU, PIDS = "memory", "cpu", "pids"
 _PERIOD = 100_000
 _INDISPENSABLE = ("memory.limit_in_bytes", "memory.max", "pids.max")
-_PATIENCE, _MOMENT = 100, 0.01
+_TIMEOUT, _INTERVAL = 100, 0.01
 _OURS = re.compile(r"crossply-(\d+)-[a-z0-9]+")
 _ROOT = "/sys/fs/cgroup"
 _BOUNDS = {MEMORY: "memory.limit_in_bytes", CPU: "cpu.cfs_quota_us", PIDS: "pids.max"}
@@ -63,13 +63,13 @@ class Cgroup(NamedTuple):
     def remove(self) -> None:
         """Remove the groups; the last process in them may take a moment to be gone."""
         for path in self.paths:
-            for _ in range(_PATIENCE):
+            for _ in range(_TIMEOUT):
                 try:
                     os.rmdir(path)
                 except FileNotFoundError:
                     break
                 except OSError:
-                    time.sleep(_MOMENT)
+                    time.sleep(_INTERVAL)
 
 
 def find_places(root: str = _ROOT) -> CgroupHierarchies:

@@ -91,7 +91,7 @@ class Container:
         if self.wanted_too_much():
             return out_of_memory(self._settings, wrote)
         if self.failed_to_start:
-            detail = f": {self._launched.why}" if self._launched.why else _complaint(wrote)
+            detail = f": {self._launched.why}" if self._launched.why else _error_message(wrote)
             return ContainerError(f"the container could not be started{detail}", hint=BadImage.hint)
         return ContainerEnded(f"its container ended with {_how(self.status)}{wrote}")
 
@@ -102,7 +102,7 @@ def out_of_memory(settings: Settings, wrote: str) -> OutOfMemory:
     return OutOfMemory(f"the function was ended: it wanted more than its {allowed:g} MiB{wrote}")
 
 
-def _complaint(wrote: str) -> str:
+def _error_message(wrote: str) -> str:
     """What an engine said went wrong; runc says it as one of several fields of a line."""
     before, marker, after = wrote.rpartition('level=error msg="')
     return ": " + after.rpartition('"')[0].replace('\\"', '"') if marker else before or after

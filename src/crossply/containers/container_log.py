@@ -9,7 +9,7 @@ _KEPT = 32 << 10
 _CHUNK = 1 << 16
 _LINES = 12
 _LONGEST_LINE = 2000
-_PATIENCE = 2.0
+_TIMEOUT = 2.0
 
 
 class OutputTail:
@@ -52,7 +52,7 @@ class ContainerLog(OutputTail):
 
     def finish(self) -> None:
         """Wait for the last of it."""
-        self._reader.join(_PATIENCE)
+        self._reader.join(_TIMEOUT)
 
     def _keep(self) -> None:
         with os.fdopen(self._read, "rb", buffering=0) as pipe:

@@ -27,7 +27,7 @@ from crossply.containers.user_namespace import Identity, own_identity, write_map
 _PREFIX = "crossply-containers-"
 _LONGEST_PLACE = 40
 _YOUNG = 60.0
-_PATIENCE = 10.0
+_TIMEOUT = 10.0
 _LONGEST_LOG = 1 << 16
 _PROGRAM = (
     "import sys; sys.path.insert(0, sys.argv[1]); from crossply.containers.launcher.main import main; "
@@ -87,7 +87,7 @@ class LauncherClient:
 
     def _settle(self, identity: Identity) -> None:
         """Give the launcher its identities and wait until it can serve."""
-        self._line.settimeout(_PATIENCE)
+        self._line.settimeout(_TIMEOUT)
         self._expect("unshared")
         mounts = os.path.join(self.directory, "m")
         wire.send(self._line, {"place": mounts, "identified": write_maps(self._process.pid, identity)})
@@ -140,7 +140,7 @@ class LauncherClient:
         with contextlib.suppress(OSError):
             self._line.shutdown(2)
         try:
-            self._process.wait(_PATIENCE)
+            self._process.wait(_TIMEOUT)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

@@ -39,7 +39,7 @@ def run_once(image: StoredImage, stdin: bytes, settings: Settings) -> FinishedRu
         deadline = time.monotonic() + settings.timeout
         running = Container(image, settings, pipes.theirs)
         try:
-            pipes.let_go_of_theirs()
+            pipes.close_their_ends()
             pipes.exchange(deadline)
             if not running.wait(max(deadline - time.monotonic(), 0.0)):
                 raise pipes.too_long()
@@ -80,7 +80,7 @@ class _Pipes:
         self._open.discard(descriptor)
         os.close(descriptor)
 
-    def let_go_of_theirs(self) -> None:
+    def close_their_ends(self) -> None:
         """The container has its ends by now."""
         for descriptor in self.theirs:
             self._close(descriptor)

@@ -54,7 +54,7 @@ class ServedContainer:
         """
         with self._lock:
             self._last_call = time.monotonic()
-            self._notice_that_it_ended()
+            self._watch_exit()
             if self._serving is None:
                 self._start(min(timeout, self._settings.start_seconds))
             assert self._serving is not None
@@ -73,13 +73,13 @@ class ServedContainer:
                 self._calls -= 1
                 self._last_call = time.monotonic()
 
-    def raise_if_it_ends(self, within: float) -> None:
+    def raise_if_ended(self, within: float) -> None:
         """After a broken connection: raise what ended the container, if it ends in the next moments."""
         serving = self._serving
         if serving is not None:
             serving.running.wait(within)
         with self._lock:
-            self._notice_that_it_ended()
+            self._watch_exit()
             failure = self._last_failure
         # Somebody else who was on the same connection may have noticed first, and started it anew.
         if failure is not None and time.monotonic() - failure.at < within + _RECENT:
@@ -127,7 +127,7 @@ class ServedContainer:
             raise self._last_failure.error(f" (it is started again in {pause:.0f} s)")
         serving = _Serving(self._image, self._settings)
         try:
-            serving.wait_until_it_accepts(time.monotonic() + timeout)
+            serving.wait_until_listening(time.monotonic() + timeout)
         except ContainerError as problem:
             serving.stop()
             self._failed(problem, serving)
@@ -136,7 +136,7 @@ class ServedContainer:
         self._stop_when_idle(self._settings.idle_seconds)
         self._pool.started(self)
 
-    def _notice_that_it_ended(self) -> None:
+    def _watch_exit(self) -> None:
         serving = self._serving
         if serving is None or not serving.running.wait(0):
             return
@@ -225,7 +225,7 @@ class _Serving:
             self.log.begin()
         self.target = f"unix:{self.running.socket}"
 
-    def wait_until_it_accepts(self, deadline: float) -> None:
+    def wait_until_listening(self, deadline: float) -> None:
         """Wait until the function listens; its relay does as soon as it does."""
         while not os.path.exists(self.running.socket):
             if self.running.wait(_POLL):

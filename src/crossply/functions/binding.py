@@ -90,7 +90,7 @@ def bind(function: Object, preferred: str | None = None, max_reply: int = MAX_RE
     if runtime == BUILTIN:
         return _builtin(function, max_reply)
     if runtime == DOCKER and not preferred and not _insists_on_docker(function):
-        return _docker_or_ours(function)
+        return _docker_or_container(function)
     return _OPENERS[runtime](function)
 
 
@@ -107,7 +107,7 @@ def _builtin(function: Object, max_reply: int = MAX_REPLY) -> Runner:
     if name is None:
         raise FunctionNotBound(
             f'cannot run Function "{_name(function)}": no built-in function stands for package "{package}"',
-            hint=f"{_not_built_in(function)}; {_OTHER_WAYS}",
+            hint=f"{_not_built_in(function)}; {_ALTERNATIVES}",
         )
     return bind_builtin(name, _name(function), max_reply)
 
@@ -239,7 +239,7 @@ def _docker(function: Object) -> Runner:
     from crossply.functions.docker_settings import read_settings
 
     settings = read_settings(_name(function), _package(function), _annotations(function))
-    return DockerContainer(settings, f"{_built_in_advice(function)}; or {_OTHER_WAYS}")
+    return DockerContainer(settings, f"{_built_in_advice(function)}; or {_ALTERNATIVES}")
 
 
 def _container(function: Object) -> Runner:
@@ -248,7 +248,7 @@ def _container(function: Object) -> Runner:
     return _in_container(function, to_completion=False) if engine_installed(os.environ) else _docker(function)
 
 
-def _docker_or_ours(function: Object) -> Runner:
+def _docker_or_container(function: Object) -> Runner:
     """Crossplane's Docker where there is one; what it is there for works without."""
     from crossply.functions.docker_engine import find_engine
     from crossply.functions.failures import ContainerEngineUnavailable
@@ -304,7 +304,7 @@ _WITHOUT_IMAGE = (
     f"annotate the Function with {CROSSPLANE_RUNTIME}: Development if it is running already, or with "
     f"{RUNTIME}: process and its command"
 )
-_OTHER_WAYS = f"{_WITHOUT_IMAGE}, or install crun, or start Docker or podman, to run its image"
+_ALTERNATIVES = f"{_WITHOUT_IMAGE}, or install crun, or start Docker or podman, to run its image"
 
 
 def _known(annotations: dict[str, str], key: str, values: dict[str, Any]) -> str:

@@ -24,11 +24,11 @@ _POLL = 0.25
 class DockerContainer:
     """A function behind gRPC in a container, which is started at the first call."""
 
-    __slots__ = ("_container", "_engine", "_other_ways", "_remote", "_settings")
+    __slots__ = ("_alternatives", "_container", "_engine", "_remote", "_settings")
 
     def __init__(self, settings: ContainerSettings, alternatives: str = "") -> None:
         self._settings = settings
-        self._other_ways = alternatives
+        self._alternatives = alternatives
         self._engine: Engine | None = None
         self._container = ""
         self._remote: Remote | None = None
@@ -40,7 +40,7 @@ class DockerContainer:
             try:
                 self._remote = self._start(deadline)
             except FunctionError as problem:
-                raise self._tell(problem) from None
+                raise self._explain(problem) from None
         return self._remote(request, max(deadline - time.monotonic(), 0.001))
 
     def close(self) -> None:
@@ -56,10 +56,10 @@ class DockerContainer:
         elif self._settings.cleanup == STOP:
             self._engine.stop(container)
 
-    def _tell(self, problem: FunctionError) -> FunctionError:
+    def _explain(self, problem: FunctionError) -> FunctionError:
         settings = self._settings
         message = f'cannot run Function "{settings.function}": package "{settings.image}": {problem}'
-        alternatives = self._other_ways if isinstance(problem, ContainerEngineUnavailable) else ""
+        alternatives = self._alternatives if isinstance(problem, ContainerEngineUnavailable) else ""
         return problem.replace(message=message, hint=alternatives or None)
 
     def _start(self, deadline: float) -> Remote:
@@ -68,7 +68,7 @@ class DockerContainer:
         engine.start(self._container)
         remote = Remote(self._settings.function, self._target(engine))
         while not remote.ready(_POLL):
-            self._check_that_it_runs(engine)
+            self._check_running(engine)
             if time.monotonic() > deadline:
                 # The call itself then says that the deadline has passed.
                 break
@@ -91,12 +91,12 @@ class DockerContainer:
             return f"{state['Name'].lstrip('/')}:9443"
         published = (state.get("NetworkSettings", {}).get("Ports") or {}).get(_PORT)
         if not published:
-            self._check_that_it_runs(engine)
+            self._check_running(engine)
             raise ContainerFailed(f"container {self._container[:12]} does not publish port {_PORT}")
         host = self._settings.target or published[0]["HostIp"] or "127.0.0.1"
         return f"{host}:{published[0]['HostPort']}"
 
-    def _check_that_it_runs(self, engine: Engine) -> None:
+    def _check_running(self, engine: Engine) -> None:
         state = (engine.inspect(self._container) or {}).get("State", {})
         if state.get("Running"):
             return

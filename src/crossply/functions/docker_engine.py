@@ -14,7 +14,7 @@ from urllib.parse import quote, urlencode
 
 from crossply.functions.failures import ContainerEngineUnavailable, ContainerFailed
 
-_PATIENCE = 60.0
+_TIMEOUT = 60.0
 """Seconds an engine may be silent; a pull reports progress all the time."""
 
 _LOG_HEADER = 8
@@ -34,7 +34,7 @@ class Engine:
         """Fetch the image from its registry."""
         tagged = image if "@" in image or ":" in image.rpartition("/")[2] else f"{image}:latest"
         status, body = self._ask("POST", "/images/create?" + urlencode({"fromImage": tagged}))
-        problem = _complaint(body) if status != 200 else _pull_problem(body)
+        problem = _error_message(body) if status != 200 else _pull_problem(body)
         if problem:
             raise ContainerFailed(f"cannot pull image {image}: {problem}", hint="is the reference right?")
 
@@ -131,13 +131,13 @@ class _UnixConnection(HTTPConnection):
     """HTTP over a unix socket."""
 
     def __init__(self, path: str) -> None:
-        super().__init__("localhost", timeout=_PATIENCE)
+        super().__init__("localhost", timeout=_TIMEOUT)
         self._path = path
 
     def connect(self) -> None:
         """Connect to the socket instead of a host."""
         self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(_PATIENCE)
+        self.sock.settimeout(_TIMEOUT)
         self.sock.connect(self._path)
 
 
@@ -146,7 +146,7 @@ def _connection(endpoint: str) -> HTTPConnection:
     if scheme == "unix":
         return _UnixConnection(place)
     if scheme in ("tcp", "http") and place:
-        return HTTPConnection(place.rstrip("/"), timeout=_PATIENCE)
+        return HTTPConnection(place.rstrip("/"), timeout=_TIMEOUT)
     raise ContainerEngineUnavailable(
         f"cannot talk to the container engine at {endpoint}: unknown kind of address",
         hint="DOCKER_HOST is unix:///path/to/docker.sock or tcp://host:port",
@@ -156,10 +156,10 @@ def _connection(endpoint: str) -> HTTPConnection:
 def _expect(status: int, body: bytes, accepted: tuple[int, ...]) -> bytes:
     if status in accepted:
         return body
-    raise ContainerFailed(f"the container engine answered {status}: {_complaint(body)}")
+    raise ContainerFailed(f"the container engine answered {status}: {_error_message(body)}")
 
 
-def _complaint(body: bytes) -> str:
+def _error_message(body: bytes) -> str:
     try:
         return str(json.loads(body)["message"])
     except (ValueError, KeyError, TypeError):

@@ -52,7 +52,7 @@ class LocalProcess:
             return started.remote(request, max(deadline - time.monotonic(), 0.001))
         except FunctionUnavailable:
             # A process that dies in the middle of a call shows first as a broken connection.
-            started.raise_if_it_ends(within=0.5)
+            started.raise_if_ended(within=0.5)
             raise
         finally:
             self._leave(started)
@@ -77,7 +77,7 @@ class LocalProcess:
             before.stop()
         started = _Started(self._name, self._command)
         try:
-            started.wait_until_it_accepts(deadline)
+            started.wait_until_listening(deadline)
         except BaseException:
             started.stop()
             raise
@@ -116,7 +116,7 @@ class _Started:
         self._lifeline = ChildProcess()
         self._process = self._start(command, target)
         self.files = SourceFiles(shlex.split(command), time.monotonic)
-        self._reader = threading.Thread(target=self._keep_what_it_writes, daemon=True)
+        self._reader = threading.Thread(target=self._drain_output, daemon=True)
         self._reader.start()
 
     def _start(self, command: str, target: str) -> subprocess.Popen[str]:
@@ -130,7 +130,7 @@ class _Started:
             message = f'cannot run Function "{self._name}": cannot start {command!r}: {problem}'
             raise FunctionUnavailable(message, hint="correct the annotation crossply.dev/command") from None
 
-    def _keep_what_it_writes(self) -> None:
+    def _drain_output(self) -> None:
         assert self._process.stdout is not None
         with self._process.stdout as lines:
             while line := lines.readline(_LONGEST_LINE):
@@ -140,17 +140,17 @@ class _Started:
         """Tell whether the process still runs."""
         return self._process.poll() is None
 
-    def wait_until_it_accepts(self, deadline: float) -> None:
+    def wait_until_listening(self, deadline: float) -> None:
         """Wait until something listens where the process was told to."""
         while not self._accepts():
-            self.raise_if_it_ends(within=_POLL)
+            self.raise_if_ended(within=_POLL)
             if time.monotonic() > deadline:
                 message = (
                     f'cannot run Function "{self._name}": its process does not listen on {self._place()}'
                 )
                 raise FunctionTimedOut(f"{message}{self._tail()}", hint=_LISTEN_HINT)
 
-    def raise_if_it_ends(self, within: float) -> None:
+    def raise_if_ended(self, within: float) -> None:
         """Raise if the process ends in the next moments."""
         try:
             status = self._process.wait(within)

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 def serve_until_signal(start: Callable[[], Server]) -> None:
     """Start a server, wait until a signal ends it, and let the running calls finish."""
-    signals = _hold_back_signals()
+    signals = _block_signals()
     server = start()
     signal.sigwait(signals)
     server.stop()
 
 
-def _hold_back_signals() -> set[signal.Signals]:
+def _block_signals() -> set[signal.Signals]:
     """Keep the signals that end the server until they are waited for, in this thread and those it starts.
 
     A handler would run in the main thread only, which a signal that another thread takes does not wake.

@@ -14,7 +14,7 @@ _EVERY = 0.5
 _MOST = 2000
 _NOT_SOURCES = ("__pycache__", "node_modules", "site-packages", "dist", "build")
 
-_Look = dict[str, tuple[int, int, int]]
+_FileTimes = dict[str, tuple[int, int, int]]
 
 
 class SourceFiles:
@@ -23,7 +23,7 @@ class SourceFiles:
     def __init__(self, words: list[str], clock: Callable[[], float]) -> None:
         self._words = words
         self._clock = clock
-        self._seen = _look(_files_of(words))
+        self._times = _read_times(_files_of(words))
         self._next = clock() + _EVERY
 
     def changed(self) -> str:
@@ -31,10 +31,10 @@ class SourceFiles:
         if self._clock() < self._next:
             return ""
         self._next = self._clock() + _EVERY
-        now = _look(_files_of(self._words))
-        if now == self._seen:
+        now = _read_times(_files_of(self._words))
+        if now == self._times:
             return ""
-        different = (path for path in sorted({*now, *self._seen}) if now.get(path) != self._seen.get(path))
+        different = (path for path in sorted({*now, *self._times}) if now.get(path) != self._times.get(path))
         return next(different)
 
 
@@ -59,8 +59,8 @@ def _beside(path: str) -> Iterable[str]:
     return neighbours
 
 
-def _look(paths: Iterable[str]) -> _Look:
-    state: _Look = {}
+def _read_times(paths: Iterable[str]) -> _FileTimes:
+    state: _FileTimes = {}
     for path in paths:
         try:
             status = os.stat(path)

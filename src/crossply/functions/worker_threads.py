@@ -15,7 +15,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 _FEW = 2
-_PATIENCE = 0.01
+_TIMEOUT = 0.01
 """Seconds in which nothing was begun, after which more threads come."""
 
 _IDLE = 5.0
@@ -31,7 +31,7 @@ class WorkerThreads(Executor):
         self._lock = threading.Lock()
         self._threads = 0
         self._unfinished = 0
-        self._begun = 0
+        self._started = 0
         """Only whether it changes matters."""
         self._crowded = threading.Event()
         self._closed = False
@@ -71,13 +71,13 @@ class WorkerThreads(Executor):
     def _watch(self) -> None:
         while not self._closed:
             self._crowded.wait()
-            started = self._begun
-            time.sleep(_PATIENCE)
+            started = self._started
+            time.sleep(_TIMEOUT)
             self._crowded.clear()
             waiting = self._waiting.qsize()
             if waiting:
                 self._crowded.set()
-                if self._begun == started:
+                if self._started == started:
                     self._hire(waiting)
 
     def _work(self) -> None:
@@ -91,7 +91,7 @@ class WorkerThreads(Executor):
             if work is None:
                 self._waiting.put(None)  # for the next one
                 return
-            self._begun += 1
+            self._started += 1
             work.run()
             with self._lock:
                 self._unfinished -= 1
@@ -106,17 +106,17 @@ class WorkerThreads(Executor):
 class _Work:
     """A call to make, and what comes of it."""
 
-    __slots__ = ("_call", "_given", "_named", "future")
+    __slots__ = ("_args", "_call", "_named", "future")
 
     def __init__(self, call: Callable[..., Any], args: tuple[Any, ...], named: dict[str, Any]) -> None:
         self._call = call
-        self._given = args
+        self._args = args
         self._named = named
         self.future: Future[Any] = Future()
 
     def run(self) -> None:
         """Make the call."""
         try:
-            self.future.set_result(self._call(*self._given, **self._named))
+            self.future.set_result(self._call(*self._args, **self._named))
         except BaseException as problem:  # noqa: BLE001 - it is the future's to tell
             self.future.set_exception(problem)

@@ -14,7 +14,7 @@ from typing import Any, TextIO
 
 import orjson
 
-from crossply.record.metrics import LINES_HELD_BACK
+from crossply.record.metrics import LINES_DROPPED
 from crossply.record.rate_limit import RateLimiter
 from crossply.record.run_context import Run, current
 from crossply.values.timestamps import format_timestamp
@@ -22,7 +22,8 @@ from crossply.values.timestamps import format_timestamp
 BURST = 20
 PAUSE = 5.0
 """Seconds between two lines of one kind after the burst; the burst recovers at the same rate."""
-HELD_BACK = "held_back"
+DROPPED = "held_back"
+"""The field of a log line with the number of lines dropped before it."""
 LOGFMT, JSON = ("logfmt", "json")
 LONGEST = 4096
 """The characters of one value: a function may say as much as it likes."""
@@ -67,8 +68,8 @@ class LineFormatter(logging.Formatter):
         }
         if record.exc_info:
             fields["exception"] = self.formatException(record.exc_info)
-        if dropped := getattr(record, HELD_BACK, 0):
-            fields[HELD_BACK] = dropped
+        if dropped := getattr(record, DROPPED, 0):
+            fields[DROPPED] = dropped
         return self._write({name: _harmless(value) for name, value in fields.items()})
 
 
@@ -141,9 +142,9 @@ class LineLimit(logging.Filter):
             return True
         dropped = self._limiter.take(_kind_of(record))
         if dropped is None:
-            LINES_HELD_BACK.of(record.levelname.lower()).value += 1
+            LINES_DROPPED.of(record.levelname.lower()).value += 1
             return False
-        setattr(record, HELD_BACK, dropped)
+        setattr(record, DROPPED, dropped)
         return True
 
 

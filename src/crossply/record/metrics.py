@@ -93,7 +93,7 @@ CLIENT_SECONDS = DurationHistogram(
     "host",
     bounds=_REQUEST_SECONDS,
 )
-LINES_HELD_BACK = Counter(
+LINES_DROPPED = Counter(
     "crossply_log_lines_held_back_total", "Lines not logged: too many were like them.", "level"
 )
 
@@ -172,6 +172,6 @@ ALL: tuple[MetricFamily, ...] = (
     CIRCUIT_EVENTS,
     CLIENT_REQUESTS,
     CLIENT_SECONDS,
-    LINES_HELD_BACK,
+    LINES_DROPPED,
     Gauge("crossply_build_info", "Always 1; the label says which version runs.", "version", read=_build),
 )

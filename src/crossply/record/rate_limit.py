@@ -1,6 +1,6 @@
 """How often something may be told: a burst, and then now and then.
 
-Each sort has an allowance of its own, so that one that is told too often does not silence the others. Those
+Each sort has an bucket of its own, so that one that is told too often does not silence the others. Those
 that were not needed for longest are forgotten first, which gives them their burst back.
 """
 
@@ -16,12 +16,12 @@ _REMEMBERED = 10_000
 class _Bucket:
     """What one sort has left."""
 
-    __slots__ = ("held_back", "left", "since")
+    __slots__ = ("dropped", "left", "since")
 
     def __init__(self, left: float, now: float) -> None:
         self.left = left
         self.since = now
-        self.held_back = 0
+        self.dropped = 0
 
 
 class RateLimiter:
@@ -36,17 +36,17 @@ class RateLimiter:
     def take(self, sort: Hashable) -> int | None:
         """None where it must be held back; else how many were held back since the last that was not."""
         now = self._clock()
-        allowance = self._allowance(sort, now)
-        allowance.left = min(self._burst, allowance.left + (now - allowance.since) / self._pause)
-        allowance.since = now
-        if allowance.left < 1.0:
-            allowance.held_back += 1
+        bucket = self._bucket(sort, now)
+        bucket.left = min(self._burst, bucket.left + (now - bucket.since) / self._pause)
+        bucket.since = now
+        if bucket.left < 1.0:
+            bucket.dropped += 1
             return None
-        allowance.left -= 1.0
-        dropped, allowance.held_back = allowance.held_back, 0
+        bucket.left -= 1.0
+        dropped, bucket.dropped = bucket.dropped, 0
         return dropped
 
-    def _allowance(self, sort: Hashable, now: float) -> _Bucket:
+    def _bucket(self, sort: Hashable, now: float) -> _Bucket:
         bucket = self._known.get(sort)
         if bucket is None:
             bucket = self._known[sort] = _Bucket(self._burst, now)

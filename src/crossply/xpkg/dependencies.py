@@ -19,7 +19,7 @@ from crossply.xpkg.image_reference import canonical_source
 
 KINDS = ("Provider", "Configuration", "Function")
 _PARTS = 3
-_MOST_TOLD = 10
+_MAX_LISTED = 10
 
 
 class DependencyError(PackagesError):
@@ -175,9 +175,9 @@ def unmet_error(wrong: Sequence[tuple[Dependency, Locked]]) -> DependencyError:
     """The error that what is wanted is installed in other versions only."""
     lines = [
         f"existing package {package.shown} is incompatible with constraint {dependency.constraint}"
-        for dependency, package in wrong[:_MOST_TOLD]
+        for dependency, package in wrong[:_MAX_LISTED]
     ]
-    lines += [f"and {len(wrong) - _MOST_TOLD} more"] if len(wrong) > _MOST_TOLD else []
+    lines += [f"and {len(wrong) - _MAX_LISTED} more"] if len(wrong) > _MAX_LISTED else []
     return DependencyError(f"incompatible dependencies: {'; '.join(lines)}")
 
 

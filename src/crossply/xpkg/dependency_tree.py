@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from crossply.xpkg.dependencies import Dependency, Locked, best_version
 
-_MOST_LINES = 500
+_MAX_LINES = 500
 
 
 class _Branch(NamedTuple):
@@ -46,7 +46,7 @@ def _tree(wanting: dict[str, list[tuple[Locked, Dependency]]], source: str, own:
     lines: list[str] = []
     waiting = _branches(wanting, source, "", frozenset([source]))
     while waiting:
-        if len(lines) >= _MOST_LINES:
+        if len(lines) >= _MAX_LINES:
             return [*lines, "…"]
         branch = waiting.pop()
         lines.append(branch.margin + ("└─ " if branch.last else "├─ ") + _told(branch, own))

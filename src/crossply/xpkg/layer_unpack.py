@@ -51,17 +51,17 @@ class _Budget:
         self._cancelled = cancelled
 
     def entry(self, count: int = 1) -> None:
-        self.check_wanted()
+        self.check_expected()
         self.entries -= count
         if self.entries < 0:
             raise TooLarge(f"the image has more than {self.limits.entries} files")
 
-    def check_wanted(self) -> None:
+    def check_expected(self) -> None:
         if self._cancelled.is_set():
             raise UnpackingCancelled("the image is no longer wanted")
 
     def content(self, size: int) -> None:
-        self.check_wanted()
+        self.check_expected()
         self.size -= size
         if self.size < 0:
             raise TooLarge(f"the image unpacks to more than {self.limits.size} bytes")

@@ -15,7 +15,7 @@ from crossply.xpkg.failures import BuildFailed
 from crossply.xpkg.image import EMPTY, Image, Layer, append
 from crossply.xpkg.layer_writer import Entry, WrittenLayer, write_layer
 from crossply.xpkg.package_directory import Directory, read_directory
-from crossply.xpkg.package_lint import check_one_meta, lint
+from crossply.xpkg.package_lint import check_single_meta, lint
 from crossply.xpkg.package_stream import Package, check_example, decode, write
 from crossply.xpkg.run_to_completion import LABEL, RUNS_TO_COMPLETION
 
@@ -90,7 +90,7 @@ def pack(
 ) -> PackageSource:
     """Check the files of a package, and make layers of them; the package gets annotations beside its own."""
     package = _parse(files)
-    check_one_meta(package)
+    check_single_meta(package)
     try:
         lint(package)
     except CrossplyError as problem:

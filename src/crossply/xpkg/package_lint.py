@@ -41,7 +41,7 @@ _ALLOWED: dict[str, tuple[tuple[str, str, str], ...]] = {
 }
 
 
-def check_one_meta(package: Package) -> None:
+def check_single_meta(package: Package) -> None:
     """Raise unless exactly one object describes the package."""
     if len(package.metas) != 1:
         raise LintFailed(_NOT_ONE_META, hint="describe the package in one crossplane.yaml")
@@ -49,7 +49,7 @@ def check_one_meta(package: Package) -> None:
 
 def lint(package: Package) -> None:
     """Raise what is wrong with a package first."""
-    check_one_meta(package)
+    check_single_meta(package)
     check_constraint(package.meta)
     for obj in package.objects:
         _check_object(package.kind, obj)
@@ -81,14 +81,14 @@ def check_constraint(meta: Object) -> None:
         raise LintFailed(f"package version constraints are poorly formatted: {problem}") from None
 
 
-def may_hold(package_kind: str, obj: Object) -> bool:
+def may_contain(package_kind: str, obj: Object) -> bool:
     """Tell whether a package of a kind may hold an object."""
     group, kind = api_group(obj["apiVersion"]), obj["kind"]
     return any(group == allowed[0] and kind == allowed[1] for allowed in _ALLOWED[package_kind])
 
 
 def _check_object(package_kind: str, obj: Object) -> None:
-    if may_hold(package_kind, obj):
+    if may_contain(package_kind, obj):
         return
     kind = obj["kind"]
     refusals = [refusal for _, _, refusal in _ALLOWED[package_kind]]

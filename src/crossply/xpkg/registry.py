@@ -46,7 +46,7 @@ PULL_SECONDS = 3600.0
 _REDIRECTS = 5
 _ATTEMPTS = 3
 _MAX_REFUSAL = 1 << 20
-_LONGEST_STORY = 200
+_MAX_REASON = 200
 _BUSY = (429, 500, 502, 503, 504)
 _BROKEN = (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, TimeoutError)
 
@@ -271,21 +271,21 @@ class Registries:
 
 
 def _unreachable(registry: str, schemes: tuple[str, ...], problem: BaseException) -> RegistryUnreachable:
-    reason = _story(registry, problem)
+    reason = _reason(registry, problem)
     return RegistryUnreachable("; ".join(f'Get "{scheme}://{registry}/v2/": {reason}' for scheme in schemes))
 
 
 def _broken(registry: str, problem: aiohttp.ClientError) -> RegistryError:
     """The error of an answer that cannot be read, or not to its end."""
     if isinstance(problem, aiohttp.ClientResponseError):
-        sentence = " ".join(problem.message.split())[:_LONGEST_STORY]
+        sentence = " ".join(problem.message.split())[:_MAX_REASON]
         return MalformedAnswer(f"{registry} answers with malformed HTTP: {sentence}")
     return RegistryUnreachable(
-        f"{registry} broke off in the middle of an answer: {_story(registry, problem)}"
+        f"{registry} broke off in the middle of an answer: {_reason(registry, problem)}"
     )
 
 
-def _story(registry: str, problem: BaseException) -> str:
+def _reason(registry: str, problem: BaseException) -> str:
     """What happened, in the words that Go has for it."""
     if isinstance(problem, aiohttp.ClientConnectorCertificateError):
         return f"its certificate is not trusted: {problem.certificate_error}"

@@ -103,7 +103,7 @@ async def _serve(invocation: Invocation, options: Options, settings: ApiSettings
 def _options(invocation: Invocation) -> Options:
     from crossply.control.options import Options
     from crossply.control.runtimes.credentials import CredentialSettings
-    from crossply.control.runtimes.package_runtimes import ON_ONE_MACHINE
+    from crossply.control.runtimes.package_runtimes import SINGLE_MACHINE
     from crossply.control.runtimes.runtimes import RuntimeSettings
 
     data = invocation["data"]
@@ -115,7 +115,7 @@ def _options(invocation: Invocation) -> Options:
         packages=local_package_settings(invocation, os.path.join(data, "packages")),
         images=os.path.join(data, "images"),
         runtimes=RuntimeSettings(
-            ON_ONE_MACHINE, CredentialSettings(directory=os.path.join(data, "credentials"))
+            SINGLE_MACHINE, CredentialSettings(directory=os.path.join(data, "credentials"))
         ),
         host_access=host_access(invocation, data),
     )

@@ -47,7 +47,7 @@ def is_unpacked(revision: Object) -> bool:
     return bool(resolved) and not runtime_annotations(revision)
 
 
-def keeps_revision(function: Object, current: Object | None) -> bool:
+def stays_with_revision(function: Object, current: Object | None) -> bool:
     """Whether a Function that needs no package stays with a revision that was installed from its image.
 
     Crossplane installed it. It stays, healthy or not, until the Function names another package or says how it

@@ -44,8 +44,8 @@ AT_A_TIME, SOON = 25, 1.0
 """So many dependencies are installed at a time, and after so many seconds more."""
 _KINDS = {kind.kind: kind for kind in (FUNCTION, CONFIGURATION, PROVIDER)}
 _VERSION = re.compile(r"v?\d{1,9}\.\d{1,9}\.\d{1,9}(?:-[0-9A-Za-z.-]{1,64})?")
-_MOST_TOLD, _AT_ONCE = 5, 5
-_MOST_LINES = 12
+_MAX_LISTED, _AT_ONCE = 5, 5
+_MAX_LINES = 12
 Present = dict[tuple[str, str], str]
 """The sources of packages, by their kinds and names."""
 
@@ -54,7 +54,7 @@ class DependencyReconciler:
     """Installs what the packages of the Lock want."""
 
     def __init__(self, plane: Plane, fetching: PackageFetcher) -> None:
-        self._plane, self._fetching = plane, fetching
+        self._plane, self._fetcher = plane, fetching
         self._tried: dict[str, int] = {}
         """How often each missing package was tried."""
         self._failed: dict[str, str] = {}
@@ -69,24 +69,24 @@ class DependencyReconciler:
         write = add_finalizer if packages else remove_finalizer
         lock = await write(self._plane.as_installer, LOCK, lock, FINALIZER, MANAGER)
         if not packages:
-            await self._tell(lock, None)
+            await self._report(lock, None)
             return None
         try:
             check_no_circle(packages)
         except DependencyError as problem:
             # Only another Lock can help, and that has us look again.
-            await self._tell(lock, UNRESOLVED._replace(message=f"{problem} ({problem.hint})"))
+            await self._report(lock, UNRESOLVED._replace(message=f"{problem} ({problem.hint})"))
             return None
         more = await self._install(packages)
         if not self._failed:
-            await self._tell(lock, RESOLVED)
+            await self._report(lock, RESOLVED)
             return Requeue(SOON) if more else None
         # Always the same of many that fail: each change of what is told has us look again.
-        failures = "; ".join(self._failed[source] for source in sorted(self._failed)[:_MOST_TOLD])
-        await self._tell(lock, UNRESOLVED._replace(message=failures))
+        failures = "; ".join(self._failed[source] for source in sorted(self._failed)[:_MAX_LISTED])
+        await self._report(lock, UNRESOLVED._replace(message=failures))
         raise DependencyError(failures)
 
-    async def _tell(self, lock: Object, condition: StatusCondition | None) -> None:
+    async def _report(self, lock: Object, condition: StatusCondition | None) -> None:
         status = lock.get("status") or {}
         new_status: Object = {key: value for key, value in status.items() if key != "conditions"}
         if condition is not None:
@@ -124,7 +124,7 @@ class DependencyReconciler:
         self._tried[source] += 1
         async with room:
             try:
-                await self._install_one(dependency, packages, present)
+                await self._install_dependency(dependency, packages, present)
             except CrossplyError as problem:
                 self._failed[source] = str(problem)
             else:
@@ -143,7 +143,9 @@ class DependencyReconciler:
                 present[kind, package["metadata"]["name"]] = source
         return present
 
-    async def _install_one(self, dependency: Dependency, packages: list[Locked], present: Present) -> None:
+    async def _install_dependency(
+        self, dependency: Dependency, packages: list[Locked], present: Present
+    ) -> None:
         source, kind = dependency.source, _KINDS.get(dependency.kind)
         if kind is None:
             message = f'{source} has the kind "{dependency.kind}"'
@@ -198,7 +200,7 @@ class DependencyReconciler:
                 offered = (
                     []
                     if any(dependency.digest for dependency in constraints)
-                    else await self._fetching.versions(source)
+                    else await self._fetcher.versions(source)
                 )
                 # There may be a hundred thousand of them: others are not to wait meanwhile.
                 best = await asyncio.to_thread(best_version, constraints, offered)
@@ -242,11 +244,11 @@ def _mentioned(dependencies: Iterable[Dependency]) -> list[str]:
 
 
 def _no_version(source: str, dependencies: list[Dependency], packages: list[Locked]) -> DependencyError:
-    constraints = " ".join(dependency.constraint for dependency in dependencies[:_MOST_LINES])
+    constraints = " ".join(dependency.constraint for dependency in dependencies[:_MAX_LINES])
     lines = why(packages, source)
     message = (
         f"dependency ({source}) does not have a valid version to upgrade that satisfies all constraints. If "
         "there is a valid version that requires downgrade, manual intervention is required. "
         f"Constraints: [{constraints}]"
     )
-    return DependencyError("\n".join([message, *lines[:_MOST_LINES]]))
+    return DependencyError("\n".join([message, *lines[:_MAX_LINES]]))

@@ -32,7 +32,7 @@ from crossply.xpkg.dependency_tree import why
 
 NAME = "lock"
 API_VERSION = "pkg.crossplane.io/v1"
-_MOST_LINES = 12
+_MAX_LINES = 12
 
 
 class DependencyStatus(NamedTuple):
@@ -132,8 +132,8 @@ def _explained(
     """The problem, with who wants what and why."""
     lines: list[str] = []
     for dependency, _ in wrong:
-        if len(lines) >= _MOST_LINES:
-            lines = [*lines[:_MOST_LINES], "…"]
+        if len(lines) >= _MAX_LINES:
+            lines = [*lines[:_MAX_LINES], "…"]
             break
         lines += why(packages, dependency.source)
     return problem.replace(message="\n".join([str(problem), *lines]))

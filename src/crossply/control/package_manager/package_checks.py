@@ -12,7 +12,7 @@ from crossply.values.semver import parse
 from crossply.values.semver_constraints import satisfies
 from crossply.version import COMPATIBLE_CROSSPLANE
 from crossply.xpkg.failures import LintFailed, WrongDigest
-from crossply.xpkg.package_lint import check_constraint, check_one_meta
+from crossply.xpkg.package_lint import check_constraint, check_single_meta
 from crossply.xpkg.package_stream import Package
 
 COMPOSITION = "composition"
@@ -37,7 +37,7 @@ class Incompatible(CrossplyError):
 
 def check_package(package: Package, kind: str) -> None:
     """Raise unless a package is described by one object, of this kind and with a valid constraint."""
-    check_one_meta(package)
+    check_single_meta(package)
     if package.kind != kind:
         raise LintFailed(
             f"package meta type is not {kind}", hint=f"it is a {package.kind}: install it as one"

@@ -12,9 +12,9 @@ from typing import NamedTuple
 from crossply.compose.metadata import annotations_of, name_of
 from crossply.control.calls.function_revision import (
     is_unpacked,
-    keeps_revision,
     local_identity,
     needs_package,
+    stays_with_revision,
 )
 from crossply.control.package_manager.package_fetcher import ALWAYS, DIGEST, PackageFetcher, Resolved
 from crossply.control.package_manager.package_kinds import PackageKind
@@ -41,14 +41,16 @@ class Identities:
     """What packages stand for."""
 
     def __init__(self, fetching: PackageFetcher, clock: Callable[[], float] = time.monotonic) -> None:
-        self._fetching = fetching
+        self._fetcher = fetching
         self._clock = clock
         self._known: dict[PackageState, _CachedDigest] = {}
 
     async def of(self, package: Object, kind: PackageKind, current: Object | None) -> Identity:
         """What a package stands for, beside its revision until now; raises why that cannot be known."""
         if kind.rolls_out and not needs_package(package):
-            installed = _installed(package, current) if current and keeps_revision(package, current) else None
+            installed = (
+                _installed(package, current) if current and stays_with_revision(package, current) else None
+            )
             return installed or Identity(local_identity(package), package["spec"]["package"], [])
         try:
             resolved = await self._resolve(package, (kind.package.kind, name_of(package)))
@@ -71,7 +73,7 @@ class Identities:
         known = self._known.get(state)
         if known is not None and known.question == question and not self._is_old(package, known):
             return known.resolved
-        resolved = await self._fetching.resolve(spec["package"], secrets)
+        resolved = await self._fetcher.resolve(spec["package"], secrets)
         self._known[state] = _CachedDigest(question, resolved, self._clock())
         return resolved
 

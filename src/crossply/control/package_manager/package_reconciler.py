@@ -103,7 +103,7 @@ class PackageReconciler:
         try:
             identity = await self._identities.of(package, self._kind, self._current_of(package))
         except CrossplyError as problem:
-            problem = self._told(package, UNPACK, problem.within("cannot unpack package"))
+            problem = self._reported(package, UNPACK, problem.within("cannot unpack package"))
             message = (
                 health.UNPACKING._replace(message=str(problem)),
                 health.UNHEALTHY._replace(message=str(problem)),
@@ -111,12 +111,12 @@ class PackageReconciler:
             await self._write_status(stored, with_conditions(package, message, self._plane.now()))
             raise problem from None
         revision = await self._bring_in_line(package, identity)
-        await self._tell(package, stored, identity, revision)
+        await self._report(package, stored, identity, revision)
 
     async def _bring_in_line(self, package: Object, identity: Identity) -> Object:
         """Bring all revisions in line; returns the current one."""
         current, live = revision_name(package, identity), self._revisions_of(name_of(package))
-        decision = decide([self._standing(name) for name in live.values()], current, self._rules(package))
+        decision = decide([self._existing(name) for name in live.values()], current, self._rules(package))
         inactive = [live[name] for name in decision.deactivate]
         if not self._kind.rolls_out:
             # What the old one brought is to be the new one's.
@@ -148,7 +148,7 @@ class PackageReconciler:
             rolls_out=self._rolls_out,
         )
 
-    def _standing(self, revision: Object) -> ExistingRevision:
+    def _existing(self, revision: Object) -> ExistingRevision:
         spec = revision["spec"]
         return ExistingRevision(
             name_of(revision),
@@ -182,7 +182,7 @@ class PackageReconciler:
                 desired["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"]
             written = await self._plane.as_installer.apply(self._kind.revision, desired, MANAGER)
         except CrossplyError as problem:
-            raise self._told(package, INSTALL, problem.within("cannot apply package revision")) from None
+            raise self._reported(package, INSTALL, problem.within("cannot apply package revision")) from None
         return self._learnt(self.revisions, written)
 
     async def _switch(self, package: Object, revisions: Iterable[Object], state: str) -> None:
@@ -195,7 +195,7 @@ class PackageReconciler:
                 )
             except CrossplyError as problem:
                 context = f"cannot update the desired state of package revisions to {state.lower()}"
-                raise self._told(package, TRANSITION, problem.within(context)) from None
+                raise self._reported(package, TRANSITION, problem.within(context)) from None
             self._learnt(self.revisions, written)
 
     async def _collect(self, package: Object, name: str) -> None:
@@ -205,9 +205,9 @@ class PackageReconciler:
             await self._plane.as_installer.delete(self._kind.revision, name)
         except CrossplyError as problem:
             context = "cannot garbage collect old package revision"
-            raise self._told(package, COLLECT, problem.within(context)) from None
+            raise self._reported(package, COLLECT, problem.within(context)) from None
 
-    async def _tell(self, package: Object, stored: Object, identity: Identity, revision: Object) -> None:
+    async def _report(self, package: Object, stored: Object, identity: Identity, revision: Object) -> None:
         """The status of a package whose revision is there."""
         well = self._health(revision)
         if well.status == "True" and not _was_healthy(stored):
@@ -232,7 +232,7 @@ class PackageReconciler:
             written = await self._plane.as_installer.update_status(self._kind.package, package)
             self._learnt(self.packages, written)
 
-    def _told(self, package: Object, reason: str, problem: CrossplyError) -> CrossplyError:
+    def _reported(self, package: Object, reason: str, problem: CrossplyError) -> CrossplyError:
         self._plane.recorder.record(package, Event(WARNING, reason, str(problem)))
         return problem
 

@@ -37,7 +37,7 @@ from crossply.control.package_manager.package_kinds import PackageKind
 from crossply.control.package_manager.provider_roles import roles_of_provider
 from crossply.control.plane import Plane
 from crossply.values import Object
-from crossply.xpkg.package_lint import failures, may_hold
+from crossply.xpkg.package_lint import failures, may_contain
 from crossply.xpkg.registry_failures import RegistryUnreachable
 
 FINALIZER = "revision.pkg.crossplane.io"
@@ -107,16 +107,16 @@ class PackageRevisionReconciler:
         self, plane: Plane, kind: PackageKind, fetching: PackageFetcher, locking: PackageLock, namespace: str
     ) -> None:
         self._plane, self._kind = plane, kind
-        self._fetching, self._locking = fetching, locking
-        self._establishing = Establisher(plane, namespace)
+        self._fetcher, self._lock = fetching, locking
+        self._establisher = Establisher(plane, namespace)
         self._roles = KindRoles(plane, plane.informers.acquire(CLUSTER_ROLE))
         self._known: dict[str, _FetchedPackage] = {}
-        self._resting = FetchBackoff()
+        self._backoff = FetchBackoff()
 
     def forget(self, name: str) -> None:
         """Fetch a package anew when its revision is looked at next."""
         self._known.pop(name, None)
-        self._resting.forget(name)
+        self._backoff.forget(name)
 
     def established(self, name: str) -> Generations:
         """What a revision brought, as far as that is remembered."""
@@ -129,20 +129,20 @@ class PackageRevisionReconciler:
 
     async def reconcile(self, name: str) -> Requeue | None:
         """Bring one revision in line."""
-        await self._look_at(name)
+        await self._reconcile(name)
         known = self._known.get(name)
         return None if known is None or known.until == math.inf else Requeue(_DAY)
 
-    async def _look_at(self, name: str) -> None:
+    async def _reconcile(self, name: str) -> None:
         revision = await self._plane.as_controller.get(self._kind.revision, name)
         if revision is None:
             self.forget(name)
         elif is_paused(revision):
             self._plane.recorder.record(revision, _PAUSE)
-            await self._tell(_Reconcile(revision), RECONCILE_PAUSED._replace(message=_PAUSE.message))
+            await self._report(_Reconcile(revision), RECONCILE_PAUSED._replace(message=_PAUSE.message))
         elif revision["metadata"].get("deletionTimestamp"):
             self.forget(name)
-            await self._locking.leave(name)
+            await self._lock.leave(name)
             await self._hold(revision, False)
         else:
             await self._install(_Reconcile(await self._hold(revision, True)))
@@ -169,15 +169,15 @@ class PackageRevisionReconciler:
             self._plane.recorder.record(state.revision, Event(WARNING, failed.reason, str(problem)))
             # What is installed goes on working while its registry cannot be asked.
             if not (isinstance(problem, RegistryUnreachable) and state.is_healthy):
-                await self._tell(state, UNHEALTHY._replace(message=str(problem)))
+                await self._report(state, UNHEALTHY._replace(message=str(problem)))
             if failed.retry:
                 raise problem from None
             return
         if not state.is_healthy:
             self._plane.recorder.record(state.revision, _WELL)
-        await self._tell(state, HEALTHY)
+        await self._report(state, HEALTHY)
 
-    async def _tell(self, state: _Reconcile, condition: StatusCondition) -> None:
+    async def _report(self, state: _Reconcile, condition: StatusCondition) -> None:
         desired = with_conditions({**state.revision, "status": state.status}, (condition,), self._plane.now())
         if desired["status"] != state.revision.get("status"):
             await self._plane.as_installer.update_status(self._kind.revision, desired, MANAGER)
@@ -185,8 +185,8 @@ class PackageRevisionReconciler:
     async def _steps(self, state: _Reconcile) -> None:
         if not state.is_active:
             async with step("cannot deactivate package revision", DEACTIVATE):
-                await self._locking.leave(state.name)
-                await self._establishing.release(state.revision)
+                await self._lock.leave(state.name)
+                await self._establisher.release(state.revision)
             if state.status.get("objectRefs"):
                 return
         if is_local(state.revision):
@@ -215,10 +215,10 @@ class PackageRevisionReconciler:
         secrets = [str(secret.get("name") or "") for secret in spec.get("packagePullSecrets") or ()]
         digest = annotations_of(state.revision).get(DIGEST, "")
         policy = spec.get("packagePullPolicy") or ""
-        self._resting.check(state.name, state.generation)
+        self._backoff.check(state.name, state.generation)
         async with step("cannot get package", PARSE):
-            with self._resting.after_failure(state.name, state.generation):
-                fetched = await self._fetching.package(spec["image"], policy, secrets, digest)
+            with self._backoff.after_failure(state.name, state.generation):
+                fetched = await self._fetcher.package(spec["image"], policy, secrets, digest)
                 check_digest(state.name, fetched.resolved.digest)
         package = fetched.package
         async with step("validating package contents failed", VALIDATE, retry=False):
@@ -265,11 +265,11 @@ class PackageRevisionReconciler:
             return
         if state.spec.get("skipDependencyResolution") is not False:
             # It may have been looked at before.
-            await self._locking.leave(state.name)
+            await self._lock.leave(state.name)
             return
         context = "cannot resolve package dependencies"
         async with step(context, DEPENDENCIES):
-            dependencies = await self._locking.enter(state.revision, self._kind.package.kind, meta)
+            dependencies = await self._lock.enter(state.revision, self._kind.package.kind, meta)
         for key in ("found", "installed", "invalid"):
             # A count of none is left out, as Crossplane does: it would remove it.
             state.status.pop(f"{key}Dependencies", None)
@@ -283,9 +283,9 @@ class PackageRevisionReconciler:
         """Bring into being what a package holds; that of a Function only describes its input."""
         kind = self._kind.package.kind
         pairs = () if kind == "Function" else zip(content.package.objects, content.encoded, strict=True)
-        allowed = [data for head, data in pairs if may_hold(kind, head)]
+        allowed = [data for head, data in pairs if may_contain(kind, head)]
         async with step("cannot establish control of object", SYNC):
-            result = await self._establishing.establish(state.revision, allowed)
+            result = await self._establisher.establish(state.revision, allowed)
         if result.left_out:
             message = f"left out, since there is no such kind here: {', '.join(result.left_out[:10])}"
             self._plane.recorder.record(state.revision, Event(WARNING, SYNC, message))

@@ -12,7 +12,7 @@ from functools import cache
 import orjson
 
 from crossply.compose.metadata import annotations_of, name_of
-from crossply.control.calls.function_revision import keeps_revision, local_identity, needs_package
+from crossply.control.calls.function_revision import local_identity, needs_package, stays_with_revision
 from crossply.control.calls.pipeline_functions import PipelineFunctions
 from crossply.control.calls.runner_factory import RunnerFactory
 from crossply.control.kinds import FUNCTION, FUNCTION_REVISION
@@ -107,7 +107,7 @@ def _coming(function: Object, revisions: list[Object]) -> Object | None:
     current = next(
         (revision for revision in revisions if name_of(revision) == status.get("currentRevision")), None
     )
-    if local and keeps_revision(function, current):
+    if local and stays_with_revision(function, current):
         return None
     # Nobody has looked up the digest of an image that is not installed yet; its name is as good here.
     identity = Identity(local_identity(function), image, [])

@@ -38,10 +38,10 @@ from crossply.kube.watch import Key
 from crossply.values import Object
 
 SCHEME = "container"
-_LIMITS_HELD = "LimitsHeld"
-_HELD = StatusCondition(_LIMITS_HELD, "True", "HeldByControlGroups")
-_NOT_HELD = StatusCondition(_LIMITS_HELD, "False", "NotHeldHere")
-_PATIENCE = 2.0
+_LIMITS_CONDITION = "LimitsHeld"
+_ENFORCED = StatusCondition(_LIMITS_CONDITION, "True", "HeldByControlGroups")
+_NOT_ENFORCED = StatusCondition(_LIMITS_CONDITION, "False", "NotHeldHere")
+_TIMEOUT = 2.0
 """Seconds that a look at a revision waits for its image; a longer pull is looked at again."""
 _LOCALHOST = ("localhost",)
 
@@ -65,12 +65,12 @@ class ContainerRuntime:
         self._running: dict[str, RevisionContainer] = {}
         self._loop = asyncio.get_running_loop()
         plane.functions.factory.register_scheme(SCHEME, lambda endpoint: _RevisionRunner(self, endpoint))
-        revisions.subscribe(self._notice)
+        revisions.subscribe(self._handle_event)
 
     async def prepare(self, revision: Object) -> Prepared:
         """Say where it is called, and which limits can be held here."""
         not_enforced = await asyncio.to_thread(lambda: enforced_limits().told())
-        condition = _NOT_HELD._replace(message=not_enforced) if not_enforced else _HELD
+        condition = _NOT_ENFORCED._replace(message=not_enforced) if not_enforced else _ENFORCED
         desired = with_conditions(revision, (condition,), self._plane.now())
         name = name_of(revision)
         status = {"endpoint": f"{SCHEME}:///{name}", "conditions": desired["status"]["conditions"]}
@@ -82,7 +82,7 @@ class ContainerRuntime:
         """Have its image here, and its container ready to be started."""
         find_engine("", os.environ)
         await asyncio.to_thread(current_launcher)  # raises where containers are forbidden
-        await self._ready(revision, _PATIENCE)
+        await self._ready(revision, _TIMEOUT)
 
     async def stop(self, revision: Object) -> None:
         """Stop its container after its last call; the image stays, but one that is not whole is given up."""
@@ -116,7 +116,7 @@ class ContainerRuntime:
         if running is not None:
             running.rest()
 
-    def _notice(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
+    def _handle_event(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
         """A revision that is gone needs nothing any more."""
         if new is None and old is not None:
             self._images.cancel(orjson.loads(old))
@@ -136,9 +136,9 @@ class ContainerRuntime:
     async def _ready(self, revision: Object, timeout: float) -> RevisionContainer:
         image = await self._images.fetch(revision, timeout)
         choice = self._settings.of(revision)
-        inputs = await asyncio.to_thread(self._made_of, revision, image, choice.settings)
+        inputs = await asyncio.to_thread(self._inputs, revision, image, choice.settings)
         running = self._running.get(name_of(revision))
-        if running is not None and running.made_of == inputs and datetime.now(UTC) < running.renewal:
+        if running is not None and running.inputs == inputs and datetime.now(UTC) < running.renewal:
             return running
         before, running = running, self._make(revision, image, inputs)
         self._running[name_of(revision)] = running
@@ -148,7 +148,7 @@ class ContainerRuntime:
             await asyncio.to_thread(running.warm)
         return running
 
-    def _made_of(self, revision: Object, image: StoredImage, settings: Settings) -> ContainerInputs:
+    def _inputs(self, revision: Object, image: StoredImage, settings: Settings) -> ContainerInputs:
         with open(os.path.join(self._credentials.directory, "ca.crt"), "rb") as file:
             trusted = file.read()
         environment = (

@@ -109,7 +109,7 @@ def _identify(runtime: Object, subject: Subject) -> None:
         environment.append({"name": "WEBHOOK_TLS_CERT_DIR", "value": f"$({_SERVER.variable})"})
     runtime["env"] = _added(runtime.get("env"), environment)
     own = {"name": "grpc" if is_function else "webhook", "containerPort": PORT}
-    runtime["ports"] = _where_unused(runtime.get("ports"), [_METRICS, own])
+    runtime["ports"] = _without_conflicts(runtime.get("ports"), [_METRICS, own])
 
 
 def _from_field(name: str, path: str) -> Object:
@@ -139,7 +139,7 @@ def _added(written: Any, added: Iterable[Object], key: str = "name") -> list[Obj
     return [*(item for item in written or () if item.get(key) not in names), *added]
 
 
-def _where_unused(written: Any, added: Iterable[Object]) -> list[Object]:
+def _without_conflicts(written: Any, added: Iterable[Object]) -> list[Object]:
     """The user's entries, and ours of which the user has none."""
     merged: list[Object] = list(written or ())
     names = {item.get("name") for item in merged}

@@ -42,7 +42,7 @@ class FunctionAddresses:
         if why:
             raise NoCredentials(f"cannot follow EndpointSlices: {why}", hint="grant the right to watch them")
         cache.add_index(SERVICE_NAME, _service_of)
-        cache.subscribe(lambda change, key, old, new: self._notice(cache, key, old, new))
+        cache.subscribe(lambda change, key, old, new: self._handle_event(cache, key, old, new))
         for service in {name for data in cache.objects() for name in _service_of(orjson.loads(data))}:
             self._gather(cache, service)
 
@@ -62,7 +62,7 @@ class FunctionAddresses:
 
         return resolve
 
-    def _notice(self, cache: Informer, key: Key, old: bytes | None, new: bytes | None) -> None:
+    def _handle_event(self, cache: Informer, key: Key, old: bytes | None, new: bytes | None) -> None:
         for data in (old, new):
             for service in () if data is None else _service_of(orjson.loads(data)):
                 self._gather(cache, service)

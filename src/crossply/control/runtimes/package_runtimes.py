@@ -29,7 +29,7 @@ class PackageRuntimes(NamedTuple):
         return self.function if kind == FUNCTION else self.provider
 
 
-ON_ONE_MACHINE = PackageRuntimes(CONTAINER, EXTERNAL)
+SINGLE_MACHINE = PackageRuntimes(CONTAINER, EXTERNAL)
 
 
 def parse_runtimes(text: str) -> PackageRuntimes:

@@ -28,14 +28,14 @@ class RevisionContainer:
     def __init__(
         self, inputs: ContainerInputs, runner: InContainer, certificates: PrivateFiles, renewal: datetime
     ) -> None:
-        self.made_of = inputs
+        self.inputs = inputs
         self.renewal = renewal
         """When its certificate is to be replaced, and the container with it."""
         self._runner = runner
         self._certificates = certificates
         self._lock = threading.Lock()
         self._calls = 0
-        self._resting = self._retired = False
+        self._stopping = self._retired = False
 
     def begin_call(self) -> bool:
         """Count a call; not where the container was replaced already."""
@@ -51,7 +51,7 @@ class RevisionContainer:
             with self._lock:
                 self._calls -= 1
                 last = not self._calls
-                stopping, self._resting = self._resting, self._resting and not last
+                stopping, self._stopping = self._stopping, self._stopping and not last
             if last and self._retired:
                 self._close()
             elif last and stopping:
@@ -64,7 +64,7 @@ class RevisionContainer:
     def rest(self) -> None:
         """Stop the container after the calls that are under way; the next one starts it again."""
         with self._lock:
-            self._resting = bool(self._calls)
+            self._stopping = bool(self._calls)
             idle = not self._calls
         if idle:
             self._runner.close()

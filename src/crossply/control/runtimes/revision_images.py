@@ -19,7 +19,7 @@ class RevisionImages:
     """Pulls images as ImageConfigs and pull secrets say."""
 
     def __init__(self, fetching: PackageFetcher, store: Store) -> None:
-        self._fetching = fetching
+        self._fetcher = fetching
         self._store = store
         self._pulls: dict[str, asyncio.Task[StoredImage]] = {}
 
@@ -73,7 +73,7 @@ class RevisionImages:
             return await self._pull_into_store(image, secrets, digest)
 
     async def _pull_into_store(self, image: str, secrets: list[str], digest: str) -> StoredImage:
-        async with self._fetching.opened(image, secrets, digest) as opened:
+        async with self._fetcher.opened(image, secrets, digest) as opened:
             stored = await asyncio.to_thread(self._store.get, opened.resolved.digest)
             if stored is not None:
                 return stored

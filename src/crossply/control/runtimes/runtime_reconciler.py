@@ -58,7 +58,7 @@ class RuntimeReconciler:
             await runtime.stop(revision)
             return None
         outcome = await self._judge(runtime, revision)
-        await self._tell(revision, outcome)
+        await self._report(revision, outcome)
         if outcome.problem is not None and not isinstance(outcome.problem, NotRunning):
             raise outcome.problem
         renewal = outcome.prepared.again
@@ -81,7 +81,7 @@ class RuntimeReconciler:
             return _failed(problem.within(_POST), prepared)
         return _Outcome(HEALTHY, prepared=prepared)
 
-    async def _tell(self, revision: Object, outcome: _Outcome) -> None:
+    async def _report(self, revision: Object, outcome: _Outcome) -> None:
         """Events, and the status where it changes."""
         if outcome.problem is not None:
             self._plane.recorder.record(revision, Event(WARNING, _SYNC, str(outcome.problem)))

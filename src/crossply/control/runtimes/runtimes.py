@@ -125,14 +125,14 @@ class Runtimes:
         if chosen != DEPLOYMENT:
             return None
         if self._objects is None:
-            await self._begin_deployments()
+            await self._start_deployments()
         assert self._objects is not None
         bind = partial(keep_binding, self._plane) if kind == PROVIDER else None
         return DeploymentRuntime(
             self._objects, self.credentials, self._configs, revisions, self._around, bind
         )
 
-    async def _begin_deployments(self) -> None:
+    async def _start_deployments(self) -> None:
         """What Deployments need: the objects that there are, and what says how they are to be."""
         namespace = self._around.namespace
         self._objects = RuntimeObjects(self._plane.as_installer, self._caches, namespace)
@@ -143,10 +143,10 @@ class Runtimes:
             await cache.synced.wait()
         for cache in (configs, image_configs):
             cache.subscribe(lambda *event: self._enqueue_all())
-        secrets.subscribe(self._notice_secret)
+        secrets.subscribe(self._handle_secret)
         for informer in self._objects.informers:
             if informer.kind is SERVICE_ACCOUNT:
-                informer.subscribe(self._notice_account)
+                informer.subscribe(self._handle_account)
         self._configs = RuntimeConfigs(configs, image_configs)
         if configs.get("", DEFAULT) is None:
             with suppress(AlreadyExists):
@@ -159,11 +159,11 @@ class Runtimes:
         for controller in self._controllers:
             controller.enqueue_all()
 
-    def _notice_secret(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
+    def _handle_secret(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
         """A certificate that somebody changed or deleted is put right."""
         if key[1].endswith(("-tls-server", "-tls-client")):
             self._enqueue_all()
 
-    def _notice_account(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
+    def _handle_account(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
         if key[1] == self._around.account:
             self._enqueue_all()
