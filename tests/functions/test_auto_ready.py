@@ -164,7 +164,7 @@ UNREADABLE = (
 )
 def test_an_input_that_cannot_be_read_is_fatal(given: dict[str, Any], sentence: str) -> None:
     response = auto_ready.run(Request(State(Resource({})), input={**INPUT, **given}))
-    assert [(each.severity, each.message) for each in response.results] == [(SEVERITY_FATAL, sentence)]
+    assert [(result.severity, result.message) for result in response.results] == [(SEVERITY_FATAL, sentence)]
 
 
 JSON = st.recursive(

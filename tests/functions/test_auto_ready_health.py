@@ -54,8 +54,8 @@ def service(kind: str, *addresses: Any) -> dict[str, Any]:
 
 
 def with_conditions(api_version: str, kind: str, **statuses: str) -> dict[str, Any]:
-    found = [{"type": name, "status": status} for name, status in statuses.items()]
-    return native(api_version, kind, status={"conditions": found})
+    conditions = [{"type": name, "status": status} for name, status in statuses.items()]
+    return native(api_version, kind, status={"conditions": conditions})
 
 
 def cron_job(suspend: bool = False, **status: Any) -> dict[str, Any]:
@@ -197,6 +197,6 @@ def test_timestamps_compare_by_time_not_by_spelling() -> None:
         "2024-02-29T00:00:00Z",
         "2024-03-01T00:00:00Z",
     ]
-    order = [parse_timestamp(each) for each in spelled]
+    order = [parse_timestamp(text) for text in spelled]
     assert order == sorted(order, key=lambda each: each or (0, ""))
     assert parse_timestamp("2024-01-01T00:30:00+00:30") == parse_timestamp("2024-01-01T00:00:00.000Z")

@@ -158,7 +158,7 @@ SOURCE = st.fixed_dictionaries(
 
 @given(st.lists(SOURCE, max_size=3) | JSON, st.lists(JSON, max_size=3), JSON)
 def test_no_input_and_no_answer_makes_it_raise(sources: Any, found: list[Any], loose: Any) -> None:
-    fetched = [[{"data": each, "metadata": loose} for each in found]] * 3
+    fetched = [[{"data": data, "metadata": loose} for data in found]] * 3
     for spec in (
         {"environmentConfigs": sources},
         {"environmentConfigs": sources, "defaultData": loose},

@@ -69,21 +69,23 @@ def test_data_goes_where_the_source_says() -> None:
 
 
 def test_many_configs_merge_in_the_order_of_a_field() -> None:
-    found = [
+    configs = [
         config("a", {"rank": 2.0, "from": "a"}),
         config("b", {"rank": 1.0, "from": "b"}),
         config("c", {"from": "c", "only": "c"}),
     ]
     by_rank = selector(value(), mode="Multiple", sortByFieldPath="data.rank")
-    assert environment(run(by_rank, found=[found])) == {"rank": 2.0, "from": "a", "only": "c"}, "none is zero"
+    assert environment(run(by_rank, found=[configs])) == {"rank": 2.0, "from": "a", "only": "c"}, (
+        "none is zero"
+    )
     by_name = selector(value(), mode="Multiple")
-    assert environment(run(by_name, found=[found[::-1]]))["from"] == "c", "the name orders by default"
+    assert environment(run(by_name, found=[configs[::-1]]))["from"] == "c", "the name orders by default"
 
 
 def test_at_most_so_many_configs_count() -> None:
-    found = [config("b", {"from": "b"}), config("a", {"from": "a"})]
+    configs = [config("b", {"from": "b"}), config("a", {"from": "a"})]
     first = selector(value(), mode="Multiple", maxMatch=1.0)
-    assert environment(run(first, found=[found])) == {"from": "a"}
+    assert environment(run(first, found=[configs])) == {"from": "a"}
 
 
 def test_a_source_that_asked_for_nothing_is_passed_over() -> None:

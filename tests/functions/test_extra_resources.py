@@ -236,7 +236,7 @@ SOURCE = st.fixed_dictionaries(
 
 @given(st.lists(SOURCE, max_size=3) | LOOSE, st.lists(LOOSE, max_size=3), LOOSE)
 def test_no_input_and_no_answer_makes_it_raise(sources: Any, values: list[Any], loose: Any) -> None:
-    group = tuple(Resource({"x": each, "metadata": loose}) for each in values)
+    group = tuple(Resource({"x": value, "metadata": loose}) for value in values)
     for spec in ({"extraResources": sources}, loose):
         request = Request(
             State(Resource(XR)),

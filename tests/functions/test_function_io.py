@@ -21,16 +21,16 @@ from crossply.compose.messages import (
 )
 from crossply.errors import CrossplyError
 from crossply.functions.failures import FunctionReplyDamaged
-from crossply.functions.function_io.carried import KEY, Carried, carried_by
-from crossply.functions.function_io.reading import read
-from crossply.functions.function_io.writing import as_function_io, write
+from crossply.functions.function_io.decoder import read
+from crossply.functions.function_io.encoder import to_function_io, write
+from crossply.functions.function_io.pipeline_state import KEY, PipelineState, read_pipeline_state
 from crossply.values.yaml import dump, load
 
 XR = {"apiVersion": "acme.test/v1", "kind": "XDatabase", "metadata": {"name": "db"}, "spec": {"size": 20.0}}
 READY = {"conditions": [{"type": "Ready", "status": "True"}]}
 BUCKET = {"apiVersion": "acme.test/v1", "kind": "Bucket", "spec": {"count": 3.0}}
 HEAD = {"apiVersion": "apiextensions.crossplane.io/v1alpha1", "kind": "FunctionIO"}
-NOTHING = Carried({})
+NOTHING = PipelineState({})
 
 
 def request(**changes):
@@ -48,7 +48,9 @@ def answer(written, asked=None, carried=NOTHING):
 
 def test_a_request_is_written_with_every_field():
     checks = [{"type": "None"}]
-    carried = Carried({"bucket": {"readinessChecks": checks}}, ({"severity": "Normal", "message": "hello"},))
+    carried = PipelineState(
+        {"bucket": {"readinessChecks": checks}}, ({"severity": "Normal", "message": "hello"},)
+    )
     config = {"apiVersion": "acme.test/v1", "kind": "Config", "spec": {"n": 1}}
     assert load(write(request(), config, carried)) == {
         **HEAD,
@@ -80,22 +82,22 @@ def test_a_request_is_written_with_every_field():
 
 
 def test_what_is_not_there_is_not_written():
-    assert as_function_io(Request(State(Resource(XR))), None, NOTHING) == {
+    assert to_function_io(Request(State(Resource(XR))), None, NOTHING) == {
         **HEAD,
         "observed": {"composite": {"resource": {**XR, "spec": {"size": 20}}}},
     }
 
 
 def test_a_function_that_writes_back_what_it_read_changes_nothing():
-    asked = request()
-    response = read(write(asked, {"kind": "Config"}, NOTHING), asked, NOTHING, "paint")
-    assert response.desired.composite == asked.desired.composite
+    sent = request()
+    response = read(write(sent, {"kind": "Config"}, NOTHING), sent, NOTHING, "paint")
+    assert response.desired.composite == sent.desired.composite
     assert response.desired.resources["bucket"].object == BUCKET
     assert response.results == ()
 
 
 def observed():
-    return as_function_io(request(), None, NOTHING)["observed"]
+    return to_function_io(request(), None, NOTHING)["observed"]
 
 
 @pytest.mark.parametrize(
@@ -176,8 +178,8 @@ def test_readiness_checks_decide_whether_a_resource_is_ready(checks, ready):
 
 
 def test_a_resource_that_could_not_be_rendered_stays_unready():
-    asked = request(desired=State(None, {"bucket": Resource(BUCKET, {}, READY_FALSE)}))
-    assert answer({}, asked).desired.resources["bucket"].ready == READY_FALSE
+    sent = request(desired=State(None, {"bucket": Resource(BUCKET, {}, READY_FALSE)}))
+    assert answer({}, sent).desired.resources["bucket"].ready == READY_FALSE
 
 
 def test_connection_details_come_from_what_is_observed():
@@ -194,10 +196,10 @@ def test_connection_details_come_from_what_is_observed():
 
 def test_rules_of_templates_and_of_earlier_functions_are_passed_on():
     templates = {"bucket": {"connectionDetails": [{"fromConnectionSecretKey": "key"}]}}
-    given = {"key": b"secret", "user": b"admin"}
-    first = request(desired=State(Resource({}, given), {"bucket": Resource(BUCKET)}))
-    carried = carried_by(first, templates)
-    shown = as_function_io(first, None, carried)["desired"]
+    details = {"key": b"secret", "user": b"admin"}
+    first = request(desired=State(Resource({}, details), {"bucket": Resource(BUCKET)}))
+    carried = read_pipeline_state(first, templates)
+    shown = to_function_io(first, None, carried)["desired"]
     assert shown["composite"]["connectionDetails"] == [{"name": "user", "value": "admin"}]
     assert shown["resources"][0]["connectionDetails"] == [{"fromConnectionSecretKey": "key"}]
     checks = [{"type": "MatchInteger", "fieldPath": "spec.count", "matchInteger": 4}]
@@ -205,35 +207,35 @@ def test_rules_of_templates_and_of_earlier_functions_are_passed_on():
         {"desired": {"resources": [{**shown["resources"][0], "readinessChecks": checks}]}}, first, carried
     )
     second = request(desired=response.desired, context=response.context)
-    entry = as_function_io(second, None, carried_by(second, templates))["desired"]["resources"][0]
+    entry = to_function_io(second, None, read_pipeline_state(second, templates))["desired"]["resources"][0]
     assert entry["readinessChecks"] == checks
     assert entry["connectionDetails"] == [{"fromConnectionSecretKey": "key"}]
 
 
 def test_details_of_a_resource_that_is_no_longer_desired_go_with_it():
     templates = {"bucket": {"connectionDetails": [{"fromConnectionSecretKey": "key"}]}}
-    asked = request(
+    sent = request(
         desired=State(Resource({}, {"key": b"secret", "user": b"u"}), {"bucket": Resource(BUCKET)})
     )
-    response = answer({"desired": {"resources": []}}, asked, carried_by(asked, templates))
+    response = answer({"desired": {"resources": []}}, sent, read_pipeline_state(sent, templates))
     assert response.desired.composite.connection_details == {"user": b"u"}
 
 
 def test_details_that_are_not_text_survive_being_shown():
-    asked = request(desired=State(Resource({}, {"store": b"\xff\x00"}), {}))
-    response = read(write(asked, None, NOTHING), asked, NOTHING, "paint")
+    sent = request(desired=State(Resource({}, {"store": b"\xff\x00"}), {}))
+    response = read(write(sent, None, NOTHING), sent, NOTHING, "paint")
     assert response.desired.composite.connection_details == {"store": b"\xff\x00"}
 
 
 def test_results_are_told_once_though_they_are_passed_on():
-    told = [{"severity": "Warning", "message": "careful"}]
-    first = answer({"results": told})
-    assert [(each.severity, each.message) for each in first.results] == [(SEVERITY_WARNING, "careful")]
+    reported = [{"severity": "Warning", "message": "careful"}]
+    first = answer({"results": reported})
+    assert [(result.severity, result.message) for result in first.results] == [(SEVERITY_WARNING, "careful")]
     second = request(context=first.context)
-    carried = carried_by(second, {})
-    assert as_function_io(second, None, carried)["results"] == told
-    more = [*told, {"severity": "Normal", "message": "done"}]
-    assert [each.message for each in answer({"results": more}, second, carried).results] == ["done"]
+    carried = read_pipeline_state(second, {})
+    assert to_function_io(second, None, carried)["results"] == reported
+    more = [*reported, {"severity": "Normal", "message": "done"}]
+    assert [result.message for result in answer({"results": more}, second, carried).results] == ["done"]
 
 
 @pytest.mark.parametrize(

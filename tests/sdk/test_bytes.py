@@ -13,8 +13,8 @@ from crossply.compose.messages import Request, Resource, State
 from crossply.compose.wire import WireError, decode_request, decode_response, encode_request
 from crossply.compose.wire_decode import read_fields, read_message
 from crossply.sdk import function
-from crossply.sdk import remembered as memory
-from crossply.sdk.sent import _cut, _cut_carefully
+from crossply.sdk import struct_cache as memory
+from crossply.sdk.encoded_request import _cut, _cut_carefully
 from crossply.values.protobuf_struct import StructError, decode_struct, encode_struct, to_wire, varint
 from crossply.values.protobuf_struct_field import peek
 
@@ -111,10 +111,10 @@ def test_damaged_requests_are_answered_or_refused(state, data):
     OBJECTS, st.lists(st.sampled_from(["status", "conditions", "spec", "a", "type"]), min_size=1, max_size=3)
 )
 def test_a_peek_finds_what_reading_everything_finds(fields, keys):
-    found = to_wire(fields)
+    expected = to_wire(fields)
     for key in keys:
-        found = found.get(key) if isinstance(found, dict) else None
-    assert peek(encode_struct(fields), *keys) == found
+        expected = expected.get(key) if isinstance(expected, dict) else None
+    assert peek(encode_struct(fields), *keys) == expected
 
 
 @given(st.binary(max_size=120))
@@ -126,16 +126,16 @@ def test_a_peek_at_damaged_bytes_ends(data):
 
 
 def test_what_is_remembered_is_bounded_and_given_as_a_copy():
-    kept = memory.Memory()
+    cache = memory.ContentCache()
     for number in range(50_000):
         key = number.to_bytes(400, "big")
-        kept.wants(key)
-        assert kept.wants(key)
-        kept.put(key, b"x" * 400, 400)
-    assert kept._bytes <= memory._MOST_BYTES
-    assert len(kept._new) + len(kept._old) <= memory._MOST_BYTES // 800 + 1
-    assert kept.get((49_999).to_bytes(400, "big"))
-    assert kept.get(bytes(400)) is None
+        cache.should_cache(key)
+        assert cache.should_cache(key)
+        cache.put(key, b"x" * 400, 400)
+    assert cache._bytes <= memory._MAX_BYTES
+    assert len(cache._new) + len(cache._old) <= memory._MAX_BYTES // 800 + 1
+    assert cache.get((49_999).to_bytes(400, "big"))
+    assert cache.get(bytes(400)) is None
     data = encode_struct({"list": []})
     for _ in range(4):
         memory.read(data)["list"].append("changed")
@@ -160,19 +160,19 @@ def test_what_is_not_finite_is_not_taken_for_the_null_that_was_written_before():
 
 def test_what_is_made_plain_is_the_same_however_often_it_comes():
     """Also where what it looks like in JSON was written before, as a string."""
-    moment, number = datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC), uuid.UUID(int=7)
+    time, number = datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC), uuid.UUID(int=7)
 
     @function
     def compose(req, rsp):
-        for name, value in (("moment", moment), ("number", number)):
+        for name, value in (("moment", time), ("number", number)):
             text = value.isoformat() if name == "moment" else str(value)
             rsp.desired[f"{name} as text"] = {"v": text}
             rsp.desired[name] = {"v": value}
 
     for _ in range(3):
         desired = decode_response(compose.answer(encode_request(Request(State(None))))).desired
-        found = {name: each.object["v"] for name, each in desired.resources.items()}
-        assert found == {
+        values = {name: resource.object["v"] for name, resource in desired.resources.items()}
+        assert values == {
             "moment": "2026-01-02T00:00:00Z",
             "moment as text": "2026-01-02T00:00:00+00:00",
             "number": str(number),

@@ -122,7 +122,7 @@ def test_what_a_function_prints_is_not_in_the_output_of_render(file, runtime):
     file.write_text(PRINTING)
     done = rendered(file, runtime)
     assert done.returncode == 0, done.stderr
-    assert [each["kind"] for each in yaml.safe_load_all(done.stdout)] == ["XR", "ConfigMap"]
+    assert [document["kind"] for document in yaml.safe_load_all(done.stdout)] == ["XR", "ConfigMap"]
     if runtime == "file":
         assert done.stderr.splitlines() == ["while it is imported", "hello", "and more"]
 
@@ -142,8 +142,10 @@ def test_functions_that_print_at_the_same_time_leave_stdout_as_it_was(file, caps
 def test_render_runs_a_file(file, runtime):
     done = rendered(file, runtime)
     assert done.returncode == 0, done.stderr
-    made = next(each for each in yaml.safe_load_all(done.stdout) if each["kind"] == "ConfigMap")
-    assert made["data"]["count"] == "5"
+    config_map = next(
+        document for document in yaml.safe_load_all(done.stdout) if document["kind"] == "ConfigMap"
+    )
+    assert config_map["data"]["count"] == "5"
 
 
 def rendered(file, runtime):
@@ -201,9 +203,9 @@ def test_a_control_plane_on_this_machine_runs_a_file_and_follows_its_edits(contr
     (composed,) = control_plane.composed(control_plane.get(xr))
     assert composed["data"]["count"] == "5"
     file.write_text(namespaced.replace('["count"] + 1', '["count"] + 100'))
-    control_plane.wait_until(composed, lambda each: each["data"]["count"] == "104")
+    control_plane.wait_until(composed, lambda config_map: config_map["data"]["count"] == "104")
     file.write_text("def broken(:")
     time.sleep(1.5)  # in which the broken file is seen
     assert control_plane.get(composed)["data"]["count"] == "104"
     file.write_text(namespaced)
-    control_plane.wait_until(composed, lambda each: each["data"]["count"] == "5")
+    control_plane.wait_until(composed, lambda config_map: config_map["data"]["count"] == "5")

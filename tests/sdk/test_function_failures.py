@@ -12,7 +12,7 @@ from tests.support.sdk.function_calls import EARLIER, asked, both_ways, failing
 def test_an_exception_is_a_fatal_result_that_names_file_and_line():
     response = both_ways(failing)
     line = failing.__code__.co_firstlineno + 2
-    assert [each.severity for each in response.results] == [SEVERITY_FATAL]
+    assert [result.severity for result in response.results] == [SEVERITY_FATAL]
     assert response.results[0].message == f"function_calls.py:{line}: KeyError: 'nowhere'"
     assert response.desired == EARLIER
 
@@ -38,9 +38,9 @@ def test_whatever_is_raised_is_told(problem, says):
 
 
 def test_the_whole_story_goes_to_the_log_only():
-    told = []
-    made = function(failing)
-    made.log = told.append
-    assert "Traceback" not in made.run(asked()).results[0].message
-    assert "Traceback" in told[0]
-    assert "KeyError: 'nowhere'" in told[0]
+    logged = []
+    compose = function(failing)
+    compose.log = logged.append
+    assert "Traceback" not in compose.run(asked()).results[0].message
+    assert "Traceback" in logged[0]
+    assert "KeyError: 'nowhere'" in logged[0]

@@ -37,11 +37,11 @@ def test_results_conditions_ttl_output_and_context_are_said():
         rsp.context["example.org/said"] = [1, {"a": None}]
 
     response = both_ways(compose, asked(context={"kept": True}))
-    assert [(each.message, each.reason, each.target) for each in response.results] == [
+    assert [(item.message, item.reason, item.target) for item in response.results] == [
         ("fine", "Fine", None),
         ("careful", None, TARGET_COMPOSITE_AND_CLAIM),
     ]
-    assert [(each.type, each.status) for each in response.conditions] == [("Db", 2), ("Cache", 1), ("Net", 3)]
+    assert [(item.type, item.status) for item in response.conditions] == [("Db", 2), ("Cache", 1), ("Net", 3)]
     assert response.ttl == 3600 * SECOND
     assert response.output == {"made": 3.0}
     assert response.context == {"kept": True, "example.org/said": [1.0, {"a": None}]}
@@ -55,16 +55,16 @@ def test_requirements_are_none_until_they_were_fetched():
         if maps is None:
             rsp.normal("waiting")
             return
-        rsp.normal(f"{[each.name for each in maps]} {one} {sorted(schema)}")
+        rsp.normal(f"{[config_map.name for config_map in maps]} {one} {sorted(schema)}")
 
     first = both_ways(compose)
     assert first.results[0].message == "waiting"
     assert first.requirements.resources["maps"].match_labels == {"team": "blue"}
     assert first.requirements.resources["one"][2:] == ("s", None, "default")
     assert first.requirements.schemas["xr"] == ("example.org/v1", "XR")
-    found = (Resource({"metadata": {"name": "m"}}),)
+    fetched = (Resource({"metadata": {"name": "m"}}),)
     second = both_ways(
-        compose, asked(required_resources={"maps": found, "one": ()}, required_schemas={"xr": None})
+        compose, asked(required_resources={"maps": fetched, "one": ()}, required_schemas={"xr": None})
     )
     assert second.results[0].message == "['m'] [] []"
     assert second.requirements == first.requirements
@@ -76,12 +76,12 @@ def test_resources_to_watch_are_named_once_each():
         rsp.watch("v1", "ConfigMap", "a", namespace="default")
         rsp.watch("example.org/v1", "Zone", "z")
 
-    asked_for = both_ways(compose).requirements
-    assert asked_for.watch_resources == (
+    requirements = both_ways(compose).requirements
+    assert requirements.watch_resources == (
         ResourceRef("v1", "ConfigMap", "a", "default"),
         ResourceRef("example.org/v1", "Zone", "z"),
     )
-    assert asked_for.resources == {}
+    assert requirements.resources == {}
 
 
 def test_a_resource_to_watch_needs_a_name():
@@ -102,16 +102,16 @@ def test_credentials_input_and_capabilities_are_read():
 
 
 def test_time_is_given():
-    moment = datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC)
+    time = datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC)
 
     @function
     def compose(req, rsp):
         assert req.now is req.now
         rsp.desired["at"] = {"kind": "At", "spec": {"time": req.now}}
 
-    compose.clock = lambda: moment
+    compose.clock = lambda: time
     assert both_ways(compose).desired.resources["at"].object["spec"] == {"time": "2026-01-02T00:00:00Z"}
-    assert compose.try_out(XR, clock=lambda: moment).desired["at"].spec["time"] == "2026-01-02T00:00:00Z"
+    assert compose.try_out(XR, clock=lambda: time).desired["at"].spec["time"] == "2026-01-02T00:00:00Z"
 
 
 def test_an_operation_sees_what_it_was_started_by():

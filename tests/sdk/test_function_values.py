@@ -16,10 +16,10 @@ from tests.support.sdk.function_calls import EARLIER, asked, both_ways
 
 
 def test_whole_numbers_are_integers():
-    seen = []
-    both_ways(lambda req, rsp: seen.append((req.xr["spec"], list(range(req.xr["spec"]["count"])))))
-    assert seen[0] == ({"count": 3, "f": 1.5}, [0, 1, 2])
-    assert type(seen[1][0]["count"]) is int
+    values = []
+    both_ways(lambda req, rsp: values.append((req.xr["spec"], list(range(req.xr["spec"]["count"])))))
+    assert values[0] == ({"count": 3, "f": 1.5}, [0, 1, 2])
+    assert type(values[1][0]["count"]) is int
 
 
 class Size(enum.StrEnum):

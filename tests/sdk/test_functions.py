@@ -146,7 +146,7 @@ def test_readiness_follows_what_is_observed():
         rsp.desired.add("made", {"kind": "Made"}, ready=True, connection={"a": "b"})
 
     response = both_ways(compose, asked(observed={"db": Resource(READY), "cache": Resource({})}))
-    ready = {name: each.ready for name, each in response.desired.resources.items()}
+    ready = {name: resource.ready for name, resource in response.desired.resources.items()}
     assert ready == {"db": READY_TRUE, "cache": 0, "old": READY_FALSE, "other": 0, "made": READY_TRUE}
     assert response.results[0].message == "cache,old,other"
     assert response.desired.resources["made"].connection_details == {"a": b"b"}

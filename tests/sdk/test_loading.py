@@ -8,9 +8,9 @@ import sys
 import pytest
 
 from crossply.compose.messages import Request, Resource, State
+from crossply.sdk.auto_reload import ReloadingFunction
 from crossply.sdk.failures import FunctionFileError
-from crossply.sdk.loading import load
-from crossply.sdk.reloading import Reloading
+from crossply.sdk.function_file import load
 from tests.support.sdk.loaded_modules import imported
 
 ONE = """
@@ -99,9 +99,9 @@ def test_a_file_that_cannot_be_loaded_is_told(tmp_path, text, says):
 
 
 def test_a_changed_file_is_loaded_again_and_a_broken_one_is_not(tmp_path):
-    told = []
+    lines = []
     path = write(tmp_path, "main.py", ONE)
-    function = Reloading(path, tell=told.append)
+    function = ReloadingFunction(path, log_line=lines.append)
     assert said(function) == "one"
     write(tmp_path, "main.py", ONE.replace('"one"', '"changed"'))
     function._next = 0.0
@@ -109,7 +109,7 @@ def test_a_changed_file_is_loaded_again_and_a_broken_one_is_not(tmp_path):
     write(tmp_path, "main.py", "broken(")
     function._next = 0.0
     assert said(function) == "changed"
-    assert "the function is the one of before" in told[-1]
+    assert "the function is the one of before" in lines[-1]
 
 
 STANDARD = {*sys.stdlib_module_names, "crossply"}
@@ -125,8 +125,8 @@ def test_serving_needs_grpc_and_protobuf_only():
     libraries = {"google", "grpc", "grpc_health", "grpc_reflection", "cython_runtime", "typing_extensions"}
     libraries.add("grpc_tools")  # gRPC loads it where it is installed, as it is for our development
     statement = (
-        "from crossply.sdk import command; from crossply.functions.server import Server, ServerSettings; "
+        "from crossply.sdk import serving; from crossply.functions.server import Server, ServerSettings; "
         "Server('f', lambda d, c: d, ServerSettings('127.0.0.1:0')).stop()"
     )
-    found = {name.split(".")[0] for name in imported(statement, root=STANDARD)}
-    assert {name for name in found - libraries if not name.startswith("_")} == set()
+    packages = {name.split(".")[0] for name in imported(statement, root=STANDARD)}
+    assert {name for name in packages - libraries if not name.startswith("_")} == set()

@@ -139,11 +139,11 @@ def test_reload_serves_the_files_as_they_are(file):
     assert "the function is the one of before" in log
 
 
-def eventually(ask, wanted):
+def eventually(ask, expected):
     end = time.monotonic() + 20
-    while (found := ask()) != wanted and time.monotonic() < end:
+    while (value := ask()) != expected and time.monotonic() < end:
         time.sleep(0.05)
-    return found == wanted
+    return value == expected
 
 
 def test_a_function_is_called_over_mutual_tls(file, certificates):
@@ -284,7 +284,7 @@ def test_an_async_function_that_never_comes_back_is_left_behind(tmp_path):
 
 @pytest.mark.parametrize(("name", "says"), [("quick", "no await"), ("looks", "True")])
 def test_an_async_function_may_await_nothing(tmp_path, name, says):
-    from crossply.sdk.loading import load
+    from crossply.sdk.function_file import load
 
     (tmp_path / "main.py").write_text(ASYNC)
     loaded = load(f"{tmp_path}/main.py:{name}").function

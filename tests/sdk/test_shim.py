@@ -22,7 +22,7 @@ REQUEST = Request(State(Resource({"spec": {"name": "you", "times": 1.0}})))
 WHICH = """
 import sys
 from crossply.compose.messages import Request, Resource, State
-from crossply.sdk.loading import load
+from crossply.sdk.function_file import load
 function = load(sys.argv[1], sys.argv[2]).function
 answer = function.run(Request(State(Resource({"spec": {"name": "you", "times": 1.0}}))))
 import crossplane.function
@@ -35,8 +35,8 @@ def which(python, sdk):
     command = [python, "-c", WHICH, str(GREETER), sdk]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
     assert done.returncode == 0, done.stderr
-    path, said = done.stdout.strip().split(" ", 1)
-    assert said == "hello you"
+    path, output = done.stdout.strip().split(" ", 1)
+    assert output == "hello you"
     return "ours" if path.startswith(shim.DIRECTORY) else "published"
 
 
@@ -53,7 +53,7 @@ def test_without_one_ours_is_found():
 
 def test_importing_the_sdk_does_not_touch_the_path():
     done = subprocess.run(
-        [sys.executable, "-c", "import crossply.sdk.loading, crossplane.function"],
+        [sys.executable, "-c", "import crossply.sdk.function_file, crossplane.function"],
         capture_output=True,
         text=True,
     )
@@ -84,8 +84,8 @@ def logged(level):
 
 
 def test_the_log_is_json_lines():
-    made, broken = map(json.loads, logged("INFO").splitlines())
-    assert {key: made[key] for key in ("tag", "msg", "name", "level", "filename", "lineno")} == {
+    created, broken = map(json.loads, logged("INFO").splitlines())
+    assert {key: created[key] for key in ("tag", "msg", "name", "level", "filename", "lineno")} == {
         "tag": "t",
         "msg": "made it",
         "name": "b",
@@ -133,7 +133,7 @@ def test_the_standard_options_are_those_of_the_published_sdk(sdk_python):
 
 def test_calls_of_one_servicer_take_turns():
     """Its author wrote it for one event loop: what it keeps needs no lock."""
-    from crossply.sdk.foreign import Foreign
+    from crossply.sdk.published_function import PublishedFunction
 
     class Message:
         @staticmethod
@@ -155,7 +155,7 @@ def test_calls_of_one_servicer_take_turns():
             return Message
 
     counting = Counting()
-    foreign = Foreign(counting, Message)
+    foreign = PublishedFunction(counting, Message)
     threads = [threading.Thread(target=lambda: [foreign.handle(b"") for _ in range(50)]) for _ in range(4)]
     for thread in threads:
         thread.start()

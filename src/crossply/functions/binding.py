@@ -193,7 +193,7 @@ def host_uses(function: Object) -> list[HostUse]:
         directory = annotations.get(TEMPLATES_DIRECTORY, "")
         return [HostUse(TEMPLATES_DIRECTORY, "a directory of templates", os.path.abspath(directory))]
     if runtime in ON_THIS_MACHINE:
-        from crossply.sdk.loading import split_place
+        from crossply.sdk.function_file import split_place
 
         file = split_place(annotations.get(PYTHON_FILE, ""))[0]
         return [HostUse(PYTHON_FILE, "a Python file", file)]
@@ -228,7 +228,7 @@ def sources_of(function: Object) -> list[str]:
     if runtime == TEMPLATES:
         return ["templates", annotations.get(TEMPLATES_DIRECTORY, "")]
     if runtime in ON_THIS_MACHINE and annotations.get(PYTHON_FILE):
-        from crossply.sdk.loading import split_place
+        from crossply.sdk.function_file import split_place
 
         return ["python", split_place(annotations[PYTHON_FILE])[0]]
     return []

@@ -10,9 +10,9 @@ from __future__ import annotations
 from crossply.compose.messages import Request, Response
 from crossply.containers.image_store import Store
 from crossply.errors import CrossplyError
-from crossply.functions.function_io.carried import carried_by
-from crossply.functions.function_io.reading import read
-from crossply.functions.function_io.writing import write
+from crossply.functions.function_io.decoder import read
+from crossply.functions.function_io.encoder import write
+from crossply.functions.function_io.pipeline_state import read_pipeline_state
 from crossply.functions.image_runs import ImageRun, ImageRuns, keychain_of
 from crossply.functions.runner_client import call_runner, is_our_own
 from crossply.kinds.composition import Step
@@ -49,7 +49,7 @@ class ContainerStepRunner:
 
     def __call__(self, request: Request, timeout: float) -> Response:
         container = self._container
-        carried = carried_by(request, container.templates)
+        carried = read_pipeline_state(request, container.templates)
         # A Composition may name any endpoint: our own logins are not sent there, only named pull secrets.
         logins = self._logins if container.endpoint == DEFAULT_ENDPOINT else None
         image_run = _image_run(container, keychain_of(request.credentials, logins))

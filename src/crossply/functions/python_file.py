@@ -14,7 +14,7 @@ from crossply.functions.failures import FunctionCrashed, FunctionNotBound, Funct
 
 if TYPE_CHECKING:
     from crossply.functions.time_limit import TimeLimit
-    from crossply.sdk.reloading import Reloading
+    from crossply.sdk.auto_reload import ReloadingFunction
 
 
 class PythonFile:
@@ -25,14 +25,14 @@ class PythonFile:
     def __init__(self, name: str, place: str) -> None:
         self._name = name
         self._place = place
-        self._function: Reloading | None = None
+        self._function: ReloadingFunction | None = None
         self._limit: TimeLimit | None = None
 
     def __call__(self, request: Request, timeout: float) -> Response:
         """Call the function of the files as they are now."""
-        from crossply.sdk.printing import printing_to_stderr
+        from crossply.sdk.stdout_redirect import redirect_stdout_to_stderr
 
-        with printing_to_stderr():
+        with redirect_stdout_to_stderr():
             return self._call(request, timeout)
 
     def _call(self, request: Request, timeout: float) -> Response:
@@ -50,12 +50,12 @@ class PythonFile:
             message = f'cannot run Function "{self._name}": {problem}'
             raise FunctionCrashed(message, hint=problem.hint) from None
 
-    def _loaded(self) -> Reloading:
+    def _loaded(self) -> ReloadingFunction:
         if self._function is None:
-            from crossply.sdk.reloading import Reloading
+            from crossply.sdk.auto_reload import ReloadingFunction
 
             try:
-                self._function = Reloading(self._place, tell=self._say)
+                self._function = ReloadingFunction(self._place, log_line=self._say)
             except CrossplyError as problem:
                 message = f'cannot run Function "{self._name}": {problem}'
                 raise FunctionNotBound(message, hint=problem.hint) from None

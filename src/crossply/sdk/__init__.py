@@ -1,4 +1,4 @@
-"""Writing composition functions.
+"""The SDK for composition functions.
 
     from crossply.sdk import function
 
@@ -10,19 +10,20 @@
             "spec": {"region": req.xr["spec"]["region"]},
         }
 
-`authored` is where a function is called, `request` and `response` are what its author sees, `arrival` is the
-seam to the bytes and to the engine, `loading` finds the function in a file, `command` and `serving` serve it.
-`shim` runs code that was written for the published Python SDK.
+`function_decorator` calls a function, `request` and `response` are what its author sees. `incoming_request`
+is the interface to the two forms of a request: `encoded_request` (bytes) and `in_process_request` (plain
+data). `function_file` loads a function from a file, `serving` serves it. `shim` runs code for the published
+Python SDK.
 """
 
 from __future__ import annotations
 
-from crossply.sdk.arrival import Condition
-from crossply.sdk.authored import Function, function
-from crossply.sdk.desired import DesiredResources
+from crossply.sdk.desired_resources import DesiredResources
 from crossply.sdk.failures import Fatal
-from crossply.sdk.naming import child_name
+from crossply.sdk.function_decorator import Function, function
+from crossply.sdk.incoming_request import Condition
 from crossply.sdk.request import Request
+from crossply.sdk.resource_names import child_name
 from crossply.sdk.resources import Desired, Resource
 from crossply.sdk.response import Response, Result
 

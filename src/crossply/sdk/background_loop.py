@@ -1,8 +1,7 @@
-"""Where functions that are `async def` run: one after the other in an event loop, as their authors expect.
+"""The event loop of `async def` functions: it runs them one after the other, as their authors expect.
 
-The loop has a thread of its own, and whoever calls a function waits for it there. A coroutine that awaits
-nothing cannot be interrupted by others anyway: it runs to its end where it is called, which saves the way to
-the loop and back.
+The loop has a thread of its own, and callers wait for it. A coroutine that awaits nothing cannot be
+interrupted, so it runs in the thread of its caller, which saves the switch to the loop and back.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ Work = Callable[[], Coroutine[Any, Any, Any]]
 
 _IS_COROUTINE = 0x80
 _TICK = 0.5
-_PATIENCE = 1.0
+_STUCK_TIMEOUT = 1.0
 _NO_LOOP = "no running event loop"
 
 
-class Awaiting:
+class CoroutineRunner:
     """Runs the coroutines of one function."""
 
     def __init__(self, code: CodeType | None) -> None:
@@ -35,7 +34,7 @@ class Awaiting:
         self._inline = code is not None and _awaits_nothing(code)
 
     def run(self, work: Work) -> Any:
-        """Run a coroutine to its end."""
+        """Run a coroutine to completion."""
         if not self._inline:
             return _shared.complete(work())
         try:
@@ -46,7 +45,7 @@ class Awaiting:
         except RuntimeError as problem:
             if str(problem) != _NO_LOOP:
                 raise
-        # It awaits nothing itself, but something that it calls looks for the loop.
+        # It awaits nothing itself, but something that it calls needs a running loop.
         self._inline = False
         return _shared.complete(work())
 
@@ -56,11 +55,11 @@ def _awaits_nothing(code: CodeType) -> bool:
 
     if not code.co_flags & _IS_COROUTINE:
         return False
-    return all(each.opname != "GET_AWAITABLE" for each in get_instructions(code))
+    return all(instruction.opname != "GET_AWAITABLE" for instruction in get_instructions(code))
 
 
 class _Shared:
-    """The loop of this process; it is started when it is first needed."""
+    """The loop of this process, started on first use."""
 
     def __init__(self) -> None:
         self._starting = threading.Lock()
@@ -68,7 +67,7 @@ class _Shared:
         self._thread: threading.Thread | None = None
 
     def complete(self, work: Coroutine[Any, Any, Any]) -> Any:
-        """Run a coroutine in the loop and wait for what it gives; what interrupts the wait ends it."""
+        """Run a coroutine in the loop and wait for its result; an interrupt of the wait cancels it."""
         import asyncio
         from concurrent.futures import wait
 
@@ -76,7 +75,7 @@ class _Shared:
         running = asyncio.run_coroutine_threadsafe(work, loop)
         try:
             while True:
-                # In short waits: Python cannot interrupt a long one.
+                # Short waits: Python cannot interrupt a long one.
                 wait((running,), _TICK)
                 if running.done():
                     return running.result()
@@ -98,10 +97,10 @@ class _Shared:
             return self._loop
 
     def _abandon_if_stuck(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Leave a loop behind whose thread never comes back to it, and make the code that keeps it raise."""
+        """Abandon a loop whose thread is blocked, and raise TimeLimitReached in that thread."""
         alive = threading.Event()
         loop.call_soon_threadsafe(alive.set)
-        if alive.wait(_PATIENCE):
+        if alive.wait(_STUCK_TIMEOUT):
             return
         with self._starting:
             if self._loop is loop and self._thread is not None:

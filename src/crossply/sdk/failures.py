@@ -1,4 +1,4 @@
-"""What can go wrong with a function that is written with the SDK."""
+"""Errors of functions that are written with the SDK."""
 
 from __future__ import annotations
 

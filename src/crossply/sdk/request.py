@@ -1,11 +1,11 @@
-"""What a function is asked: everything it may look at."""
+"""The request of a function."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from crossply.sdk.arrival import Arrival
+from crossply.sdk.incoming_request import IncomingRequest
 from crossply.sdk.resources import Resource
 from crossply.values import Object
 
@@ -21,27 +21,27 @@ CAPABILITIES = {
     "conditions": 4,
     "required_schemas": 5,
 }
-"""What an engine may say that it can do, by name."""
+"""Capabilities of engines by name."""
 
 
 WATCHED = "ops.crossplane.io/watched-resource"
-"""The requirement that holds the resource which a WatchOperation is about."""
+"""The requirement with the watched resource of a WatchOperation."""
 
 
 class Resources(Mapping[str, Resource]):
-    """Resources by the names they have in the composition."""
+    """Resources by their names in the composition."""
 
-    __slots__ = ("_arrival", "_opened", "_parts")
+    __slots__ = ("_incoming", "_opened", "_parts")
 
-    def __init__(self, arrival: Arrival, parts: Mapping[str, Any]) -> None:
-        self._arrival = arrival
+    def __init__(self, incoming: IncomingRequest, parts: Mapping[str, Any]) -> None:
+        self._incoming = incoming
         self._parts = parts
         self._opened: dict[str, Resource] = {}
 
     def __getitem__(self, name: str) -> Resource:
         opened = self._opened.get(name)
         if opened is None:
-            opened = self._opened[name] = Resource(self._arrival, self._parts[name])
+            opened = self._opened[name] = Resource(self._incoming, self._parts[name])
         return opened
 
     def __iter__(self) -> Iterator[str]:
@@ -62,117 +62,116 @@ class Resources(Mapping[str, Resource]):
 
 
 class Request:
-    """A request: the observed state, the input of the step, and what was asked for.
+    """The observed state, the input of the step, and required resources.
 
-    Each part is read when it is first looked at. What it gives is the function's own: to want something,
-    change the response.
+    Each part is decoded on first access. Objects are copies: to desire something, change the response.
     """
 
-    __slots__ = ("_arrival", "_clock", "_known", "_resources", "_xr")
+    __slots__ = ("_clock", "_incoming", "_known", "_resources", "_xr")
 
-    def __init__(self, arrival: Arrival, clock: Clock | None = None) -> None:
-        self._arrival = arrival
+    def __init__(self, incoming: IncomingRequest, clock: Clock | None = None) -> None:
+        self._incoming = incoming
         self._clock = clock or _utc_now
         self._known: dict[str, Any] = {}
         self._xr: Resource | None = None
         self._resources: Resources | None = None
 
-    def _once(self, what: str, read: Callable[[], Any]) -> Any:
-        if what not in self._known:
-            self._known[what] = read()
-        return self._known[what]
+    def _cached(self, key: str, read: Callable[[], Any]) -> Any:
+        if key not in self._known:
+            self._known[key] = read()
+        return self._known[key]
 
     @property
     def xr(self) -> Resource:
-        """The composite resource as it is."""
+        """The observed composite resource."""
         if self._xr is None:
             self._xr = self._read_xr()
         return self._xr
 
     def _read_xr(self) -> Resource:
         part = self._observed.composite
-        arrival = self._arrival
-        return Resource(arrival, arrival.part({}) if part is None else part)
+        incoming = self._incoming
+        return Resource(incoming, incoming.part({}) if part is None else part)
 
     @property
     def observed(self) -> Resources:
-        """The composed resources as they are; one that does not exist yet is not in it."""
+        """The observed composed resources; those that do not exist yet are missing."""
         if self._resources is None:
-            self._resources = Resources(self._arrival, self._observed.resources)
+            self._resources = Resources(self._incoming, self._observed.resources)
         return self._resources
 
     @property
     def _observed(self) -> Any:
-        return self._once("observed", lambda: self._arrival.observed)
+        return self._cached("observed", lambda: self._incoming.observed)
 
     @property
     def desired(self) -> Resources:
-        """The composed resources that the steps before want."""
-        found: Resources = self._once(
-            "desired", lambda: Resources(self._arrival, self._arrival.desired.resources)
+        """The desired composed resources of earlier steps."""
+        resources: Resources = self._cached(
+            "desired", lambda: Resources(self._incoming, self._incoming.desired.resources)
         )
-        return found
+        return resources
 
     @property
     def input(self) -> Object:
-        """The input that the Composition gives to this step; empty where it gives none."""
-        found: Object = self._once("input", lambda: self._arrival.input() or {})
-        return found
+        """The input of this step; empty if the Composition has none."""
+        value: Object = self._cached("input", lambda: self._incoming.input() or {})
+        return value
 
     @property
     def context(self) -> Object:
-        """What the steps before told each other."""
-        found: Object = self._once("context", lambda: self._arrival.context() or {})
-        return found
+        """The context of the pipeline."""
+        value: Object = self._cached("context", lambda: self._incoming.context() or {})
+        return value
 
     @property
     def credentials(self) -> Mapping[str, Mapping[str, bytes]]:
-        """The data of the step's credentials: `req.credentials["aws"]["key"]`."""
-        found: Mapping[str, Mapping[str, bytes]] = self._once("credentials", self._arrival.credentials)
-        return found
+        """The data of the credentials of the step: `req.credentials["aws"]["key"]`."""
+        value: Mapping[str, Mapping[str, bytes]] = self._cached("credentials", self._incoming.credentials)
+        return value
 
     @property
     def required(self) -> Mapping[str, Sequence[Resource]]:
-        """The resources that were asked for, by the names of the requirements."""
-        found: Mapping[str, Sequence[Resource]] = self._once("required", self._read_required)
-        return found
+        """The required resources, by the name of the requirement."""
+        value: Mapping[str, Sequence[Resource]] = self._cached("required", self._read_required)
+        return value
 
     def _read_required(self) -> dict[str, list[Resource]]:
-        arrival = self._arrival
+        incoming = self._incoming
         return {
-            name: [Resource(arrival, part) for part in parts] for name, parts in arrival.required().items()
+            name: [Resource(incoming, part) for part in parts] for name, parts in incoming.required().items()
         }
 
     @property
     def watched(self) -> Resource | None:
-        """The resource whose change a WatchOperation runs for, where there is one and it is not gone."""
-        found = self.required.get(WATCHED)
-        return found[0] if found else None
+        """The watched resource of a WatchOperation; None if there is none or it was deleted."""
+        resources = self.required.get(WATCHED)
+        return resources[0] if resources else None
 
     @property
     def schemas(self) -> Mapping[str, Object]:
-        """The OpenAPI schemas that were asked for; empty for a kind that there is not."""
-        found: Mapping[str, Object] = self._once("schemas", self._read_schemas)
-        return found
+        """The required OpenAPI schemas; empty for an unknown kind."""
+        value: Mapping[str, Object] = self._cached("schemas", self._read_schemas)
+        return value
 
     def _read_schemas(self) -> dict[str, Object]:
-        return {name: schema or {} for name, schema in self._arrival.schemas().items()}
+        return {name: schema or {} for name, schema in self._incoming.schemas().items()}
 
     @property
     def tag(self) -> str:
-        """What identifies this request: the same request has the same tag."""
-        tag = self._arrival.tag
+        """Identifies the request: equal requests have the same tag."""
+        tag = self._incoming.tag
         return tag if isinstance(tag, str) else str(tag.tag)
 
     def can(self, capability: str) -> bool:
-        """Tell whether the engine says that it has a capability, such as `required_schemas`."""
-        return CAPABILITIES[capability] in self._arrival.capabilities
+        """Whether the engine has a capability, such as `required_schemas`."""
+        return CAPABILITIES[capability] in self._incoming.capabilities
 
     @property
     def now(self) -> datetime:
-        """The time of this run, in UTC: the same however often it is asked for, and given in tests."""
-        found: datetime = self._once("now", self._clock)
-        return found
+        """The time of this run in UTC. It does not change during a run, and tests can set it."""
+        value: datetime = self._cached("now", self._clock)
+        return value
 
 
 def _utc_now() -> datetime:

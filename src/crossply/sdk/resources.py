@@ -1,7 +1,7 @@
-"""The resources that a function reads, and those that it wants.
+"""Resources that a function reads, and those that it desires.
 
-Both behave like dicts. They are opened when a field is first looked at, so that going through a hundred
-resources for the readiness of one costs what that one costs.
+Both behave like dicts. They are decoded on first access, so checking the readiness of one of a hundred
+resources costs only that one.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import ItemsView, Iterator, KeysView, Mapping, MutableMappi
 from typing import Any
 
 from crossply.compose.messages import READY_FALSE, READY_TRUE, READY_UNSPECIFIED
-from crossply.sdk.arrival import Arrival, Condition, Piece, conditions_of
 from crossply.sdk.failures import ValueRefused
-from crossply.sdk.plain import fields_of, plain
+from crossply.sdk.incoming_request import Condition, IncomingRequest, ResourcePart, conditions_of
+from crossply.sdk.plain_values import fields_of, plain
 from crossply.values import Object
 from crossply.values.deepcopy import deepcopy
 from crossply.values.protobuf_struct import StructError
@@ -27,17 +27,17 @@ class Resource(Mapping[str, Any]):
     It is a copy. Changing what is inside it changes nothing else.
     """
 
-    __slots__ = ("_arrival", "_opened", "_part")
+    __slots__ = ("_incoming", "_opened", "_part")
 
-    def __init__(self, arrival: Arrival, part: Any) -> None:
-        self._arrival = arrival
+    def __init__(self, incoming: IncomingRequest, part: Any) -> None:
+        self._incoming = incoming
         self._part = part
         self._opened: Object | None = None
 
     @property
     def _fields(self) -> Object:
         if self._opened is None:
-            self._opened = self._arrival.open(self._arrival.piece(self._part).frozen)
+            self._opened = self._incoming.open(self._incoming.unpack(self._part).frozen)
         return self._opened
 
     def __getitem__(self, key: str) -> Any:
@@ -73,12 +73,12 @@ class Resource(Mapping[str, Any]):
         return self._fields.items()
 
     def to_dict(self) -> Object:
-        """A plain dict of its own, for whoever wants one."""
+        """A deep copy as a plain dict."""
         copied: Object = deepcopy(self._fields)
         return copied
 
     def at(self, path: str, default: Any = None) -> Any:
-        """The value at a field path such as `spec.subnets[0].id`, or the default where there is none."""
+        """The value at a field path such as `spec.subnets[0].id`, or the default."""
         from crossply.values.field_path import PathNotFound, get
 
         try:
@@ -134,16 +134,16 @@ class Resource(Mapping[str, Any]):
         return self._section("status")
 
     def _section(self, *names: str) -> Object:
-        found = self._fields
+        section = self._fields
         for name in names:
-            inner = found.get(name)
-            found = inner if isinstance(inner, dict) else {}
-        return found
+            inner = section.get(name)
+            section = inner if isinstance(inner, dict) else {}
+        return section
 
     @property
     def connection(self) -> Mapping[str, bytes]:
         """Its connection details."""
-        return self._arrival.piece(self._part).connection
+        return self._incoming.unpack(self._part).connection
 
     def condition(self, type: str) -> Condition:  # noqa: A002 - the API's own word
         """One of its status conditions."""
@@ -151,31 +151,31 @@ class Resource(Mapping[str, Any]):
 
     def _conditions(self) -> Mapping[str, Object]:
         if self._opened is None:
-            return self._arrival.conditions(self._part)
+            return self._incoming.conditions(self._part)
         status = self._opened.get("status")
         return conditions_of(status.get("conditions") if isinstance(status, dict) else None)
 
     def is_ready(self) -> bool:
-        """Tell whether its condition Ready is True."""
+        """Whether its condition Ready is True."""
         ready = self._conditions().get("Ready")
         return ready is not None and ready.get("status") == "True"
 
 
 class Desired(Resource, MutableMapping[str, Any]):
-    """A resource as it should be: `it["spec"]["size"] = 3`, `it.labels["team"] = "a"`, `it.ready = True`.
+    """A desired resource: `bucket["spec"]["size"] = 3`, `bucket.labels["team"] = "a"`, `bucket.ready = True`.
 
-    Sections that are not there come to be with the first value that is put into them.
+    Missing sections are created on assignment.
     """
 
-    __slots__ = ("_details", "_made", "_ready")
+    __slots__ = ("_added_sections", "_details", "_ready")
 
-    def __init__(self, arrival: Arrival, part: Any) -> None:
-        self._arrival = arrival
+    def __init__(self, incoming: IncomingRequest, part: Any) -> None:
+        self._incoming = incoming
         self._part = part
         self._ready: int | None = None
         self._opened = None
         self._details: dict[str, Any] | None = None
-        self._made: list[tuple[Object, str]] = []
+        self._added_sections: list[tuple[Object, str]] = []
 
     def __setitem__(self, key: str, value: Any) -> None:
         self._fields[key] = value
@@ -184,34 +184,34 @@ class Desired(Resource, MutableMapping[str, Any]):
         del self._fields[key]
 
     def put(self, path: str, value: Any) -> None:
-        """Set the value at a field path such as `spec.subnets[0].id`, making what is missing on the way."""
+        """Set the value at a field path such as `spec.subnets[0].id`; missing parents are created."""
         from crossply.values.field_path import set_value
 
         set_value(self._fields, path, value)
 
     def merge(self, fields: Mapping[str, Any]) -> None:
-        """Lay fields over it: mappings are merged, everything else is replaced."""
+        """Merge fields into the resource: mappings are merged, other values are replaced."""
         _merge(self._fields, plain(fields))
 
     def _section(self, *names: str) -> Object:
-        found = self._fields
+        section = self._fields
         for name in names:
-            inner = found.get(name)
+            inner = section.get(name)
             if type(inner) is not dict:
-                inner = self._make_section(found, name, inner)
-            found = inner
-        return found
+                inner = self._make_section(section, name, inner)
+            section = inner
+        return section
 
     def _make_section(self, within: Object, name: str, there: Any) -> Object:
         if there is None:
-            self._made.append((within, name))
-        within[name] = made = {} if there is None else fields_of(there)
-        return made
+            self._added_sections.append((within, name))
+        within[name] = section = {} if there is None else fields_of(there)
+        return section
 
     @property
     def ready(self) -> bool | None:
-        """Whether it counts as ready; None leaves that to a later step."""
-        ready = self._arrival.piece(self._part).ready if self._ready is None else self._ready
+        """Whether it is ready; None leaves that to a later step."""
+        ready = self._incoming.unpack(self._part).ready if self._ready is None else self._ready
         return _READY.get(ready)
 
     @ready.setter
@@ -224,52 +224,51 @@ class Desired(Resource, MutableMapping[str, Any]):
     def connection(self) -> MutableMapping[str, Any]:
         """Its connection details: bytes, or strings, which are sent as UTF-8."""
         if self._details is None:
-            self._details = dict(self._arrival.piece(self._part).connection)
+            self._details = dict(self._incoming.unpack(self._part).connection)
         return self._details
 
     def frozen(self) -> Any:
-        """It as it is now, to be sent; as it came where nothing was changed."""
-        part, arrival = self._part, self._arrival
+        """The encoded resource; unchanged resources are passed on as they arrived."""
+        part, incoming = self._part, self._incoming
         if self._opened is None and self._details is None:
-            return part if self._ready is None else arrival.with_ready(part, self._ready)
-        frozen, details, ready = arrival.piece(part)
+            return part if self._ready is None else incoming.with_ready(part, self._ready)
+        frozen, details, ready = incoming.unpack(part)
         if self._opened is not None:
             self._drop_empty_sections()
-            frozen = arrival.piece(part_of(arrival, self._opened)).frozen
+            frozen = incoming.unpack(part_of(incoming, self._opened)).frozen
         if self._details is not None:
             details = as_bytes(self._details)
-        return Piece(frozen, details, ready if self._ready is None else self._ready)
+        return ResourcePart(frozen, details, ready if self._ready is None else self._ready)
 
     def _drop_empty_sections(self) -> None:
-        for section, name in reversed(self._made):
+        for section, name in reversed(self._added_sections):
             if section.get(name) == {}:
                 del section[name]
-        self._made.clear()
+        self._added_sections.clear()
 
     def _conditions(self) -> Mapping[str, Object]:
         status = self._fields.get("status")
         return conditions_of(status.get("conditions") if isinstance(status, dict) else None)
 
 
-def part_of(arrival: Arrival, fields: Object) -> Any:
-    """A resource of its object as it is now, whatever its values are made of."""
+def part_of(incoming: IncomingRequest, fields: Object) -> Any:
+    """Encode an object as a resource; values that are not plain are converted."""
     try:
-        return arrival.part(fields)
+        return incoming.part(fields)
     except (StructError, TypeError, AttributeError):
-        return arrival.part(plain(fields))
+        return incoming.part(plain(fields))
 
 
 def as_bytes(connection: Mapping[str, Any]) -> dict[str, bytes]:
-    """Connection details as they are sent."""
     return {
         name: value if isinstance(value, bytes) else str(value).encode() for name, value in connection.items()
     }
 
 
-def _merge(into: Object, fields: Object) -> None:
+def _merge(store_in: Object, fields: Object) -> None:
     for key, value in fields.items():
-        inner = into.get(key)
+        inner = store_in.get(key)
         if isinstance(value, dict) and isinstance(inner, dict):
             _merge(inner, value)
         else:
-            into[key] = value
+            store_in[key] = value

@@ -1,4 +1,4 @@
-"""What a function answers. It begins as all that the steps before want, which can be added to and changed."""
+"""The response of a function. It starts with the desired state of earlier steps."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from crossply.compose import messages
-from crossply.sdk.arrival import Arrival, Draft
-from crossply.sdk.desired import DesiredResources, DesiredState
+from crossply.sdk.desired_resources import DesiredResources, DesiredState
 from crossply.sdk.failures import ValueRefused
-from crossply.sdk.plain import plain
+from crossply.sdk.incoming_request import IncomingRequest, ResponseDraft
+from crossply.sdk.plain_values import plain
 from crossply.sdk.request import Request
 from crossply.sdk.resources import Desired, Resource
 from crossply.values import Object
@@ -28,17 +28,17 @@ _STATUSES = {
     "Unknown": messages.STATUS_UNKNOWN,
 }
 _SPELLED = {True: "True", False: "False", None: "Unknown"}
-_WHOLE = "that would drop what the steps before want"
+_WOULD_DROP = "that would drop what the steps before want"
 
 
 class Result(NamedTuple):
-    """Something that a function reports: Normal, Warning or Fatal."""
+    """A result: Normal, Warning or Fatal."""
 
     severity: str
     message: str
     reason: str | None = None
     claim: bool = False
-    """Whether the claim is told, too."""
+    """Whether the claim gets it, too."""
 
 
 class SetCondition(NamedTuple):
@@ -49,15 +49,15 @@ class SetCondition(NamedTuple):
     reason: str
     message: str | None = None
     claim: bool = False
-    """Whether the claim has it, too."""
+    """Whether the claim gets it, too."""
 
 
 class Response:
-    """An answer: `rsp.desired`, `rsp.xr`, results, conditions, requirements, context, ttl and output."""
+    """`rsp.desired`, `rsp.xr`, results, conditions, requirements, context, ttl and output."""
 
     __slots__ = (
-        "_arrival",
         "_context",
+        "_incoming",
         "_request",
         "_requirements",
         "_state",
@@ -68,10 +68,10 @@ class Response:
         "results",
     )
 
-    def __init__(self, request: Request, arrival: Arrival) -> None:
+    def __init__(self, request: Request, incoming: IncomingRequest) -> None:
         self._request = request
-        self._arrival = arrival
-        self._state = DesiredState(arrival)
+        self._incoming = incoming
+        self._state = DesiredState(incoming)
         self._context: Object | None = None
         self._requirements = messages.Requirements({}, {}, {})
         self._watched: dict[messages.ResourceRef, None] = {}
@@ -79,40 +79,40 @@ class Response:
         self.results: list[Result] = []
         self.conditions: list[SetCondition] = []
         self.output: Object | None = None
-        """What an Operation shows in its status."""
+        """The output of an Operation, which its status shows."""
 
     @property
     def desired(self) -> DesiredResources:
-        """The composed resources that are wanted, by name. What the steps before want is in it already."""
+        """The desired composed resources by name, including those of earlier steps."""
         return self._state.resources
 
     @desired.setter
     def desired(self, resources: Any) -> NoReturn:
-        raise AttributeError(f"{_WHOLE}: write rsp.desired[NAME] = {{...}}, or rsp.desired.update(...)")
+        raise AttributeError(f"{_WOULD_DROP}: write rsp.desired[NAME] = {{...}}, or rsp.desired.update(...)")
 
     @property
     def xr(self) -> Desired:
-        """The composite resource that is wanted: set its `status`, its `connection` details, or `ready`."""
+        """The desired composite resource: set its `status`, its `connection` details, or `ready`."""
         return self._state.xr
 
     @xr.setter
     def xr(self, resource: Any) -> NoReturn:
-        raise AttributeError(f"{_WHOLE}: write rsp.xr.status[...] = ..., or rsp.xr.merge(...)")
+        raise AttributeError(f"{_WOULD_DROP}: write rsp.xr.status[...] = ..., or rsp.xr.merge(...)")
 
     @property
     def context(self) -> Object:
-        """What later steps are told; what earlier steps told is in it already."""
+        """The context for later steps, including that of earlier steps."""
         if self._context is None:
-            self._context = self._arrival.context() or {}
+            self._context = self._incoming.context() or {}
         return self._context
 
     @context.setter
     def context(self, context: Any) -> NoReturn:
-        raise AttributeError(f"{_WHOLE}: write rsp.context[KEY] = ..., or rsp.context.update(...)")
+        raise AttributeError(f"{_WOULD_DROP}: write rsp.context[KEY] = ..., or rsp.context.update(...)")
 
     @property
     def ttl(self) -> float:
-        """For how many seconds the answer to the same request stays the same; 60 unless set."""
+        """How many seconds the response may be cached; 60 by default."""
         return self._ttl / messages.SECOND
 
     @ttl.setter
@@ -123,17 +123,17 @@ class Response:
         self._ttl = round(seconds * messages.SECOND)
 
     def normal(self, message: str, *, reason: str | None = None, claim: bool = False) -> None:
-        """Report something: it becomes an event of the composite resource (and of its claim, if asked)."""
+        """Report an event of the composite resource, and of its claim if `claim` is true."""
         self.results.append(Result("Normal", str(message), reason, claim))
 
     def warning(self, message: str, *, reason: str | None = None, claim: bool = False) -> None:
-        """Report something that people should look at; the run goes on."""
+        """Report a warning event; the run continues."""
         self.results.append(Result("Warning", str(message), reason, claim))
 
     def fatal(self, message: str, *, reason: str | None = None, claim: bool = False) -> None:
-        """Report why nothing can be composed. The run ends after this step, and nothing is changed.
+        """Report a fatal error. The run stops after this step, and nothing is changed.
 
-        `raise Fatal(message)` does the same, and ends the function at once.
+        `raise Fatal(message)` does the same and also stops the function.
         """
         self.results.append(Result("Fatal", str(message), reason, claim))
 
@@ -146,7 +146,7 @@ class Response:
         *,
         claim: bool = False,
     ) -> None:
-        """Set a status condition of the composite resource: True, False, or None where it is not known."""
+        """Set a status condition of the composite resource: True, False, or None for Unknown."""
         written = status if isinstance(status, str) else _SPELLED.get(status, "")
         if written not in _STATUSES:
             raise ValueRefused(f'the status of condition "{type}" is True, False or None, not {status!r}')
@@ -162,40 +162,40 @@ class Response:
         labels: Mapping[str, str] | None = None,
         namespace: str | None = None,
     ) -> list[Resource] | None:
-        """Ask for the resource of a name, for those with labels, or for all of a kind.
+        """Require a resource by name, resources by labels, or all of a kind.
 
-        Gives them once they were fetched: a list, which is empty where none match. Until then it gives None,
-        and the function is called again.
+        Returns None until they were fetched, when the function is called again; then a list, which is empty
+        if none match.
         """
         if name is not None and labels is not None:
             raise ValueRefused(f'requirement "{key}" asks for a name and for labels: one of them is possible')
-        wanted = messages.ResourceSelector(
+        selector = messages.ResourceSelector(
             api_version, kind, name, dict(labels) if labels is not None else None, namespace
         )
-        self._requirements.resources[key] = wanted
-        found = self._request.required.get(key)
-        return None if found is None else list(found)
+        self._requirements.resources[key] = selector
+        resources = self._request.required.get(key)
+        return None if resources is None else list(resources)
 
     def require_schema(self, key: str, api_version: str, kind: str) -> Object | None:
-        """Ask for the OpenAPI schema of a kind: empty where there is none, None until it was looked for."""
+        """Require the OpenAPI schema of a kind: None until it was fetched, empty if there is none."""
         self._requirements.schemas[key] = messages.SchemaSelector(api_version, kind)
         return self._request.schemas.get(key)
 
     def watch(self, api_version: str, kind: str, name: str, *, namespace: str | None = None) -> None:
-        """Have the pipeline run again when this resource appears, changes or goes.
+        """Run the pipeline again when this resource is created, changed or deleted.
 
-        It need not exist. The function is not sent it: `require` does that, and watches it as well. Without
-        a namespace it is a cluster scoped resource, or one of the name in any namespace. Engines other than
-        Crossply ignore this.
+        It need not exist. The function does not receive it: `require` does that, and watches it as well.
+        Without a namespace it is a cluster-scoped resource, or one of that name in any namespace. Engines
+        other than Crossply ignore this.
         """
         if not (api_version and kind and name):
             raise ValueRefused("a resource to watch needs an API version, a kind and a name")
         self._watched[messages.ResourceRef(api_version, kind, name, namespace)] = None
 
     def auto_ready(self, *names: str) -> list[str]:
-        """Mark desired resources ready whose observed ones have the condition Ready: these, or all.
+        """Mark desired resources as ready whose observed ones are Ready: the named ones, or all.
 
-        Those that say already whether they are ready are left alone. Gives the names of those that are not.
+        Resources with a readiness are not changed. Returns the names of those that are not ready.
         """
         waiting = []
         for name in names or tuple(self.desired):
@@ -206,18 +206,20 @@ class Response:
                 waiting.append(name)
         return waiting
 
-    def draft(self) -> Draft:
-        """All of it, ready to be written."""
-        asked = self._requirements._replace(watch_resources=tuple(self._watched))
+    def draft(self) -> ResponseDraft:
+        """The response, ready to be encoded."""
+        requirements = self._requirements._replace(watch_resources=tuple(self._watched))
         rest = messages.Response(
             results=tuple(map(_result, self.results)),
-            requirements=asked if any(asked) else None,
+            requirements=requirements if any(requirements) else None,
             conditions=tuple(map(_condition, self.conditions)),
             ttl=self._ttl,
-            tag=self._arrival.tag,
+            tag=self._incoming.tag,
             output=None if self.output is None else plain(self.output),
         )
-        return Draft(self._state.parts(), None if self._context is None else plain(self._context), rest)
+        return ResponseDraft(
+            self._state.parts(), None if self._context is None else plain(self._context), rest
+        )
 
 
 def _result(result: Result) -> messages.Result:

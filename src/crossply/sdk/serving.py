@@ -1,19 +1,27 @@
-"""Serving a function over gRPC, with the flags that every function's server has."""
+"""Serving a function over gRPC, with the flags that every function server has."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import sys
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from crossply.errors import CrossplyError
 from crossply.functions.failures import ServeError
 from crossply.functions.server import Handler, Server, ServerSettings
 from crossply.functions.server_metrics import CallMeter, serve_metrics
 from crossply.functions.serving import serve_until_signal
 
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from crossply.sdk.function_file import Served
+
 METRICS = ":8080"
-"""Where metrics are served when the function is served with TLS, as in a cluster."""
+"""The default address of metrics when the function is served with TLS, as in a cluster."""
 
 
 class Options(NamedTuple):
@@ -26,26 +34,26 @@ class Options(NamedTuple):
     max_request: int = 4
     """In MiB."""
     metrics: str | None = None
-    """An address, "" for none, or nothing for the usual."""
+    """An address, "" for none, None for the default."""
     debug: bool = False
 
 
-def serve(name: str, handler: Handler, options: Options, tell: Callable[[str], None]) -> None:
-    """Serve until SIGTERM or SIGINT, then let the running calls finish."""
+def serve(name: str, handler: Handler, options: Options, log_line: Callable[[str], None]) -> None:
+    """Serve until SIGTERM or SIGINT, then finish running calls."""
     with suppress(ImportError):
-        import_module("orjson")  # makes what is written again quick, see `sdk.remembered`
-    settings, meter = _settings(options, tell), CallMeter()
+        import_module("orjson")  # enables the cache of encoded objects, see `struct_cache`
+    settings, meter = _settings(options, log_line), CallMeter()
 
     def start() -> Server:
-        _serve_metrics(meter, options, tell)
+        _serve_metrics(meter, options, log_line)
         server = Server(name, handler, settings._replace(meter=meter))
-        tell(f"serving {name} at {options.address}")
+        log_line(f"serving {name} at {options.address}")
         return server
 
     serve_until_signal(start)
 
 
-def _settings(options: Options, tell: Callable[[str], None]) -> ServerSettings:
+def _settings(options: Options, log_line: Callable[[str], None]) -> ServerSettings:
     certificates = None if options.insecure else options.certificates
     if not certificates and not options.insecure:
         raise ServeError(
@@ -59,16 +67,73 @@ def _settings(options: Options, tell: Callable[[str], None]) -> ServerSettings:
         options.network,
         certificates,
         max_request=options.max_request << 20,
-        log=tell if options.debug else None,
+        log=log_line if options.debug else None,
     )
 
 
-def _serve_metrics(meter: CallMeter, options: Options, tell: Callable[[str], None]) -> None:
-    """Serve metrics where they are wanted; calls are served also where the usual address is taken."""
+def _serve_metrics(meter: CallMeter, options: Options, log_line: Callable[[str], None]) -> None:
+    """Serve metrics if requested. A default address that is in use does not stop the server."""
     if options.metrics:
         serve_metrics(meter, options.metrics)
     elif options.metrics is None and not options.insecure:
         try:
             serve_metrics(meter, METRICS)
         except ServeError as problem:
-            tell(str(problem))
+            log_line(str(problem))
+
+
+def serve_from_command_line(function: Served, words: Sequence[str] | None = None) -> None:
+    """Serve a function with the given flags, or those of the program; exit on errors."""
+    args = _parser(function).parse_args(words)
+    try:
+        if args.debug:
+            function.log = _log_line
+        serve(function.name, function.answer, _options(args), _log_line)
+    except CrossplyError as problem:
+        _log_line(f"error: {problem}{f' ({problem.hint})' if problem.hint else ''}")
+        sys.exit(1)
+
+
+def _options(args: Namespace) -> Options:
+    return Options(
+        args.address,
+        args.network,
+        args.insecure,
+        args.tls_certs_dir,
+        args.max_recv_message_size,
+        args.metrics_address,
+        args.debug,
+    )
+
+
+def _log_line(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
+
+
+def _parser(function: Served) -> ArgumentParser:
+    from argparse import ArgumentParser
+
+    parser = ArgumentParser(description=f"Serve the composition function {function.name} over gRPC.")
+    parser.add_argument("-d", "--debug", action="store_true", help="log every call, and exceptions whole")
+    parser.add_argument("--insecure", action="store_true", help="serve without encryption")
+    parser.add_argument(
+        "--tls-certs-dir",
+        "--tls-server-certs-dir",
+        default=os.environ.get("TLS_SERVER_CERTS_DIR"),
+        help="directory with tls.crt, tls.key and ca.crt [$TLS_SERVER_CERTS_DIR]",
+    )
+    parser.add_argument("--address", default=":9443", help="where to listen (default %(default)s)")
+    parser.add_argument("--network", default="tcp", choices=("tcp", "unix"))
+    parser.add_argument(
+        "--max-recv-message-size",
+        "--max-grpc-message-size",
+        type=int,
+        default=4,
+        help="largest request in MiB (default %(default)s)",
+    )
+    parser.add_argument(
+        "--metrics-address",
+        help=f"where to serve metrics for Prometheus; {METRICS} unless --insecure is given",
+    )
+    return parser

@@ -117,7 +117,7 @@ def test_validations_are_asked_of_the_request_or_of_each_resource() -> None:
             {"expression": "true"},
         ]
     )
-    assert [(each.severity, each.message) for each in answer.results] == [
+    assert [(result.severity, result.message) for result in answer.results] == [
         (SEVERITY_FATAL, "too many widgets"),
         (SEVERITY_WARNING, 'resource "bucket-policy": failed validation: has(resource.metadata)'),
         (SEVERITY_FATAL, 'resource "user": user is a user'),
@@ -126,7 +126,7 @@ def test_validations_are_asked_of_the_request_or_of_each_resource() -> None:
 
 def test_a_message_that_has_no_value_falls_back_to_the_plain_one() -> None:
     validation = {"expression": "false", "message": "plain", "messageExpression": "context.nothing.at.all"}
-    assert [each.message for each in answered(validations=[validation]).results] == ["plain"]
+    assert [result.message for result in answered(validations=[validation]).results] == ["plain"]
 
 
 @pytest.mark.parametrize(
@@ -238,10 +238,10 @@ MANY = "observed.composite.resource.spec.many"
 def test_cel_bomb_an_expression_is_stopped_and_the_next_is_answered(
     expression: str, problem: str, reason: str
 ) -> None:
-    begin = time.monotonic()
+    start = time.monotonic()
     filters = [{"name": "a", "expression": "true"}, {"name": "a", "expression": expression}]
     (result,) = answered(filters=filters).results
-    assert time.monotonic() - begin < GENEROUS
+    assert time.monotonic() - start < GENEROUS
     assert "for filter 1: " in result.message or "cannot evaluate CEL expressions" in result.message
     assert result.severity == SEVERITY_FATAL
     assert any(each in result.message for each in problem.split("|")), reason

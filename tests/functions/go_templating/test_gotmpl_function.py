@@ -40,12 +40,12 @@ META = "apiVersion: meta.gotemplating.fn.crossplane.io/v1alpha1\nkind: "
 
 def request(template="", *, xr=XR, desired=None, **rest):
     """A request for an inline template, unless the rest says otherwise."""
-    given = {"source": "Inline", "inline": {"template": template}} | rest.pop("given", {})
+    step_input = {"source": "Inline", "inline": {"template": template}} | rest.pop("given", {})
     observed = State(
         Resource(to_wire(xr)),
         {"db": Resource(to_wire(DB), {"password": b"s3"}), "a.b": Resource({"kind": "Dotted"})},
     )
-    return Request(observed, desired, input=to_wire(given), tag="t", **rest)
+    return Request(observed, desired, input=to_wire(step_input), tag="t", **rest)
 
 
 def manifest(name="a", *, ready=None, body=""):
@@ -310,9 +310,9 @@ def test_requirements_are_asked_for_in_both_fields():
 
 
 def test_what_was_fetched_goes_into_the_context():
-    found = (Resource({"kind": "A", "metadata": {"name": "x"}}),)
-    response = run(request(manifest(), required_resources={"a": found, "none": ()}, context={"k": "v"}))
-    items = {"a": {"items": [{"resource": found[0].object}]}, "none": {}}
+    fetched = (Resource({"kind": "A", "metadata": {"name": "x"}}),)
+    response = run(request(manifest(), required_resources={"a": fetched, "none": ()}, context={"k": "v"}))
+    items = {"a": {"items": [{"resource": fetched[0].object}]}, "none": {}}
     assert response.context == {"k": "v", "apiextensions.crossplane.io/extra-resources": items}
 
 
@@ -375,9 +375,9 @@ def test_a_condition_is_written_with_its_go_fields_in_small_letters():
 
 def test_a_template_cannot_change_the_request():
     before = to_wire(XR)
-    asked = request('{{ $_ := set .observed.composite.resource "kind" "Changed" }}')
-    run(asked)
-    assert asked.observed.composite.object == before
+    sent = request('{{ $_ := set .observed.composite.resource "kind" "Changed" }}')
+    run(sent)
+    assert sent.observed.composite.object == before
 
 
 @pytest.mark.parametrize(

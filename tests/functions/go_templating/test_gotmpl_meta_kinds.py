@@ -25,8 +25,8 @@ TTL = "gotemplating.fn.crossplane.io/ttl"
 
 def answer(template, desired=None, *, xr=XR, ttl=None, **rest):
     """The response to a request with an inline template."""
-    given = {"source": "Inline", "inline": {"template": template}} | ({"ttl": ttl} if ttl else {})
-    return run(Request(State(Resource(to_wire(xr))), desired, input=to_wire(given), tag="t", **rest))
+    step_input = {"source": "Inline", "inline": {"template": template}} | ({"ttl": ttl} if ttl else {})
+    return run(Request(State(Resource(to_wire(xr))), desired, input=to_wire(step_input), tag="t", **rest))
 
 
 def problem(response):

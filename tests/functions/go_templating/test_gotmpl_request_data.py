@@ -22,9 +22,9 @@ CONDITION = {
 
 def answer(template, observed=None, desired=None, **rest):
     """The response to a request that went over the wire."""
-    given = to_wire({"source": "Inline", "inline": {"template": template}})
+    step_input = to_wire({"source": "Inline", "inline": {"template": template}})
     observed = State(Resource(XR)) if observed is None else observed
-    return run(decode_request(encode_request(Request(observed, desired, input=given, tag="t", **rest))))
+    return run(decode_request(encode_request(Request(observed, desired, input=step_input, tag="t", **rest))))
 
 
 def shown(template, *states, **rest):

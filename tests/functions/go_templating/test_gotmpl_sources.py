@@ -88,18 +88,18 @@ def test_input_that_makes_no_sense_is_a_fatal_result(given, wanted):
 
 
 def test_several_inline_templates_are_joined_and_delimiters_can_be_others():
-    given = {
+    step_input = {
         "source": "Inline",
         "inline": {"templates": [manifest("a"), manifest("[[ `b` ]]")]},
         "delims": {"left": "[[", "right": "]]"},
     }
-    assert list(run(request(given)).desired.resources) == ["a", "b"]
+    assert list(run(request(step_input)).desired.resources) == ["a", "b"]
 
 
 def test_templates_can_come_from_the_environment():
     context = {"apiextensions.crossplane.io/environment": {"tpl": manifest("e")}}
-    given = {"source": "Environment", "environment": {"key": "tpl"}}
-    assert list(run(request(given, context)).desired.resources) == ["e"]
+    step_input = {"source": "Environment", "environment": {"key": "tpl"}}
+    assert list(run(request(step_input, context)).desired.resources) == ["e"]
 
 
 def test_a_directory_is_read_in_the_order_of_names_and_not_when_it_is_hidden(tmp_path, monkeypatch):
@@ -109,8 +109,8 @@ def test_a_directory_is_read_in_the_order_of_names_and_not_when_it_is_hidden(tmp
     monkeypatch.setenv("CROSSPLY_TEMPLATES", str(tmp_path))
 
     def names(path):
-        given = {"source": "FileSystem", "fileSystem": {"dirPath": str(path)}}
-        return list(run(request(given)).desired.resources)
+        step_input = {"source": "FileSystem", "fileSystem": {"dirPath": str(path)}}
+        return list(run(request(step_input)).desired.resources)
 
     assert names(tmp_path) == ["a", "m/x", "z"]
     assert names(f"{tmp_path}/m/") == ["m/x"]
@@ -123,13 +123,13 @@ def test_templates_are_read_only_below_the_allowed_directories(tmp_path, monkeyp
     (allowed / "b.yaml").write_text(manifest("b"))
     (allowed / "sub" / "a.yaml").write_text(manifest("a"))
     (allowed / ".hidden.yaml").write_text("{{ nope }}")
-    given = {"source": "FileSystem", "fileSystem": {"dirPath": str(allowed)}}
-    assert "permission denied" in message(run(request(given)))
+    step_input = {"source": "FileSystem", "fileSystem": {"dirPath": str(allowed)}}
+    assert "permission denied" in message(run(request(step_input)))
     monkeypatch.setenv("CROSSPLY_TEMPLATES", str(allowed))
-    assert list(run(request(given)).desired.resources) == ["b", "a"]
+    assert list(run(request(step_input)).desired.resources) == ["b", "a"]
     secret = tmp_path / "secret"
     secret.write_text("s3cret")
     (allowed / "link.yaml").symlink_to(secret)
-    assert "s3cret" not in message(run(request(given)))
+    assert "s3cret" not in message(run(request(step_input)))
     outside = {"source": "FileSystem", "fileSystem": {"dirPath": f"{allowed}/../secret"}}
     assert "permission denied" in message(run(request(outside)))

@@ -51,8 +51,8 @@ def test_the_number_of_cached_inputs_is_limited() -> None:
         {"resources": [{"name": f"r-{n}", "base": BASE}]} for n in range(compiled_input_cache.MAX_INPUTS + 10)
     ]
     first = cache.get(inputs[0])
-    for one in inputs:
-        cache.get(one)
+    for function_input in inputs:
+        cache.get(function_input)
     assert len(cache._compiled_inputs) == compiled_input_cache.MAX_INPUTS
     assert cache.get(inputs[0]) is not first
 
@@ -67,15 +67,15 @@ def test_the_bytes_of_cached_inputs_are_limited() -> None:
         for n in range(9)
     ]
     for inputs in (large, dense):
-        for one in inputs:
-            assert not isinstance(cache.get(one), str)
+        for function_input in inputs:
+            assert not isinstance(cache.get(function_input), str)
         assert 0 < len(cache._compiled_inputs) < len(inputs)
         assert cache.get(inputs[-1]) is cache.get(inputs[-1])
 
 
 def test_runs_do_not_share_what_they_make() -> None:
     base = {**BASE, "spec": {"l": [{"a": {}}]}}
-    given = to_wire(
+    function_input = to_wire(
         {
             "resources": [
                 {
@@ -86,7 +86,7 @@ def test_runs_do_not_share_what_they_make() -> None:
             ]
         }
     )
-    first, second = (run(Request(State(resource(xr(v=value))), input=given)) for value in ("x", "y"))
+    first, second = (run(Request(State(resource(xr(v=value))), input=function_input)) for value in ("x", "y"))
     assert first.desired is not None
     assert second.desired is not None
     assert first.desired.resources["one"].object["spec"] == {"l": [{"a": {"v": "x"}}]}

@@ -132,24 +132,24 @@ def test_an_input_that_makes_no_sense_is_refused(given: Any, problem: str) -> No
 
 
 def test_the_first_mistake_is_the_one_that_is_told() -> None:
-    given = {
+    function_input = {
         "patchSets": [{"name": "a", "patches": [{"type": "Nope"}]}],
         "resources": [{"name": ""}],
         "environment": {"patches": [{"type": "Nope"}]},
     }
-    assert messages(run_input(given)) == [
+    assert messages(run_input(function_input)) == [
         'invalid Function input: patches[0].type: Invalid value: "Nope": unknown patch type'
     ]
 
 
 def test_metadata_of_the_input_is_of_no_interest() -> None:
-    given = {
+    function_input = {
         **template(),
         "apiVersion": "any/v1",
         "kind": "Thing",
         "metadata": {"name": "x", "labels": {"a": "b"}},
     }
-    assert not run_input(given).results
+    assert not run_input(function_input).results
 
 
 def test_very_many_patches_are_refused() -> None:

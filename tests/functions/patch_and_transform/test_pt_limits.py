@@ -24,12 +24,12 @@ BOTH = pytest.mark.parametrize("name", ["patch-and-transform", builtin.NATIVE])
 def _request(data: Any, patches: list[Object], resources: int = 1, base: Object | None = None) -> Request:
     xr = {"apiVersion": "example.org/v1", "kind": "XThing", "metadata": {"name": "x"}, "spec": {"data": data}}
     template = {"base": base or {"apiVersion": "v1", "kind": "ConfigMap"}, "patches": patches}
-    given = {
+    function_input = {
         "apiVersion": "pt.fn.crossplane.io/v1beta1",
         "kind": "Resources",
         "resources": [{"name": f"r{index}", **template} for index in range(resources)],
     }
-    return Request(State(Resource(to_wire(xr))), input=to_wire(given), tag="t")
+    return Request(State(Resource(to_wire(xr))), input=to_wire(function_input), tag="t")
 
 
 def _copies(count: int) -> list[Object]:

@@ -25,13 +25,13 @@ from tests.support.functions.patch_and_transform import (
 
 
 def run_resources(*templates: Object, patch_sets: list[Object] | None = None, **how: Any) -> Any:
-    given = {
+    function_input = {
         "apiVersion": API_VERSION,
         "kind": KIND,
         "patchSets": patch_sets or [],
         "resources": list(templates),
     }
-    return run_input(given, function=run_native, **how)
+    return run_input(function_input, function=run_native, **how)
 
 
 def native(value: Any, *steps: Object) -> Any:
@@ -244,8 +244,13 @@ REGION = {"type": "FromEnvironmentFieldPath", "fromFieldPath": "region", "toFiel
 
 def with_environment(environment: Object, *patches: Object, **how: Any) -> Any:
     templates = [{"name": "one", "base": BASE, "patches": list(patches)}]
-    given = {"apiVersion": API_VERSION, "kind": KIND, "resources": templates, "environment": environment}
-    return run_input(given, function=run_native, **how)
+    function_input = {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "resources": templates,
+        "environment": environment,
+    }
+    return run_input(function_input, function=run_native, **how)
 
 
 def test_the_configs_of_an_environment_are_asked_for_before_anything_is_composed() -> None:

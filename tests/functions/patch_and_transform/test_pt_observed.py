@@ -130,10 +130,10 @@ DETAILS = [
 
 def run_details(composite: Object = XR, secret: Object | None = None, wanted: State | None = None) -> Any:
     there = resource(observed(status={"host": "h", "size": {"b": 2, "a": [1.5]}}), {"pw": b"\xff\x00"})
-    given: Object = {"resources": [{"name": "one", "base": BASE, "connectionDetails": DETAILS}]}
+    function_input: Object = {"resources": [{"name": "one", "base": BASE, "connectionDetails": DETAILS}]}
     if secret is not None:
-        given["writeConnectionSecretToRef"] = secret
-    return run_input(given, composite=composite, exists={"one": there}, wanted=wanted)
+        function_input["writeConnectionSecretToRef"] = secret
+    return run_input(function_input, composite=composite, exists={"one": there}, wanted=wanted)
 
 
 def test_connection_details_are_collected_and_what_is_missing_is_left_out() -> None:
@@ -188,11 +188,11 @@ def from_xr(path: str, to: str, **more: Any) -> Object:
 )
 def test_a_modern_composite_gets_a_secret(spec: Object, secret: Any, metadata: Object, why: str) -> None:
     response = run_details({**MODERN, "spec": {**MODERN["spec"], **spec}}, secret)
-    made_secret = response.desired.resources["db-connection-secret"]
-    assert made_secret.ready == READY_TRUE
-    assert made_secret.object["metadata"] == metadata, why
-    assert made_secret.object["type"] == "connection.crossplane.io/v1alpha1"
-    assert made_secret.object["data"]["password"] == "/wA="
+    secret_resource = response.desired.resources["db-connection-secret"]
+    assert secret_resource.ready == READY_TRUE
+    assert secret_resource.object["metadata"] == metadata, why
+    assert secret_resource.object["type"] == "connection.crossplane.io/v1alpha1"
+    assert secret_resource.object["data"]["password"] == "/wA="
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_a_secret_whose_reference_cannot_be_made_stops_the_run(patch: Object, pr
 
 
 def test_the_environment_carries_values_from_step_to_step_and_from_resource_to_resource() -> None:
-    given = {
+    function_input = {
         "environment": {
             "patches": [
                 {"type": "FromCompositeFieldPath", "fromFieldPath": "spec.a", "toFieldPath": "fromXr"},
@@ -246,7 +246,10 @@ def test_the_environment_carries_values_from_step_to_step_and_from_resource_to_r
     }
     context = {ENVIRONMENT: {"given": 1}, "other": "kept"}
     response = run_input(
-        given, composite=xr(a="x"), context=context, exists={"one": resource(observed(status={"ip": "10.1"}))}
+        function_input,
+        composite=xr(a="x"),
+        context=context,
+        exists={"one": resource(observed(status={"ip": "10.1"}))},
     )
     assert not response.results
     assert made(response, "two")["spec"] == {"ip": "10.1"}

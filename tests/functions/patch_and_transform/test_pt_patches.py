@@ -67,7 +67,7 @@ def test_patches_from_a_resource_wait_until_it_exists() -> None:
 
 
 def test_what_earlier_steps_want_of_the_composite_is_kept() -> None:
-    wanted = State(resource({"status": {"a": {"x": 1}}}, {"k": b"v"}, READY_TRUE))
+    desired = State(resource({"status": {"a": {"x": 1}}}, {"k": b"v"}, READY_TRUE))
     template = {
         "name": "one",
         "base": BASE,
@@ -75,18 +75,18 @@ def test_what_earlier_steps_want_of_the_composite_is_kept() -> None:
             {"type": "ToCompositeFieldPath", "fromFieldPath": "status.y", "toFieldPath": "status.a.y"}
         ],
     }
-    response = run_templates(template, wanted=wanted, exists={"one": resource(observed(status={"y": 2}))})
+    response = run_templates(template, wanted=desired, exists={"one": resource(observed(status={"y": 2}))})
     assert response.desired is not None
     composite = response.desired.composite
     assert composite is not None
     assert composite.object["status"] == {"a": {"x": 1, "y": 2}}
     assert composite.connection_details == {"k": b"v"}
-    assert wanted.composite is not None
-    assert wanted.composite.object == {"status": {"a": {"x": 1}}}, "the request is not written to"
+    assert desired.composite is not None
+    assert desired.composite.object == {"status": {"a": {"x": 1}}}, "the request is not written to"
 
 
 def test_a_patch_set_takes_the_place_of_the_patch_that_names_it() -> None:
-    given = {
+    function_input = {
         "patchSets": [{"name": "s", "patches": [{"fromFieldPath": "spec.b", "toFieldPath": "spec.x"}]}],
         "resources": [
             {
@@ -104,9 +104,9 @@ def test_a_patch_set_takes_the_place_of_the_patch_that_names_it() -> None:
             }
         ],
     }
-    response = run_input(given, composite=xr(a=1, b=2))
+    response = run_input(function_input, composite=xr(a=1, b=2))
     assert "patch at index 2 has" in messages(response)[0]
-    assert made(run_input(given, composite=xr(a=1, b=2, x=3)))["spec"] == {"x": 2, "y": 3}
+    assert made(run_input(function_input, composite=xr(a=1, b=2, x=3)))["spec"] == {"x": 2, "y": 3}
 
 
 def test_a_patch_set_that_is_not_there_stops_the_run() -> None:
@@ -225,11 +225,11 @@ def test_indexes_make_the_lists_they_need_and_numbers_stay_what_they_are() -> No
     ],
 )
 def test_a_patch_that_cannot_work_stops_the_run(patch: Object, problem: str) -> None:
-    wanted = State(None, {"earlier": resource(BASE)})
-    response = run_patch(patch, composite=xr(s="text", e=""), wanted=wanted)
+    desired = State(None, {"earlier": resource(BASE)})
+    response = run_patch(patch, composite=xr(s="text", e=""), wanted=desired)
     assert severities(response) == [FATAL]
     assert messages(response)[0].endswith(f'"FromCompositeFieldPath" patch at index 0: {problem}')
-    assert response.desired == wanted, "what earlier steps want is passed on as it came"
+    assert response.desired == desired, "what earlier steps want is passed on as it came"
     assert response.context is None
 
 
@@ -284,9 +284,9 @@ def test_settings_of_a_combined_patch_are_only_judged_when_it_runs() -> None:
 
 def test_a_template_without_base_continues_what_an_earlier_step_made() -> None:
     earlier = to_wire({**BASE, "spec": {"a": 1}})
-    wanted = State(None, {"one": resource(earlier, ready=READY_TRUE)})
+    desired = State(None, {"one": resource(earlier, ready=READY_TRUE)})
     template = {"name": "one", "patches": [{"fromFieldPath": "spec.b"}]}
-    response = run_templates(template, composite=xr(b=2), wanted=wanted)
+    response = run_templates(template, composite=xr(b=2), wanted=desired)
     assert made(response)["spec"] == {"a": 1, "b": 2}
     assert response.desired is not None
     assert response.desired.resources["one"].ready == 0, "it is for this step to say whether it is ready"

@@ -26,9 +26,9 @@ BEFORE = State(Resource({"status": {"old": 1.0}}), {"earlier": Resource({"kind":
 
 
 def answered(script: Any, **more: Any) -> Response:
-    given = {"apiVersion": "python.fn.crossplane.io/v1beta1", "kind": "Script", "script": script}
+    step_input = {"apiVersion": "python.fn.crossplane.io/v1beta1", "kind": "Script", "script": script}
     observed = State(Resource(XR), {"db": Resource({"status": {"host": "h"}})})
-    return run(Request(observed, BEFORE, input={**given, **more.pop("given", {})}, tag="t", **more))
+    return run(Request(observed, BEFORE, input={**step_input, **more.pop("given", {})}, tag="t", **more))
 
 
 def composed(body: str, **more: Any) -> Response:
@@ -88,7 +88,7 @@ def test_the_modules_of_the_sdk_are_there() -> None:
         """,
         context={"kept": 1.0},
     )
-    assert [(each.severity, each.message) for each in answer.results] == [(SEVERITY_NORMAL, "done")]
+    assert [(result.severity, result.message) for result in answer.results] == [(SEVERITY_NORMAL, "done")]
     assert answer.desired is not None
     assert answer.desired.resources["a"].object == {"kind": "A", "n": 3.0}
     assert answer.requirements is not None
@@ -186,7 +186,7 @@ def test_modules_that_only_compute_are_there(statement: str) -> None:
 )
 def test_mistakes_are_fatal_and_have_their_line(body: str, problem: str, reason: str) -> None:
     answer = composed(body)
-    assert [each.severity for each in answer.results] == [SEVERITY_FATAL], reason
+    assert [result.severity for result in answer.results] == [SEVERITY_FATAL], reason
     assert problem in answer.results[0].message, reason
     assert answer.desired == BEFORE
 
@@ -216,6 +216,6 @@ def test_mistakes_are_fatal_and_have_their_line(body: str, problem: str, reason:
 )
 def test_what_is_no_script_is_fatal(script: Any, problem: str) -> None:
     answer = answered(script)
-    assert [each.severity for each in answer.results] == [SEVERITY_FATAL]
+    assert [result.severity for result in answer.results] == [SEVERITY_FATAL]
     assert problem in answer.results[0].message
     assert answer.desired == BEFORE

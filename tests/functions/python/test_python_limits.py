@@ -15,12 +15,12 @@ GENEROUS = 20.0
 
 
 def complaint(body: str) -> str:
-    begin = time.monotonic()
+    start = time.monotonic()
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     script = f"def compose(req, rsp):\n{lines}"
     answer = run(Request(State(Resource({})), input={"script": script}, tag="t"))
-    assert time.monotonic() - begin < GENEROUS
-    assert [each.severity for each in answer.results] == [SEVERITY_FATAL]
+    assert time.monotonic() - start < GENEROUS
+    assert [result.severity for result in answer.results] == [SEVERITY_FATAL]
     return answer.results[0].message
 
 

@@ -31,11 +31,11 @@ GENEROUS = 40.0
 def pool() -> Iterator[Pool]:
     here = str(Path(__file__).parent)
     sys.path.insert(0, here)
-    made = Pool("outlaw")
-    made.ask(b"said = 1", b"")
+    new_pool = Pool("outlaw")
+    new_pool.ask(b"said = 1", b"")
     sys.path.remove(here)
-    yield made
-    made.close()
+    yield new_pool
+    new_pool.close()
 
 
 def said(pool: Pool, statements: str, question: bytes = b"") -> str:
@@ -228,12 +228,12 @@ ENDLESS = {
 
 def test_starlark_loop_what_never_ends_is_stopped_and_others_go_on() -> None:
     """All at once, to wait only once."""
-    told: dict[str, str] = {}
+    messages: dict[str, str] = {}
 
     def run(name: str) -> None:
         function = load(name.split()[0])
         request = Request(State(Resource({})), input={"script": ENDLESS[name][0]}, tag="t")
-        told[name] = function(request).results[0].message
+        messages[name] = function(request).results[0].message
 
     start = time.monotonic()
     threads = [threading.Thread(target=run, args=(name,)) for name in ENDLESS]
@@ -246,4 +246,4 @@ def test_starlark_loop_what_never_ends_is_stopped_and_others_go_on() -> None:
         thread.join(GENEROUS)
     assert time.monotonic() - start < GENEROUS
     for name, (_, error) in ENDLESS.items():
-        assert error in told[name], name
+        assert error in messages[name], name

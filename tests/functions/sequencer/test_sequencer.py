@@ -32,8 +32,8 @@ def sequenced(
     }
     existing = {name: Resource(obj) for name, obj in (observed or {}).items()}
     xr = Resource({"spec": {"wanted": True, "unwanted": False}})
-    given = {"rules": [each if isinstance(each, dict) else {"sequence": each} for each in rules], **more}
-    return run(Request(State(xr, existing), State(xr, resources), input=given, tag="t"))
+    step_input = {"rules": [rule if isinstance(rule, dict) else {"sequence": rule} for rule in rules], **more}
+    return run(Request(State(xr, existing), State(xr, resources), input=step_input, tag="t"))
 
 
 def names(answer: Response) -> list[str]:
@@ -115,21 +115,27 @@ def test_a_rule_whose_condition_is_false_is_skipped() -> None:
         answer.results[0].message
         == f'Skipping sequence [a b]: condition "{rule["condition"]}" evaluated to false'
     )
-    holds = sequenced([{**rule, "condition": "observed.composite.resource.spec.wanted == true"}], {"b": True})
-    assert names(holds) == []
+    true_condition = sequenced(
+        [{**rule, "condition": "observed.composite.resource.spec.wanted == true"}], {"b": True}
+    )
+    assert names(true_condition) == []
 
 
 @pytest.mark.parametrize(("field", "kept"), [("wanted", []), ("unwanted", ["b"])])
 def test_a_condition_may_be_a_plain_field_of_the_composite_resource(field: str, kept: list[str]) -> None:
     rule = {"sequence": ["a", "b"], "condition": f"observed.composite.resource.spec.{field}"}
     answer = sequenced([rule], {"b": True})
-    assert all(each.severity == SEVERITY_NORMAL for each in answer.results)
+    assert all(result.severity == SEVERITY_NORMAL for result in answer.results)
     assert names(answer) == kept
 
 
 def usages(answer: Response) -> dict[str, Any]:
     assert answer.desired is not None
-    return {name: each.object for name, each in answer.desired.resources.items() if name.endswith("-usage")}
+    return {
+        name: resource.object
+        for name, resource in answer.desired.resources.items()
+        if name.endswith("-usage")
+    }
 
 
 def test_deletion_is_sequenced_by_usages_of_what_exists() -> None:
@@ -138,9 +144,9 @@ def test_deletion_is_sequenced_by_usages_of_what_exists() -> None:
     more: dict[str, Any] = {"enableDeletionSequencing": True, "replayDeletion": True}
     desired = {"a": True, "b": True, "c": True}
     answer = sequenced([["a", "b", "c"]], desired, {"a": first, "b": second}, **more)
-    (made,) = usages(answer).items()
-    assert made[0] == "b-a-usage"
-    assert made[1] == {
+    (usage,) = usages(answer).items()
+    assert usage[0] == "b-a-usage"
+    assert usage[1] == {
         "apiVersion": "protection.crossplane.io/v1beta1",
         "kind": "Usage",
         "metadata": {"name": generated_name("mr-two-mr-one"), "namespace": "shop"},
@@ -171,7 +177,7 @@ def test_which_usages_are_written(
 ) -> None:
     rules = [{"sequence": ["a", "b"], **rule}]
     answer = sequenced(rules, {"a": True, "b": True}, {"a": MR, "b": MR}, **more)
-    assert {each["kind"] for each in usages(answer).values()} == set(expected), reason
+    assert {usage["kind"] for usage in usages(answer).values()} == set(expected), reason
 
 
 def test_a_rule_for_deletion_alone_delays_nothing() -> None:

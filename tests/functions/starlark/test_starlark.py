@@ -20,7 +20,7 @@ from tests.support.functions.starlark import answered, composed
 
 
 def test_resources_are_added_to_what_is_desired_already() -> None:
-    made = composed(
+    resource = composed(
         """
 for number in range(oxr["spec"]["count"]):
     Resource("bucket-%d" % number, {"kind": "Bucket", "spec": {"number": number}}, ready = number == 0)
@@ -28,7 +28,7 @@ for number in range(oxr["spec"]["count"]):
     )
     labels = {"crossplane.io/composite": "store"}
     body = {"kind": "Bucket", "metadata": {"labels": labels}}
-    assert made == {
+    assert resource == {
         "bucket-0": Resource({**body, "spec": {"number": 0.0}}, {}, READY_TRUE),
         "bucket-1": Resource({**body, "spec": {"number": 1.0}}, {}, READY_FALSE),
         "bucket-2": Resource({**body, "spec": {"number": 2.0}}, {}, READY_FALSE),
@@ -36,19 +36,19 @@ for number in range(oxr["spec"]["count"]):
 
 
 def test_the_arguments_of_a_resource() -> None:
-    made = composed(
+    resource = composed(
         """
 ref = Resource("a", {"metadata": {"labels": {"mine": "1", "crossplane.io/composite": "x"}}},
     labels = {"more": "2"}, connection_details = {"user": "u"}, external_name = "ext")
 Resource("b", {"name": ref.name}, labels = None)
 """
     )
-    assert made["a"].object["metadata"] == {
+    assert resource["a"].object["metadata"] == {
         "labels": {"mine": "1", "crossplane.io/composite": "store", "more": "2"},
         "annotations": {"crossplane.io/external-name": "ext"},
     }
-    assert made["a"].connection_details == {"user": b"u"}
-    assert made["b"].object == {"name": "a"}
+    assert resource["a"].connection_details == {"user": b"u"}
+    assert resource["b"].object == {"name": "a"}
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ Resource("b", {"name": ref.name}, labels = None)
 )
 def test_a_resource_can_be_left_out_or_kept(call: str, kept: bool, severity: int, story: str) -> None:
     answer = answered(call)
-    assert [each.severity for each in answer.results] == [severity]
+    assert [result.severity for result in answer.results] == [severity]
     assert story in answer.results[0].message
     assert answer.desired is not None
     assert ("db" in answer.desired.resources) == kept
@@ -141,11 +141,11 @@ Resource("after-field", {"kind": "A"}, depends_on = [(half, "status.host")])
     )
     assert answer.desired is not None
     assert sorted(answer.desired.resources) == ["after-db", "earlier", "half"]
-    story = "Creation sequencing: 2 resource(s) deferred: after-field, after-half"
-    assert [each.message for each in answer.results] == [story]
+    message = "Creation sequencing: 2 resource(s) deferred: after-field, after-half"
+    assert [result.message for result in answer.results] == [message]
     assert answer.ttl == 10 * SECOND
 
 
 def test_what_exists_is_kept_in_order_by_a_usage() -> None:
-    made = composed('Resource("db", {"kind": "DB"}, depends_on = ["half"])')
-    assert made["db-half-usage"].object["kind"] == "ClusterUsage"
+    resource = composed('Resource("db", {"kind": "DB"}, depends_on = ["half"])')
+    assert resource["db-half-usage"].object["kind"] == "ClusterUsage"

@@ -15,10 +15,10 @@ GENEROUS = 20.0
 
 
 def complaint(script: str) -> str:
-    begin = time.monotonic()
+    start = time.monotonic()
     answer = run(Request(State(Resource({})), input={"script": f"def main(req):\n{script}"}, tag="t"))
-    assert time.monotonic() - begin < GENEROUS
-    assert [each.severity for each in answer.results] == [SEVERITY_FATAL]
+    assert time.monotonic() - start < GENEROUS
+    assert [result.severity for result in answer.results] == [SEVERITY_FATAL]
     return answer.results[0].message
 
 
@@ -58,8 +58,8 @@ def complaint(script: str) -> str:
 )
 def test_starlark_loop_a_bomb_ends_soon_and_says_where(body: str, problem: str, reason: str) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    said = complaint(body)
-    assert any(each in said for each in problem.split("|")), (reason, said)
+    message = complaint(body)
+    assert any(alternative in message for alternative in problem.split("|")), (reason, message)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 * 1024
 
 

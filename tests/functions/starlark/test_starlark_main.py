@@ -29,7 +29,7 @@ def test_a_script_may_be_a_function_of_the_request() -> None:
     assert sorted(answer.desired.resources) == ["earlier", "robot-0", "robot-1", "robot-2"]
     assert answer.desired.resources["robot-2"].object == {"kind": "Robot", "spec": {"n": 2.0}}
     assert answer.desired.resources["earlier"] == BEFORE.resources["earlier"]
-    assert [each.message for each in answer.results] == ["hi"]
+    assert [result.message for result in answer.results] == ["hi"]
 
 
 def test_what_main_does_not_mention_stays_as_it_came() -> None:

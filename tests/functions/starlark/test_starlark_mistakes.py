@@ -46,9 +46,9 @@ def test_mistakes_are_fatal_and_have_their_place(source: str, problem: str, reas
         "c.star": "x = nothing",
     }
     answer = answered(source, modules)
-    assert [each.severity for each in answer.results] == [SEVERITY_FATAL], reason
+    assert [result.severity for result in answer.results] == [SEVERITY_FATAL], reason
     assert answer.results[0].message.startswith("starlark execution failed: ")
-    assert any(each in answer.results[0].message for each in problem.split("|")), reason
+    assert any(result in answer.results[0].message for result in problem.split("|")), reason
     assert answer.desired == BEFORE
 
 
@@ -56,11 +56,11 @@ def test_a_script_may_end_the_pipeline_and_say_why() -> None:
     answer = answered(
         'Resource("x", {})\nset_condition("Told", "False", "R", "")\nemit_event("Normal", "n")\nfatal("stop")'
     )
-    assert [(each.severity, each.message) for each in answer.results] == [
+    assert [(item.severity, item.message) for item in answer.results] == [
         (SEVERITY_FATAL, "stop"),
         (SEVERITY_NORMAL, "n"),
     ]
-    assert [each.type for each in answer.conditions] == ["Told"]
+    assert [item.type for item in answer.conditions] == ["Told"]
     assert answer.desired == BEFORE
 
 
@@ -81,6 +81,6 @@ def test_a_script_may_end_the_pipeline_and_say_why() -> None:
 )
 def test_an_input_that_cannot_be_run_is_fatal(given: dict[str, Any], problem: str) -> None:
     answer = run(Request(State(), BEFORE, input=given, tag="t"))
-    assert [each.severity for each in answer.results] == [SEVERITY_FATAL]
+    assert [result.severity for result in answer.results] == [SEVERITY_FATAL]
     assert problem in answer.results[0].message
     assert answer.desired == BEFORE

@@ -30,7 +30,7 @@ TOLD = {"condition": {"type": "Told", "status": "False", "reason": "Because"}}
 
 def thing(*conditions: tuple[str, ...]) -> dict[str, Any]:
     names = ("type", "status", "reason", "message")
-    return {"status": {"conditions": [dict(zip(names, each, strict=False)) for each in conditions]}}
+    return {"status": {"conditions": [dict(zip(names, condition, strict=False)) for condition in conditions]}}
 
 
 OBSERVED = {
@@ -44,8 +44,8 @@ OBSERVED = {
 def transformed(*hooks: Any, **more: Any) -> Response:
     observed = {name: Resource(obj) for name, obj in OBSERVED.items()}
     composite = Resource(thing(("Synced", "False", "ReconcileError", "oh no")))
-    given = {"statusConditionHooks": list(hooks)}
-    return run(Request(State(composite, observed), State(), input=given, tag="t", **more))
+    step_input = {"statusConditionHooks": list(hooks)}
+    return run(Request(State(composite, observed), State(), input=step_input, tag="t", **more))
 
 
 def matcher(*names: str, conditions: Any = ({"type": "Ready", "status": "False"},), **more: Any) -> Any:
@@ -113,10 +113,10 @@ def test_extra_resources_can_be_matched_by_where_they_come_from() -> None:
         **thing(("Available", "True")),
     }
     context = {"apiextensions.crossplane.io/extra-resources": {"mine": [extra]}}
-    wanted = [{"type": "Available", "status": "True"}]
+    expected = [{"type": "Available", "status": "True"}]
     name = r"extra-resource\.mine\.apps\.Deployment\.shop\.web"
-    assert applies(matcher(name, conditions=wanted, includeExtraResources=True), context=context)
-    assert not applies(matcher(name, conditions=wanted), context=context)
+    assert applies(matcher(name, conditions=expected, includeExtraResources=True), context=context)
+    assert not applies(matcher(name, conditions=expected), context=context)
 
 
 def test_what_a_pattern_captures_is_told() -> None:
@@ -153,8 +153,8 @@ def test_what_a_pattern_captures_is_told() -> None:
 
 
 def test_a_message_without_captures_is_no_template() -> None:
-    told = {"condition": {**TOLD["condition"], "status": "Maybe", "message": "{{ as it is"}}
-    answer = transformed({"matchers": [matcher("web")], "setConditions": [told]})
+    set_condition = {"condition": {**TOLD["condition"], "status": "Maybe", "message": "{{ as it is"}}
+    answer = transformed({"matchers": [matcher("web")], "setConditions": [set_condition]})
     assert answer.conditions[0] == Condition(
         "Told", STATUS_UNKNOWN, "Because", "{{ as it is", TARGET_COMPOSITE
     )
@@ -162,11 +162,11 @@ def test_a_message_without_captures_is_no_template() -> None:
 
 def test_the_first_hook_counts_unless_a_later_one_is_forceful() -> None:
     def hook(reason: str, **more: Any) -> Any:
-        told = {"condition": {**TOLD["condition"], "reason": reason}, **more}
-        return {"matchers": [matcher("web")], "setConditions": [told]}
+        set_condition = {"condition": {**TOLD["condition"], "reason": reason}, **more}
+        return {"matchers": [matcher("web")], "setConditions": [set_condition]}
 
     answer = transformed(hook("First"), hook("Second"), hook("Third", force=True))
-    assert [each.reason for each in answer.conditions] == ["First", "Third", "Available"]
+    assert [condition.reason for condition in answer.conditions] == ["First", "Third", "Available"]
 
 
 CAPTURING = [{"type": "Ready", "message": "(?P<All>.*)"}]
@@ -229,18 +229,23 @@ def test_an_input_or_context_that_cannot_be_read_is_told_too() -> None:
 )
 def test_regex_bomb_a_hostile_pattern_is_linear_or_refused(pattern: str) -> None:
     OBSERVED["bomb"] = thing(("Ready", "False", "Creating", "a" * (1 << 20) + "!"))
-    begin = time.monotonic()
+    start = time.monotonic()
     try:
         transformed({"matchers": [matcher("bomb", conditions=[{"type": "Ready", "message": pattern}])]})
     finally:
         del OBSERVED["bomb"]
-    assert time.monotonic() - begin < 20
+    assert time.monotonic() - start < 20
 
 
 def test_tpl_loop_a_message_that_never_ends_is_stopped() -> None:
-    told = {"condition": {**TOLD["condition"], "message": "{{ range 1000000000 }}{{ end }}{{ .All }}"}}
+    set_condition = {
+        "condition": {**TOLD["condition"], "message": "{{ range 1000000000 }}{{ end }}{{ .All }}"}
+    }
     answer = transformed(
-        {"matchers": [matcher("web", conditions=CAPTURING)], "setConditions": [told, told, told]}
+        {
+            "matchers": [matcher("web", conditions=CAPTURING)],
+            "setConditions": [set_condition, set_condition, set_condition],
+        }
     )
-    assert all("takes longer" in (each.message or "") for each in answer.conditions)
+    assert all("takes longer" in (condition.message or "") for condition in answer.conditions)
     assert len(answer.conditions) == 3

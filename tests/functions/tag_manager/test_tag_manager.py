@@ -94,8 +94,8 @@ def test_tags_that_others_set_are_kept_as_they_are_observed() -> None:
         {"type": "FromValue", "keys": ["mine"], "policy": "Retain"},
         {"type": "FromCompositeFieldPath", "fromFieldPath": "spec.text"},
     ]
-    made = managed(vpc({"cost": "1", "mine": "desired"}), observed, ignoreTags=ignore)
-    assert tags_of(made) == {"cost": "7", "mine": "desired"}
+    tagged = managed(vpc({"cost": "1", "mine": "desired"}), observed, ignoreTags=ignore)
+    assert tags_of(tagged) == {"cost": "7", "mine": "desired"}
     assert tags_of(managed(vpc({"cost": "1"}), None, ignoreTags=ignore)) == {"cost": "1"}
 
 
@@ -110,16 +110,16 @@ def test_tags_are_removed_last() -> None:
 
 
 def test_labels_are_set_on_every_kind() -> None:
-    given = {
+    step_input = {
         "addLabels": [
             {"type": "FromValue", "labels": {"a": "1"}},
             {"type": "FromValue", "labels": {"b": "1", "c": "1"}, "policy": "Retain"},
         ],
         "removeLabels": [{"type": "FromValue", "keys": ["gone"]}],
     }
-    thing = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"labels": {"b": "0", "gone": "x"}}}
-    assert managed(thing, **given)["metadata"]["labels"] == {"a": "1", "b": "0", "c": "1"}
-    assert managed({"kind": "X"}, **given)["metadata"]["labels"] == {"a": "1", "b": "1", "c": "1"}
+    config_map = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"labels": {"b": "0", "gone": "x"}}}
+    assert managed(config_map, **step_input)["metadata"]["labels"] == {"a": "1", "b": "0", "c": "1"}
+    assert managed({"kind": "X"}, **step_input)["metadata"]["labels"] == {"a": "1", "b": "1", "c": "1"}
 
 
 KIND = "tag-manager.fn.crossplane.io/ignore-resource"
@@ -138,8 +138,8 @@ KIND = "tag-manager.fn.crossplane.io/ignore-resource"
 def test_a_resource_can_ask_to_be_left_alone(
     metadata: dict[str, Any], is_left_alone: bool, reason: str
 ) -> None:
-    made = managed(vpc(**metadata), addTags=[{"tags": {"a": "1"}}])
-    assert (tags_of(made) is None) == is_left_alone, reason
+    tagged = managed(vpc(**metadata), addTags=[{"tags": {"a": "1"}}])
+    assert (tags_of(tagged) is None) == is_left_alone, reason
 
 
 @pytest.mark.parametrize(
@@ -172,18 +172,18 @@ def test_without_a_schema_kinds_are_told_by_their_names(api_version: str, kind: 
 
 
 def test_the_schema_of_a_kind_decides_whether_it_has_tags() -> None:
-    thing = {"apiVersion": "example.org/v1", "kind": "Thing", "spec": {"forProvider": {}}}
-    given = {"addTags": [{"tags": {"a": "1"}}]}
-    first = answered(thing, None, given)
+    resource = {"apiVersion": "example.org/v1", "kind": "Thing", "spec": {"forProvider": {}}}
+    step_input = {"addTags": [{"tags": {"a": "1"}}]}
+    first = answered(resource, None, step_input)
     assert first.requirements is not None
     assert first.requirements.schemas == {"example.org/v1/Thing": SchemaSelector("example.org/v1", "Thing")}
     provider = {"properties": {"tags": {"type": "object"}}}
     schema = {"properties": {"spec": {"properties": {"forProvider": provider}}}}
-    second = answered(thing, None, given, required_schemas={"example.org/v1/Thing": schema})
+    second = answered(resource, None, step_input, required_schemas={"example.org/v1/Thing": schema})
     assert second.desired is not None
     assert tags_of(second.desired.resources["one"].object) == {"a": "1"}
     bare = {"properties": {"spec": {"properties": {"forProvider": {}}}}}
-    third = answered(vpc(), None, given, required_schemas={"ec2.aws.upbound.io/v1beta1/VPC": bare})
+    third = answered(vpc(), None, step_input, required_schemas={"ec2.aws.upbound.io/v1beta1/VPC": bare})
     assert third.desired is not None
     assert tags_of(third.desired.resources["one"].object) is None
 

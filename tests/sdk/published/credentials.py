@@ -12,6 +12,6 @@ class FunctionRunner(grpcv1.FunctionRunnerServiceServicer):
     ) -> fnv1.RunFunctionResponse:
         rsp = response.to(req)
         for name in ("cloud", "nothing"):
-            found = request.get_credentials(req, name)
-            response.normal(rsp, f"{name}: {found.type} {sorted(found.data.items())}")
+            credentials = request.get_credentials(req, name)
+            response.normal(rsp, f"{name}: {credentials.type} {sorted(credentials.data.items())}")
         return rsp

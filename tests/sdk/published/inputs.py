@@ -14,9 +14,9 @@ class FunctionRunner(grpcv1.FunctionRunnerServiceServicer):
         size = 3
         if req.HasField("input") and "size" in req.input:
             size = int(req.input["size"])
-        given = resource.struct_to_dict(req.input)
+        fields = resource.struct_to_dict(req.input)
         resource.update(
             rsp.desired.resources["sized"],
-            {"apiVersion": "v1", "kind": "Sized", "spec": {"size": size, "given": given}},
+            {"apiVersion": "v1", "kind": "Sized", "spec": {"size": size, "given": fields}},
         )
         return rsp

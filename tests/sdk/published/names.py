@@ -15,8 +15,8 @@ class FunctionRunner(grpcv1.FunctionRunnerServiceServicer):
         log.debug("not shown")
         rsp = response.to(req)
         parts = ("my-xr", "bucket"), ("a" * 60, "b"), ("x" * 62 + "-", "y"), ("short",)
-        for index, each in enumerate(parts):
-            name = resource.child_name(*each)
+        for index, part in enumerate(parts):
+            name = resource.child_name(*part)
             resource.update(rsp.desired.resources[f"r{index}"], {"kind": "Named", "metadata": {"name": name}})
         return rsp
 

@@ -12,13 +12,13 @@ class FunctionRunner(grpcv1.FunctionRunnerServiceServicer):
         self, req: fnv1.RunFunctionRequest, _: grpc.aio.ServicerContext
     ) -> fnv1.RunFunctionResponse:
         rsp = response.to(req)
-        made = resource.dict_to_struct(
+        struct = resource.dict_to_struct(
             {"apiVersion": "v1", "kind": "Made", "spec": {"n": 1, "f": 1.5, "deep": {"a": [1]}}}
         )
-        rsp.desired.resources["copied"].resource.CopyFrom(made)
-        resource.update(rsp.desired.resources["merged"], made)
+        rsp.desired.resources["copied"].resource.CopyFrom(struct)
+        resource.update(rsp.desired.resources["merged"], struct)
         more = struct_pb2.Struct()
-        more.update({"spec": {"other": "x", "nested": made["spec"]}, "list": (1, "two", None)})
+        more.update({"spec": {"other": "x", "nested": struct["spec"]}, "list": (1, "two", None)})
         resource.update(rsp.desired.resources["merged"], more)
         rsp.desired.resources["built"].CopyFrom(
             fnv1.Resource(resource=resource.dict_to_struct({"kind": "Built"}), ready=fnv1.READY_TRUE)

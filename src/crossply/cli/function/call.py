@@ -32,10 +32,10 @@ def print_answer(invocation: Invocation, response: Response) -> int:
 
 def _answer(invocation: Invocation, request: Request) -> Response:
     if invocation["file"]:
-        from crossply.sdk.loading import load
-        from crossply.sdk.printing import printing_to_stderr
+        from crossply.sdk.function_file import load
+        from crossply.sdk.stdout_redirect import redirect_stdout_to_stderr
 
-        with printing_to_stderr():
+        with redirect_stdout_to_stderr():
             return load(invocation["file"], invocation["sdk"]).function.run(request)
     if invocation["builtin"]:
         return _builtin(invocation["builtin"], request)

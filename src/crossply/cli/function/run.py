@@ -9,12 +9,14 @@ from crossply.cli.function.server_flags import SDK, SERVING, serving_options, te
 def run(invocation: Invocation) -> int:
     """Serve until SIGTERM or SIGINT, then finish the running calls."""
     # Imported here: gRPC takes longer to load than most commands take to run.
-    from crossply.sdk.loading import Served, load
-    from crossply.sdk.reloading import Reloading
+    from crossply.sdk.auto_reload import ReloadingFunction
+    from crossply.sdk.function_file import Served, load
     from crossply.sdk.serving import serve
 
     place, sdk, tell = invocation["file"], invocation["sdk"], teller(invocation)
-    function: Served = Reloading(place, sdk, tell) if invocation["reload"] else load(place, sdk).function
+    function: Served = (
+        ReloadingFunction(place, sdk, tell) if invocation["reload"] else load(place, sdk).function
+    )
     if invocation["debug"]:
         function.log = tell
     serve(function.name, function.answer, serving_options(invocation), tell)

@@ -1,7 +1,7 @@
-"""Code written for the published Python SDK (`crossplane.function`) on ours, unchanged.
+"""Runs code for the published Python SDK (`crossplane.function`) on Crossply's SDK, unchanged.
 
-The directory of this module holds a package of that name. It is put on the import path on request, or where
-the published SDK is not installed; an installed one is never shadowed by accident.
+The directory of this module contains a package of that name. It is added to the import path on request, or
+when the published SDK is not installed; an installed one is never shadowed by accident.
 
     python -m crossply.sdk.shim main.py --insecure
 """
@@ -13,22 +13,22 @@ import sys
 
 from crossply.sdk.failures import SdkError
 
-AUTO, OURS, PUBLISHED = "auto", "crossply", "published"
-CHOICES = (AUTO, OURS, PUBLISHED)
+AUTO, CROSSPLY, PUBLISHED = "auto", "crossply", "published"
+CHOICES = (AUTO, CROSSPLY, PUBLISHED)
 DIRECTORY = os.path.dirname(os.path.abspath(__file__))
-"""To be put on the import path, also as PYTHONPATH."""
+"""The directory for the import path, also for PYTHONPATH."""
 
 _PACKAGE = "crossplane.function"
 
 
 def use(sdk: str = AUTO) -> None:
-    """Decide which SDK `import crossplane.function` finds."""
+    """Select the SDK that `import crossplane.function` finds."""
     if _PACKAGE in sys.modules:
         _check(sdk)
         return
     while DIRECTORY in sys.path:
         sys.path.remove(DIRECTORY)
-    if sdk == OURS:
+    if sdk == CROSSPLY:
         sys.path.insert(0, DIRECTORY)
     elif sdk == PUBLISHED:
         if not _is_installed():
@@ -41,9 +41,9 @@ def use(sdk: str = AUTO) -> None:
 
 
 def _check(sdk: str) -> None:
-    """One process has one of them: protobuf refuses to describe the same messages twice."""
+    """A process can load only one of them: protobuf refuses to register the same messages twice."""
     file = getattr(sys.modules[_PACKAGE], "__file__", None) or ""
-    loaded = OURS if file.startswith(DIRECTORY) else PUBLISHED
+    loaded = CROSSPLY if file.startswith(DIRECTORY) else PUBLISHED
     if sdk not in (AUTO, loaded):
         raise SdkError(f"this process has loaded {_PACKAGE} already, the {loaded} one")
 

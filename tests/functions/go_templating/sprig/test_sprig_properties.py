@@ -81,11 +81,11 @@ def test_a_written_duration_is_read_as_the_same(nanoseconds: int) -> None:
 @UNTIMED
 @given(st.integers(-62_135_596_800, 253_402_300_799))
 def test_the_calendar_agrees_with_python(unix: int) -> None:
-    wanted = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=unix)
-    found = civil(Time(unix))
-    assert found[:3] == (wanted.year, wanted.month, wanted.day)
-    assert found[5:] == (wanted.hour, wanted.minute, wanted.second)
-    assert (found.year_day, found.week_day) == (wanted.timetuple().tm_yday, wanted.isoweekday() % 7)
+    expected = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=unix)
+    actual = civil(Time(unix))
+    assert actual[:3] == (expected.year, expected.month, expected.day)
+    assert actual[5:] == (expected.hour, expected.minute, expected.second)
+    assert (actual.year_day, actual.week_day) == (expected.timetuple().tm_yday, expected.isoweekday() % 7)
 
 
 @UNTIMED
@@ -96,8 +96,8 @@ def test_the_calendar_agrees_with_python(unix: int) -> None:
 )
 def test_a_shown_moment_is_read_as_the_same(unix: int, nanos: int, zone: str) -> None:
     layout = "2006-01-02T15:04:05.999999999Z07:00:00"
-    moment = read(layout, shown(Time(unix, nanos, zone_named(zone)), layout))
-    assert (moment.unix, moment.nanos) == (unix, nanos)
+    time = read(layout, shown(Time(unix, nanos, zone_named(zone)), layout))
+    assert (time.unix, time.nanos) == (unix, nanos)
 
 
 @UNTIMED

@@ -98,8 +98,8 @@ def signature(function: Function) -> str:
 
 
 def test_every_function_of_sprig_is_there_with_the_signature_it_has_in_go() -> None:
-    wanted = {name: types for types, names in SIGNATURES.items() for name in names.split()}
-    assert {name: signature(function) for name, function in FUNCTIONS.items()} == wanted
+    expected = {name: types for types, names in SIGNATURES.items() for name in names.split()}
+    assert {name: signature(function) for name, function in FUNCTIONS.items()} == expected
 
 
 @pytest.mark.parametrize("name", sorted(name for name, function in FUNCTIONS.items() if not function.slow))

@@ -42,12 +42,12 @@ def deployment(observed: Object) -> bool:
     desired = _replicas(observed)
     if _count(observed, "updatedReplicas") != desired or _count(observed, "availableReplicas") != desired:
         return False
-    found = _get_path(observed, "status", "conditions")
-    return isinstance(found, list) and any(
+    condition_list = _get_path(observed, "status", "conditions")
+    return isinstance(condition_list, list) and any(
         isinstance(condition, dict)
         and condition.get("type") == "Available"
         and condition.get("status") == "True"
-        for condition in found
+        for condition in condition_list
     )
 
 

@@ -28,14 +28,14 @@ class SourceError(Exception):
     """The templates cannot be read. It never leaves the function: it becomes a fatal result."""
 
 
-def template_text(request: Request, given: Input, environ: Mapping[str, str]) -> str:
-    source = given.fields.get("source", "")
+def template_text(request: Request, step_input: Input, environ: Mapping[str, str]) -> str:
+    source = step_input.fields.get("source", "")
     if source == "Inline":
-        return _inline(given.fields.get("inline", {}))
+        return _inline(step_input.fields.get("inline", {}))
     if source == "FileSystem":
-        return _file_system(given.fields.get("fileSystem", {}), environ)
+        return _file_system(step_input.fields.get("fileSystem", {}), environ)
     if source == "Environment":
-        return _environment(given.fields.get("environment", {}), request.context or {})
+        return _environment(step_input.fields.get("environment", {}), request.context or {})
     raise SourceError(f"invalid source: {source}" if source else "source is required")
 
 
@@ -51,14 +51,14 @@ def _environment(source: Object, context: Object) -> str:
     if not key:
         raise SourceError("environment.key should be provided")
     environment = context.get(ENVIRONMENT_KEY)
-    where = "cannot read tmpl from the environment: "
+    prefix = "cannot read tmpl from the environment: "
     if not isinstance(environment, dict):
-        raise SourceError(f"{where}{ENVIRONMENT_KEY} key does not exist in context")
+        raise SourceError(f"{prefix}{ENVIRONMENT_KEY} key does not exist in context")
     if key not in environment:
-        raise SourceError(f"{where}key: {key} does not exist")
+        raise SourceError(f"{prefix}key: {key} does not exist")
     text = environment[key]
     if not isinstance(text, str):
-        raise SourceError(f"{where}key: {key} value is not a string")
+        raise SourceError(f"{prefix}key: {key} value is not a string")
     return text
 
 
@@ -91,7 +91,7 @@ def read_template_files(directory: str, allowed: list[str]) -> list[TemplateFile
 
 
 def _allowed(environ: Mapping[str, str]) -> list[str]:
-    return [os.path.realpath(each) for each in environ.get(ALLOWED, "").split(os.pathsep) if each]
+    return [os.path.realpath(path) for path in environ.get(ALLOWED, "").split(os.pathsep) if path]
 
 
 def _read_all(directory: str, allowed: list[str]) -> list[TemplateFile]:
@@ -102,7 +102,7 @@ def _read_all(directory: str, allowed: list[str]) -> list[TemplateFile]:
             f"cannot read tmpl from the folder {{{directory}}}: open {directory}: permission denied "
             f"(templates are read only below the directories in {ALLOWED})"
         )
-    found: list[TemplateFile] = []
+    files: list[TemplateFile] = []
     size = 0
     for path in _files(directory):
         if not _is_below(path, allowed):
@@ -110,12 +110,12 @@ def _read_all(directory: str, allowed: list[str]) -> list[TemplateFile]:
         with open(path, "rb") as file:
             data = file.read(MAX_BYTES - size + 1)
         size += len(data)
-        if size > MAX_BYTES or len(found) >= MAX_FILES:
+        if size > MAX_BYTES or len(files) >= MAX_FILES:
             raise SourceError(
                 f"cannot read tmpl from the folder {{{directory}}}: too many or too large files"
             )
-        found.append(TemplateFile(path, data.decode("utf-8", "surrogateescape") + SEPARATOR))
-    return found
+        files.append(TemplateFile(path, data.decode("utf-8", "surrogateescape") + SEPARATOR))
+    return files
 
 
 def _is_below(path: str, allowed: list[str]) -> bool:

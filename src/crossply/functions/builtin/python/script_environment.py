@@ -68,7 +68,7 @@ def import_sdk() -> None:
     """Import the SDK and lazily imported modules, before the sandbox is entered."""
     from crossply.sdk import shim
 
-    shim.use(shim.OURS)
+    shim.use(shim.CROSSPLY)
     for name in (*_SDK, *_LAZY_IMPORTS):
         import_module(name)
 

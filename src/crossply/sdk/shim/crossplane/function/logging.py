@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 
-from crossply.sdk.shim.event_log import EventLog, show
+from crossply.sdk.shim.structured_log import EventLog, show
 
 
 class Level(enum.Enum):

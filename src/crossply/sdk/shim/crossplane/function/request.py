@@ -29,8 +29,8 @@ def get_required_resources(req: Any, name: str) -> list[dict[str, Any]]:
 
 def get_required_resource(req: Any, name: str) -> dict[str, Any] | None:
     """The first resource of a requirement, if there is one."""
-    found = get_required_resources(req, name)
-    return found[0] if found else None
+    resources = get_required_resources(req, name)
+    return resources[0] if resources else None
 
 
 def get_watched_resource(req: Any) -> dict[str, Any] | None:
@@ -50,18 +50,18 @@ def get_credentials(req: Any, name: str) -> Credentials:
     """Credentials by name, as strings; empty where there are none."""
     if not req or name not in req.credentials:
         return Credentials(type="data", data={})
-    found = req.credentials[name]
-    if found.WhichOneof("source") != "credential_data":
+    credentials = req.credentials[name]
+    if credentials.WhichOneof("source") != "credential_data":
         return Credentials(type="data", data={})
-    data = {key: value.decode("utf-8") for key, value in found.credential_data.data.items()}
+    data = {key: value.decode("utf-8") for key, value in credentials.credential_data.data.items()}
     return Credentials(type="credential_data", data=data)
 
 
 def advertises_capabilities(req: Any) -> bool:
-    """Tell whether the engine says what it can do; older ones do not."""
+    """Whether the engine advertises capabilities; older ones do not."""
     return has_capability(req, fnv1.CAPABILITY_CAPABILITIES)
 
 
 def has_capability(req: Any, cap: int) -> bool:
-    """Tell whether the engine says that it can do something."""
+    """Whether the engine has a capability."""
     return cap in req.meta.capabilities

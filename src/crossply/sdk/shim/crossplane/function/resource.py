@@ -9,9 +9,9 @@ from typing import Any
 
 from google.protobuf import struct_pb2
 
-from crossply.sdk.naming import child_name
-from crossply.sdk.shim.fast_structs import dict_of, hasten, struct_of
-from crossply.sdk.shim.fast_structs import update as update_struct
+from crossply.sdk.resource_names import child_name
+from crossply.sdk.shim.struct_conversion import dict_of, patch_struct_update, struct_of
+from crossply.sdk.shim.struct_conversion import update as update_struct
 
 from .proto.v1 import run_function_pb2
 
@@ -29,7 +29,7 @@ _Resource: Any = run_function_pb2.Resource
 
 _CONDITION = ("type", "status", "message", "reason", "lastTransitionTime")
 
-hasten()
+patch_struct_update()
 
 
 def update(r: Any, source: Any) -> None:
@@ -84,9 +84,9 @@ def get_condition(resource: Any, typ: str) -> Condition:
     if isinstance(resource, _Resource):
         resource = resource.resource
     listed = _conditions(resource) if isinstance(resource, struct_pb2.Struct) else _of_mapping(resource)
-    for each in listed:
-        if each["type"] == typ:
-            return _condition(each)
+    for condition in listed:
+        if condition["type"] == typ:
+            return _condition(condition)
     return Condition(typ=typ, status="Unknown")
 
 
@@ -108,12 +108,12 @@ def _of_mapping(resource: Any) -> Any:
     return status["conditions"] if status and "conditions" in status else ()
 
 
-def _condition(found: Any) -> Condition:
-    condition = Condition(typ=found["type"], status=found["status"])
-    if "message" in found:
-        condition.message = found["message"]
-    if "reason" in found:
-        condition.reason = found["reason"]
-    if "lastTransitionTime" in found:
-        condition.last_transition_time = datetime.datetime.fromisoformat(found["lastTransitionTime"])
+def _condition(fields: Any) -> Condition:
+    condition = Condition(typ=fields["type"], status=fields["status"])
+    if "message" in fields:
+        condition.message = fields["message"]
+    if "reason" in fields:
+        condition.reason = fields["reason"]
+    if "lastTransitionTime" in fields:
+        condition.last_transition_time = datetime.datetime.fromisoformat(fields["lastTransitionTime"])
     return condition

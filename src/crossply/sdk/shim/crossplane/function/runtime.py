@@ -10,7 +10,7 @@ import grpc
 
 from crossply.functions.server import Refused, Server, ServerSettings
 from crossply.functions.serving import serve_until_signal
-from crossply.sdk.foreign import Foreign
+from crossply.sdk.published_function import PublishedFunction
 
 from .proto.v1 import run_function_pb2
 from .proto.v1beta1 import run_function_pb2 as beta
@@ -49,12 +49,12 @@ def serve(
         raise ValueError(
             "no credentials were provided - did you provide credentials or use the insecure flag?"
         )
-    served = Foreign(function, run_function_pb2.RunFunctionRequest)
+    served = PublishedFunction(function, run_function_pb2.RunFunctionRequest)
     settings = ServerSettings(address, credentials=None if insecure else creds, options=tuple(options or ()))
     serve_until_signal(lambda: Server(served.name, _handler(served), settings))
 
 
-def _handler(served: Foreign) -> Any:
+def _handler(served: PublishedFunction) -> Any:
     def handle(data: bytes, context: Any) -> bytes:
         try:
             return served.handle(data, context)
@@ -75,6 +75,6 @@ class BetaFunctionRunner(beta_grpc.FunctionRunnerServiceServicer):  # type: igno
 
     async def RunFunction(self, req: Any, context: Any) -> Any:  # noqa: N802 - the name in the protocol
         """Run the function."""
-        asked = run_function_pb2.RunFunctionRequest.FromString(req.SerializeToString())
-        answer = await self.wrapped.RunFunction(asked, context)
+        request = run_function_pb2.RunFunctionRequest.FromString(req.SerializeToString())
+        answer = await self.wrapped.RunFunction(request, context)
         return beta.RunFunctionResponse.FromString(answer.SerializeToString())

@@ -1,7 +1,7 @@
 """Clients and servers of version v1beta1."""
 
 from crossply.functions.proto.v1beta1 import run_function_pb2
-from crossply.sdk.shim.services import service
+from crossply.sdk.shim.grpc_services import service
 
 _made = service("apiextensions.fn.proto.v1beta1.FunctionRunnerService", run_function_pb2)
 

@@ -1,9 +1,8 @@
-"""Objects in and out of protobuf's Structs, the quick way.
+"""Fast conversion between objects and protobuf's Structs.
 
-Protobuf sets the fields of a Struct one by one, in Python. Here the bytes of the whole object are written at
-once (`values.protobuf_struct`, which remembers what it wrote) and given to protobuf, whose C code reads them;
-and the other way round. Whatever this cannot do is left to protobuf, so that its answers and its errors are
-the same.
+Protobuf sets the fields of a Struct one by one in Python. Here the whole object is encoded at once and
+decoded by protobuf's C code, and the other way round. What this cannot do is left to protobuf, so results
+and errors are the same.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from google.protobuf import json_format, struct_pb2
 from google.protobuf.internal import well_known_types
 from google.protobuf.message import DecodeError
 
-from crossply.sdk.remembered import is_finite, read_as_sent, write_any
+from crossply.sdk.struct_cache import is_finite, read_as_sent, write_any
 from crossply.values.protobuf_struct import StructError
 
 _slow_update = well_known_types.Struct.update
@@ -22,7 +21,7 @@ _CANNOT = (StructError, DecodeError, TypeError, AttributeError, RecursionError)
 
 
 def update(struct: Any, fields: Any) -> None:
-    """Lay the fields over a Struct, as the update of a dict does."""
+    """Update a Struct like a dict."""
     if type(fields) is dict:
         if not fields:
             return
@@ -35,7 +34,6 @@ def update(struct: Any, fields: Any) -> None:
 
 
 def struct_of(fields: dict[str, Any]) -> struct_pb2.Struct:
-    """A Struct with the fields."""
     struct = struct_pb2.Struct()
     try:
         if is_finite(fields):
@@ -48,7 +46,7 @@ def struct_of(fields: dict[str, Any]) -> struct_pb2.Struct:
 
 
 def dict_of(struct: Any) -> dict[str, Any]:
-    """The fields of a Struct, every number a float."""
+    """The fields of a Struct, with all numbers as floats."""
     try:
         fields = read_as_sent(struct.SerializeToString())
         if is_finite(fields):
@@ -59,6 +57,6 @@ def dict_of(struct: Any) -> dict[str, Any]:
     return read
 
 
-def hasten() -> None:
-    """Let also those be quick who call the update of a Struct themselves."""
+def patch_struct_update() -> None:
+    """Make `Struct.update` itself fast, for code that calls it."""
     setattr(well_known_types.Struct, "update", update)  # noqa: B010 - its type is narrower

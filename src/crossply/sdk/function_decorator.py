@@ -1,8 +1,8 @@
-"""A function as its author wrote it: `@function` makes one of a plain `def` or `async def`.
+"""`@function` makes a composition function of a `def` or `async def`.
 
-However it is called (by the engine in this process, as bytes over gRPC, or by its author's test), the same
-happens: a response is begun that wants all that the steps before want, the author's code changes it, and it
-is written. An exception becomes a fatal result that names the file and the line.
+However it is called (by the engine in this process, as bytes over gRPC, or in a test), a response is
+created that contains the desired state of earlier steps, the author's code changes it, and it is encoded.
+An exception becomes a fatal result that names the file and the line.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, overload
 
 from crossply.compose import messages
-from crossply.sdk.arrival import Arrival, Finishing, Written
-from crossply.sdk.blame import failure
+from crossply.sdk.encoded_request import receive
+from crossply.sdk.error_response import error_response
 from crossply.sdk.failures import NotAFunction, ValueRefused
+from crossply.sdk.in_process_request import InProcessRequest
+from crossply.sdk.incoming_request import AnswerableRequest, IncomingRequest, Written
 from crossply.sdk.request import Clock, Request
 from crossply.sdk.response import Response
-from crossply.sdk.sent import receive
-from crossply.sdk.told import Told
 
 if TYPE_CHECKING:
-    from crossply.sdk.background_loop import Awaiting
+    from crossply.sdk.background_loop import CoroutineRunner
 
 Body = Callable[[Request, Response], "Awaitable[None] | None"]
-"""What an author writes."""
+"""The code of an author."""
 
 _IS_COROUTINE = 0x80
 _TAKES_ANY = 0x04
 
 
 class Function:
-    """A composition function: call it as its author wrote it, or let it answer requests."""
+    """A composition function: call it like the decorated function, or let it answer requests."""
 
     def __init__(self, body: Body, *, ttl: float | None = None) -> None:
         self._body = body
@@ -39,22 +39,22 @@ class Function:
         self._awaiting = _awaiting(_code(body))
         self.name: str = getattr(body, "__name__", type(body).__name__)
         self.log: Callable[[str], None] | None = None
-        """Told the whole story of an exception."""
+        """Called with the traceback of an exception."""
         self.clock: Clock | None = None
-        """Gives the time that `req.now` has; the system's unless set."""
+        """The clock of `req.now`; the system clock by default."""
         self.__doc__ = body.__doc__
         self.__wrapped__ = body
 
-    def __call__(self, *given: Any) -> Any:
+    def __call__(self, *arguments: Any) -> Any:
         """Call the author's code with a request and a response; without them, serve."""
-        return self._body(*given) if given else self.serve()
+        return self._body(*arguments) if arguments else self.serve()
 
     def __repr__(self) -> str:
         return f"<function {self.name}>"
 
     def run(self, request: messages.Request) -> messages.Response:
         """Answer a request of the engine in this process."""
-        return self._finish(Told(request))
+        return self._finish(InProcessRequest(request))
 
     def answer(self, data: bytes, context: Any = None) -> bytes:
         """Answer a request as bytes."""
@@ -73,10 +73,10 @@ class Function:
         credentials: Mapping[str, Mapping[str, bytes]] | None = None,
         clock: Clock | None = None,
     ) -> Response:
-        """Call it in a test: with plain dicts, and the response to look at. What it raises is not caught."""
-        from crossply.sdk.rehearsal import request_of
+        """Call it with plain dicts and return the response, for tests. Exceptions are not caught."""
+        from crossply.sdk.in_process_request import build_request
 
-        request = request_of(
+        request = build_request(
             xr or {},
             observed or {},
             desired or {},
@@ -86,38 +86,38 @@ class Function:
             context=context,
             credentials=credentials,
         )
-        arrival = Told(request)
-        response = self._begin(arrival, clock or self.clock)
+        incoming = InProcessRequest(request)
+        response = self._new_response(incoming, clock or self.clock)
         self._change(response)
-        arrival.finish(response.draft())
+        incoming.finish(response.draft())
         return response
 
     def serve(self, words: Sequence[str] | None = None) -> None:
-        """Serve it over gRPC, as the command line says: `python main.py --insecure`."""
-        from crossply.sdk.command import serve
+        """Serve the function over gRPC with command line flags: `python main.py --insecure`."""
+        from crossply.sdk.serving import serve_from_command_line
 
-        serve(self, words)
+        serve_from_command_line(self, words)
 
-    def _begin(self, arrival: Arrival, clock: Clock | None) -> Response:
-        request = Request(arrival, clock)
-        response = Response(request, arrival)
+    def _new_response(self, incoming: IncomingRequest, clock: Clock | None) -> Response:
+        request = Request(incoming, clock)
+        response = Response(request, incoming)
         if self._ttl is not None:
             response.ttl = self._ttl
         return response
 
-    def _finish(self, arrival: Finishing[Written]) -> Written:
-        response = self._respond(arrival)
+    def _finish(self, incoming: AnswerableRequest[Written]) -> Written:
+        response = self._respond(incoming)
         try:
-            return arrival.finish(response.draft())
-        except Exception as problem:  # noqa: BLE001 - whatever was put into the response
-            return arrival.finish(self._failed(arrival, problem).draft())
+            return incoming.finish(response.draft())
+        except Exception as problem:  # noqa: BLE001 - the response may hold any value
+            return incoming.finish(self._failed(incoming, problem).draft())
 
-    def _respond(self, arrival: Arrival) -> Response:
+    def _respond(self, incoming: IncomingRequest) -> Response:
         try:
-            response = self._begin(arrival, self.clock)
+            response = self._new_response(incoming, self.clock)
             self._change(response)
-        except (Exception, SystemExit) as problem:  # noqa: BLE001 - whatever the author's code does
-            return self._failed(arrival, problem)
+        except (Exception, SystemExit) as problem:  # noqa: BLE001 - the author's code may raise anything
+            return self._failed(incoming, problem)
         return response
 
     def _change(self, response: Response) -> None:
@@ -131,12 +131,12 @@ class Function:
                 hint="a function changes the response it is given, and returns nothing",
             )
 
-    def _failed(self, arrival: Arrival, problem: BaseException) -> Response:
-        return failure(arrival, problem, self._body, self.log)
+    def _failed(self, incoming: IncomingRequest, problem: BaseException) -> Response:
+        return error_response(incoming, problem, self._body, self.log)
 
 
 def _code(body: Any) -> CodeType:
-    """The code of something that can be called with a request and a response."""
+    """The code of a callable that takes a request and a response; raises NotAFunction for others."""
     called = body if hasattr(body, "__code__") else getattr(body, "__call__", None)  # noqa: B004
     code = getattr(called, "__code__", None)
     if not isinstance(code, CodeType):
@@ -150,12 +150,12 @@ def _code(body: Any) -> CodeType:
     return code
 
 
-def _awaiting(code: CodeType) -> Awaiting | None:
+def _awaiting(code: CodeType) -> CoroutineRunner | None:
     if not code.co_flags & _IS_COROUTINE:
         return None
-    from crossply.sdk.background_loop import Awaiting
+    from crossply.sdk.background_loop import CoroutineRunner
 
-    return Awaiting(code)
+    return CoroutineRunner(code)
 
 
 @overload

@@ -1,4 +1,4 @@
-"""What a function prints goes to stderr: stdout is for what the command answers."""
+"""Redirection of what functions print to stderr: stdout is for the output of the command."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _stdout: TextIO | None = None
 
 
 @contextmanager
-def printing_to_stderr() -> Iterator[None]:
-    """Have `sys.stdout` be `sys.stderr`, in all threads, until the last one that is inside leaves.
+def redirect_stdout_to_stderr() -> Iterator[None]:
+    """Replace `sys.stdout` by `sys.stderr` in all threads, until the last thread leaves the context.
 
-    What writes answers must hold the stream that it writes to, as `Invocation.stdout` does.
+    Code that writes the output of a command must hold its stream, as `Invocation.stdout` does.
     """
     _enter()
     try:

@@ -1,4 +1,4 @@
-"""What gRPC's compiler would generate for the function protocol, made of the messages of one version."""
+"""The classes that the gRPC compiler generates for the function protocol, for the messages of one version."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import grpc
 
 
 class Service(NamedTuple):
-    """A client's stub, the base class of servers, and what adds one of them to a gRPC server."""
+    """The stub of clients, the base class of servers, and the function that adds a server to gRPC."""
 
     stub: Any
     servicer: Any
@@ -18,7 +18,6 @@ class Service(NamedTuple):
 
 
 def service(name: str, messages: ModuleType) -> Service:
-    """The classes of the service of this name."""
 
     class FunctionRunnerServiceStub:
         """Calls a function."""

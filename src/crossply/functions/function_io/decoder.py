@@ -1,8 +1,8 @@
-"""What a container function wrote, as a response.
+"""Decoding of the output of a container function into a response.
 
-What it leaves out of its desired state stays as it was, section by section; a list of resources is the whole
-list, and a resource that is null is no longer desired. What it says about `config` is not looked at, and
-what it says about `observed` is only compared with what it was sent.
+Sections that the output omits stay as they were. A list of resources replaces the whole list, and a
+resource that is null is no longer desired. `config` is ignored, and `observed` is only compared with what
+was sent.
 """
 
 from __future__ import annotations
@@ -25,9 +25,7 @@ from crossply.compose.messages import (
 )
 from crossply.errors import CrossplyError
 from crossply.functions.failures import FunctionReplyDamaged
-from crossply.functions.function_io.carried import RULES, Carried
-from crossply.functions.function_io.rules import Rules
-from crossply.functions.function_io.writing import (
+from crossply.functions.function_io.encoder import (
     API_VERSION,
     KIND,
     as_text,
@@ -35,6 +33,8 @@ from crossply.functions.function_io.writing import (
     explicit_details,
     write_observed,
 )
+from crossply.functions.function_io.pipeline_state import RULES, PipelineState
+from crossply.functions.function_io.resource_rules import Rules
 from crossply.functions.observed_state_check import with_warning
 from crossply.kinds.fields import Fields, KindError
 from crossply.values import Object
@@ -43,20 +43,20 @@ from crossply.values.yaml import load
 
 _SEVERITIES = {
     "Fatal": SEVERITY_FATAL,
-    "Error": SEVERITY_FATAL,  # as the first design called it
+    "Error": SEVERITY_FATAL,  # the name in the first design
     "Warning": SEVERITY_WARNING,
     "Normal": SEVERITY_NORMAL,
 }
-_MOST_RESOURCES = 10_000
+_MAX_RESOURCES = 10_000
 
 
-def read(data: bytes, request: Request, carried: Carried, function: str) -> Response:
-    """The response in what a function of this name wrote."""
+def read(data: bytes, request: Request, state: PipelineState, function: str) -> Response:
+    """Decode the output of a function; raises FunctionReplyDamaged."""
     try:
-        root = Fields(_loaded(data))
+        root = Fields(_load_yaml(data))
         if (root.text("apiVersion"), root.text("kind")) != (API_VERSION, KIND):
             raise root.wrong(f"must be a {KIND} of {API_VERSION}")
-        response = _response(root, request, carried)
+        response = _response(root, request, state)
         sent, returned = by_name(write_observed(request)), by_name(root.raw("observed"))
         return with_warning(response, function, sent, returned)
     except FunctionReplyDamaged:
@@ -67,52 +67,52 @@ def read(data: bytes, request: Request, carried: Carried, function: str) -> Resp
         ) from None
 
 
-def _loaded(data: bytes) -> Any:
+def _load_yaml(data: bytes) -> Any:
     if not data.strip():
         raise KindError("it wrote nothing on stdout")
     return load(data)
 
 
-def _response(root: Fields, request: Request, carried: Carried) -> Response:
+def _response(root: Fields, request: Request, state: PipelineState) -> Response:
     desired = root.object("desired")
     entries = _entries(desired) if desired.has("resources") else None
     resources = request.desired.resources if entries is None else _resources(entries, request)
-    written = carried.rules if entries is None else _rules(entries)
+    written = state.rules if entries is None else _rules(entries)
     rules = {name: written.get(name) or {} for name in resources}
     understood = Rules(rules)
-    composite = _composite(desired.object("composite"), request, carried)
+    composite = _composite(desired.object("composite"), request, state)
     observed = request.observed.resources
     details = {**understood.details(observed), **composite.connection_details}
-    results = tuple(found.as_dict() for found in root.objects("results"))
+    results = tuple(result.as_dict() for result in root.objects("results"))
     return Response(
         State(
             composite._replace(connection_details=details),
             {
-                name: _judged(name, found, rules[name], understood, request)
-                for name, found in resources.items()
+                name: _with_readiness(name, result, rules[name], understood, request)
+                for name, result in resources.items()
             },
         ),
-        results=tuple(_result(found) for found in _new(root.objects("results"), carried.results)),
-        context=Carried(rules, results).into(request.context),
+        results=tuple(_result(result) for result in _new(root.objects("results"), state.results)),
+        context=PipelineState(rules, results).store_in(request.context),
         tag=request,
     )
 
 
 def _entries(desired: Fields) -> list[tuple[str, Fields]]:
-    """The desired resources by name, without those that are null."""
+    """The desired resources by name, except null ones."""
     listed = desired.objects("resources")
-    if len(listed) > _MOST_RESOURCES:
-        raise desired.wrong(f"must have at most {_MOST_RESOURCES} entries", "resources")
-    seen: set[str] = set()
-    kept = []
+    if len(listed) > _MAX_RESOURCES:
+        raise desired.wrong(f"must have at most {_MAX_RESOURCES} entries", "resources")
+    names: set[str] = set()
+    entries = []
     for entry in listed:
         name = entry.text("name")
-        if not name or name in seen:
+        if not name or name in names:
             raise entry.wrong("must be there, and only once", "name")
-        seen.add(name)
+        names.add(name)
         if entry.has("resource") or "resource" not in entry.as_dict():
-            kept.append((name, entry))
-    return kept
+            entries.append((name, entry))
+    return entries
 
 
 def _rules(entries: list[tuple[str, Fields]]) -> dict[str, Object]:
@@ -120,31 +120,35 @@ def _rules(entries: list[tuple[str, Fields]]) -> dict[str, Object]:
 
 
 def _resources(entries: list[tuple[str, Fields]], request: Request) -> dict[str, Resource]:
-    found = {}
+    resources = {}
     for name, entry in entries:
         written = entry.optional_dict("resource")
         before = request.desired.resources.get(name)
         if written is not None:
-            found[name] = Resource(to_wire(written), {}, before.ready if before else READY_UNSPECIFIED)
+            resources[name] = Resource(to_wire(written), {}, before.ready if before else READY_UNSPECIFIED)
         elif before is not None:
-            found[name] = before
+            resources[name] = before
         else:
             raise entry.wrong("is required", "resource")
-    return found
+    return resources
 
 
-def _judged(name: str, resource: Resource, said: Object, rules: Rules, request: Request) -> Resource:
-    # A resource that an earlier step could not render is not ready, whatever its checks say; and without
-    # checks what an earlier step said stays.
-    if resource.ready == READY_FALSE or (resource.ready == READY_TRUE and not said.get("readinessChecks")):
+def _with_readiness(
+    name: str, resource: Resource, resource_rules: Object, rules: Rules, request: Request
+) -> Resource:
+    # A resource that an earlier step could not render is not ready, whatever its checks say. Without
+    # checks, the readiness of an earlier step stays.
+    if resource.ready == READY_FALSE or (
+        resource.ready == READY_TRUE and not resource_rules.get("readinessChecks")
+    ):
         return resource
     ready = rules.is_ready(name, request.observed.resources.get(name))
     return resource._replace(ready=READY_TRUE if ready else READY_UNSPECIFIED)
 
 
-def _composite(written: Fields, request: Request, carried: Carried) -> Resource:
+def _composite(written: Fields, request: Request, state: PipelineState) -> Resource:
     before = request.desired.composite or Resource({})
-    explicit = explicit_details(request, carried)
+    explicit = explicit_details(request, state)
     obj = written.optional_dict("resource")
     if written.has("connectionDetails"):
         explicit = _explicit(written.objects("connectionDetails"), explicit)
@@ -152,22 +156,22 @@ def _composite(written: Fields, request: Request, carried: Carried) -> Resource:
 
 
 def _explicit(entries: list[Fields], before: dict[str, bytes]) -> dict[str, bytes]:
-    found = {}
+    details = {}
     for entry in entries:
         name, value = entry.text("name"), entry.text("value")
         if not name:
             raise entry.wrong("is required", "name")
-        # What is not text was shown with something else in its place, and is passed on as it was.
+        # Invalid UTF-8 was replaced when it was sent; the original bytes are passed on.
         same = name in before and as_text(before[name]) == value
-        found[name] = before[name] if same else value.encode("utf-8", "replace")
-    return found
+        details[name] = before[name] if same else value.encode("utf-8", "replace")
+    return details
 
 
-def _new(told: list[Fields], before: tuple[Object, ...]) -> list[Fields]:
-    """The results that were not there already."""
+def _new(entries: list[Fields], before: tuple[Object, ...]) -> list[Fields]:
+    """The results that earlier functions did not report."""
     left = list(before)
     fresh = []
-    for entry in told:
+    for entry in entries:
         if entry.as_dict() in left:
             left.remove(entry.as_dict())
         else:

@@ -1,6 +1,6 @@
-"""A function that was written for the published Python SDK: a class with a method `RunFunction`.
+"""A function written for the published Python SDK: a class with a method `RunFunction`.
 
-It gets the messages that it was written for, and a context that behaves like gRPC's asynchronous one.
+It receives the messages of that SDK and a context that behaves like that of gRPC's asynchronous server.
 """
 
 from __future__ import annotations
@@ -13,36 +13,36 @@ from typing import Any, NoReturn
 from crossply.compose import messages
 from crossply.compose.wire import decode_response, encode_request
 from crossply.functions.server import Refused
-from crossply.sdk.background_loop import Awaiting
-from crossply.sdk.blame import failed
+from crossply.sdk.background_loop import CoroutineRunner
+from crossply.sdk.error_response import encoded_error_response
 
 
-class Foreign:
-    """Lets the class of a function answer requests."""
+class PublishedFunction:
+    """Answers requests with an instance of the class."""
 
     def __init__(self, servicer: Any, request_class: Any) -> None:
         self._run = servicer.RunFunction
         self._is_async = iscoroutinefunction(self._run)
         self._request_class = request_class
-        self._awaiting = Awaiting(getattr(self._run, "__code__", None))
+        self._awaiting = CoroutineRunner(getattr(self._run, "__code__", None))
         self.name: str = type(servicer).__name__
         self.log: Callable[[str], None] | None = None
 
     def handle(self, data: bytes, context: Any = None) -> bytes:
-        """Answer a request; what the function raises is raised."""
+        """Answer a request; exceptions of the function are raised."""
         request = self._request_class.FromString(data)
         response = self._call(request, context)
         encoded: bytes = response.SerializeToString()
         return encoded
 
     def answer(self, data: bytes, context: Any = None) -> bytes:
-        """Answer a request; what the function raises is a fatal result."""
+        """Answer a request; exceptions of the function become fatal results."""
         try:
             return self.handle(data, context)
         except Refused:
             raise
-        except Exception as problem:  # noqa: BLE001 - whatever its author's code does
-            return failed(data, problem, self._run, self.log)
+        except Exception as problem:  # noqa: BLE001 - the author's code may raise anything
+            return encoded_error_response(data, problem, self._run, self.log)
 
     def run(self, request: messages.Request) -> messages.Response:
         """Answer a request of the engine in this process."""
@@ -56,7 +56,7 @@ class Foreign:
 
 
 class Context:
-    """What a function may know of its call, and do to it."""
+    """The gRPC context of a call."""
 
     def __init__(self, context: Any) -> None:
         self._context = context if context is not None else _NoCall()
@@ -70,7 +70,7 @@ class Context:
 
 
 class AsyncContext(Context):
-    """The same for a function that awaits."""
+    """The gRPC context of a call of an asynchronous function."""
 
     async def abort(self, code: Any, details: str = "", trailing_metadata: Any = ()) -> Any:
         """End the call with a status."""
@@ -86,7 +86,7 @@ def _refuse(code: Any, details: str) -> NoReturn:
 
 
 class _NoCall:
-    """What there is to know of a call in this process."""
+    """The context of a call in this process."""
 
     def invocation_metadata(self) -> tuple[Any, ...]:
         return ()
@@ -98,4 +98,4 @@ class _NoCall:
         return "in-process"
 
     def __getattr__(self, name: str) -> Any:
-        return lambda *given, **named: None
+        return lambda *arguments, **named: None

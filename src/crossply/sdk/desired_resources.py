@@ -1,8 +1,8 @@
-"""The desired resources of a response: what the steps before want, and what this function adds.
+"""The desired resources of a response: those of earlier steps, and what this function adds.
 
-Everything that arrived goes on unless it is deleted by its name. An assignment takes the resource as it is at
-that moment, so that one dict can be used for several resources, and a value that cannot be sent is refused
-at the line that puts it there.
+Resources of earlier steps are passed on unless they are deleted by name. An assignment encodes the resource
+at once, so one dict can be used for several resources, and a value that cannot be sent is refused at the
+line that assigns it.
 """
 
 from __future__ import annotations
@@ -10,51 +10,51 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any, NoReturn
 
-from crossply.sdk.arrival import Arrival, Parts
 from crossply.sdk.failures import ValueRefused
-from crossply.sdk.plain import fields_of
+from crossply.sdk.incoming_request import IncomingRequest, StateParts
+from crossply.sdk.plain_values import fields_of
 from crossply.sdk.resources import Desired, part_of
 
 
 class DesiredResources(MutableMapping[str, Any]):
     """The desired composed resources by name.
 
-    `rsp.desired["bucket"] = {...}` sets one, `rsp.desired["bucket"]` is one that can be changed.
+    `rsp.desired["bucket"] = {...}` sets a resource, `rsp.desired["bucket"]` returns one that can be changed.
     """
 
-    __slots__ = ("_arrival", "_parts", "_taken")
+    __slots__ = ("_incoming", "_opened", "_parts")
 
-    def __init__(self, arrival: Arrival, arrived: Mapping[str, Any]) -> None:
-        self._arrival = arrival
+    def __init__(self, incoming: IncomingRequest, arrived: Mapping[str, Any]) -> None:
+        self._incoming = incoming
         self._parts = dict(arrived)
-        self._taken: dict[str, Desired] = {}
+        self._opened: dict[str, Desired] = {}
 
     def __getitem__(self, name: str) -> Desired:
-        taken = self._taken.get(name)
-        if taken is None:
-            taken = self._taken[name] = Desired(self._arrival, self._parts[name])
-        return taken
+        opened = self._opened.get(name)
+        if opened is None:
+            opened = self._opened[name] = Desired(self._incoming, self._parts[name])
+        return opened
 
     def __setitem__(self, name: str, resource: Any) -> None:
         if not isinstance(name, str):
             raise ValueRefused(f"the name of a resource is a string, not {name!r}")
         self._parts[name] = self._part(name, resource)
-        if name in self._taken:
-            del self._taken[name]
+        if name in self._opened:
+            del self._opened[name]
 
     def _part(self, name: str, resource: Any) -> Any:
         try:
             if type(resource) is dict:
-                return part_of(self._arrival, resource)
+                return part_of(self._incoming, resource)
             if isinstance(resource, Desired):
                 return resource.frozen()
-            return part_of(self._arrival, fields_of(resource))
+            return part_of(self._incoming, fields_of(resource))
         except ValueRefused as problem:
             raise problem.within(f'desired resource "{name}"') from None
 
     def __delitem__(self, name: str) -> None:
         del self._parts[name]
-        self._taken.pop(name, None)
+        self._opened.pop(name, None)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._parts)
@@ -76,7 +76,7 @@ class DesiredResources(MutableMapping[str, Any]):
         ready: bool | None = None,
         connection: Mapping[str, bytes | str] | None = None,
     ) -> Desired:
-        """Set a resource, say whether it is ready, and have it."""
+        """Set a resource with its readiness and connection details, and return it."""
         self[name] = resource
         added = self[name]
         added.ready = ready
@@ -84,14 +84,14 @@ class DesiredResources(MutableMapping[str, Any]):
         return added
 
     def merge(self, name: str, fields: Mapping[str, Any]) -> Desired:
-        """Lay fields over a resource, which need not be there yet."""
+        """Merge fields into a resource, or create it."""
         if name not in self:
             return self.add(name, fields)
         self[name].merge(fields)
         return self[name]
 
     def clear(self) -> NoReturn:
-        """Refused: it would drop what the steps before want."""
+        """Refused: it would drop the desired state of earlier steps."""
         raise TypeError("the steps before want these resources: delete those you mean by name")
 
     def popitem(self) -> NoReturn:
@@ -99,11 +99,11 @@ class DesiredResources(MutableMapping[str, Any]):
         self.clear()
 
     def parts(self) -> dict[str, Any]:
-        """Everything as it is sent on: what nobody took as it came."""
+        """The encoded resources; those that were not accessed are passed on unchanged."""
         parts = dict(self._parts)
-        for name, taken in self._taken.items():
+        for name, opened in self._opened.items():
             try:
-                parts[name] = taken.frozen()
+                parts[name] = opened.frozen()
             except ValueRefused as problem:
                 raise problem.within(f'desired resource "{name}"') from None
         return parts
@@ -112,31 +112,31 @@ class DesiredResources(MutableMapping[str, Any]):
 class DesiredState:
     """The desired composite resource and the desired composed ones."""
 
-    __slots__ = ("_arrival", "_arrived", "_xr", "resources")
+    __slots__ = ("_arrived", "_incoming", "_xr", "resources")
 
-    def __init__(self, arrival: Arrival) -> None:
-        self._arrival = arrival
-        self._arrived, resources = arrival.desired
-        self.resources = DesiredResources(arrival, resources)
+    def __init__(self, incoming: IncomingRequest) -> None:
+        self._incoming = incoming
+        self._arrived, resources = incoming.desired
+        self.resources = DesiredResources(incoming, resources)
         self._xr: Desired | None = None
 
     @property
     def xr(self) -> Desired:
         """The desired composite resource."""
         if self._xr is None:
-            arrival, arrived = self._arrival, self._arrived
-            self._xr = Desired(arrival, arrival.part({}) if arrived is None else arrived)
+            incoming, arrived = self._incoming, self._arrived
+            self._xr = Desired(incoming, incoming.part({}) if arrived is None else arrived)
         return self._xr
 
-    def parts(self) -> Parts:
-        """All of it as it is sent on."""
+    def parts(self) -> StateParts:
+        """The encoded state."""
         if self._xr is None:
-            return Parts(self._arrived, self.resources.parts())
+            return StateParts(self._arrived, self.resources.parts())
         try:
             composite = self._xr.frozen()
         except ValueRefused as problem:
             raise problem.within("desired composite resource") from None
         if self._arrived is None and not self._xr:
-            piece = self._arrival.piece(composite)
-            composite = composite if piece.connection or piece.ready else None
-        return Parts(composite, self.resources.parts())
+            unpack = self._incoming.unpack(composite)
+            composite = composite if unpack.connection or unpack.ready else None
+        return StateParts(composite, self.resources.parts())

@@ -1,7 +1,7 @@
-"""A request that came as bytes.
+"""A request as bytes.
 
-It is only cut into its parts: each resource stays the bytes it was until the function looks at it, and those
-that it does not touch are in the response as they were in the request.
+It is only split into parts: each resource stays encoded until the function reads it. Resources that it does
+not change are copied to the response as bytes.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from crossply.compose import wire_decode
 from crossply.compose.wire import WireError, encode_response
 from crossply.compose.wire_decode import read_entries, read_fields, read_message
 from crossply.compose.wire_encode import write_chunk, write_entry
-from crossply.sdk import remembered
-from crossply.sdk.arrival import Draft, Parts, Piece, conditions_of
+from crossply.sdk import struct_cache as struct_cache
+from crossply.sdk.incoming_request import ResourcePart, ResponseDraft, StateParts, conditions_of
 from crossply.values import Object
 from crossply.values.protobuf_struct import (
     StructError,
@@ -29,7 +29,7 @@ _OBSERVED, _DESIRED, _INPUT, _CONTEXT = 0x12, 0x1A, 0x22, 0x2A
 _EXTRA, _CREDENTIALS, _REQUIRED, _SCHEMAS = 0x32, 0x3A, 0x42, 0x4A
 
 
-class Sent:
+class EncodedRequest:
     """A request as bytes."""
 
     __slots__ = ("_fields", "_meta", "desired", "tag")
@@ -37,83 +37,72 @@ class Sent:
     def __init__(self, data: bytes) -> None:
         self._fields = read_fields(data)
         self._meta = read_fields(read_message(self._fields, 0x0A) or b"")
-        # What every answer needs is read at once, so that it cannot turn out to be damaged too late.
+        # What every response needs is decoded first, so that a damaged request fails early.
         self.tag = wire_decode.read_text(self._meta, 0x0A)
         self.desired = _cut(read_message(self._fields, _DESIRED) or b"")
 
     @property
     def capabilities(self) -> tuple[int, ...]:
-        """What the engine says it can do."""
         return wire_decode.read_capabilities(self._meta)
 
     @property
-    def observed(self) -> Parts:
-        """What there is."""
+    def observed(self) -> StateParts:
         return _cut(read_message(self._fields, _OBSERVED) or b"")
 
-    def piece(self, part: bytes | Piece) -> Piece:
-        """A resource of the parts."""
-        if isinstance(part, Piece):
+    def unpack(self, part: bytes | ResourcePart) -> ResourcePart:
+        if isinstance(part, ResourcePart):
             return part
         if part[:1] == b"\x0a":
             start, stop = read_chunk(part, 1, len(part))
-            if stop == len(part):  # an object alone, as nearly all are
-                return Piece(part[start:])
+            if stop == len(part):  # the object only, the usual case
+                return ResourcePart(part[start:])
         fields = read_fields(part)
         frozen = read_message(fields, 0x0A) or b""
-        return Piece(frozen, dict(read_entries(fields, 0x12)), wire_decode.read_enum(fields, 0x18))
+        return ResourcePart(frozen, dict(read_entries(fields, 0x12)), wire_decode.read_enum(fields, 0x18))
 
     def open(self, frozen: bytes) -> Object:
-        """An object of the function's own."""
-        return remembered.read(frozen)
+        return struct_cache.read(frozen)
 
     def conditions(self, part: bytes) -> Mapping[str, Object]:
-        """The status conditions of a resource, which need not be opened for them."""
-        known = remembered.conditions.get(part)
+        """The status conditions, without decoding the rest of the resource."""
+        known = struct_cache.conditions.get(part)
         if known is None:
-            known = conditions_of(peek(self.piece(part).frozen, "status", "conditions"))
-            if remembered.conditions.wants(part):
-                remembered.conditions.put(part, known, 1024)
+            known = conditions_of(peek(self.unpack(part).frozen, "status", "conditions"))
+            if struct_cache.conditions.should_cache(part):
+                struct_cache.conditions.put(part, known, 1024)
         return known
 
-    def with_ready(self, part: bytes | Piece, ready: int) -> bytes | Piece:
-        """The same resource, ready or not: of a field that comes twice, the last one counts."""
-        return part._replace(ready=ready) if isinstance(part, Piece) else part + bytes((0x18, ready))
+    def with_ready(self, part: bytes | ResourcePart, ready: int) -> bytes | ResourcePart:
+        """Append the readiness: of a repeated field, protobuf uses the last."""
+        return part._replace(ready=ready) if isinstance(part, ResourcePart) else part + bytes((0x18, ready))
 
     def part(self, fields: Object) -> bytes:
-        """The bytes of a resource."""
-        return remembered.write_resource(fields)
+        return struct_cache.write_resource(fields)
 
     def input(self) -> Object | None:
-        """The input of the step."""
-        given = wire_decode.read_input(read_message(self._fields, _INPUT))
-        return None if given is None else from_wire(given)
+        value = wire_decode.read_input(read_message(self._fields, _INPUT))
+        return None if value is None else from_wire(value)
 
     def context(self) -> Object | None:
-        """What the steps before told each other."""
         data = read_message(self._fields, _CONTEXT)
         return None if data is None else self.open(data)
 
     def credentials(self) -> Mapping[str, Mapping[str, bytes]]:
-        """The data of the step's credentials."""
         entries = read_entries(self._fields, _CREDENTIALS)
         return {name: wire_decode.read_credentials(data) for name, data in entries}
 
     def required(self) -> Mapping[str, Sequence[bytes]]:
-        """The resources that were asked for."""
         lists = [*read_entries(self._fields, _EXTRA), *read_entries(self._fields, _REQUIRED)]
         return {name: read_fields(data).get(0x0A, ()) for name, data in lists}
 
     def schemas(self) -> Mapping[str, Object | None]:
-        """The schemas that were asked for."""
         return {name: self._schema(data) for name, data in read_entries(self._fields, _SCHEMAS)}
 
     def _schema(self, data: bytes) -> Object | None:
         fields = read_message(read_fields(data), 0x0A)
         return None if fields is None else self.open(fields)
 
-    def finish(self, draft: Draft) -> bytes:
-        """The response as bytes."""
+    def finish(self, draft: ResponseDraft) -> bytes:
         context = encode_struct(draft.context) if draft.context is not None else None
         if context is None:
             context = read_message(self._fields, _CONTEXT)
@@ -123,19 +112,19 @@ class Sent:
         return b"".join(parts)
 
 
-def receive(data: bytes) -> Sent:
-    """The request that these bytes are; raises WireError where they are none."""
+def receive(data: bytes) -> EncodedRequest:
+    """Split an encoded request; raises WireError."""
     try:
-        return Sent(data)
+        return EncodedRequest(data)
     except (StructError, UnicodeDecodeError, IndexError) as problem:
         raise WireError(f"cannot decode RunFunctionRequest: {problem}") from None
 
 
-def _cut(data: bytes) -> Parts:
-    """The resources of a state, each as bytes. This is done for everything in every request.
+def _cut(data: bytes) -> StateParts:
+    """Split a state into encoded resources. This runs for every resource of every request.
 
-    The quick way knows the form that everybody writes: one composite, entries of a name and a value, whose
-    lengths have two bytes at most. Other forms are cut with more care.
+    The fast path handles the usual form: one composite, entries of a name and a value with lengths of at most
+    two bytes. Other forms take the slow path.
     """
     try:
         return _cut_quickly(data) or _cut_carefully(data)
@@ -143,7 +132,7 @@ def _cut(data: bytes) -> Parts:
         return _cut_carefully(data)
 
 
-def _cut_quickly(data: bytes) -> Parts | None:
+def _cut_quickly(data: bytes) -> StateParts | None:
     composite: bytes | None = None
     resources: dict[str, bytes] = {}
     at, end = 0, len(data)
@@ -154,26 +143,28 @@ def _cut_quickly(data: bytes) -> Parts | None:
         at = start + size
         if tag == 0x12 and data[start] == 0x0A:
             value = start + 2 + data[start + 1]
-            begin = value + (2 if data[value + 1] < 128 else 3)
+            value_start = value + (2 if data[value + 1] < 128 else 3)
             if data[value] != 0x12 or size > 16383 or value - start > 129:
                 return None
-            length = data[value + 1] if begin == value + 2 else data[value + 1] & 127 | data[value + 2] << 7
-            if begin + length != at:
+            length = (
+                data[value + 1] if value_start == value + 2 else data[value + 1] & 127 | data[value + 2] << 7
+            )
+            if value_start + length != at:
                 return None
-            resources[str(data[start + 2 : value], "utf-8")] = data[begin:at]
+            resources[str(data[start + 2 : value], "utf-8")] = data[value_start:at]
         elif tag == 0x0A and composite is None and size <= 16383:
             composite = data[start:at]
         else:
             return None
-    return Parts(composite, resources) if at == end else None
+    return StateParts(composite, resources) if at == end else None
 
 
-def _cut_carefully(data: bytes) -> Parts:
+def _cut_carefully(data: bytes) -> StateParts:
     fields = read_fields(data)
-    return Parts(read_message(fields, 0x0A), dict(read_entries(fields, 0x12)))
+    return StateParts(read_message(fields, 0x0A), dict(read_entries(fields, 0x12)))
 
 
-def _join(desired: Parts) -> bytes:
+def _join(desired: StateParts) -> bytes:
     composite, resources = desired
     parts = [] if composite is None else [write_chunk(b"\x0a", _written(composite))]
     for name in sorted(resources):
@@ -184,7 +175,7 @@ def _join(desired: Parts) -> bytes:
     return b"".join(parts)
 
 
-def _written(part: bytes | Piece) -> bytes:
+def _written(part: bytes | ResourcePart) -> bytes:
     if isinstance(part, bytes):
         return part
     frozen, connection, ready = part

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from crossply.compose.messages import Request, Resource
-from crossply.functions.function_io.carried import RULES, Carried
-from crossply.functions.function_io.rules import Rules
+from crossply.functions.function_io.pipeline_state import RULES, PipelineState
+from crossply.functions.function_io.resource_rules import Rules
 from crossply.values import Object
 from crossply.values.protobuf_struct import from_wire
 from crossply.values.yaml import dump
@@ -15,40 +15,42 @@ from crossply.values.yaml import dump
 API_VERSION, KIND = "apiextensions.crossplane.io/v1alpha1", "FunctionIO"
 
 
-def write(request: Request, config: Object | None, carried: Carried) -> bytes:
+def write(request: Request, config: Object | None, state: PipelineState) -> bytes:
     """The FunctionIO of a request, as YAML."""
-    return dump(as_function_io(request, config, carried)).encode("utf-8", "replace")
+    return dump(to_function_io(request, config, state)).encode("utf-8", "replace")
 
 
-def as_function_io(request: Request, config: Object | None, carried: Carried) -> Object:
+def to_function_io(request: Request, config: Object | None, state: PipelineState) -> Object:
     """The FunctionIO of a request."""
     written: Object = {"apiVersion": API_VERSION, "kind": KIND}
     if config is not None:
         written["config"] = config
     written["observed"] = write_observed(request)
-    desired = _desired(request, carried)
+    desired = _desired(request, state)
     if desired:
         written["desired"] = desired
-    if carried.results:
-        written["results"] = list(carried.results)
+    if state.results:
+        written["results"] = list(state.results)
     return written
 
 
-def explicit_details(request: Request, carried: Carried) -> dict[str, bytes]:
-    """The connection details of the composite resource that no rule of a composed one gives."""
+def explicit_details(request: Request, state: PipelineState) -> dict[str, bytes]:
+    """The connection details of the composite resource that do not come from rules of composed resources."""
     composite = request.desired.composite or Resource({})
-    known = {name: carried.rules.get(name) or {} for name in request.desired.resources}
-    given = Rules(known).details(request.observed.resources)
-    return {name: value for name, value in composite.connection_details.items() if given.get(name) != value}
+    known = {name: state.rules.get(name) or {} for name in request.desired.resources}
+    rule_details = Rules(known).details(request.observed.resources)
+    return {
+        name: value for name, value in composite.connection_details.items() if rule_details.get(name) != value
+    }
 
 
 def as_text(value: bytes) -> str:
-    """A connection detail as a FunctionIO can hold it."""
+    """A connection detail as text, with invalid UTF-8 replaced."""
     return value.decode("utf-8", "replace")
 
 
 def by_name(observed: Any) -> Any:
-    """Observed state with its lists of named entries as maps, so that their order does not matter."""
+    """Observed state with lists of named entries as maps, to compare them without their order."""
     if isinstance(observed, dict):
         return {key: by_name(value) if key in _NAMED else value for key, value in observed.items()}
     if isinstance(observed, list) and all(
@@ -66,7 +68,9 @@ def write_observed(request: Request) -> Object:
     observed: Object = {"composite": _resource(request.observed.composite or Resource({}))}
     resources = request.observed.resources
     if resources:
-        observed["resources"] = [{"name": name, **_resource(found)} for name, found in resources.items()]
+        observed["resources"] = [
+            {"name": name, **_resource(resource)} for name, resource in resources.items()
+        ]
     return observed
 
 
@@ -80,25 +84,25 @@ def _details(details: Mapping[str, bytes]) -> Object:
     return {"connectionDetails": [{"name": key, "value": as_text(details[key])} for key in sorted(details)]}
 
 
-def _desired(request: Request, carried: Carried) -> Object:
+def _desired(request: Request, state: PipelineState) -> Object:
     desired: Object = {}
     composite = request.desired.composite
     if composite is not None:
-        explicit = explicit_details(request, carried)
-        told = {
+        explicit = explicit_details(request, state)
+        fields = {
             **({"resource": from_wire(composite.object)} if composite.object else {}),
             **_details(explicit),
         }
-        if told:
-            desired["composite"] = told
+        if fields:
+            desired["composite"] = fields
     if request.desired.resources:
         desired["resources"] = [
-            _desired_resource(name, resource, carried.rules.get(name) or {})
+            _desired_resource(name, resource, state.rules.get(name) or {})
             for name, resource in request.desired.resources.items()
         ]
     return desired
 
 
-def _desired_resource(name: str, resource: Resource, said: Object) -> Object:
-    rules = {key: said[key] for key in RULES if said.get(key)}
+def _desired_resource(name: str, resource: Resource, resource_rules: Object) -> Object:
+    rules = {key: resource_rules[key] for key in RULES if resource_rules.get(key)}
     return {"name": name, "resource": from_wire(resource.object), **rules}

@@ -1,8 +1,7 @@
-"""Finding the function in a file, whichever SDK it was written for.
+"""Loading the function of a file, for either SDK.
 
-The file is run as Python would run it, only not as the main program, so that it does not begin to serve. In
-it is one function made by `@function`, or one class of the published SDK's kind; `FILE:NAME` says which of
-several.
+The file is executed, but not as the main program, so it does not start to serve. It contains one function
+made by `@function`, or one class of the published SDK; `FILE:NAME` selects one of several.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from typing import Any, NamedTuple, Protocol
 
 from crossply.compose import messages
 from crossply.sdk import shim
-from crossply.sdk.authored import Function
 from crossply.sdk.failures import FunctionFileError
+from crossply.sdk.function_decorator import Function
 
 _SERVICER = "FunctionRunnerServiceServicer"
 _USUAL_CLASS = "FunctionRunner"
@@ -36,14 +35,14 @@ class Served(Protocol):
 
 
 class Loaded(NamedTuple):
-    """A function, and the files that it is made of."""
+    """A function and its files."""
 
     function: Served
     files: tuple[str, ...]
 
 
 def load(place: str, sdk: str = shim.AUTO) -> Loaded:
-    """Load the function at `FILE` or `FILE:NAME`; `sdk` says which SDK `crossplane.function` is."""
+    """Load the function at `FILE` or `FILE:NAME`; `sdk` selects the SDK that `crossplane.function` is."""
     path, name = split_place(place)
     if not os.path.isfile(path):
         raise FunctionFileError(
@@ -55,16 +54,16 @@ def load(place: str, sdk: str = shim.AUTO) -> Loaded:
     try:
         module = _run(path)
     except (Exception, SystemExit) as problem:
-        _forget(set(sys.modules) - before)
-        raise _cannot(path, problem) from problem
+        _remove_modules(set(sys.modules) - before)
+        raise _load_error(path, problem) from problem
     function = _find(module, path, name)
     return Loaded(function, _files(path, set(sys.modules) - before))
 
 
 def unload(loaded: Loaded) -> None:
-    """Forget the modules of a function, so that loading it again reads all its files again."""
+    """Remove the modules of a function, so that loading it again reads all its files."""
     files = set(loaded.files)
-    _forget({name for name, module in list(sys.modules.items()) if _file(module) in files})
+    _remove_modules({name for name, module in list(sys.modules.items()) if _file(module) in files})
 
 
 def split_place(place: str) -> tuple[str, str]:
@@ -76,7 +75,7 @@ def split_place(place: str) -> tuple[str, str]:
 
 
 def _run(path: str) -> ModuleType:
-    """Run the file as the module it is: of the package around it, or of its own directory."""
+    """Execute the file as a module of its package, or of its directory."""
     from importlib.util import module_from_spec, spec_from_file_location
 
     root, name = _module_name(path)
@@ -94,7 +93,7 @@ def _run(path: str) -> ModuleType:
 
 
 def _module_name(path: str) -> tuple[str, str]:
-    """The directory to import from, and the name: one that no library has, unless it is in a package."""
+    """The directory to import from and the module name, which does not clash with libraries."""
     root, file = os.path.split(path)
     names = [os.path.splitext(file)[0]]
     while os.path.isfile(os.path.join(root, "__init__.py")):
@@ -104,13 +103,13 @@ def _module_name(path: str) -> tuple[str, str]:
 
 
 def _find(module: ModuleType, path: str, name: str) -> Served:
-    found = {key: value for key, value in vars(module).items() if _is_function(value)}
+    functions = {key: value for key, value in vars(module).items() if _is_function(value)}
     if name:
-        if name not in found:
-            raise FunctionFileError(f"there is no function {name} in {path}", hint=_there_are(found))
-        return _served(found[name], path)
-    different = list({id(value): key for key, value in reversed(found.items())}.values())
-    if _USUAL_CLASS in found and not any(isinstance(found[key], Function) for key in different):
+        if name not in functions:
+            raise FunctionFileError(f"there is no function {name} in {path}", hint=_names_hint(functions))
+        return _served(functions[name], path)
+    different = list({id(value): key for key, value in reversed(functions.items())}.values())
+    if _USUAL_CLASS in functions and not any(isinstance(functions[key], Function) for key in different):
         different = [_USUAL_CLASS]
     if not different:
         raise FunctionFileError(
@@ -118,8 +117,8 @@ def _find(module: ModuleType, path: str, name: str) -> Served:
             hint="mark one with crossply.sdk's @function, or derive one from FunctionRunnerServiceServicer",
         )
     if len(different) > 1:
-        raise FunctionFileError(f"there are several functions in {path}", hint=_there_are(found))
-    return _served(found[different[0]], path)
+        raise FunctionFileError(f"there are several functions in {path}", hint=_names_hint(functions))
+    return _served(functions[different[0]], path)
 
 
 def _is_function(value: Any) -> bool:
@@ -128,26 +127,26 @@ def _is_function(value: Any) -> bool:
     return isinstance(value, type) and any(base.__name__ == _SERVICER for base in value.__mro__[1:])
 
 
-def _there_are(found: dict[str, Any]) -> str:
-    return f"say which: FILE:NAME, of {', '.join(found)}" if found else ""
+def _names_hint(functions: dict[str, Any]) -> str:
+    return f"say which: FILE:NAME, of {', '.join(functions)}" if functions else ""
 
 
-def _served(found: Any, path: str) -> Served:
-    if isinstance(found, Function):
-        return found
-    from crossply.sdk.foreign import Foreign
+def _served(function: Any, path: str) -> Served:
+    if isinstance(function, Function):
+        return function
+    from crossply.sdk.published_function import PublishedFunction
 
     request_class = sys.modules["crossplane.function.proto.v1.run_function_pb2"].RunFunctionRequest
     try:
-        return Foreign(found(), request_class)
+        return PublishedFunction(function(), request_class)
     except Exception as problem:
-        raise _cannot(path, problem) from problem
+        raise _load_error(path, problem) from problem
 
 
-def _cannot(path: str, problem: BaseException) -> FunctionFileError:
+def _load_error(path: str, problem: BaseException) -> FunctionFileError:
     if isinstance(problem, FunctionFileError):
         return problem
-    from crossply.sdk.blame import blame
+    from crossply.sdk.error_response import error_text
 
     hint = ""
     if isinstance(problem, ModuleNotFoundError) and problem.name:
@@ -155,16 +154,16 @@ def _cannot(path: str, problem: BaseException) -> FunctionFileError:
             f"is {problem.name} a package that must be installed beside crossply, or a file beside this one?"
         )
     if isinstance(problem, SyntaxError):
-        said = f"{os.path.basename(problem.filename or path)}:{problem.lineno}: {problem.msg}"
-        return FunctionFileError(f"cannot load {path}: {said}")
-    return FunctionFileError(f"cannot load {path}: {blame(problem, None)}", hint=hint)
+        message = f"{os.path.basename(problem.filename or path)}:{problem.lineno}: {problem.msg}"
+        return FunctionFileError(f"cannot load {path}: {message}")
+    return FunctionFileError(f"cannot load {path}: {error_text(problem, None)}", hint=hint)
 
 
 def _files(path: str, loaded: set[str]) -> tuple[str, ...]:
-    """The files of the function itself: what was loaded from its directory, not from libraries."""
+    """The files of the function: modules from its directory, not from libraries."""
     root = _module_name(path)[0] + os.sep
-    found = {_file(sys.modules.get(name)) for name in loaded}
-    own = {file for file in found if file.startswith(root) and "site-packages" not in file}
+    files = {_file(sys.modules.get(name)) for name in loaded}
+    own = {file for file in files if file.startswith(root) and "site-packages" not in file}
     return tuple(sorted({path, *own}))
 
 
@@ -172,7 +171,7 @@ def _file(module: Any) -> str:
     return str(getattr(module, "__file__", None) or "")
 
 
-def _forget(names: set[str]) -> None:
+def _remove_modules(names: set[str]) -> None:
     for name in names:
         module = sys.modules.get(name)
         if module is not None and _is_library(module):
@@ -181,6 +180,6 @@ def _forget(names: set[str]) -> None:
 
 
 def _is_library(module: Any) -> bool:
-    """Libraries stay: many cannot be loaded twice."""
+    """Libraries are not removed: many cannot be loaded twice."""
     file = _file(module)
     return not file or "site-packages" in file or file.startswith(os.path.dirname(os.__file__))

@@ -1,4 +1,4 @@
-"""Readiness checks and connection details of desired resources, as those of templates are understood."""
+"""Readiness checks and connection details of desired resources, as in templates of Compositions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from crossply.functions.builtin.patch_and_transform.compiled_input import Compil
 from crossply.functions.builtin.patch_and_transform.errors import Failure, Fatal
 from crossply.functions.builtin.patch_and_transform.native import NATIVE
 from crossply.functions.failures import FunctionReplyDamaged
-from crossply.functions.function_io.carried import RULES
+from crossply.functions.function_io.pipeline_state import RULES
 from crossply.values import Object
 from crossply.values.goquote import quote
 
@@ -24,24 +24,23 @@ class Rules:
     __slots__ = ("_templates",)
 
     def __init__(self, written: Mapping[str, Object]) -> None:
-        """By the name of each resource what it says; raises where that cannot be understood."""
+        """Compile the rules of each resource; raises FunctionReplyDamaged."""
         entries = [
-            {"name": name, "base": {}, **{key: prefix[key] for key in RULES if prefix.get(key)}}
-            for name, prefix in written.items()
+            {"name": name, "base": {}, **{key: rules[key] for key in RULES if rules.get(key)}}
+            for name, rules in written.items()
         ]
         self._templates = {template.name: template for template in _templates(entries)}
 
     def details(self, observed: Mapping[str, Resource]) -> dict[str, bytes]:
-        """The connection details that observed resources give."""
-        found: dict[str, bytes] = {}
+        details: dict[str, bytes] = {}
         for name, template in self._templates.items():
             resource = observed.get(name)
             if resource is not None and template.extract_details is not None:
-                found.update(template.extract_details(resource.object, resource.connection_details))
-        return found
+                details.update(template.extract_details(resource.object, resource.connection_details))
+        return details
 
     def is_ready(self, name: str, observed: Resource | None) -> bool:
-        """Whether a resource passes its checks."""
+        """Whether an observed resource passes its checks."""
         if observed is None:
             return False
         try:

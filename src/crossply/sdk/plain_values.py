@@ -1,7 +1,8 @@
-"""What people put into resources, as the plain values that objects hold.
+"""Conversion of what authors put into resources to plain values.
 
-Mappings, tuples, enums, dates, UUIDs, dataclasses and pydantic models become what they mean; anything else is
-refused by the name of its field. Only what cannot be frozen as it is comes here, so it need not be fast.
+Mappings, tuples, enums, dates, UUIDs, dataclasses and pydantic models are converted; other values are
+refused with the name of the field. Only objects that cannot be encoded directly are converted, so this need
+not be fast.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ from crossply.values.protobuf_struct import MAX_DEPTH
 _NAMED = ("apiVersion", "kind")
 
 
-def fields_of(given: Any) -> Object:
-    """The fields of a mapping or a model, not copied where it is a dict already."""
-    if type(given) is dict:
-        return given
-    if isinstance(given, Mapping):
-        return dict(given)
-    fields = _model(given)
+def fields_of(value: Any) -> Object:
+    """The fields of a mapping or a model; a dict is not copied."""
+    if type(value) is dict:
+        return value
+    if isinstance(value, Mapping):
+        return dict(value)
+    fields = _model(value)
     if fields is None:
-        raise ValueRefused(f"a {type(given).__name__} is not a resource", hint="give a dict or a model")
+        raise ValueRefused(f"a {type(value).__name__} is not a resource", hint="give a dict or a model")
     return fields
 
 
 def plain(value: Any, place: str = "", depth: int = 0) -> Any:
-    """The value made of plain dicts, lists and scalars."""
+    """Convert a value to plain dicts, lists and scalars."""
     if value is None or isinstance(value, bool):
         return value
     if depth > MAX_DEPTH:
@@ -86,18 +87,18 @@ def _text(text: str, place: str) -> str:
     return text
 
 
-def _model(given: Any) -> Object | None:
-    """The fields of a model: of pydantic, of `crossply new models`, or of a dataclass those that were set."""
-    if hasattr(given, "model_dump"):
-        fields: Object = given.model_dump(exclude_unset=True, by_alias=True, warnings=False)
-        # They say what it is, and are seldom given, so that they count as not set.
-        return {**fields, **{name: getattr(given, name) for name in _NAMED if hasattr(given, name)}}
-    if hasattr(given, "to_dict"):
-        return dict(given.to_dict())
-    described = getattr(type(given), "__dataclass_fields__", None)
+def _model(model: Any) -> Object | None:
+    """The fields that are set in a model of pydantic, of `crossply new models`, or in a dataclass."""
+    if hasattr(model, "model_dump"):
+        fields: Object = model.model_dump(exclude_unset=True, by_alias=True, warnings=False)
+        # apiVersion and kind have defaults and rarely count as set.
+        return {**fields, **{name: getattr(model, name) for name in _NAMED if hasattr(model, name)}}
+    if hasattr(model, "to_dict"):
+        return dict(model.to_dict())
+    described = getattr(type(model), "__dataclass_fields__", None)
     if described is None:
         return None
-    values = ((each.metadata.get("name", name), getattr(given, name)) for name, each in described.items())
+    values = ((field.metadata.get("name", name), getattr(model, name)) for name, field in described.items())
     return {name: value for name, value in values if value is not None}
 
 
