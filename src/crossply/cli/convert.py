@@ -114,21 +114,21 @@ def _unchanged(document: Document) -> str:
 
 COMMAND = Command(
     "convert",
-    "Convert what is in an older form: Compositions, XRDs, claims and XRs.",
+    "Convert Compositions, XRDs, claims and XRs to their current form.",
     run,
     arguments=(input_file("YAML file to convert"),),
     flags=(
         output_file("result"),
         Flag(
             "xrd",
-            "XRDs of version 1, as files or directories, that say which kinds are claims and XRs. Those in "
-            "the input itself are known.",
+            "Files or directories of v1 XRDs that define which kinds are claims and XRs, in "
+            "addition to those in the input.",
             kind="paths",
             placeholder="PATH",
         ),
         Flag(
             "scope",
-            "The scope that XRDs get. Defaults to Namespaced where claims are offered, to Cluster elsewhere.",
+            "The scope of converted XRDs. Defaults to Namespaced if the XRD offers claims, else to Cluster.",
             kind="string",
             choices=("Namespaced", "Cluster"),
         ),
@@ -136,10 +136,13 @@ COMMAND = Command(
         ENVIRONMENT_CONFIGS_FLAG,
     ),
     description=(
-        "Reads a stream of YAML documents and rewrites those that are in an older form. Compositions become\n"
-        "pipelines, from mode Resources as from the first design's from and to. XRDs of version 1 become\n"
-        "XRDs of version 2, and the claims and XRs of their kinds XRs that are used directly. Everything\n"
-        "else stays as it is, comments included; what the new form has no place for is told."
+        "Reads a stream of YAML documents and converts those in an older form. Compositions "
+        "(mode Resources,\n"
+        "or from and to of the first design) become pipelines. v1 XRDs become v2 XRDs, and "
+        "claims and XRs of\n"
+        "their kinds become XRs that are used directly. Everything else is unchanged, including "
+        "comments.\n"
+        "Fields without a counterpart in the new form are reported."
     ),
     examples=(
         "crossply convert old.yaml -o new.yaml",

@@ -110,8 +110,9 @@ COMMAND = Command(
     run,
     flags=(Flag("client", "If true, shows client version only (no server required)."),),
     description=(
-        "The server is the control plane in the cluster of the kubeconfig: the Deployment of Crossply or\n"
-        "Crossplane, or the API server of crossply up. Where none answers the exit code is 1."
+        "The server is the control plane in the cluster of the kubeconfig: the Deployment of "
+        "Crossply or\n"
+        "Crossplane, or the API server of crossply up. The exit code is 1 if none responds."
     ),
     examples=("crossply version", "crossply version --client"),
 )

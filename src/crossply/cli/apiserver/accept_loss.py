@@ -26,7 +26,7 @@ def run(invocation: Invocation) -> int:
 
 COMMAND = Command(
     name="accept-loss",
-    summary="Accept that acknowledged writes are lost, and make the data usable again.",
+    summary="Accept the loss of acknowledged writes and make the data usable again.",
     description=(
         "For a server that does not start because acknowledged writes are missing (CP-621), when there is no "
         "backup that is newer than what is left. Copies the files first, then keeps the objects that can be "

@@ -20,7 +20,7 @@ def run(invocation: Invocation) -> int:
 
 COMMAND = Command(
     name="backup",
-    summary="Copy an API server's database while it runs.",
+    summary="Back up an API server's objects, also while it runs.",
     description=(
         "Writes all objects, as they are at one moment, into a new file. A server that runs is asked for it "
         "with the administrator's token in the data directory, and goes on serving; if none runs, the data "

@@ -55,7 +55,7 @@ ENCRYPTION_FLAGS = (
     ),
     Flag(
         _RESOURCES,
-        "What is encrypted, with a key of one of the other flags: resources such as secrets, "
+        "The resources to encrypt with a key of one of the other flags, such as secrets, "
         "widgets.example.org, *.example.org or *.*.",
         kind="strings",
         default=("secrets",),

@@ -137,54 +137,57 @@ COMMAND = Command(
     ),
     run=run,
     flags=(
-        data_flag("The directory for everything that is kept."),
+        data_flag("The data directory: objects, certificates and the kubeconfig."),
         Flag(
             "listen",
-            "The address to listen on; port 0 takes a free one.",
+            "The address to listen on, as HOST:PORT. Port 0 selects a free port.",
             kind="string",
             default=DEFAULT_LISTEN,
             placeholder=DEFAULT_LISTEN,
         ),
-        Flag("in-memory", "Keep objects in memory only; they are gone when the server stops."),
+        Flag("in-memory", "Store objects in memory only. They are lost when the server stops."),
         Flag("stop-with-parent", "Stop when standard input ends.", hidden=True),
         Flag(
             "no-garbage-collection",
-            "Keep objects whose owners are gone, as an API server without kube-controller-manager does.",
+            "Do not collect objects whose owners were deleted, as an API server without "
+            "kube-controller-manager.",
         ),
         Flag(
             "names",
-            "Further names and addresses for the server's certificate.",
+            "Additional names and addresses for the server's certificate. Repeatable.",
             kind="strings",
             placeholder="NAME,...",
         ),
         Flag(
             "token-file",
-            'A CSV file of further bearer tokens: token,user,uid,"group1,group2".',
+            'A CSV file of additional bearer tokens: token,user,uid,"group1,group2".',
             kind="existing-file",
             placeholder="PATH",
         ),
         Flag(
             "audit-log",
-            "Write an audit event for each request to this file, secrets left out; it is rotated by size.",
+            "Write an audit event for each request to this file, without the contents of "
+            "Secrets. It is rotated by size.",
             kind="path",
             placeholder="PATH",
         ),
         Flag(
             "audit-level",
-            "How much an audit event tells: metadata, request (with its body) or request-response.",
+            "The level of detail of audit events: metadata, request (with its body) or request-response.",
             kind="string",
             default="metadata",
             choices=tuple(_LEVELS),
         ),
         Flag(
             "max-requests-inflight",
-            "How many requests are answered at once; more are told to come back. Watches do not count.",
+            "The maximum number of requests in flight. Further requests get 429 Too Many "
+            "Requests. Watches do not count.",
             kind="int",
             default="600",
         ),
         Flag(
             "max-connections",
-            "How many connections are open at once; fewer where the system allows fewer files.",
+            "The maximum number of open connections. Fewer if the system's limit of open files is lower.",
             kind="int",
             default="10000",
         ),

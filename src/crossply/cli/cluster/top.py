@@ -175,7 +175,7 @@ def _mebibytes(amounts: Iterable[int]) -> str:
 
 COMMAND = Command(
     "top",
-    "Show what the pods of a control plane use of processors and memory.",
+    "Show CPU and memory usage of the control plane's pods.",
     run,
     flags=(
         Flag("summary", "Adds summary header for all Crossplane pods.", short="s"),
@@ -189,9 +189,10 @@ COMMAND = Command(
         *IMPERSONATION,
     ),
     description=(
-        "Shows the pods that belong to Crossplane or Crossply, to providers and to functions, by type and\n"
-        "name. As for kubectl top pods, metrics-server must run in the cluster, which is the one that\n"
-        "KUBECONFIG or ~/.kube/config names."
+        "Shows the pods of Crossplane or Crossply, of providers and of functions, by type and "
+        "name. As with\n"
+        "kubectl top pods, metrics-server must run in the cluster that KUBECONFIG or "
+        "~/.kube/config names."
     ),
     examples=(
         "crossply cluster top",

@@ -74,7 +74,7 @@ def run(invocation: Invocation) -> int:
 
 COMMAND = Command(
     "complete",
-    "Print what the last of the words may become.",
+    "Print the completions of a command line.",
     run,
     arguments=(Argument("words", "The words after the program's name.", optional=True, many=True),),
     examples=("crossply internal complete -- composition r",),

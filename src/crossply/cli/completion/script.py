@@ -65,7 +65,7 @@ def login_shell(path: str) -> str:
 
 COMMAND = Command(
     "completions",
-    "Print a script that completes commands in your shell.",
+    "Print a completion script for your shell.",
     run,
     arguments=(
         Argument(

@@ -61,11 +61,11 @@ COMMAND = Command(
     name="controller",
     summary="Run the controllers for a Kubernetes cluster.",
     description=(
-        "Installs the kinds that make a control plane, and makes composite resources real. Works for the "
-        "cluster of the kubeconfig, or for the one it runs in. Run as many of it for a cluster as you like: "
-        "they share the work by Leases, and when one is lost the others take over its part. "
-        "Ctrl-C finishes what is under way and leaves everything else as it is; the next start goes on from "
-        "there."
+        "Installs the CRDs of a control plane and reconciles composite resources, in the cluster "
+        "of the kubeconfig or in the one it runs in. Any number of replicas can run for a "
+        "cluster: they divide the work into shards by Leases, and the shards of a lost replica "
+        "are reassigned. Ctrl-C finishes reconciles in progress. The next start continues from "
+        "the state in the cluster."
     ),
     examples=(
         "crossply controller",
@@ -74,7 +74,7 @@ COMMAND = Command(
     ),
     run=run,
     flags=(
-        Flag("kubeconfig", "The kubeconfig file to use instead of the usual one.", kind="path"),
+        Flag("kubeconfig", "The kubeconfig file. Defaults to $KUBECONFIG, or ~/.kube/config.", kind="path"),
         Flag("context", "The context of the kubeconfig to use.", kind="string"),
         *REPLICA_FLAGS,
         *WORK_FLAGS,

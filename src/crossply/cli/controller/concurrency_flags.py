@@ -25,7 +25,7 @@ def _positive(text: str) -> float:
 
 FUNCTION_TIMEOUT = Flag(
     "function-timeout",
-    "How long a call of a function may take before the composite resource says that it failed.",
+    "The timeout of one function call. The composite resource then reports the failure.",
     kind="duration",
     default="2m",
     placeholder="2m",
@@ -33,22 +33,21 @@ FUNCTION_TIMEOUT = Flag(
 )
 CONTROLLED_ROLLOUT = Flag(
     "enable-controlled-rollout",
-    "Let several revisions of a Function be active at once, and steps choose among them; on unless it is set "
-    "to false.",
+    "Allow several active revisions of a Function, and let steps select one. Enabled by default.",
     default=True,
     env="ENABLE_CONTROLLED_ROLLOUT",
 )
 EXTRA_RESOURCES = Flag(
     "enable-composition-functions-extra-resources",
-    "Give functions the resources that they ask for; on unless it is set to false. Then a step whose "
-    "function asks for resources fails.",
+    "Give functions the resources that they require. Enabled by default. If disabled, a step "
+    "whose function requires resources fails.",
     default=True,
     env="ENABLE_COMPOSITION_FUNCTIONS_EXTRA_RESOURCES",
 )
 OPERATIONS = Flag(
     "enable-operations",
-    "Have Operations, CronOperations and WatchOperations: pipelines that run once, on a schedule, or "
-    "whenever something changes.",
+    "Run Operations, CronOperations and WatchOperations: pipelines that run once, on a schedule, "
+    "or when a resource changes.",
     env="ENABLE_OPERATIONS",
 )
 WORK_FLAGS = (
@@ -58,7 +57,7 @@ WORK_FLAGS = (
     OPERATIONS,
     Flag(
         "max-concurrent-reconciles",
-        "How many objects of a kind are reconciled at once.",
+        "The maximum number of concurrent reconciles of a kind.",
         kind="int",
         default=32,
         placeholder="32",
@@ -67,7 +66,7 @@ WORK_FLAGS = (
     ),
     Flag(
         "max-composed-resources",
-        "How many resources one composite resource may be made of.",
+        "The maximum number of composed resources of one composite resource.",
         kind="int",
         default=10000,
         placeholder="10000",
@@ -96,7 +95,7 @@ WORK_FLAGS = (
     ),
     Flag(
         "min-poll-interval",
-        "The shortest interval that such an annotation can ask for.",
+        "The minimum interval of the annotation crossplane.io/poll-interval.",
         kind="duration",
         default="1s",
         placeholder="1s",
@@ -104,7 +103,8 @@ WORK_FLAGS = (
     ),
     Flag(
         "circuit-breaker-burst",
-        "How often a composite resource may be composed at a stretch without having been edited.",
+        "The number of consecutive reconciles of a composite resource without an edit before its "
+        "circuit breaker opens.",
         kind="string",
         parse=_positive,
         default="100.0",
@@ -113,7 +113,7 @@ WORK_FLAGS = (
     ),
     Flag(
         "circuit-breaker-refill-rate",
-        "How often a second it may be in the long run.",
+        "The number of such reconciles per second that the circuit breaker allows in the long run.",
         kind="string",
         parse=_positive,
         default="1.0",
@@ -122,7 +122,7 @@ WORK_FLAGS = (
     ),
     Flag(
         "circuit-breaker-cooldown",
-        "How long one that exceeds this is slowed down; edits are never held up.",
+        "How long an open circuit breaker slows a composite resource down. Edits are never delayed.",
         kind="duration",
         default="5m",
         placeholder="5m",
@@ -130,8 +130,9 @@ WORK_FLAGS = (
     ),
     Flag(
         "keeper",
-        "The user to impersonate for what the control plane keeps: CRDs, roles, revisions and Leases. "
-        "Then who composes needs no right to write these. The roles that always exist are the installer's.",
+        "The user to impersonate for writing CRDs, roles, revisions and Leases. The controllers' "
+        "own user then needs no rights to write these. The installer creates the roles that "
+        "always exist.",
         kind="string",
         env="KEEPER",
     ),

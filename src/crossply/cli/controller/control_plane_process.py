@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
 HEALTH_PROBE_PORT = Flag(
     "health-probe-port",
-    "The port that serves /healthz and /readyz: in a cluster at every address, elsewhere at this machine's "
-    "own. 0 serves none.",
+    "The port of /healthz and /readyz: on all addresses in a cluster, elsewhere on loopback. 0 disables it.",
     kind="int",
     default=8081,
     placeholder="8081",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 CALL_FLAGS = (
     Flag(
         "max-concurrent-function-calls",
-        "How many calls one function gets at the same time; further ones wait.",
+        "The maximum number of concurrent calls of one function. Further calls wait.",
         kind="int",
         default=32,
         placeholder="32",
@@ -22,7 +22,7 @@ CALL_FLAGS = (
     ),
     Flag(
         "max-function-reply-size",
-        "The largest answer of a function, in MiB.",
+        "The maximum size of a function's response, in MiB.",
         kind="int",
         default=4,
         placeholder="4",
@@ -30,14 +30,14 @@ CALL_FLAGS = (
     ),
     Flag(
         "enable-function-response-cache",
-        "Keep the answers of functions on disk too, sealed, for as long as their ttl says: they survive a "
-        "restart.",
+        "Cache function responses on disk as well, encrypted, for as long as their ttl says. The "
+        "cache survives restarts.",
         default=False,
         env="ENABLE_FUNCTION_RESPONSE_CACHE",
     ),
     Flag(
         "xfn-cache-dir",
-        "The directory for such answers.",
+        "The directory of the function response cache.",
         kind="path",
         default="/cache/xfn",
         placeholder="DIR",
@@ -45,7 +45,7 @@ CALL_FLAGS = (
     ),
     Flag(
         "xfn-cache-max-ttl",
-        "How long such an answer is kept at most, whatever its ttl says; 0 for what it says.",
+        "The maximum time to cache a response, whatever its ttl says. 0 means no maximum.",
         kind="duration",
         default="24h",
         placeholder="24h",

@@ -14,7 +14,7 @@ HERE_ONLY = "at this machine's own address"
 
 LOG_FORMAT = Flag(
     "log-format",
-    "How lines of the log are written.",
+    "The format of log lines.",
     kind="string",
     default="logfmt",
     placeholder="logfmt",
@@ -24,7 +24,7 @@ LOG_FORMAT = Flag(
 
 def debug_flag(short: str = "") -> Flag:
     """The flag that makes the log tell more."""
-    return Flag("debug", "Log every reconcile, not only what goes wrong.", short=short)
+    return Flag("debug", "Log every reconcile, not only warnings and errors.", short=short)
 
 
 def metrics_port(default: int, setting: str) -> Flag:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 CACHE_DIR = Flag(
     "xpkg-cache-dir",
-    "The directory where packages that were fetched are kept.",
+    "The cache directory for fetched packages.",
     short="c",
     kind="path",
     default="/cache/xpkg",
@@ -23,23 +23,21 @@ CACHE_DIR = Flag(
 TRUST_FLAGS = (
     Flag(
         "ca-bundle-path",
-        "A file with certificate authorities to trust registries by, besides those of the system.",
+        "A PEM file of certificate authorities to trust for registries, in addition to the system's.",
         kind="path",
         placeholder="FILE",
         env="CA_BUNDLE_PATH",
     ),
     Flag(
         "plain-http-registry",
-        "A registry that is spoken to without TLS, as host:port; those on this machine are anyway. "
-        "Repeatable.",
+        "A registry to access over plain HTTP, as host:port. Loopback addresses always allow it. Repeatable.",
         kind="strings",
         placeholder="HOST",
         env="PLAIN_HTTP_REGISTRY",
     ),
     Flag(
         "image-pull-timeout",
-        "How long the image of a function may take to be pulled as a whole before that is given up and "
-        "tried again.",
+        "The timeout of pulling the image of a function. The pull is then retried.",
         kind="duration",
         default="1h",
         placeholder="1h",
@@ -51,7 +49,7 @@ PACKAGE_FLAGS = (
     *TRUST_FLAGS,
     Flag(
         "service-account",
-        "The service account of the control plane, whose pull secrets packages are fetched and run with.",
+        "The service account of the control plane. Its pull secrets are used to fetch and run packages.",
         kind="string",
         default="crossplane",
         placeholder="NAME",
@@ -110,8 +108,9 @@ def _read(path: str | None) -> bytes:
 RUNTIME_FLAGS = (
     Flag(
         "package-runtime",
-        "Where packages run: Deployment on this cluster, Container on this machine, External for somebody "
-        "else's care, or one for each kind of package: Provider=External;Function=Deployment.",
+        "Where packages run: as a Deployment on this cluster, as a Container on this machine, or "
+        "External (managed elsewhere). Or one for each kind of package: "
+        "Provider=External;Function=Deployment.",
         kind="string",
         default="Deployment",
         placeholder="RUNTIME",
@@ -119,8 +118,8 @@ RUNTIME_FLAGS = (
     ),
     Flag(
         "function-addresses",
-        "How the replicas of functions on this cluster are found: by DNS, or by EndpointSlices, which tell "
-        "of new ones at once and need no DNS.",
+        "How endpoints of functions on this cluster are discovered: DNS, or EndpointSlices, "
+        "which show new replicas at once and need no DNS.",
         kind="string",
         choices=("DNS", "EndpointSlices"),
         default="DNS",
@@ -128,7 +127,7 @@ RUNTIME_FLAGS = (
     ),
     Flag(
         "tls-client-secret-name",
-        "The Secret with the certificate that functions are called with; made where it is not there.",
+        "The Secret with the client certificate for calling functions. It is created if it does not exist.",
         kind="string",
         default="crossplane-tls-client",
         env="TLS_CLIENT_SECRET_NAME",

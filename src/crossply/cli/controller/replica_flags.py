@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 REPLICA_FLAGS = (
     Flag(
         "namespace",
-        "The namespace of the control plane: of the Leases that replicas share their work by, of what runs "
-        "packages, and of Secrets with certificates.",
+        "The namespace of the control plane: of its Leases, of the Deployments of packages, and "
+        "of Secrets with certificates.",
         short="n",
         kind="string",
         default="crossplane-system",
@@ -22,15 +22,15 @@ REPLICA_FLAGS = (
     ),
     Flag(
         "replica",
-        "What this replica is called in the Leases; the name of the machine if nothing else is said.",
+        "The identity of this replica in Leases. Defaults to the host name.",
         kind="string",
         env="POD_NAME",
     ),
     Flag(
         "shards",
-        "How many parts the work is divided into, each for one replica at a time. The first replica decides; "
-        "to change it, stop all and delete the Lease crossply-shards. 0 runs alone and without Leases: then "
-        "nothing keeps a second one from doing the same.",
+        "The number of shards that replicas divide the work into. The first replica sets it; to "
+        "change it, stop all replicas and delete the Lease crossply-shards. 0 runs without "
+        "Leases: make sure that only one replica runs.",
         kind="int",
         default=16,
         placeholder="16",
@@ -38,7 +38,7 @@ REPLICA_FLAGS = (
     ),
     Flag(
         "lease-duration",
-        "How long a replica that is not heard of keeps its part. A write may take a third of it.",
+        "How long until an unresponsive replica's shards are reassigned. A write may take a third of it.",
         kind="duration",
         default="12s",
         placeholder="12s",

@@ -13,8 +13,8 @@ _PORT_BEHIND_A_SERVICE = 9443
 WEBHOOK_FLAGS = (
     Flag(
         "enable-webhooks",
-        "Refuse to delete what a Usage protects; on unless it is set to false, which leaves Usages that only "
-        "say what is in use.",
+        "Refuse to delete resources that a Usage protects. Enabled by default. If disabled, "
+        "Usages only report what is in use.",
         default=True,
         env="ENABLE_WEBHOOKS",
         aliases=("webhook-enabled",),
@@ -26,18 +26,18 @@ WEBHOOK_FLAGS = (
     ),
     Flag(
         "webhook-host",
-        "The name or address that API servers reach this machine at, where there is no Service.",
+        "The host name or address at which API servers reach this machine, if there is no Service.",
         kind="string",
     ),
     Flag(
         "webhook-service-name",
-        "The Service in front of all replicas.",
+        "The Service of the webhook servers of all replicas.",
         kind="string",
         env="WEBHOOK_SERVICE_NAME",
     ),
     Flag(
         "webhook-service-namespace",
-        "The namespace of that Service, and of the Secret with the certificate.",
+        "The namespace of the webhook Service and of the Secret with its certificate.",
         kind="string",
         default="crossplane-system",
         env="WEBHOOK_SERVICE_NAMESPACE",

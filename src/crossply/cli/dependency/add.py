@@ -69,10 +69,13 @@ COMMAND = Command(
         Flag("git-path", "Path to CRDs in the git repository.", kind="string"),
     ),
     description=(
-        "Fetches a package with all that it depends on into the cache, notes it in the project file, and\n"
-        "generates models of the kinds it brings. After the colon is a tag or a constraint; nothing means\n"
-        "any version. Comments and order of the project file are kept; a dependency that is there already\n"
-        "gets the new version."
+        "Fetches a package and its dependencies into the cache, adds it to the project file, and "
+        "generates\n"
+        "models of its kinds. A tag or a version constraint follows the colon; without it any "
+        "version\n"
+        "matches. Comments and order of the project file are preserved. An existing dependency "
+        "gets the new\n"
+        "version."
     ),
     examples=(
         "crossply dependency add registry.example.org/team/provider-lamps:v1.2.0",

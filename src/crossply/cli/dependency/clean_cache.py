@@ -38,7 +38,7 @@ def _check(cache: str, folder: ProjectFolder) -> None:
 
 COMMAND = Command(
     "clean-cache",
-    "Remove the models of a project's dependencies, and cached packages.",
+    "Remove generated models and cached packages of a project.",
     run,
     flags=(
         PROJECT_FILE_FLAG,
@@ -46,8 +46,9 @@ COMMAND = Command(
         Flag("keep-packages", "Keep cached xpkg package contents; remove only generated schemas."),
     ),
     description=(
-        "Removes the project's schemas folder, and the whole directory that packages are kept in, also\n"
-        "those of other projects. `crossply dependency update-cache` brings back what this project needs."
+        "Removes the project's schemas folder and the whole package cache, including the "
+        "packages of other\n"
+        "projects. `crossply dependency update-cache` fetches what this project needs again."
     ),
     examples=("crossply dependency clean-cache", "crossply dependency clean-cache --keep-packages"),
 )

@@ -34,7 +34,7 @@ def run(invocation: Invocation) -> int:
 
 COMMAND = Command(
     "update-cache",
-    "Fetch the dependencies of a project anew.",
+    "Fetch the dependencies of a project again.",
     run,
     flags=(
         PROJECT_FILE_FLAG,
@@ -49,16 +49,18 @@ COMMAND = Command(
         ),
         Flag(
             "git-host",
-            "Host, with its port if it has one, that the git token is shown to over HTTPS; no other gets it.",
+            "The host (with its port, if any) that gets the git token over HTTPS. No other host gets it.",
             kind="string",
             default="github.com",
             env="CROSSPLANE_GIT_HOST",
         ),
     ),
     description=(
-        "Looks up what each constraint stands for now, fetches the packages with all that they depend on,\n"
-        "and generates models of their kinds below the project's schemas folder: dataclasses for Python,\n"
-        "JSON Schemas for editors."
+        "Resolves each version constraint again, fetches the packages and their dependencies, "
+        "and generates\n"
+        "models of their kinds in the project's schemas folder: dataclasses for Python, JSON "
+        "Schemas for\n"
+        "editors."
     ),
     examples=("crossply dependency update-cache",),
 )

@@ -75,7 +75,7 @@ COMMAND = Command(
     flags=(
         Flag(
             "target",
-            "Where the function is served: host:port, or unix:PATH. The default is localhost:9443.",
+            "The address of the function: host:port, or unix:PATH. Defaults to localhost:9443.",
             short="t",
             kind="string",
             placeholder="ADDRESS",
@@ -85,11 +85,12 @@ COMMAND = Command(
         SDK,
         Flag(
             "tls-certs-dir",
-            "Directory with the client's ca.crt, tls.crt and tls.key; without one the call is not encrypted.",
+            "The directory with the client's ca.crt, tls.crt and tls.key. Without it the call is "
+            "not encrypted.",
             kind="path",
             env="TLS_CLIENT_CERTS_DIR",
         ),
-        Flag("timeout", "How long to wait for the answer.", kind="duration", default="1m"),
+        Flag("timeout", "How long to wait for the response.", kind="duration", default="1m"),
     ),
     description=(
         "The response is printed as YAML, in the names of the protocol's JSON. The exit code is 1 where it\n"

@@ -92,24 +92,34 @@ def _positive(invocation: Invocation, flag: str) -> int:
 
 COMMAND = Command(
     "runner",
-    "Run the images of container functions for others.",
+    "Serve container functions: run their images on request.",
     run,
     flags=(
         Flag(
             "address",
-            "Address to listen at: the path of a socket, @NAME for one that is no file, either also behind "
-            "unix:, or HOST:PORT.",
+            "The address to listen on: the path of a Unix socket, @NAME for an abstract socket "
+            "(both with or without unix:), or HOST:PORT.",
             kind="string",
             default=_DEFAULT_ADDRESS,
         ),
         Flag("network", "Network to listen on.", kind="string", default=UNIX, choices=(UNIX, TCP)),
-        Flag("isolated-only", "Refuse images that want the network of the runner."),
-        Flag("max-recv-message-size", "Largest request and largest output in MiB.", kind="int", default=16),
-        Flag("max-running", "How many containers run at the same time.", kind="int", default=8),
-        Flag("max-timeout", "How long any container may run.", kind="duration", default="2m"),
+        Flag("isolated-only", "Refuse functions that request the network of the runner."),
+        Flag(
+            "max-recv-message-size",
+            "The maximum size of a request and of an output, in MiB.",
+            kind="int",
+            default=16,
+        ),
+        Flag(
+            "max-running",
+            "The maximum number of containers that run at the same time.",
+            kind="int",
+            default=8,
+        ),
+        Flag("max-timeout", "The maximum run time of a container.", kind="duration", default="2m"),
         Flag(
             "store",
-            "The directory that images are kept in.",
+            "The directory for unpacked images.",
             kind="path",
             placeholder="DIR",
             env="CROSSPLY_CONTAINER_STORE",

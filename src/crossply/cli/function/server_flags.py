@@ -39,8 +39,8 @@ SERVING = (
 
 SDK = Flag(
     "sdk",
-    "Which SDK a file that imports crossplane.function gets: the published one, Crossply's, or the published "
-    "one if it is installed.",
+    "Which SDK a file that imports crossplane.function gets: published, crossply, or auto for "
+    "the published one if it is installed.",
     kind="string",
     default="auto",
     choices=("auto", "crossply", "published"),

@@ -38,7 +38,7 @@ COMMAND = Command(
             kind="string",
             choices=CHOICES,
         ),
-        Flag("timeout", "How long to wait for the answer.", kind="duration", default="1m"),
+        Flag("timeout", "How long to wait for the response.", kind="duration", default="1m"),
     ),
     description=(
         "The response is printed as YAML, in the names of the protocol's JSON. The exit code is 1 where it\n"

@@ -100,7 +100,7 @@ class Addresses:
 
 COMMAND = Command(
     name="internal render",
-    summary="Speak the render engine's wire format.",
+    summary="Render a protobuf RenderRequest from standard input.",
     description="Reads a protobuf RenderRequest from stdin and writes a RenderResponse to stdout, so that "
     "the Crossplane CLI can use Crossply as its engine: crossplane render … --crossplane-binary crossply",
     examples=("crossply internal render < request.pb > response.pb",),

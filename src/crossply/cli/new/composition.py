@@ -46,13 +46,13 @@ def run(invocation: Invocation) -> int:
 
 COMMAND = Command(
     "composition",
-    "Write a first Composition for a definition (XRD), with a test.",
+    "Create a first Composition for an XRD, with a test.",
     run,
-    arguments=(Argument("definition", "A YAML file with the definition.", "existing-file"),),
+    arguments=(Argument("definition", "A YAML file with the XRD.", "existing-file"),),
     flags=(
         Flag(
             "directory",
-            "The directory to write to. That of the definition by default.",
+            "The directory to write to. Defaults to the directory of the XRD.",
             short="d",
             kind="path",
             placeholder="DIR",
@@ -60,8 +60,9 @@ COMMAND = Command(
         FORCE,
     ),
     description=(
-        "The Composition makes a ConfigMap of what the composite resource says. It is a beginning that\n"
-        "works: its test passes. Replace the ConfigMap by what you want to compose."
+        "The Composition composes a ConfigMap from the values of the composite resource, and its "
+        "test passes.\n"
+        "Replace the ConfigMap with the resources that you want to compose."
     ),
     examples=("crossply new composition apis/apps/definition.yaml",),
 )

@@ -22,13 +22,14 @@ def run(invocation: Invocation) -> int:
 
 COMMAND = Command(
     "function",
-    "Begin a composition function in Python.",
+    "Create a composition function in Python.",
     run,
     arguments=(Argument("name", "The name of the function, and of its directory."),),
     flags=(DIRECTORY, FORCE),
     description=(
-        "Makes a Python project with a function on Crossply's SDK: tests of the function alone and in a\n"
-        "pipeline, an example of its use, and all that `crossply xpkg build` needs."
+        "Creates a Python project with a function on Crossply's SDK: tests of the function alone "
+        "and in a\n"
+        "pipeline, an example of its use, and the files that `crossply xpkg build` needs."
     ),
     examples=("crossply new function function-hello",),
 )

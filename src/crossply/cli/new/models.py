@@ -53,7 +53,7 @@ def _kinds(paths: Iterable[str]) -> Iterable[KindModel]:
 
 COMMAND = Command(
     "models",
-    "Write Python dataclasses of the kinds that XRDs and CRDs define.",
+    "Generate Python dataclasses for the kinds of XRDs and CRDs.",
     run,
     arguments=(Argument("file", "Files or directories with XRDs and CRDs.", kind="path", many=True),),
     flags=(
@@ -68,9 +68,11 @@ COMMAND = Command(
         FORCE,
     ),
     description=(
-        "Makes a module for each group and version, with a dataclass for every object of the schema:\n"
-        "descriptions become docstrings, enums Literals, defaults defaults. from_dict and to_dict lead from\n"
-        "and to the dicts that functions see. The modules need nothing but Python."
+        "Writes a module for each group and version, with a dataclass for every object of the "
+        "schema:\n"
+        "descriptions become docstrings, enums Literals, and defaults default values. from_dict "
+        "and to_dict\n"
+        "convert from and to the dicts that functions see. The modules depend only on Python."
     ),
     examples=(
         "crossply new models apis/apps/definition.yaml",

@@ -10,7 +10,7 @@ from crossply.cli.framework.command import Flag, Invocation, UsageError
 from crossply.errors import CrossplyError
 from crossply.manifests.output_files import make_directory, write_file
 
-FORCE = Flag("force", "Write over files that are there.")
+FORCE = Flag("force", "Overwrite existing files.")
 
 
 class AlreadyThere(CrossplyError):
@@ -50,7 +50,7 @@ def into(folder: str) -> list[str]:
 
 DIRECTORY = Flag(
     "directory",
-    "The directory to write to. Called like what is made by default.",
+    "The directory to write to. Defaults to the name.",
     short="d",
     kind="path",
     placeholder="DIR",

@@ -20,7 +20,7 @@ def run(invocation: Invocation) -> int:
 
 COMMAND = Command(
     "project",
-    "Begin a project: an API, a Composition, an example and a test.",
+    "Create a project with an API, a Composition, an example and a test.",
     run,
     arguments=(Argument("name", "The name of the project, and of its directory."),),
     flags=(
@@ -28,12 +28,13 @@ COMMAND = Command(
         Flag(
             "group", "The group of the API.", kind="string", default="example.org", placeholder="example.org"
         ),
-        Flag("kind", "The kind that the API is about.", kind="string", default="App", placeholder="App"),
+        Flag("kind", "The kind of the API.", kind="string", default="App", placeholder="App"),
         FORCE,
     ),
     description=(
-        "Makes a project that works: its test passes, its example is valid, and a package can be built of\n"
-        "it. Change it from there."
+        "Creates a working project: its test passes, its example is valid, and it can be built "
+        "into a\n"
+        "package."
     ),
     examples=("crossply new project platform", "crossply new project platform --group=acme.io --kind=Shop"),
 )

@@ -39,7 +39,7 @@ def run(invocation: Invocation) -> int:
 
 COMMAND = Command(
     "test",
-    "Write a test for a Composition, of what it makes today.",
+    "Create a test that expects what a Composition renders now.",
     run,
     arguments=(
         Argument("composition", "A YAML file with the Composition.", "existing-file"),
@@ -48,15 +48,15 @@ COMMAND = Command(
     flags=(
         Flag(
             "functions",
-            "A YAML file with the functions. By default functions.yaml beside the test. Functions of the "
-            "project and built-in functions need not be listed.",
+            "A YAML file with the functions. Defaults to functions.yaml beside the test. "
+            "Functions of the project and built-in functions need not be listed.",
             kind="existing-file",
             placeholder="FILE",
         ),
-        Flag("xrd", "A YAML file with the definition.", kind="existing-file", placeholder="FILE"),
+        Flag("xrd", "A YAML file with the XRD.", kind="existing-file", placeholder="FILE"),
         Flag(
             "output",
-            "The file to write. By default called like the Composition's, with _test.",
+            "The file to write. Defaults to the name of the Composition's file with _test.",
             short="o",
             kind="path",
             placeholder="FILE",
@@ -64,8 +64,9 @@ COMMAND = Command(
         FORCE,
     ),
     description=(
-        "Renders the composite resource, and writes what came as what is expected. The test passes, until\n"
-        "something changes. Delete what does not matter, and add what should."
+        "Renders the composite resource and writes the result as the expectation. The test "
+        "passes until\n"
+        "something changes. Delete expectations that do not matter, and add missing ones."
     ),
     examples=("crossply new test composition.yaml xr.yaml --xrd definition.yaml",),
 )

@@ -23,7 +23,7 @@ def run(invocation: Invocation) -> int:
 
 COMMAND = Command(
     "xrd",
-    "Write a definition (XRD) for an example of a composite resource.",
+    "Create an XRD from an example of a composite resource.",
     run,
     arguments=(
         Argument("example", "A YAML file with an example of the composite resource.", "existing-file"),
@@ -37,12 +37,13 @@ COMMAND = Command(
             default="definition.yaml",
             placeholder="FILE",
         ),
-        Flag("plural", "The plural of the kind, where the guess is wrong.", kind="string"),
+        Flag("plural", "The plural of the kind. By default it is inferred.", kind="string"),
         FORCE,
     ),
     description=(
-        "The schema is guessed from the values of the example. Look it through: say which fields are\n"
-        "required, give defaults and descriptions. In a project, `xrd generate` writes among its APIs."
+        "The schema is inferred from the values of the example. Review it: mark required fields, "
+        "add defaults\n"
+        "and descriptions. In a project, `xrd generate` writes it into the APIs directory."
     ),
     examples=("crossply new xrd app.yaml", "crossply new xrd app.yaml -o apis/apps/definition.yaml"),
 )

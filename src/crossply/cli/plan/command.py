@@ -93,14 +93,17 @@ COMMAND = Command(
     name="plan",
     summary="Show what applying files would change in the control plane.",
     description=(
-        "Tells for every composite resource (XR) that is concerned what would be created, changed and "
-        "deleted, field by field. Nothing is written: the controllers' own code works on a copy of the "
-        "cluster's state, and every write is tried as a dry run.\n\n"
-        "For a Composition these are all XRs that use it, for a definition (XRD) all XRs of its kind. XRs "
-        "that compose other XRs are followed. Functions are called, as the control plane would call them; "
-        "those that are not built in must be reachable from here. Functions that are files or commands of "
-        "this machine run only where the planned files name them, or where a flag allows it.\n\n"
-        "Exit codes: 0 nothing would change, 3 something would, 1 something would fail."
+        "Shows for every affected composite resource (XR) what would be created, changed and "
+        "deleted, field by field. Nothing is written: the controllers' own code runs on a copy "
+        "of the cluster's state, and every write is a dry run.\n"
+        "\n"
+        "A Composition affects all XRs that use it, an XRD all XRs of its kind. XRs that compose "
+        "other XRs are followed. Functions are called as the control plane would call them. "
+        "Those that are not built in must be reachable from this machine. Functions that are "
+        "files or commands of this machine run only if the planned files name them or a flag "
+        "allows it.\n"
+        "\n"
+        "Exit codes: 0 nothing would change, 3 something would change, 1 something would fail."
     ),
     examples=(
         "crossply plan -f xr.yaml",
@@ -113,7 +116,7 @@ COMMAND = Command(
     flags=(
         Flag(
             "filename",
-            "A file, a directory of YAML files, or - for standard input. Repeat it for several.",
+            "A file, a directory of YAML files, or - for standard input. Repeatable.",
             short="f",
             kind="strings",
             placeholder="FILE",
@@ -128,9 +131,14 @@ COMMAND = Command(
             default="text",
             choices=("text", "json"),
         ),
-        Flag("delete", "Show what deleting the objects of the files would take away."),
-        Flag("namespace", "The namespace of objects that name none.", short="n", kind="string"),
-        Flag("kubeconfig", "The kubeconfig file to use instead of the usual one.", kind="path"),
+        Flag("delete", "Show what deleting the objects of the files would delete."),
+        Flag(
+            "namespace",
+            "The namespace of objects without one. Defaults to that of the kubeconfig's context.",
+            short="n",
+            kind="string",
+        ),
+        Flag("kubeconfig", "The kubeconfig file. Defaults to $KUBECONFIG, or ~/.kube/config.", kind="path"),
         Flag("context", "The context of the kubeconfig to use.", short="c", kind="string"),
         Flag(
             "field-manager",

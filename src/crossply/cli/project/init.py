@@ -94,7 +94,7 @@ spec:
 
 COMMAND = Command(
     "init",
-    "Begin a project of packages that are developed together.",
+    "Create a project of packages that are developed together.",
     run,
     arguments=(Argument("name", "The name of the new project."),),
     flags=(
@@ -113,8 +113,9 @@ COMMAND = Command(
         ),
     ),
     description=(
-        "Makes crossplane-project.yaml and empty folders for what belongs to a project: apis, functions,\n"
-        "examples, tests and operations. `crossply new project` makes one with something in it."
+        "Creates crossplane-project.yaml and the empty folders of a project: apis, functions, "
+        "examples, tests\n"
+        "and operations. `crossply new project` creates a project with content."
     ),
     examples=(
         "crossply project init platform --registry=registry.example.org/team",

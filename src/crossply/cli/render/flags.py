@@ -77,7 +77,7 @@ RUNTIME = Flag(
 )
 OUTPUT = Flag(
     "output",
-    "The form of the output: yaml, or json for one List.",
+    "The output format: yaml, or json for one List.",
     kind="string",
     default="yaml",
     choices=("yaml", "json"),

@@ -103,10 +103,10 @@ COMMAND = Command(
     name="test",
     summary="Run tests of Compositions.",
     description=(
-        "Runs suites of kind CompositionTest: each case renders a composite resource, once or several times "
-        "in a row, and compares what comes of it with what is expected. Nothing is needed but the functions, "
-        "of which many are built in. The exit code is 0 when all is as expected, 1 when something is not, "
-        "and 2 when something could not be run."
+        "Runs suites of kind CompositionTest. Each case renders a composite resource, once or "
+        "several times in a row, and compares the result with its expectations. Only the "
+        "functions are needed, and many of them are built in. Exit codes: 0 all cases passed, 1 "
+        "a case failed, 2 a case could not be run."
     ),
     examples=(
         "crossply test",
@@ -118,7 +118,7 @@ COMMAND = Command(
     arguments=(
         Argument(
             "path",
-            "Files with suites, or directories in which they are looked for. The current one by default.",
+            "Files with suites, or directories to search. Defaults to the current directory.",
             kind="path",
             optional=True,
             many=True,
@@ -127,26 +127,26 @@ COMMAND = Command(
     flags=(
         Flag(
             "filter",
-            "Run only cases with this text in the name of the file, the suite or the case. May be repeated.",
+            "Run only cases with this text in the name of the file, the suite or the case. Repeatable.",
             short="k",
             kind="strings",
             separator="",
             placeholder="TEXT",
         ),
         Flag("list", "Print the cases instead of running them."),
-        Flag("update", "Write what came into the snapshots, instead of comparing it.", short="u"),
-        Flag("fail-fast", "Stop at the first case that is not as expected.", short="x"),
+        Flag("update", "Update the snapshots instead of comparing them.", short="u"),
+        Flag("fail-fast", "Stop at the first case that fails.", short="x"),
         Flag(
             "jobs",
-            "How many suites run at the same time. As many as there are processors by default.",
+            "The number of suites to run in parallel. Defaults to the number of processors.",
             short="j",
             kind="int",
             placeholder="N",
         ),
-        Flag("junit", "Write a JUnit file, too.", kind="path", placeholder="FILE"),
+        Flag("junit", "Also write a JUnit report to this file.", kind="path", placeholder="FILE"),
         Flag(
             "coverage",
-            "Fail unless this percentage of the steps and resources of each Composition were reached.",
+            "Fail if less than this percentage of the steps and resources of each Composition was reached.",
             kind="int",
             placeholder="PERCENT",
         ),

@@ -65,7 +65,7 @@ async def _trace(invocation: Invocation, config: ClusterConfig, target: Target) 
 
 COMMAND = Command(
     "trace",
-    "Show a resource, what is below it, and why it is not ready.",
+    "Show a resource, its descendants, and why it is not ready.",
     run,
     arguments=(
         Argument(

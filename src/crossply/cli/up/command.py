@@ -132,10 +132,11 @@ COMMAND = Command(
     name="up",
     summary="Run a control plane on this machine.",
     description=(
-        "Starts the embedded Kubernetes API server and the controllers that make composite resources real. "
-        "Everything is kept in the data directory, with a kubeconfig for kubectl. Ctrl-C stops both.\n\n"
-        "A data directory that is not named must have been made by you on this machine. The API server is "
-        "started again if it ends, and ends with this command."
+        "Starts the embedded Kubernetes API server and the controllers. The data directory holds "
+        "all data and a kubeconfig for kubectl. Ctrl-C stops both.\n"
+        "\n"
+        "The default data directory must have been created by you on this machine. The API "
+        "server is restarted if it ends, and stops with this command."
     ),
     examples=(
         "crossply up",
@@ -145,13 +146,13 @@ COMMAND = Command(
     ),
     run=run,
     flags=(
-        data_flag("The directory for everything that is kept."),
-        Flag("detach", "Run in the background; stop it with crossply down.", short="d"),
-        Flag("in-memory", "Keep objects in memory only."),
+        data_flag("The data directory: objects, certificates and the kubeconfig."),
+        Flag("detach", "Run in the background. Stop it with crossply down.", short="d"),
+        Flag("in-memory", "Store objects in memory only. They are lost when the control plane stops."),
         Flag(
             "listen",
-            "The address of the API server; port 0 takes a free one. By default it is the port of the first "
-            "start, or the last one that was chosen, if it is free.",
+            "The address of the API server, as HOST:PORT. Port 0 selects a free port. By default "
+            "the port of the last start is used again if it is free.",
             kind="string",
             default="127.0.0.1:0",
             placeholder="127.0.0.1:0",

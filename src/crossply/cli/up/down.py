@@ -72,8 +72,8 @@ COMMAND = Command(
     name="down",
     summary="Stop the control plane on this machine.",
     description=(
-        "Stops what `crossply up` started on the same data directory, and waits until it and its API server "
-        "have ended; nothing that is kept is lost."
+        "Stops what `crossply up` started on the same data directory, and waits until it and its "
+        "API server have ended. The data directory is kept."
     ),
     examples=("crossply down", "crossply down --data ./state"),
     run=run,

@@ -148,8 +148,8 @@ COMMAND = Command(
         ),
         Flag(
             "python-project",
-            "The directory of a Python project to run in the embedded runtime image, which then only has to "
-            "bring Python.",
+            "The directory of a Python project to run in the embedded runtime image. The image "
+            "then only needs Python.",
             kind="existing-dir",
             placeholder="DIR",
         ),

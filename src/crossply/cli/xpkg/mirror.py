@@ -62,18 +62,22 @@ def _sink(registries: Registries, target: str) -> Sink:
 
 COMMAND = Command(
     "mirror",
-    "Copy a package and all that it depends on to another registry, or to a directory.",
+    "Copy a package and its dependencies to another registry, or to a directory.",
     run,
     arguments=(
         Argument("package", "The package image: registry, repository, and tag or digest."),
-        Argument("target", "A registry with or without the beginning of a repository, or oci:DIRECTORY."),
+        Argument("target", "A registry with an optional repository prefix, or oci:DIRECTORY."),
     ),
-    flags=(Flag("skip-dependencies", "Copy this package only."),),
+    flags=(Flag("skip-dependencies", "Copy only this package."),),
     description=(
-        "Copies byte for byte, for all platforms, together with signatures: digests stay the same. Of each\n"
-        "dependency the highest version that its constraint accepts is taken. An ImageConfig with\n"
-        "rewriteImage has a control plane use the copies.\n\n"
-        "Prints a line for each copied package: its name, its digest, and who wants it."
+        "Copies packages unchanged, for all platforms and with signatures: digests stay the "
+        "same. For each\n"
+        "dependency the highest version that satisfies its constraint is copied. An ImageConfig "
+        "with\n"
+        "rewriteImage makes a control plane use the copies.\n"
+        "\n"
+        "Prints a line for each copied package: its name, its digest, and which package depends "
+        "on it."
     ),
     examples=(
         "crossply xpkg mirror registry.example.org/team/platform:v1.0.0 registry.internal/mirror",

@@ -62,22 +62,25 @@ async def _tags(invocation: Invocation, source: str) -> list[str]:
 
 COMMAND = Command(
     "why",
-    "Show who depends on a package, and in which versions.",
+    "Show which packages depend on a package, and on which versions.",
     run,
     arguments=(
         Argument("package", "The package: its source without a tag, the end of it, or its name in the Lock."),
     ),
     flags=(
-        Flag("offline", "Do not ask the registry which versions there are."),
+        Flag("offline", "Do not query the registry for available versions."),
         Flag("context", "The context of the kubeconfig to use.", short="c", kind="string"),
         Flag("as", "Username to impersonate for the operation.", kind="string", hidden=True),
         Flag("as-group", "Group to impersonate for the operation.", kind="strings", hidden=True),
         Flag("as-uid", "UID to impersonate for the operation.", kind="string", hidden=True),
     ),
     description=(
-        "Reads the Lock of the control plane and shows the packages that depend on one, with the versions\n"
-        "that each accepts, up to those that were installed by hand. What the installed version is not is\n"
-        "marked; the last line says which version all would accept."
+        "Reads the Lock of the control plane and shows the packages that depend on a package, "
+        "with the\n"
+        "versions that each accepts, up to those that were installed directly. Constraints that "
+        "the installed\n"
+        "version does not satisfy are marked. The last line shows a version that satisfies all "
+        "constraints."
     ),
     examples=(
         "crossply xpkg why function-x",

@@ -67,8 +67,9 @@ COMMAND = Command(
         Flag("gen-uid", "Set a fresh random metadata.uid on the generated XR."),
     ),
     description=(
-        "Makes the composite resource that the control plane would make for a claim: of the kind X…, with\n"
-        "a reference to the claim and its labels. With --direct it stands on its own instead."
+        "Writes the composite resource that the control plane would create for a claim: of the "
+        "kind X…, with\n"
+        "a reference to the claim and its labels. With --direct it does not refer to the claim."
     ),
     examples=(
         "crossply xr generate claim.yaml -o xr.yaml",

@@ -33,7 +33,7 @@ def run(invocation: Invocation) -> int:
 
 COMMAND = Command(
     "patch",
-    "Fill in what a composite resource's (XR's) definition gives by default.",
+    "Apply the defaults of an XRD to a composite resource (XR).",
     run,
     arguments=(input_file("XR YAML file to patch"),),
     flags=(

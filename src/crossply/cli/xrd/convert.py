@@ -131,7 +131,7 @@ def _write_directory(directory: str, outputs: list[Output]) -> None:
 
 COMMAND = Command(
     "convert",
-    "Convert an XRD to the CRDs it stands for.",
+    "Convert an XRD to its CRDs.",
     run,
     arguments=(
         Argument(
@@ -168,9 +168,11 @@ COMMAND = Command(
         ),
     ),
     description=(
-        "Shows the CustomResourceDefinitions that a definition stands for: one for the composite resource,\n"
-        "and one for its claim where claims are offered. The kinds of the first design are converted too;\n"
-        "a file that also publishes an InfrastructureDefinition gets the CRD of the requirement."
+        "Shows the CustomResourceDefinitions of an XRD: one for the composite resource, and one "
+        "for its claim\n"
+        "if claims are offered. The kinds of the first design are converted too; a file that "
+        "also publishes\n"
+        "an InfrastructureDefinition gets the CRD of the requirement."
     ),
     examples=(
         "crossply xrd convert xrd.yaml",

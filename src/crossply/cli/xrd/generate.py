@@ -64,9 +64,11 @@ COMMAND = Command(
         PROJECT_FILE_FLAG,
     ),
     description=(
-        "Writes a definition among the APIs of a project. Its schema is guessed from the values of an\n"
-        "example, or written by you in short: a SimpleSchema has types in the place of values, with\n"
-        "markers, as in `size: integer | default=3 minimum=1`. Look it through before you use it."
+        "Writes an XRD into the APIs directory of a project. Its schema is inferred from the "
+        "values of an\n"
+        "example, or from a SimpleSchema, which has types instead of values, with markers, as in "
+        "`size:\n"
+        "integer | default=3 minimum=1`. Review it before you use it."
     ),
     examples=(
         "crossply xrd generate examples/cache.yaml",
