@@ -1,4 +1,4 @@
-"""The contract between an InfrastructureDefinition and its Compositions: who provides which detail.
+"""The contract between an InfrastructureDefinition and its Compositions about connection details.
 
 A definition names the details of its kind's secret. A Composition that serves it must provide each of them
 from exactly one of its resources; which one is then never a matter of chance.

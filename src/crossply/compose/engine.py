@@ -64,7 +64,7 @@ class Outcome(NamedTuple):
 
 
 def compose(job: Job, report: PipelineReport) -> Effects[Outcome]:
-    """Run the pipeline and decide. `told` keeps what functions said, also when the run fails."""
+    """Run the pipeline and decide. `report` keeps what functions reported, also when the run fails."""
     xr = job.composite.object
     owner = owner_from(xr)
     state = as_state(job.composite, job.connection_details, job.observed)

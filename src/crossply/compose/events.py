@@ -35,7 +35,7 @@ class Event(NamedTuple):
     reason: str
     message: str
     claim_message: str | None = None
-    """What the claim's event says; None when the claim is not told."""
+    """The message of the claim's event; None when the claim gets none."""
 
 
 class StatusCondition(NamedTuple):

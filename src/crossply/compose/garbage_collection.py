@@ -1,6 +1,6 @@
 """Which composed resources are to go.
 
-Only after a whole pipeline run, only what the composite resource controls, and never what somebody else
+Only after a whole pipeline run, only what the composite resource controls, and never what another object
 controls.
 """
 

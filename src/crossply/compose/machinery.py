@@ -17,7 +17,7 @@ class Machinery(NamedTuple):
 
     path: tuple[str, ...]
     publishes: bool
-    """Whether connection details go into a secret, and a claim may be told of it."""
+    """Whether connection details are published to a Secret, and a claim may copy them."""
     references: str = "resourceRefs"
     """The field that lists what was composed."""
 

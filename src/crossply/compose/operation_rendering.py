@@ -32,7 +32,7 @@ from crossply.values import Object
 
 
 class RenderedOperation(NamedTuple):
-    """What a run would have written and told."""
+    """What a run would have written and recorded."""
 
     operation: Object | None
     """Nothing where nothing would have been written: it is deleted, or complete."""
@@ -44,7 +44,7 @@ class RenderedOperation(NamedTuple):
 
 
 class OperationRendering:
-    """One run under way. What was told and asked for stays readable when it fails."""
+    """One run. What was reported and required stays readable when it fails."""
 
     __slots__ = ("_operation", "_reads", "report")
 

@@ -58,7 +58,7 @@ def operate(
     report: PipelineReport,
     capabilities: tuple[int, ...] = CAPABILITIES,
 ) -> Effects[Operated]:
-    """Run the pipeline. `told` keeps what functions said, also when the run fails."""
+    """Run the pipeline. `report` keeps what functions reported, also when the run fails."""
     steps = prepare_steps(operation.steps)
     finished = yield from run_pipeline(steps, NO_STATE, context, report, _STYLE, capabilities)
     desired = finished.desired.resources
@@ -69,7 +69,7 @@ def operate(
 
 
 def _event(result: Result, step: str) -> Event:
-    """Operations tell all results alike: reasons and targets are for composite resources."""
+    """The event of a result. Its reason and target count for composite resources only."""
     if result.severity == SEVERITY_UNSPECIFIED:
         prefix = f'Pipeline step "{step}" returned a result of unknown severity (assuming warning): '
         return Event(WARNING, RUN_STEP, prefix + result.message)
@@ -92,7 +92,7 @@ def _check(resource: OperationResource) -> None:
 
 
 def reason_of(problem: ComposeError) -> str:
-    """The reason of the event that tells of a failure."""
+    """The reason of the event about a failure."""
     if isinstance(problem, BootstrapMissing):
         return BOOTSTRAP_REQUIREMENTS
     return INVALID_RESOURCE if isinstance(problem, OperationResourceError) else FUNCTION_INVOCATION

@@ -2,7 +2,7 @@
 
 Each step gets the same observed state, the desired state and the context of the step before it, and its own
 input and credentials. Its desired state replaces what was there: a function that drops a resource deletes it.
-A fatal result, or a function that cannot be called, ends the run; what was told until then is kept.
+A fatal result, or a function that cannot be called, ends the run; what was reported until then is kept.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from crossply.values.protobuf_struct import to_wire
 
 
 class MessageStyle(NamedTuple):
-    """How whoever runs a pipeline speaks of it."""
+    """The wording of messages about the steps of a pipeline."""
 
     failed: str
     """Begins the sentence about a step that cannot be run; `{}` is its name."""
@@ -69,7 +69,7 @@ class PipelineReport:
         self.events: list[Event] = []
         self.conditions: list[StatusCondition] = []
         self.outputs: dict[str, Object] = {}
-        """What steps put out for whoever reads the status of an Operation."""
+        """The outputs of steps, for the status of an Operation."""
         self.ttl = 0
         """The shortest time to live in nanoseconds; 0 when no function has an opinion."""
 
@@ -123,7 +123,7 @@ def _call(step: Step, request: Request, style: MessageStyle) -> Effects[Response
 
 
 def _collect_report(step: Step, response: Response, report: PipelineReport, style: MessageStyle) -> None:
-    """Take down what the function told, and stop at the first fatal result."""
+    """Add what the function reported; raises at the first fatal result."""
     if response.requirements is not None:
         report.requirements = {**report.requirements, step.name: response.requirements}
     if response.ttl is not None and response.ttl > 0 and (report.ttl == 0 or response.ttl < report.ttl):

@@ -132,7 +132,7 @@ def _secret_reference(xr: Object, machinery: Machinery, namespace: str | None) -
     if namespace:
         return {"name": uid_of(xr), "namespace": namespace}
     if machinery == INFRASTRUCTURE and machinery.read(xr, "requirementRef"):
-        # It was made for a requirement: nobody else will say where its secret goes. Its UID is what designs
+        # It was made for a requirement: nothing else says where its Secret goes. Its UID is what designs
         # call the secrets of composed resources by.
         return {"name": name_of(xr), "namespace": _HOME}
     return None

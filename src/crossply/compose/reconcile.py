@@ -141,7 +141,7 @@ class _Reconciliation:
         """The reason of the event about a failure."""
         self._composition = ""
         self._composed: list[Object] = []
-        """What is to be composed, and references to what was: who composes may need rights for it."""
+        """What is to be composed, and references to what was: composing may need rights for it."""
 
     def pause(self) -> Effects[None]:
         event = Event(NORMAL, PAUSED, "Reconciliation is paused via the pause annotation")
@@ -248,7 +248,7 @@ class _Reconciliation:
         return xr if conditions == before else {**xr, "status": {**status, "conditions": conditions}}
 
     def _save_selection(self, preparation: Preparation) -> Effects[None]:
-        """Save what was selected before a run failed: the next one, and whoever looks, builds on it."""
+        """Save what was selected before a run failed, for users to see and for the next run to use."""
         try:
             self._live = yield SaveComposite(self._live, preparation.xr)
         except CrossplyError:

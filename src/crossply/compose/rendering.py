@@ -56,7 +56,7 @@ RESOURCE_VERSION = "999"
 
 
 class Rendered(NamedTuple):
-    """Everything a reconcile would have written and told."""
+    """Everything a reconcile would have written and recorded."""
 
     composite: Object
     composed: tuple[Object, ...]

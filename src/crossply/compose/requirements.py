@@ -53,7 +53,7 @@ class Answers(NamedTuple):
 def seeded(step: Step, request: Request, before: Requirements) -> Effects[Request]:
     """The request with what the step required in the last run, unless it is there already.
 
-    What cannot be fetched is left out: if the function still wants it, it will ask, and be told why not.
+    What cannot be fetched is left out: if the function still requires it, the failure is reported then.
     """
     resources = yield from _fetch_available(step, before.resources)
     extra = yield from _fetch_available(step, before.extra_resources)

@@ -1,6 +1,6 @@
 """Which Composition, and which revision of it, a composite resource uses.
 
-Pure decisions over lists that somebody else has read. `choose` picks one of several equally good names, so
+Pure decisions over lists that the caller has read. `choose` picks one of several equally good names, so
 that chance, too, comes from outside.
 """
 

@@ -175,7 +175,7 @@ def _requirements(requirements: Requirements) -> bytes:
                 write_entry(b"\x1a", name, _kind(requirements.schemas[name]))
                 for name in sorted(requirements.schemas)
             ),
-            # Field 1001 is ours; whoever does not know it passes over it.
+            # Field 1001 is ours; a reader that does not know it skips it.
             b"".join(write_chunk(b"\xca\x3e", _resource_ref(ref)) for ref in requirements.watch_resources),
         )
     )

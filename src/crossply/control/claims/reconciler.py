@@ -134,7 +134,7 @@ class ClaimReconciler:
             xr: Object = orjson.loads(data)
             return xr
         try:
-            # It may be too new for the watch to have told us.
+            # It may be too new for the informer.
             return await self._plane.as_controller.get(self._composite, name)
         except NotServed:
             return None
@@ -225,7 +225,7 @@ class ClaimReconciler:
         return written
 
     async def _create(self, desired: Object) -> Object:
-        """Make the composite resource, unless somebody else just did."""
+        """Create the composite resource; raises AlreadyExists if another client just did."""
         try:
             written = await self._plane.as_controller.create(self._composite, desired, CLAIM_MANAGER)
         except KubeError as problem:
@@ -264,7 +264,7 @@ class ClaimReconciler:
         if xr is not None and not (foreground and xr["metadata"].get("deletionTimestamp")):
             await self._delete(claim, xr, "Foreground" if foreground else "")
         if xr is not None and foreground:
-            # The watch wakes us when it is gone.
+            # The watch enqueues the claim when it is gone.
             await self._write_status(claim, claim.get("status") or {}, DELETING)
             return
         self._record(claim, NORMAL, DELETE, "Successfully deleted composite resource")
@@ -287,7 +287,7 @@ class ClaimReconciler:
             await self._write_status(claim, claim.get("status") or {}, DELETING, SYNCED)
 
     async def _delete(self, claim: Object, xr: Object, propagation: str) -> None:
-        # One that is nobody's may become another claim's before it is deleted.
+        # An unbound one may be bound by another claim before it is deleted.
         is_free = claim_reference(xr, self._binding) is None
         version = xr["metadata"]["resourceVersion"] if is_free else ""
         name, uid = name_of(xr), uid_of(xr)

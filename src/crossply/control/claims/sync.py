@@ -1,11 +1,11 @@
-"""What a claim and its composite resource tell each other, as pure rules.
+"""What a claim and its composite resource copy from each other, as pure rules.
 
 A requirement is a claim of the first design: it keeps the engine's fields in `spec.infrastructure`, as does
 the infrastructure that it binds to.
 
-The claim speaks first: its labels, annotations and spec become a server-side apply of the composite resource,
-so what a user removes from the claim is removed there too. What only the composite resource knows comes back:
-its name, the Composition and revision it got, its external name, its status.
+The claim comes first: its labels, annotations and spec become a server-side apply of the composite resource,
+so what a user removes from the claim is removed there too. The claim gets what only the composite resource
+has: its name, the Composition and revision it got, its external name, its status.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def owner_elsewhere(claim: Object, xr: Object | None, binding: Binding = CLAIM) 
 
 
 def guarded(desired: Object, xr: Object) -> Object:
-    """The wish to bind a free composite resource: only as long as it is what we saw, and so still free."""
+    """The desired composite resource with the version that was read, when it was still unbound."""
     preconditions = {key: xr["metadata"][key] for key in ("uid", "resourceVersion")}
     return {**desired, "metadata": {**desired["metadata"], **preconditions}}
 
@@ -209,7 +209,7 @@ def _returned_fields(fields: Object, xr_fields: Object, enforced: bool) -> Objec
 
 
 def release_patch(binding: Binding) -> Object:
-    """The merge patch after which a composite resource is nobody's."""
+    """The merge patch that unbinds a composite resource."""
     labels = {CLAIM_NAME_LABEL: None, CLAIM_NAMESPACE_LABEL: None}
     return {"metadata": {"labels": labels}, "spec": binding.machinery.holding(binding.claim_ref, None)}
 
@@ -274,7 +274,7 @@ def is_ready(xr: Object) -> bool:
 
 
 def difference(desired: Object, live: Object) -> Object:
-    """The merge patch that makes the live metadata and spec what is wished for; empty when they are."""
+    """The merge patch from the live to the desired metadata and spec; empty when they are equal."""
     parts = ("metadata", "spec")
     return merge_patch_to(
         {key: desired.get(key) or {} for key in parts}, {key: live.get(key) or {} for key in parts}

@@ -1,1 +1,1 @@
-"""Composite resources: chosen for, composed, written, watched, and woken again."""
+"""Reconciling composite resources: reads, writes, watches and the circuit breaker."""

@@ -1,7 +1,7 @@
-"""The composed resources of one kind of composite resource, as the watch caches have them.
+"""The composed resources of one kind of composite resource, as informers have them.
 
 Composed kinds are watched by the label that every composed resource carries, so a cluster's other ConfigMaps
-and Secrets never enter our memory. What a reference names but the cache does not have is looked up: it may
+and Secrets never enter our memory. What a reference names but the informer does not have is looked up: it may
 have lost its label, or be too new.
 
 Watches have the rights of the controllers. Where a service account composes, they have metadata only and tell
@@ -53,14 +53,14 @@ Enqueue = Callable[[str, str, str], None]
 
 
 class ComposedStore:
-    """Finds composed resources, and tells when one of them changes."""
+    """Finds composed resources, and enqueues their owner when one of them changes."""
 
     def __init__(self, plane: Plane, composite: Kind, enqueue: Enqueue) -> None:
         self._plane = plane
         self._composite = composite
         self._enqueue = enqueue
         self._selection = Selection(labels=LABEL, metadata_only=plane.composes_as_account)
-        self._caches: dict[Kind, Informer] = {}
+        self._informers: dict[Kind, Informer] = {}
         self._snapshots: BoundedCache[tuple[Kind, str, str], tuple[bytes, Snapshot]] = BoundedCache(
             _SNAPSHOT_BYTES
         )
@@ -95,8 +95,8 @@ class ComposedStore:
                 hint=f"give the {kind_name} a namespace in the Composition",
             )
         namespace = namespace if kind.namespaced else ""
-        cache = await self.watch_kind(kind)
-        data = None if self._plane.composes_as_account else cache.get(namespace, name)
+        informer = await self.watch_kind(kind)
+        data = None if self._plane.composes_as_account else informer.get(namespace, name)
         if data is None:
             try:
                 obj = await self._plane.as_composer.get(kind, name, namespace)
@@ -116,17 +116,17 @@ class ComposedStore:
 
     async def watch_kind(self, kind: Kind) -> Informer:
         """Watch a composed kind, from the first resource of it on."""
-        cache = self._caches.get(kind)
-        if cache is None:
-            cache = self._caches[kind] = self._plane.informers.acquire(kind, self._selection)
-            cache.subscribe(partial(self._changed, kind))
-        if not cache.synced.is_set():
-            await self._may_read(cache)
-        return cache
+        informer = self._informers.get(kind)
+        if informer is None:
+            informer = self._informers[kind] = self._plane.informers.acquire(kind, self._selection)
+            informer.subscribe(partial(self._changed, kind))
+        if not informer.synced.is_set():
+            await self._may_read(informer)
+        return informer
 
-    async def _may_read(self, cache: Informer) -> None:
+    async def _may_read(self, informer: Informer) -> None:
         try:
-            await cache.readable()
+            await informer.readable()
         except Forbidden as problem:
             raise problem.within(CANNOT_WATCH) from None
 
@@ -164,8 +164,8 @@ class ComposedStore:
         return str(owner.get("name", ""))
 
     def remaining(self) -> int:
-        """How many composed resources stay for now, as far as we know: nobody has deleted them yet."""
-        objects = (orjson.loads(data) for cache in self._caches.values() for data in cache.objects())
+        """How many composed resources are not being deleted, as far as informers know."""
+        objects = (orjson.loads(data) for informer in self._informers.values() for data in informer.objects())
         return sum(
             1 for obj in objects if self._owner_of(obj) and not obj["metadata"].get("deletionTimestamp")
         )
@@ -181,16 +181,16 @@ class ComposedStore:
 
     def stop(self) -> None:
         """Watch nothing any more."""
-        for kind in list(self._caches):
-            self._plane.informers.release(self._caches.pop(kind))
+        for kind in list(self._informers):
+            self._plane.informers.release(self._informers.pop(kind))
 
 
-def count_owners(xr: Object, caches: Iterable[Informer], most: int) -> int:
+def count_owners(xr: Object, informers: Iterable[Informer], most: int) -> int:
     """How many objects are above a composite resource, each the controller of the one below, up to `most`.
 
-    Owners are looked up in watch caches, so that counting costs no request.
+    Owners are looked up in informers, so that counting costs no request.
     """
-    watched, count = list(caches), 0
+    watched, count = list(informers), 0
     owner = _owner_in(xr, watched)
     while owner is not None and count < most:
         count += 1
@@ -198,15 +198,15 @@ def count_owners(xr: Object, caches: Iterable[Informer], most: int) -> int:
     return count
 
 
-def _owner_in(obj: Object, caches: list[Informer]) -> Object | None:
+def _owner_in(obj: Object, informers: list[Informer]) -> Object | None:
     reference = controller_of(obj)
     if reference is None:
         return None
     group, kind = api_group(text_in(reference, "apiVersion")), reference.get("kind")
-    for cache in caches:
-        if (cache.kind.group, cache.kind.kind) == (group, kind):
-            namespace = namespace_of(obj) if cache.kind.namespaced else ""
-            data = cache.get(namespace, text_in(reference, "name"))
+    for informer in informers:
+        if (informer.kind.group, informer.kind.kind) == (group, kind):
+            namespace = namespace_of(obj) if informer.kind.namespaced else ""
+            data = informer.get(namespace, text_in(reference, "name"))
             if data is not None:
                 owner: Object = orjson.loads(data)
                 return owner

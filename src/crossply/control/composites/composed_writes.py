@@ -1,4 +1,4 @@
-"""Writing composed resources: what is no longer desired goes, what differs from the wish is applied."""
+"""Writing composed resources: undesired ones are deleted, those that differ are applied."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class ComposedWrites:
 
 
 def _based_on(live: Object | None, desired: Object) -> Object:
-    """The wish for the very object that it was decided about: a late one is refused by a changed object."""
+    """The desired object with the identity and version of the live one, so that a late apply conflicts."""
     if live is None:
         return desired
     known = {key: live["metadata"][key] for key in ("uid", "resourceVersion")}

@@ -20,18 +20,18 @@ _IDENTITY = ("name", "namespace", "uid", "resourceVersion")
 
 
 class CompositeWrites:
-    """Writes composite resources of one kind, and lets the cache know at once.
+    """Writes composite resources of one kind, and records them in the informer at once.
 
-    So the next run builds on what was written, and its echo wakes nobody.
+    So the next reconcile reads what was written, and the watch event of the write enqueues nothing.
     """
 
-    def __init__(self, plane: Plane, kind: Kind, cache: Informer) -> None:
+    def __init__(self, plane: Plane, kind: Kind, informer: Informer) -> None:
         self._plane = plane
         self._kind = kind
-        self._cache = cache
+        self._informer = informer
 
     async def change(self, xr: Object, desired: Object) -> Object:
-        """Make it what is wished for; nothing is written where it is that already."""
+        """Write what differs from the desired metadata and spec, if anything does."""
         if desired == xr:
             return xr
         change: Object = {"metadata": {"resourceVersion": xr["metadata"]["resourceVersion"]}}
@@ -69,12 +69,12 @@ class CompositeWrites:
 
     def latest(self, xr: Object) -> Object:
         """The composite resource as it was last written."""
-        data = self._cache.get(namespace_of(xr), name_of(xr))
+        data = self._informer.get(namespace_of(xr), name_of(xr))
         latest: Object = orjson.loads(data) if data is not None else xr
         return latest if uid_of(latest) == uid_of(xr) else xr
 
     def _learnt(self, xr: Object) -> Object:
-        self._cache.record_write(xr)
+        self._informer.record_write(xr)
         return xr
 
 

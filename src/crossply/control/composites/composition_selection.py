@@ -1,4 +1,4 @@
-"""Which Composition and which revision a composite resource gets, from what the caches hold."""
+"""Which Composition and which revision a composite resource gets, from what informers have."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class _PerRevision(Generic[T]):
 
 
 class Compositions:
-    """Compositions and their revisions, of which each is read only when somebody uses it."""
+    """Compositions and their revisions; each is parsed when it is first used."""
 
     def __init__(self, compositions: Informer, revisions: Informer) -> None:
         self._compositions = compositions
@@ -83,8 +83,8 @@ class Compositions:
     def subscribe(self, subscriber: Callable[[str, str], None]) -> Callable[[], None]:
         """Call `subscriber` with the names of a Composition and, unless empty, of its revision that changed.
 
-        A Composition counts once it has a revision, and that once its functions were checked: nobody can use
-        either before. Returns how to stop it.
+        A Composition counts once it has a revision, and that once its functions were checked:
+        neither can be used before. Returns how to stop it.
         """
 
         def composition_changed(change: str, key: Key, old: bytes | None, new: bytes | None) -> None:

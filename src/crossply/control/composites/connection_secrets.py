@@ -1,7 +1,7 @@
 """Connection secrets: a legacy composite resource publishes what was composed, its claim gets a copy.
 
 A secret is written only if its data would change, and only if it is ours to write: controlled by the object
-that it is for, or controlled by nobody and of the type that connection secrets have.
+that it is for, or without a controller and of the type that connection secrets have.
 """
 
 from __future__ import annotations

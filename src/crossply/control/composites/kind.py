@@ -32,11 +32,11 @@ class CompositeKind:
         self._compositions = compositions
         self.kind = kind_of(definition)
         self._machinery = machinery_of(definition)
-        self._cache = plane.informers.acquire(self.kind)
+        self._informer = plane.informers.acquire(self.kind)
         name = f"composite/{definition.name}"
         spec = Spec(
             name=name,
-            reconciles=self._cache,
+            reconciles=self._informer,
             reconcile=self._reconcile_key,
             enqueues=self._changed,
             shard_key=lambda key: f"{definition.name}/{'/'.join(key)}",
@@ -53,7 +53,7 @@ class CompositeKind:
             self._machinery,
             compositions,
             self._composed,
-            self._cache,
+            self._informer,
             self._circuit,
             self._dependency_changed,
         )
@@ -63,29 +63,29 @@ class CompositeKind:
         """Watch the kind and begin to reconcile."""
         self._unsubscribe = self._compositions.subscribe(self._composition_changed)
         self._controller.start()
-        await self._cache.synced.wait()
+        await self._informer.synced.wait()
 
     async def stop(self) -> None:
         """Stop reconciling; nothing is undone."""
         self._unsubscribe()
         await self._controller.stop()
         for key in self.instances():
-            self._reconciler.forget(self._cache.uid(*key), *key)
+            self._reconciler.forget(self._informer.uid(*key), *key)
         self._composed.stop()
-        self._plane.informers.release(self._cache)
+        self._plane.informers.release(self._informer)
 
     async def reconcile(self, xr: Object) -> None:
         """Bring one composite resource in line, beside the queue; raises what goes wrong."""
-        await self._cache.synced.wait()
+        await self._informer.synced.wait()
         await self._reconciler.reconcile(xr)
 
     def instances(self) -> list[Key]:
         """The composite resources that exist."""
-        return list(self._cache.keys())
+        return list(self._informer.keys())
 
     def _enqueue(self, namespace: str, name: str, source: str) -> None:
-        # What was composed may go after its composite resource: that concerns nobody any more.
-        if self._controller.owns((namespace, name)) and self._cache.get(namespace, name) is not None:
+        # Composed resources may be deleted after their composite resource.
+        if self._controller.owns((namespace, name)) and self._informer.get(namespace, name) is not None:
             self._circuit.note((namespace, name), source)
             self._controller.enqueue((namespace, name))
 
@@ -95,7 +95,7 @@ class CompositeKind:
             self._controller.enqueue_after((namespace, name), SETTLING_SECONDS)
 
     def remaining(self) -> int:
-        """How many composed resources nobody has deleted yet, as far as we know."""
+        """How many composed resources are not being deleted, as far as informers know."""
         return self._composed.remaining()
 
     def _changed(self, key: Key, old: bytes | None, new: bytes | None) -> Iterable[Key]:
@@ -105,8 +105,8 @@ class CompositeKind:
 
     def _composition_changed(self, composition: str, revision: str) -> None:
         """A Composition or a revision of one came, changed or went: it concerns all that use or await it."""
-        for key in filter(self._controller.owns, self._cache.keys()):
-            data = self._cache.get(*key)
+        for key in filter(self._controller.owns, self._informer.keys()):
+            data = self._informer.get(*key)
             if data is not None and self._uses(orjson.loads(data), composition, revision):
                 self._controller.enqueue(key)
 
@@ -116,7 +116,7 @@ class CompositeKind:
         return self._machinery.name_in(xr, "compositionRef") in ("", composition)
 
     async def _reconcile_key(self, key: Key) -> Requeue | None:
-        data = self._cache.get(*key)
+        data = self._informer.get(*key)
         if data is None:
             return None
         xr = orjson.loads(data)
@@ -130,9 +130,9 @@ class CompositeKind:
 
     def _forget_if_deleted(self, key: Key, uid: str) -> None:
         """What was noted about one that was deleted while it was reconciled would be kept for ever."""
-        if self._cache.get(*key) is None:
+        if self._informer.get(*key) is None:
             self._reconciler.forget(uid, *key)
-        elif self._cache.uid(*key) != uid:
+        elif self._informer.uid(*key) != uid:
             self._reconciler.forget_uid(uid)
 
 

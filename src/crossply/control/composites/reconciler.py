@@ -82,7 +82,7 @@ class CompositeReconciler:
         machinery: Machinery,
         compositions: Compositions,
         composed: ComposedStore,
-        cache: Informer,
+        informer: Informer,
         circuit: CircuitBreaker,
         enqueue: Enqueue,
     ) -> None:
@@ -93,8 +93,8 @@ class CompositeReconciler:
         self.compositions = compositions
         self.composed = composed
         self.composed_writes = ComposedWrites(plane, composed)
-        self.cache = cache
-        self.writes = CompositeWrites(plane, kind, cache)
+        self.informer = informer
+        self.writes = CompositeWrites(plane, kind, informer)
         self.watched_refs = WatchedRefsField(plane, kind)
         self.enqueue = enqueue
         self.handled: dict[str, str] = {}
@@ -146,7 +146,7 @@ class _Driver:
         """What the composite resource depends on."""
         self._secret: Object | None = None
         """The composite resource's own connection Secret."""
-        guard = RunGuard(reconciler.cache, xr)
+        guard = RunGuard(reconciler.informer, xr)
         self._reads = ClusterReads(self._plane, self._interests, check=guard.check)
         self.handlers: Handlers = {
             **self._reads.handlers,

@@ -39,18 +39,18 @@ class RunDeadline:
 class RunGuard:
     """Watches over one run for one composite resource."""
 
-    def __init__(self, cache: Informer, xr: Object, deadline: RunDeadline | None = None) -> None:
-        self._cache = cache
+    def __init__(self, informer: Informer, xr: Object, deadline: RunDeadline | None = None) -> None:
+        self._informer = informer
         self._place = (namespace_of(xr), name_of(xr))
         self._uid = uid_of(xr)
-        self._last_data = cache.get(*self._place)
-        # One that is too new for the watch, or only planned, is not in the cache: that says nothing.
-        self._known = cache.uid(*self._place) == self._uid
+        self._last_data = informer.get(*self._place)
+        # One that is too new for the watch, or only planned, is not in the informer: that says nothing.
+        self._known = informer.uid(*self._place) == self._uid
         self._deadline = deadline or RunDeadline()
 
     def is_deleted(self) -> bool:
-        """Whether the composite resource was in the cache, and is no longer."""
-        return self._known and self._cache.uid(*self._place) != self._uid
+        """Whether the composite resource was in the informer, and is no longer."""
+        return self._known and self._informer.uid(*self._place) != self._uid
 
     def check(self) -> None:
         """Raise when the run must not go on."""
@@ -59,7 +59,7 @@ class RunGuard:
         self._deadline.check()
 
     def _is_being_deleted(self) -> bool:
-        data = self._cache.get(*self._place)
+        data = self._informer.get(*self._place)
         if not self._known or data is None or data is self._last_data:
             return False
         self._last_data = data
