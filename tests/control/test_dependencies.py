@@ -56,9 +56,9 @@ async def test_many_namespaces_of_a_kind_share_one_watch_that_goes_with_the_last
     await client.create(CONFIG_MAP, config_map("one", ns))
     interests = [Interest(CONFIG_MAP, f"{ns}-{number}", "one") for number in range(500)]
     # The namespace that is there is the last: it has no watch of its own.
-    dependencies.follow("many", interests, woken.wake("many"))
-    dependencies.follow("late", [Interest(CONFIG_MAP, ns, "one")], woken.wake("late"))
-    dependencies.follow("other", [Interest(CONFIG_MAP, f"{ns}-499", "one")], woken.wake("other"))
+    dependencies.watch("many", interests, woken.wake("many"))
+    dependencies.watch("late", [Interest(CONFIG_MAP, ns, "one")], woken.wake("late"))
+    dependencies.watch("other", [Interest(CONFIG_MAP, f"{ns}-499", "one")], woken.wake("other"))
     assert len(caches.running()) == NAMESPACES_OF_A_KIND + 1
     await woken.until("late", 1)
     await woken.until("other", 1)
@@ -81,7 +81,7 @@ async def test_only_those_who_read_an_object_hear_of_it(client, caches, dependen
         "by other labels": Interest(CONFIG_MAP, ns, labels=(("of", "other"),)),
         "all": Interest(CONFIG_MAP, ns),
     }.items():
-        dependencies.follow(who, [interest], woken.wake(who))
+        dependencies.watch(who, [interest], woken.wake(who))
     await woken.until("all", 1)  # once followed, all are told: something may have changed before
     before = dict(woken.times)
     await client.patch_merge(CONFIG_MAP, "one", {"data": {"a": "1"}}, ns)
@@ -95,7 +95,7 @@ async def test_an_object_that_loses_a_label_still_counts_as_what_it_was(
     client, caches, dependencies, woken, ns
 ) -> None:
     await client.create(CONFIG_MAP, config_map("one", ns))
-    dependencies.follow("x", [Interest(CONFIG_MAP, ns, labels=(("of", "case"),))], woken.wake("x"))
+    dependencies.watch("x", [Interest(CONFIG_MAP, ns, labels=(("of", "case"),))], woken.wake("x"))
     await woken.until("x", 1)
     await client.patch_merge(CONFIG_MAP, "one", {"metadata": {"labels": {"of": None}}}, ns)
     await woken.until("x", 2)
@@ -105,21 +105,21 @@ async def test_a_new_interest_wakes_once_since_it_may_have_changed_before_it_was
     client, caches, dependencies, woken, ns
 ) -> None:
     one, two = Interest(CONFIG_MAP, ns, "one"), Interest(CONFIG_MAP, ns, "two")
-    dependencies.follow("x", [one], woken.wake("x"))
+    dependencies.watch("x", [one], woken.wake("x"))
     await woken.until("x", 1)
-    dependencies.follow("x", [one, two], woken.wake("x"))
+    dependencies.watch("x", [one, two], woken.wake("x"))
     assert woken.times["x"] == 2
-    dependencies.follow("x", [two, one], woken.wake("x"))
+    dependencies.watch("x", [two, one], woken.wake("x"))
     assert woken.times["x"] == 2, "nothing is new"
 
 
 async def test_the_last_one_to_leave_ends_the_watch(client, caches, dependencies, woken, ns) -> None:
     one = Interest(CONFIG_MAP, ns, "one")
-    dependencies.follow("x", [one], woken.wake("x"))
-    dependencies.follow("y", [one], woken.wake("y"))
+    dependencies.watch("x", [one], woken.wake("x"))
+    dependencies.watch("y", [one], woken.wake("y"))
     dependencies.forget("x")
     assert caches.running()
-    dependencies.follow("y", [], woken.wake("y"))
+    dependencies.watch("y", [], woken.wake("y"))
     assert not caches.running()
     dependencies.forget("nobody")
 
@@ -132,21 +132,21 @@ async def test_one_that_depends_on_something_else_each_time_is_woken_ever_later(
     later = []
     loop = asyncio.get_running_loop()
     call_later = loop.call_later
-    dependencies.follow("steady", [Interest(CONFIG_MAP, ns)], woken.wake("steady"))
+    dependencies.watch("steady", [Interest(CONFIG_MAP, ns)], woken.wake("steady"))
     await woken.until("steady", 1)
     for number in range(UNSETTLED):
-        dependencies.follow("x", [Interest(CONFIG_MAP, ns, f"n{number}")], woken.wake("x"))
+        dependencies.watch("x", [Interest(CONFIG_MAP, ns, f"n{number}")], woken.wake("x"))
         assert woken.times["x"] == number + 1
     loop.call_later = lambda seconds, *rest, **more: later.append(seconds) or call_later(HOUR, *rest, **more)
     try:
         for number in range(4):
-            dependencies.follow("x", [Interest(CONFIG_MAP, ns, f"m{number}")], woken.wake("x"))
+            dependencies.watch("x", [Interest(CONFIG_MAP, ns, f"m{number}")], woken.wake("x"))
     finally:
         del loop.call_later
     assert woken.times["x"] == UNSETTLED
     assert later == [1.0, 2.0, 4.0, 8.0]
-    dependencies.follow("x", [Interest(CONFIG_MAP, ns, "m3")], woken.wake("x"))
-    dependencies.follow("x", [Interest(CONFIG_MAP, ns, "settled")], woken.wake("x"))
+    dependencies.watch("x", [Interest(CONFIG_MAP, ns, "m3")], woken.wake("x"))
+    dependencies.watch("x", [Interest(CONFIG_MAP, ns, "settled")], woken.wake("x"))
     assert woken.times["x"] == UNSETTLED + 1, "one that came to rest is woken at once again"
     assert len(caches.running()) == 1
 
@@ -154,8 +154,8 @@ async def test_one_that_depends_on_something_else_each_time_is_woken_ever_later(
 async def test_a_watch_that_is_needed_before_and_after_goes_on(
     client, caches, dependencies, woken, ns
 ) -> None:
-    dependencies.follow("x", [Interest(CONFIG_MAP, ns, "one")], woken.wake("x"))
+    dependencies.watch("x", [Interest(CONFIG_MAP, ns, "one")], woken.wake("x"))
     [before] = caches.running()
-    dependencies.follow("x", [Interest(CONFIG_MAP, ns, "two")], woken.wake("x"))
+    dependencies.watch("x", [Interest(CONFIG_MAP, ns, "two")], woken.wake("x"))
     [after] = caches.running()
     assert before is after

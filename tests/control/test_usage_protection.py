@@ -26,7 +26,7 @@ from crossply.control.webhooks.configuration import CONFIGURATIONS, LEFT, url_in
 from crossply.control.webhooks.configuration import NAME as CONFIGURATION
 from crossply.control.webhooks.crossplane_configuration import NAME as CROSSPLANES
 from crossply.control.webhooks.webhook_address import WebhookSettings
-from crossply.control.webhooks.webhook_service import CannotFollow
+from crossply.control.webhooks.webhook_service import InformerNotSynced
 from crossply.kube import informer
 from crossply.kube.client import Client
 from crossply.kube.failures import AlreadyExists, KubeError
@@ -228,7 +228,7 @@ async def test_a_start_without_the_rights_for_webhooks_says_what_is_missing(clie
         ROLE_BINDINGS, {"metadata": {"name": ns}, "roleRef": reference, "subjects": [subject]}
     )
     weak = Client(dataclasses.replace(client.config, actor=Actor(ns)))
-    with pytest.raises(CannotFollow, match=f'User "{ns}" cannot watch resource "secrets"'):
+    with pytest.raises(InformerNotSynced, match=f'User "{ns}" cannot watch resource "secrets"'):
         async with control_plane(client, own=weak):
             pass
 

@@ -1,4 +1,4 @@
-"""What composite resources depend on beside what they are made of: a change of it wakes them.
+"""What composite resources depend on beside what they are made of: a change of it enqueues them.
 
 That is what functions required or wanted watched, the objects that steps take their input from, credentials,
 and connection secrets. Each kind is watched once a namespace, in many namespaces once for all of them: a
@@ -60,7 +60,7 @@ Place = tuple[Kind, str]
 Interests = frozenset[Interest]
 
 
-class _Followed:
+class _WatchedKind:
     """One watch, and who waits for what of it."""
 
     def __init__(self, cache: Informer) -> None:
@@ -69,17 +69,17 @@ class _Followed:
         """By namespace and name, each empty where an interest does not say."""
         self.ready: asyncio.Task[None] | None = None
 
-    def join(self, who: Hashable, interest: Interest) -> None:
+    def join(self, dependent: Hashable, interest: Interest) -> None:
         key = (interest.namespace, interest.name)
-        self._waiting.setdefault(key, {}).setdefault(interest, {})[who] = None
+        self._waiting.setdefault(key, {}).setdefault(interest, {})[dependent] = None
 
-    def has(self, who: Hashable, interest: Interest) -> bool:
-        return who in self._waiting.get((interest.namespace, interest.name), {}).get(interest, ())
+    def has(self, dependent: Hashable, interest: Interest) -> bool:
+        return dependent in self._waiting.get((interest.namespace, interest.name), {}).get(interest, ())
 
-    def leave(self, who: Hashable, interest: Interest) -> None:
+    def leave(self, dependent: Hashable, interest: Interest) -> None:
         key = (interest.namespace, interest.name)
         interests = self._waiting[key]
-        del interests[interest][who]
+        del interests[interest][dependent]
         if not interests[interest]:
             del interests[interest]
         if not interests:
@@ -90,117 +90,117 @@ class _Followed:
 
     def waiting_for(self, metadata: Object) -> list[Hashable]:
         namespace, name = metadata.get("namespace", ""), metadata["name"]
-        found: list[Hashable] = []
+        dependents: list[Hashable] = []
         for key in {(namespace, name), (namespace, ""), ("", name), ("", "")}:
             for interest, waiting in self._waiting.get(key, {}).items():
                 if interest.includes(metadata):
-                    found.extend(waiting)
-        return found
+                    dependents.extend(waiting)
+        return dependents
 
-    def everybody(self) -> list[Hashable]:
+    def dependents(self) -> list[Hashable]:
         groups = (group for interests in self._waiting.values() for group in interests.values())
-        return [who for group in groups for who in group]
+        return [dependent for group in groups for dependent in group]
 
 
 class Dependencies:
     """Who depends on what."""
 
-    def __init__(self, caches: SharedInformers) -> None:
-        self._caches = caches
-        self._followed: dict[Place, _Followed] = {}
+    def __init__(self, informers: SharedInformers) -> None:
+        self._informers = informers
+        self._watched: dict[Place, _WatchedKind] = {}
         self._namespaces: Counter[Kind] = Counter()
         """How many namespaces of a kind have a watch of their own."""
         self._interests: dict[Hashable, Interests] = {}
-        self._wake: dict[Hashable, Callable[[], None]] = {}
+        self._enqueue: dict[Hashable, Callable[[], None]] = {}
         self._unsettled: dict[Hashable, int] = {}
         """How often in a row somebody came to depend on something else."""
 
-    def follow(self, who: Hashable, interests: Iterable[Interest], wake: Callable[[], None]) -> None:
-        """From now on, wake `who` when one of these changes, and no longer for what it followed before.
+    def watch(self, dependent: Hashable, interests: Iterable[Interest], enqueue: Callable[[], None]) -> None:
+        """Enqueue `dependent` when one of these changes, and no longer for what it depended on before.
 
-        What is new to `who` may have changed between being read and being followed, so that wakes it, too.
-        One that depends on something else each time would never come to rest: it is woken ever later.
+        What is new may have changed between being read and being watched, so that enqueues it, too. One that
+        depends on something else each time would never settle: it is enqueued ever later.
         """
-        wanted, before = frozenset(interests), self._interests.get(who, frozenset())
-        if wanted == before:
-            self._unsettled.pop(who, None)
+        desired, before = frozenset(interests), self._interests.get(dependent, frozenset())
+        if desired == before:
+            self._unsettled.pop(dependent, None)
             return
-        self._unsettled[who] = self._unsettled.get(who, 0) + 1
-        self._interests[who], self._wake[who] = wanted, wake
-        synced = [self._join(who, interest) for interest in wanted - before]
+        self._unsettled[dependent] = self._unsettled.get(dependent, 0) + 1
+        self._interests[dependent], self._enqueue[dependent] = desired, enqueue
+        synced = [self._join(dependent, interest) for interest in desired - before]
         # Afterwards: a watch that is needed before and after goes on.
-        for interest in before - wanted:
-            self._leave(who, interest)
+        for interest in before - desired:
+            self._leave(dependent, interest)
         if any(synced):
-            self._wake_followers([who])
+            self._enqueue_new([dependent])
 
-    def forget(self, who: Hashable) -> None:
-        """It depends on nothing any more."""
-        for interest in self._interests.pop(who, frozenset()):
-            self._leave(who, interest)
-        self._wake.pop(who, None)
-        self._unsettled.pop(who, None)
+    def forget(self, dependent: Hashable) -> None:
+        """Forget a dependent that is gone."""
+        for interest in self._interests.pop(dependent, frozenset()):
+            self._leave(dependent, interest)
+        self._enqueue.pop(dependent, None)
+        self._unsettled.pop(dependent, None)
 
-    def _join(self, who: Hashable, interest: Interest) -> bool:
-        """Wait with others; whether what has changed until now was told already."""
+    def _join(self, dependent: Hashable, interest: Interest) -> bool:
+        """Add a dependent to a watch; whether the watch has synced."""
         place = self._place_to_join(interest)
-        followed = self._followed.get(place)
-        if followed is None:
-            cache = self._caches.acquire(interest.kind, Selection(place[1], metadata_only=True))
-            followed = self._followed[place] = _Followed(cache)
+        watched = self._watched.get(place)
+        if watched is None:
+            cache = self._informers.acquire(interest.kind, Selection(place[1], metadata_only=True))
+            watched = self._watched[place] = _WatchedKind(cache)
             if place[1]:
                 self._namespaces[place[0]] += 1
-            followed.ready = asyncio.create_task(self._begin(followed))
-        followed.join(who, interest)
-        return followed.cache.synced.is_set()
+            watched.ready = asyncio.create_task(self._start_watch(watched))
+        watched.join(dependent, interest)
+        return watched.cache.synced.is_set()
 
     def _place_to_join(self, interest: Interest) -> Place:
         place = (interest.kind, interest.namespace)
-        if not interest.namespace or place in self._followed:
+        if not interest.namespace or place in self._watched:
             return place
         has_room = self._namespaces[interest.kind] < NAMESPACES_OF_A_KIND
         return place if has_room else (interest.kind, "")
 
-    async def _begin(self, followed: _Followed) -> None:
-        await followed.cache.synced.wait()
-        followed.cache.subscribe(lambda _, key, old, new: self._notice(followed, old, new))
-        self._wake_followers(followed.everybody())
+    async def _start_watch(self, watched: _WatchedKind) -> None:
+        await watched.cache.synced.wait()
+        watched.cache.subscribe(lambda _, key, old, new: self._handle(watched, old, new))
+        self._enqueue_new(watched.dependents())
 
-    def _wake_followers(self, followers: Iterable[Hashable]) -> None:
-        """Wake those who follow something new; who does so again and again has to wait."""
+    def _enqueue_new(self, dependents: Iterable[Hashable]) -> None:
+        """Enqueue those that depend on something new; one that does so again and again has to wait."""
         loop = asyncio.get_running_loop()
-        for who in followers:
-            excess = self._unsettled.get(who, 0) - UNSETTLED
+        for dependent in dependents:
+            excess = self._unsettled.get(dependent, 0) - UNSETTLED
             if excess <= 0:
-                self._wake_all([who])
+                self._enqueue_all([dependent])
             else:
-                loop.call_later(min(2.0 ** (excess - 1), LONGEST_PAUSE), self._wake_all, [who])
+                loop.call_later(min(2.0 ** (excess - 1), LONGEST_PAUSE), self._enqueue_all, [dependent])
 
-    def _notice(self, followed: _Followed, old: bytes | None, new: bytes | None) -> None:
+    def _handle(self, watched: _WatchedKind, old: bytes | None, new: bytes | None) -> None:
         """An object counts as what it was and as what it is: it may have just lost a label."""
         for data in (old, new):
             if data is not None:
-                self._wake_all(followed.waiting_for(orjson.loads(data)["metadata"]))
+                self._enqueue_all(watched.waiting_for(orjson.loads(data)["metadata"]))
 
-    def _wake_all(self, waiting: Iterable[Hashable]) -> None:
-        for who in waiting:
-            if who in self._wake:
-                self._wake[who]()
+    def _enqueue_all(self, waiting: Iterable[Hashable]) -> None:
+        for dependent in waiting:
+            if dependent in self._enqueue:
+                self._enqueue[dependent]()
 
-    def _leave(self, who: Hashable, interest: Interest) -> None:
+    def _leave(self, dependent: Hashable, interest: Interest) -> None:
         place = (interest.kind, interest.namespace)
-        own = self._followed.get(place)
-        if own is None or not own.has(who, interest):
+        own = self._watched.get(place)
+        if own is None or not own.has(dependent, interest):
             place = (interest.kind, "")
-        followed = self._followed[place]
-        followed.leave(who, interest)
-        if followed.is_empty():
-            del self._followed[place]
+        watched = self._watched[place]
+        watched.leave(dependent, interest)
+        if watched.is_empty():
+            del self._watched[place]
             if place[1]:
                 self._namespaces[place[0]] -= 1
-            if followed.ready is not None:
-                followed.ready.cancel()
-            self._caches.release(followed.cache)
+            if watched.ready is not None:
+                watched.ready.cancel()
+            self._informers.release(watched.cache)
 
 
 SETTLING_SECONDS = 2.0

@@ -37,7 +37,7 @@ class Recorder:
         self._client = client
         self._allowances = RateLimiter(BURST, PAUSE, clock)
         self._component = component
-        self._told: OrderedDict[bytes, None] = OrderedDict()
+        self._recorded: OrderedDict[bytes, None] = OrderedDict()
         self._waiting: deque[Object] = deque(maxlen=_MOST_WAITING)
         self._writers: set[asyncio.Task[None]] = set()
 
@@ -45,15 +45,15 @@ class Recorder:
         """Tell an event about an object, unless it is the last that was told with this reason and type."""
         uid = about["metadata"].get("uid", "")
         key = _digest(uid, event)
-        if key in self._told:
-            self._told.move_to_end(key)
+        if key in self._recorded:
+            self._recorded.move_to_end(key)
             return
         if self._allowances.take(uid) is None:
             # Its failure has new words each time; the condition has the latest.
             return
-        self._told[key] = None
-        if len(self._told) > _REMEMBERED:
-            self._told.popitem(last=False)
+        self._recorded[key] = None
+        if len(self._recorded) > _REMEMBERED:
+            self._recorded.popitem(last=False)
         self._waiting.append(_body(about, event, self._component))
         if len(self._writers) < _AT_ONCE:
             writer = asyncio.create_task(self._write())

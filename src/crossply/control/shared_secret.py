@@ -54,25 +54,25 @@ class SharedSecret:
     async def settle(self, due: Callable[[Files], Files | None]) -> Files:
         """What is in it in the end. `due` is asked what to change, given what is there; None is nothing."""
         for _ in range(_TRIES):
-            secret = await self._seen()
+            secret = await self._current()
             files = files_of(secret)
             changes = due(files)
             if changes is None:
                 return files
             try:
-                self._learn(await self._write(secret, {**files, **changes}))
+                self._record_write(await self._write(secret, {**files, **changes}))
             except Conflict:
                 # Another replica was quicker: theirs may do for us, too.
-                await self.look()
+                await self.refresh()
         raise NoAgreement(f"cannot agree with others on the Secret {self._namespace}/{self._name}")
 
-    async def look(self) -> None:
+    async def refresh(self) -> None:
         """See the Secret itself, ahead of the watch."""
         secret = await self._fetch() if self._cache is not None else None
         if secret is not None:
-            self._learn(secret)
+            self._record_write(secret)
 
-    async def _seen(self) -> Object | None:
+    async def _current(self) -> Object | None:
         if self._cache is None:
             return await self._fetch()
         data = self._cache.get(self._namespace, self._name)
@@ -81,7 +81,7 @@ class SharedSecret:
     async def _fetch(self) -> Object | None:
         return await self._client.get(SECRET, self._name, self._namespace)
 
-    def _learn(self, secret: Object) -> None:
+    def _record_write(self, secret: Object) -> None:
         if self._cache is not None:
             self._cache.record_write(secret)
 

@@ -34,7 +34,7 @@ class Discovery:
         self._client = client
         self._clock = clock
         self._by_kind: dict[tuple[str, str], Kind] = {}
-        self._asked = float("-inf")
+        self._last_refresh = float("-inf")
         self._asking = asyncio.Lock()
 
     async def kind_for(self, api_version: str, kind: str) -> Kind:
@@ -54,12 +54,12 @@ class Discovery:
 
     def doubt(self) -> None:
         """Kinds have come or gone: ask before saying that there is none."""
-        self._asked = float("-inf")
+        self._last_refresh = float("-inf")
 
     async def refresh(self) -> None:
         """Ask the server anew."""
         groups = await asyncio.gather(self._kinds_at("/api"), self._kinds_at("/apis"))
-        self._asked = self._clock()
+        self._last_refresh = self._clock()
         self._by_kind.clear()
         for kind in itertools.chain(*groups):
             self.add(kind)
@@ -68,7 +68,7 @@ class Discovery:
         kinds = self._by_kind
         if key not in kinds:
             async with self._asking:
-                if key not in kinds and self._clock() - self._asked >= SHORTEST_PAUSE:
+                if key not in kinds and self._clock() - self._last_refresh >= SHORTEST_PAUSE:
                     await self.refresh()
         return kinds.get(key)
 
@@ -77,9 +77,9 @@ class Discovery:
         document = orjson.loads(reply.data)
         if document.get("kind") == "APIGroupDiscoveryList":
             return list(_aggregated(document))
-        return await self._one_by_one(path, document)
+        return await self._fetch_each_version(path, document)
 
-    async def _one_by_one(self, path: str, document: Object) -> list[Kind]:
+    async def _fetch_each_version(self, path: str, document: Object) -> list[Kind]:
         """The kinds of a server that answers in the old form: one document a version."""
         names = list(document.get("versions") or ())
         for group in document.get("groups") or ():

@@ -37,20 +37,20 @@ class ExecCredentials:
     def __init__(self, plugin: Plugin, clock: Callable[[], float] = time.time) -> None:
         self._plugin = plugin
         self._clock = clock
-        self._kept: Credential | None = None
+        self._cached: Credential | None = None
         self._until: float | None = None
         self._asking = asyncio.Lock()
 
     async def current(self) -> Credential:
         """The kept answer while it is good, else a new one; callers at the same time share one question."""
         async with self._asking:
-            if self._kept is None or (self._until is not None and self._clock() >= self._until):
-                self._kept, self._until = _read(await _printed(self._plugin))
-            return self._kept
+            if self._cached is None or (self._until is not None and self._clock() >= self._until):
+                self._cached, self._until = _read(await _printed(self._plugin))
+            return self._cached
 
     def refused(self) -> None:
         """Ask again next time."""
-        self._kept = None
+        self._cached = None
 
 
 async def _printed(plugin: Plugin) -> bytes:

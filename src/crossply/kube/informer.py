@@ -55,7 +55,7 @@ class Entry(NamedTuple):
     uid: str
     version: int
     """The resource version, as a number; -1 where it is none."""
-    found_under: tuple[tuple[str, str], ...]
+    index_values: tuple[tuple[str, str], ...]
     """The indexes and values that it is found under."""
 
 
@@ -74,13 +74,13 @@ class Informer:
         self._client = client
         self._entries: dict[Key, Entry] = {}
         self._indexes: dict[str, Index] = {}
-        self._found: dict[tuple[str, str], dict[Key, None]] = {}
+        self._keys_by_value: dict[tuple[str, str], dict[Key, None]] = {}
         self._subscribers: list[EventHandler] = []
         self._unseen: set[Key] | None = None
         """While everything is told anew: what was here before and was not told again yet."""
         self._watched = -1
         """The version up to which the watch has told everything."""
-        self._learned: set[Key] = set()
+        self._written: set[Key] = set()
         """What is here by `record_write` and was not told by the watch yet."""
 
     def __len__(self) -> int:
@@ -106,7 +106,7 @@ class Informer:
 
     def keys_by(self, index: str, value: str) -> list[Key]:
         """The keys of the objects that an index has under a value."""
-        return list(self._found.get((index, value), ()))
+        return list(self._keys_by_value.get((index, value), ()))
 
     def by(self, index: str, value: str) -> list[bytes]:
         """The objects that an index has under a value."""
@@ -138,7 +138,7 @@ class Informer:
         # What the watch has passed already is either here, or was deleted since.
         if version > self._watched and (entry is None or version > entry.version):
             self._put(change)
-            self._learned.add(change.key)
+            self._written.add(change.key)
             if self._unseen is not None:
                 self._unseen.add(change.key)
 
@@ -196,10 +196,10 @@ class Informer:
         key = change.key
         if self._unseen is not None:
             self._unseen.discard(key)
-        if key in self._learned:
+        if key in self._written:
             if version < self._entries[key].version:
                 return
-            self._learned.discard(key)
+            self._written.discard(key)
         if change.type == DELETED:
             self._remove(key)
         else:
@@ -208,7 +208,7 @@ class Informer:
     def _settle(self, version: int) -> None:
         """Everything that exists was told: the rest is gone, save what was learned since that moment."""
         for key in self._unseen or ():
-            if key not in self._learned or self._entries[key].version <= version:
+            if key not in self._written or self._entries[key].version <= version:
                 self._remove(key)
         self._unseen = None
         self.synced.set()
@@ -223,25 +223,25 @@ class Informer:
             return
         self._enter(key, change.data, change.uid, version, change.obj)
         if before is None:
-            self._tell(ADDED, key, None, change.data)
+            self._notify(ADDED, key, None, change.data)
         else:
-            self._tell(MODIFIED, key, before.data, change.data)
+            self._notify(MODIFIED, key, before.data, change.data)
 
     def _remove(self, key: Key) -> None:
         entry = self._entries.pop(key, None)
-        self._learned.discard(key)
+        self._written.discard(key)
         if entry is not None:
             self._leave_indexes(key, entry)
-            self._tell(DELETED, key, entry.data, None)
+            self._notify(DELETED, key, entry.data, None)
 
     def _enter(self, key: Key, data: bytes, uid: str, version: int, obj: Object) -> None:
         before = self._entries.get(key)
         entry = Entry(data, uid, version, tuple(self._index_values(key, obj)))
         self._entries[key] = entry
-        if before is not None and before.found_under != entry.found_under:
+        if before is not None and before.index_values != entry.index_values:
             self._leave_indexes(key, before)
-        for pair in entry.found_under:
-            self._found.setdefault(pair, {})[key] = None
+        for pair in entry.index_values:
+            self._keys_by_value.setdefault(pair, {})[key] = None
 
     def _index_values(self, key: Key, obj: Object) -> Iterator[tuple[str, str]]:
         for name, function in self._indexes.items():
@@ -251,13 +251,13 @@ class Informer:
                 _log.exception("an index of %s failed at %s", self.kind.resource, key)
 
     def _leave_indexes(self, key: Key, entry: Entry) -> None:
-        for pair in entry.found_under:
-            keys = self._found.get(pair, {})
+        for pair in entry.index_values:
+            keys = self._keys_by_value.get(pair, {})
             keys.pop(key, None)
             if not keys:
-                self._found.pop(pair, None)
+                self._keys_by_value.pop(pair, None)
 
-    def _tell(self, kind: str, key: Key, before: bytes | None, after: bytes | None) -> None:
+    def _notify(self, kind: str, key: Key, before: bytes | None, after: bytes | None) -> None:
         for subscriber in list(self._subscribers):
             try:
                 subscriber(kind, key, before, after)

@@ -81,15 +81,15 @@ class LeasedShards:
             watchdog=watchdog,
             clock=clock,
         )
-        self._held: dict[int, str] = {}
+        self._owned_as: dict[int, str] = {}
         """The shards that are ours, and the identity that we took them under."""
         self._releasing: dict[int, asyncio.Task[None]] = {}
         """Those of them that are on their way to somebody else."""
         self._released: dict[int, str] = {}
         """The version of a Lease that we let go of: whether the server has heard of it may not be known."""
         self._leaving = False
-        self._told: ShardSet = frozenset()
-        self._seen: dict[str, tuple[str, float]] = {}
+        self._announced: ShardSet = frozenset()
+        self._observed_heartbeats: dict[str, tuple[str, float]] = {}
         """The version of each heartbeat, and when we saw it first."""
         self._unsettled = float("-inf")
         """When a write was last left with the server without an answer."""
@@ -97,7 +97,7 @@ class LeasedShards:
     @property
     def owned(self) -> ShardSet:
         """The shards that we may begin work on now."""
-        return frozenset(shard for shard in self._held if self._may_begin(shard))
+        return frozenset(shard for shard in self._owned_as if self._may_start(shard))
 
     def shard_of(self, key: str) -> int:
         """The shard that a key falls into."""
@@ -105,7 +105,7 @@ class LeasedShards:
 
     def owns(self, key: str) -> bool:
         """Whether we may begin work on a key now."""
-        return self._may_begin(self.shard_of(key))
+        return self._may_start(self.shard_of(key))
 
     def attach(self, listener: ShardListener) -> Callable[[], None]:
         """Tell a worker which shards become ours, and wait for it before we hand one over."""
@@ -116,7 +116,7 @@ class LeasedShards:
         """Work that has begun may write as long as nobody else can have begun any."""
 
         def check() -> None:
-            if not self._holds(self.shard_of(key)):
+            if not self._is_owner(self.shard_of(key)):
                 raise NotOwner(f"another replica is responsible for {key} now")
 
         return Guard(check, self._timing.landing, self._note_unsettled)
@@ -154,16 +154,16 @@ class LeasedShards:
             return count_of(group)
         return count_of(lease)
 
-    def _holds(self, shard: int) -> bool:
-        return self._held.get(shard, "") == self._heart.member != "" and self._heart.fresh()
+    def _is_owner(self, shard: int) -> bool:
+        return self._owned_as.get(shard, "") == self._heart.member != "" and self._heart.fresh()
 
-    def _may_begin(self, shard: int) -> bool:
-        return self._holds(shard) and shard not in self._releasing and not self._leaving
+    def _may_start(self, shard: int) -> bool:
+        return self._is_owner(shard) and shard not in self._releasing and not self._leaving
 
     def _announce(self) -> None:
         """Tell what changed since we last told."""
-        before, self._told = self._told, self.owned
-        gained = self._told - before
+        before, self._announced = self._announced, self.owned
+        gained = self._announced - before
         for listener in list(self._listeners) if gained else ():
             listener.gained(gained)
 
@@ -206,17 +206,17 @@ class LeasedShards:
             lease: Object = orjson.loads(data)
             if lease["metadata"]["name"] == member_name(self._group, holder_of(lease)):
                 members[holder_of(lease)] = lease
-        before, now = self._seen, self._clock()
-        self._seen = {}
+        before, now = self._observed_heartbeats, self._clock()
+        self._observed_heartbeats = {}
         for member, lease in members.items():
             version, since = before.get(member, ("", now))
             current = lease["metadata"]["resourceVersion"]
-            self._seen[member] = (current, since if version == current else now)
+            self._observed_heartbeats[member] = (current, since if version == current else now)
         return members
 
     async def _evict_the_lost(self, members: dict[str, Object]) -> None:
         now = self._clock()
-        for member, (version, since) in self._seen.items():
+        for member, (version, since) in self._observed_heartbeats.items():
             # What was agreed with us counts, and what it says itself: it may have been started otherwise.
             lease = max(self._timing.lease, duration_of(members[member]))
             if member == self._heart.member or now - since <= lease:
@@ -238,9 +238,9 @@ class LeasedShards:
         is_desired = member_of(shard, members) == member
         is_released = self._released.get(shard) == lease["metadata"]["resourceVersion"]
         if holder != member:
-            self._held.pop(shard, None)
+            self._owned_as.pop(shard, None)
         if holder == member and is_desired and not is_released:
-            self._held[shard] = member
+            self._owned_as[shard] = member
         elif holder == member:
             self._releasing[shard] = asyncio.create_task(self._release(cache, shard, lease))
             self._announce()
@@ -264,7 +264,7 @@ class LeasedShards:
     async def _take(self, cache: Informer, shard: int, lease: Object, member: str) -> None:
         with suppress(Conflict):
             cache.record_write(await self._client.update(LEASE, held_by(lease, member)))
-            self._held[shard] = member
+            self._owned_as[shard] = member
             self._announce()
 
     async def _release(self, cache: Informer, shard: int, lease: Object) -> None:
@@ -272,7 +272,7 @@ class LeasedShards:
         try:
             await drain_all(self._listeners, frozenset({shard}))
             await self._landed()
-            self._held.pop(shard, None)
+            self._owned_as.pop(shard, None)
             self._released[shard] = lease["metadata"]["resourceVersion"]
             with suppress(CrossplyError, Conflict):
                 cache.record_write(await self._client.update(LEASE, held_by(lease, "")))
@@ -287,9 +287,9 @@ class LeasedShards:
         for release in releases:
             release.cancel()
         await asyncio.gather(*releases, return_exceptions=True)
-        await drain_or_abandon(self._listeners, frozenset(self._held))
+        await drain_or_abandon(self._listeners, frozenset(self._owned_as))
         await self._landed()
-        self._held.clear()
+        self._owned_as.clear()
         heart.cancel()
         await asyncio.wait({heart})
         # Where the server cannot be told, our lease runs out by itself.

@@ -13,7 +13,7 @@ from crossply.kube.kind import Kind
 from crossply.kube.selection import EVERYTHING, Selection
 from crossply.record.metrics import WATCHES_STARTED, WATCHES_STOPPED
 
-_Which = tuple[Kind, Selection]
+_Selected = tuple[Kind, Selection]
 
 
 class _Shared:
@@ -36,7 +36,7 @@ class SharedInformers:
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._shared: dict[_Which, _Shared] = {}
+        self._shared: dict[_Selected, _Shared] = {}
         self._ending: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:

@@ -31,7 +31,7 @@ from crossply.version import __version__
 
 ATTEMPTS = 4
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
-LONGEST_WISH = 30.0
+MAX_RETRY_AFTER = 30.0
 """The longest Retry-After that is waited for here; longer ones are the caller's."""
 CONNECT_SECONDS, REQUEST_SECONDS = 10.0, 60.0
 _CLOSE_SECONDS = 0.5
@@ -144,14 +144,14 @@ class Transport:
     async def stream(self, request: Request, seconds: float) -> AsyncIterator[aiohttp.StreamReader]:
         """The body of an answer that goes on for at most so many seconds."""
         timeout = aiohttp.ClientTimeout(total=seconds, sock_connect=CONNECT_SECONDS)
-        with self._one_more_stream(request):
+        with self._count_stream(request):
             async with self._respond(request, timeout) as response:
                 if response.status >= 400:
                     raise self._failed(request, response, await response.read())
                 yield response.content
 
     @contextlib.contextmanager
-    def _one_more_stream(self, request: Request) -> Iterator[None]:
+    def _count_stream(self, request: Request) -> Iterator[None]:
         if self._streams >= MOST_STREAMS:
             raise Unreachable(
                 f"{request.verb} {request.resource} at {self._server}: {MOST_STREAMS} watches are open, "
@@ -295,17 +295,17 @@ def _worth_repeating(request: Request, problem: KubeError, failures: int) -> boo
         # Once: the token may just have been renewed.
         return failures == 1
     if problem.status in (429, 503) and problem.retry_after is not None:
-        return problem.retry_after <= LONGEST_WISH
+        return problem.retry_after <= MAX_RETRY_AFTER
     return problem.status in (429, 502, 503, 504) and not request.writes
 
 
 def _unreachable(server: str, request: Request, problem: BaseException) -> Unreachable:
-    error = Unreachable(f"{request.verb} {request.resource} at {server}: {_story(problem)}")
+    error = Unreachable(f"{request.verb} {request.resource} at {server}: {_describe(problem)}")
     error.never_sent = isinstance(problem, aiohttp.ClientConnectorError)
     return error
 
 
-def _story(problem: BaseException) -> str:
+def _describe(problem: BaseException) -> str:
     """What happened, without the addresses of objects that aiohttp adds."""
     if isinstance(problem, aiohttp.ClientConnectorCertificateError):
         return f"its certificate is not trusted: {problem.certificate_error}"

@@ -107,11 +107,11 @@ async def follow(
                 yield change
             elif change.type != BOOKMARK:
                 unseen.discard(change.key)
-                for event in _as_told(kind, known, change):
+                for event in _events_of(kind, known, change):
                     yield event
 
 
-def _as_told(kind: Kind, known: dict[Key, tuple[str, str]], change: Change) -> list[Change]:
+def _events_of(kind: Kind, known: dict[Key, tuple[str, str]], change: Change) -> list[Change]:
     """The change as somebody sees it who knows these objects already."""
     before = known.get(change.key)
     if change.type == DELETED:
@@ -142,10 +142,10 @@ def changes(
     trouble: Trouble = _untold,
 ) -> AsyncGenerator[Change, None]:
     """Every change, with RELIST, SYNCED and BOOKMARK in between; it never ends by itself."""
-    return _Feed(client, kind, selection, since, trouble).run()
+    return _Reflector(client, kind, selection, since, trouble).run()
 
 
-class _Feed:
+class _Reflector:
     """A place in the history of a kind, and the way on from there."""
 
     def __init__(
@@ -252,7 +252,7 @@ class _Feed:
 
     def _placed(self, change: Change) -> Change:
         if self._position:
-            if change.type == BOOKMARK and _goes_back(change.resource_version, self._position):
+            if change.type == BOOKMARK and _is_older(change.resource_version, self._position):
                 raise Expired("the server is behind what it told before: its data was replaced")
             self._position = change.resource_version or self._position
         elif change.type == BOOKMARK and _ends_initial(change.obj):
@@ -276,7 +276,7 @@ def _ends_initial(obj: Object) -> bool:
     return (obj["metadata"].get("annotations") or {}).get(_INITIAL_END) == "true"
 
 
-def _goes_back(now: str, before: str) -> bool:
+def _is_older(now: str, before: str) -> bool:
     return now.isdigit() and before.isdigit() and int(now) < int(before)
 
 

@@ -121,7 +121,7 @@ class ClaimKind:
 
     def _watch_dependencies(self, key: Key, interests: set[Interest]) -> None:
         later = takes_effect_later(interests)
-        self._plane.dependencies.follow(
+        self._plane.dependencies.watch(
             (self.kind, *key), interests, lambda: self._dependency_changed(key, later)
         )
 

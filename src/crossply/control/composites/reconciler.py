@@ -244,7 +244,7 @@ class _Driver:
 
     def _watch_dependencies(self, interests: set[Interest]) -> None:
         enqueue, settles = self._reconciler.enqueue, takes_effect_later(interests)
-        self._plane.dependencies.follow(
+        self._plane.dependencies.watch(
             (self._reconciler.kind, *self._key), interests, lambda: enqueue(*self._key, settles)
         )
 

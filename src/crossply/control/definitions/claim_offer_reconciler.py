@@ -52,7 +52,7 @@ class ClaimOfferReconciler:
             await self._remove(xrd, definition)
             return
         desired = self._rendered(xrd)
-        xrd = await self._kinds.hold(xrd)
+        xrd = await self._kinds.add_finalizer_to(xrd)
         try:
             crd = await self._apply_crd(xrd, desired)
         except ProtectedKind as problem:
@@ -108,7 +108,7 @@ class ClaimOfferReconciler:
         await self._kinds.run(definition.name, generation, lambda: ClaimKind(self._plane, definition))
 
     async def _remove(self, xrd: Object, definition: Definition) -> None:
-        if not self._kinds.is_held(xrd):
+        if not self._kinds.has_finalizer(xrd):
             await self._kinds.stop(definition.name)
             return
         xrd = await self._kinds.tell(xrd, REDACTED)
@@ -126,4 +126,4 @@ class ClaimOfferReconciler:
             raise Waiting(f"waiting for CustomResourceDefinition {kind.resource} to be gone")
         await self._kinds.stop(definition.name)
         self._plane.discovery.drop(kind)
-        await self._kinds.let_go(xrd)
+        await self._kinds.remove_finalizer_from(xrd)

@@ -68,16 +68,16 @@ class DefinedKinds(Generic[K]):
         self._running: dict[str, tuple[Hashable, K]] = {}
         self._applied = LastApplied()
 
-    def is_held(self, definition: Object) -> bool:
+    def has_finalizer(self, definition: Object) -> bool:
         """Whether our finalizer keeps a definition."""
         return self._finalizer in finalizers_of(definition)
 
-    async def hold(self, definition: Object) -> Object:
+    async def add_finalizer_to(self, definition: Object) -> Object:
         """Keep a definition from going before we let it go."""
         client = self._plane.as_installer
         return await add_finalizer(client, self._definitions, definition, self._finalizer, MANAGER)
 
-    async def let_go(self, definition: Object) -> Object:
+    async def remove_finalizer_from(self, definition: Object) -> Object:
         """Let a definition go, as far as we are concerned."""
         client = self._plane.as_installer
         return await remove_finalizer(client, self._definitions, definition, self._finalizer, MANAGER)

@@ -57,7 +57,7 @@ class DefinitionReconciler:
         if xrd["metadata"].get("deletionTimestamp"):
             await self._remove(xrd, definition)
             return
-        xrd = await self._kinds.hold(xrd)
+        xrd = await self._kinds.add_finalizer_to(xrd)
         try:
             crd = await self._apply_crd(xrd)
         except ProtectedKind as problem:
@@ -129,7 +129,7 @@ class DefinitionReconciler:
             await self._kinds.tell(xrd, TERMINATING._replace(message=str(reason)))
             raise
         await self._kinds.stop(definition.name)
-        await self._kinds.let_go(xrd)
+        await self._kinds.remove_finalizer_from(xrd)
 
     async def _take_away(self, xrd: Object, definition: Definition) -> None:
         """Delete the CRD once its objects are gone; raises Waiting until then."""

@@ -52,7 +52,7 @@ async def mark_all(plane: Plane, composition: str) -> None:
 
 async def mark(plane: Plane, revision: Object) -> Object:
     """Say of a CompositionRevision whether its pipeline is valid; the revision as it is then."""
-    condition = _verdict(plane, revision)
+    condition = _condition(plane, revision)
     if condition.status != "True":
         plane.recorder.record(revision, Event(WARNING, CHECK, condition.message))
     marked = with_conditions(revision, (SYNCED, condition), plane.now())
@@ -61,7 +61,7 @@ async def mark(plane: Plane, revision: Object) -> Object:
     return await plane.as_installer.update_status(REVISION, marked)
 
 
-def _verdict(plane: Plane, revision: Object) -> StatusCondition:
+def _condition(plane: Plane, revision: Object) -> StatusCondition:
     try:
         steps = parse_pipeline(revision).steps
     except KindError as problem:

@@ -98,8 +98,8 @@ class PublicationReconciler:
         except CrossplyError as problem:
             await self._refuse(publication, str(problem))
             return
-        publication = await self._kinds.hold(publication)
-        definition = await self._definitions.hold(definition)
+        publication = await self._kinds.add_finalizer_to(publication)
+        definition = await self._definitions.add_finalizer_to(definition)
         kind = claim_kind_of(infrastructure)
         try:
             crd, _ = await self._kinds.apply_crd(desired)
@@ -125,8 +125,8 @@ class PublicationReconciler:
         await self._kinds.tell(publication, StatusCondition("Offered", "False", "CannotOffer", message))
 
     async def _remove(self, publication: Object, definition: Object | None) -> None:
-        if self._kinds.is_held(publication):
-            await self._kinds.let_go(await self._withdraw(publication, definition))
+        if self._kinds.has_finalizer(publication):
+            await self._kinds.remove_finalizer_from(await self._withdraw(publication, definition))
 
     async def _withdraw(self, publication: Object, definition: Object | None) -> Object:
         """Delete all requirements, then their CRD; then nothing of ours keeps the definition."""
@@ -136,7 +136,7 @@ class PublicationReconciler:
             await self._take_away(publication, definition, infrastructure)
             await self._kinds.stop(publication["metadata"]["name"])
             self._plane.discovery.drop(claim_kind_of(infrastructure))
-            await self._definitions.let_go(definition)
+            await self._definitions.remove_finalizer_from(definition)
         return publication
 
     async def _take_away(self, publication: Object, definition: Object, infrastructure: Definition) -> None:

@@ -17,8 +17,8 @@ from crossply.schema.crd_crossplane_fields import (
 )
 from crossply.values import Object
 
-_WHOLE: Object = {"type": "integer", "format": "int64"}
-_SMALL: Object = {"type": "integer", "format": "int32"}
+_INT64: Object = {"type": "integer", "format": "int64"}
+_INT32: Object = {"type": "integer", "format": "int32"}
 _TIME: Object = {"type": "string", "format": "date-time"}
 _ANYTHING: Object = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
@@ -32,7 +32,7 @@ def _operation() -> Object:
     step = {"type": "object", "required": ["step"], "properties": {"step": text(), "output": _ANYTHING}}
     applied = texts("apiVersion", "kind", "name", "namespace", required=("apiVersion", "kind", "name"))
     status = {
-        "failures": _WHOLE,
+        "failures": _INT64,
         "pipeline": {"type": "array", "items": step},
         "appliedResourceRefs": {"type": "array", "items": applied},
     }
@@ -47,13 +47,13 @@ def _operation_spec() -> Object:
         "properties": {
             "mode": choice("Pipeline", default="Pipeline"),
             "pipeline": composition_pipeline(),
-            "retryLimit": _WHOLE,
+            "retryLimit": _INT64,
         },
     }
 
 
 def _cron_operation() -> Object:
-    properties = {"schedule": text(), "startingDeadlineSeconds": _WHOLE, **_making()}
+    properties = {"schedule": text(), "startingDeadlineSeconds": _INT64, **_making()}
     spec = {"type": "object", "required": ["operationTemplate", "schedule"], "properties": properties}
     columns = [
         column("SCHEDULE", ".spec.schedule"),
@@ -92,7 +92,7 @@ def _watch_operation() -> Object:
         *_times(),
         age_column(),
     ]
-    return _crd(WATCH_OPERATION, "watchops", spec, {**_history(), "watchingResources": _WHOLE}, columns)
+    return _crd(WATCH_OPERATION, "watchops", spec, {**_history(), "watchingResources": _INT64}, columns)
 
 
 def _making() -> Object:
@@ -104,8 +104,8 @@ def _making() -> Object:
     }
     return {
         "concurrencyPolicy": choice("Allow", "Forbid", "Replace", default="Allow"),
-        "successfulHistoryLimit": {**_SMALL, "default": 3},
-        "failedHistoryLimit": {**_SMALL, "default": 1},
+        "successfulHistoryLimit": {**_INT32, "default": 3},
+        "failedHistoryLimit": {**_INT32, "default": 1},
         "operationTemplate": template,
     }
 

@@ -25,7 +25,7 @@ GARBAGE_COLLECT = "GarbageCollectOperations"
 REPLACE_RUNNING = "ReplaceRunningOperation"
 
 
-class NotMade(CrossplyError):
+class OperationNotWritten(CrossplyError):
     """An Operation could not be created or deleted."""
 
     code = "CP-891"
@@ -81,11 +81,13 @@ class OperationParents:
             except CrossplyError as problem:
                 raise await self._failed(parent, reason, f'{doing} Operation "{name}"', problem) from None
 
-    async def _failed(self, parent: Object, reason: str, doing: str, problem: CrossplyError) -> NotMade:
+    async def _failed(
+        self, parent: Object, reason: str, doing: str, problem: CrossplyError
+    ) -> OperationNotWritten:
         message = f"cannot {doing}: {problem}"
         self.record_warning(parent, reason, message)
         await self.write(parent, (failed(message),))
-        return NotMade(message, hint=problem.hint)
+        return OperationNotWritten(message, hint=problem.hint)
 
     def record_warning(self, parent: Object, reason: str, problem: str) -> None:
         """Record an event about something that went wrong."""

@@ -79,7 +79,7 @@ class OperationRateLimit:
         self._clock = clock
         self._total = _Bucket(limits.total, clock())
         self._buckets: OrderedDict[Key, _Bucket] = OrderedDict()
-        self._held_up: dict[Key, StatusCondition] = {}
+        self._delayed: dict[Key, StatusCondition] = {}
         """What had to wait and may have to again, and what is said about it."""
 
     def take(self, obj: Object) -> float:
@@ -89,7 +89,7 @@ class OperationRateLimit:
         for limit, condition in ((bucket, self._each(obj)), (self._total, self._all(obj))):
             wait = limit.seconds_until(1.0, now)
             if wait > 0:
-                self._held_up.setdefault(key, condition)
+                self._delayed.setdefault(key, condition)
                 return wait
         bucket.take()
         self._total.take()
@@ -97,18 +97,18 @@ class OperationRateLimit:
 
     def condition(self) -> StatusCondition:
         """What a WatchOperation says about it: the first object that is held up."""
-        return next(iter(self._held_up.values()), CLOSED)
+        return next(iter(self._delayed.values()), CLOSED)
 
     def settle(self) -> float:
         """Forget what is calm again; the seconds until the next is, 0 where nothing is held up."""
         now, waits = self._clock(), []
-        for key in list(self._held_up):
+        for key in list(self._delayed):
             limits = (self._bucket(key, now), self._total)
             wait = max(limit.seconds_until(limit.calm, now) for limit in limits)
             if wait > 0:
                 waits.append(wait)
             else:
-                del self._held_up[key]
+                del self._delayed[key]
         return min(waits, default=0.0)
 
     def _bucket(self, key: Key, now: float) -> _Bucket:

@@ -77,38 +77,38 @@ class WatchOperations:
 
     async def reconcile(self, name: str) -> Requeue | None:
         """Watch what a WatchOperation is about, and make the Operations that are due."""
-        found = self.parents.get(name)
-        if found is None:
+        parent = self.parents.get(name)
+        if parent is None:
             self._leave(name)
-            await self._let_go(name)
+            await self._remove_finalizer(name)
             return None
-        if is_paused(found):
+        if is_paused(parent):
             self._leave(name)
-            await self.parents.write(found, (WATCH_PAUSED, RECONCILE_PAUSED))
+            await self.parents.write(parent, (WATCH_PAUSED, RECONCILE_PAUSED))
             return None
-        model = parse_watch_operation(found)
+        model = parse_watch_operation(parent)
         try:
             watched = await self._watch(model)
         except CrossplyError as problem:
             sentence = f"cannot start watched resource controller watches: {problem}"
-            self.parents.record_warning(found, ESTABLISH, sentence)
-            await self.parents.write(found, (FAILED._replace(message=sentence), failed(sentence)))
-            self._follow(name, awaited_after(problem))
+            self.parents.record_warning(parent, ESTABLISH, sentence)
+            await self.parents.write(parent, (FAILED._replace(message=sentence), failed(sentence)))
+            self._watch_dependencies(name, awaited_after(problem))
             return None
-        self._follow(name, set())
-        wait = await self._make(found, model, watched)
+        self._watch_dependencies(name, set())
+        wait = await self._create_operations(parent, model, watched)
         wait = wait or watched.brake.settle()
-        await self._show(found, model, watched)
+        await self._show(parent, model, watched)
         return Requeue(wait) if wait else None
 
-    def _follow(self, name: str, interests: set[Interest]) -> None:
+    def _watch_dependencies(self, name: str, interests: set[Interest]) -> None:
         """Look again when what could not be watched may be there, or may be read."""
 
         def changed() -> None:
             self.controller.enqueue_name(name)
             self.controller.enqueue_after(("", name), SETTLING_SECONDS)
 
-        self._plane.dependencies.follow((WATCH_OPERATION, "", name), interests, changed)
+        self._plane.dependencies.watch((WATCH_OPERATION, "", name), interests, changed)
 
     async def _watch(self, model: WatchOperation) -> _Watched:
         kind = await self._plane.discovery.kind_for(model.api_version, model.kind)
@@ -143,23 +143,23 @@ class WatchOperations:
 
         return notice
 
-    async def _make(self, found: Object, model: WatchOperation, watched: _Watched) -> float:
+    async def _create_operations(self, parent: Object, model: WatchOperation, watched: _Watched) -> float:
         """Make the Operations that are due; the seconds until one may be made that has to wait."""
         waits: dict[tuple[str, str], float] = {}
-        while due := [key for key in watched.changed if key not in waits]:
-            obj = watched.changed.pop(due[0])
+        while waiting := [key for key in watched.changed if key not in waits]:
+            obj = watched.changed.pop(waiting[0])
             try:
-                wait = await self._make_one(found, model, watched.brake, obj)
+                wait = await self._create_operation(parent, model, watched.brake, obj)
             except (CrossplyError, Conflict):
-                watched.changed.setdefault(due[0], obj)  # unless it changed once more meanwhile
+                watched.changed.setdefault(waiting[0], obj)  # unless it changed once more meanwhile
                 raise
             if wait:
-                waits[due[0]] = wait
-                watched.changed.setdefault(due[0], obj)
+                waits[waiting[0]] = wait
+                watched.changed.setdefault(waiting[0], obj)
         return min(waits.values(), default=0.0)
 
-    async def _make_one(
-        self, found: Object, model: WatchOperation, brake: OperationRateLimit, obj: Object
+    async def _create_operation(
+        self, parent: Object, model: WatchOperation, brake: OperationRateLimit, obj: Object
     ) -> float:
         """Make an Operation for an object as it is; the seconds to wait before that."""
         operation = operation_for(model, obj)
@@ -172,22 +172,22 @@ class WatchOperations:
         if wait:
             return wait
         if model.concurrency == "Replace":
-            await self.parents.delete(found, busy, REPLACE_RUNNING)
-        await self.parents.create(found, operation)
+            await self.parents.delete(parent, busy, REPLACE_RUNNING)
+        await self.parents.create(parent, operation)
         return 0.0
 
-    async def _show(self, found: Object, model: WatchOperation, watched: _Watched) -> None:
+    async def _show(self, parent: Object, model: WatchOperation, watched: _Watched) -> None:
         children = self.parents.children(model.name)
         garbage = beyond_limits(children, model.successful_limit, model.failed_limit)
-        await self.parents.delete(found, garbage, GARBAGE_COLLECT)
-        shown = {**(found.get("status") or {}), **_history(children)}
+        await self.parents.delete(parent, garbage, GARBAGE_COLLECT)
+        shown = {**(parent.get("status") or {}), **_history(children)}
         shown["watchingResources"] = len(watched.cache)
         condition = watched.brake.condition()
         was_open = any(each["type"] == condition.type for each in read_conditions(shown))
         braking = (condition,) if was_open or condition.status == "False" else ()
-        await self.parents.write({**found, "status": shown}, (ACTIVE, SYNCED, *braking))
+        await self.parents.write({**parent, "status": shown}, (ACTIVE, SYNCED, *braking))
 
-    async def _let_go(self, name: str) -> None:
+    async def _remove_finalizer(self, name: str) -> None:
         """Nothing of ours holds a WatchOperation; what another control plane left there is let go of."""
         data = self.parents.informer.get("", name)
         if data is not None:

@@ -72,9 +72,9 @@ class AwaitedResources:
     def __init__(self, plane: Plane, usages: Usages, enqueue: Callable[[UsageKey], None]) -> None:
         self._plane = plane
         self._usages = usages
-        self._wake = enqueue
-        self._holders: dict[Wait, set[UsageKey]] = {}
-        self._held: dict[UsageKey, set[Wait]] = {}
+        self._enqueue = enqueue
+        self._waiting: dict[Wait, set[UsageKey]] = {}
+        self._waits_of: dict[UsageKey, set[Wait]] = {}
         self._in_use: dict[Kind, Informer] = {}
         self._tasks: dict[Wait | None, asyncio.Task[None]] = {}
         """By what is waited for; None stands for the watch of definitions, which all share."""
@@ -84,15 +84,15 @@ class AwaitedResources:
         """Wait for these, and for nothing else any more."""
         desired = set(waits)
         for wait in desired:
-            self._hold(key, wait)
-        for wait in self._held.get(key, set()) - desired:
+            self._add(key, wait)
+        for wait in self._waits_of.get(key, set()) - desired:
             self._drop(key, wait)
         if not desired:
-            self._held.pop(key, None)
+            self._waits_of.pop(key, None)
 
     async def in_use(self, key: UsageKey, kind: Kind, namespace: str, name: str) -> Object | None:
         """The metadata of a resource that is marked as used; None where it is not known to be."""
-        self._hold(key, InUse(kind))
+        self._add(key, InUse(kind))
         cache = self._in_use[kind]
         try:
             async with asyncio.timeout(_SYNC_SECONDS):
@@ -109,30 +109,30 @@ class AwaitedResources:
 
     async def stop(self) -> None:
         """Watch nothing any more."""
-        for key in list(self._held):
+        for key in list(self._waits_of):
             self.settle(key, ())
         await asyncio.gather(*self._ending, return_exceptions=True)
 
-    def _hold(self, key: UsageKey, wait: Wait) -> None:
-        holders = self._holders.setdefault(wait, set())
-        if not holders:
-            self._begin(wait)
-        holders.add(key)
-        self._held.setdefault(key, set()).add(wait)
+    def _add(self, key: UsageKey, wait: Wait) -> None:
+        waiting = self._waiting.setdefault(wait, set())
+        if not waiting:
+            self._start(wait)
+        waiting.add(key)
+        self._waits_of.setdefault(key, set()).add(wait)
 
     def _drop(self, key: UsageKey, wait: Wait) -> None:
-        self._held[key].discard(wait)
-        self._holders[wait].discard(key)
-        if not self._holders[wait]:
-            del self._holders[wait]
+        self._waits_of[key].discard(wait)
+        self._waiting[wait].discard(key)
+        if not self._waiting[wait]:
+            del self._waiting[wait]
             self._end(wait)
 
-    def _begin(self, wait: Wait) -> None:
+    def _start(self, wait: Wait) -> None:
         match wait:
             case InUse(kind):
                 labels = f"{IN_USE}=true"
                 cache = self._plane.informers.acquire(kind, Selection(labels=labels, metadata_only=True))
-                cache.subscribe(lambda *event: self._notice_used(kind, *event))
+                cache.subscribe(lambda *event: self._used_changed(kind, *event))
                 self._in_use[kind] = cache
             case Presence():
                 self._run(wait, self._watch_presence(wait))
@@ -147,7 +147,7 @@ class AwaitedResources:
             self._plane.informers.release(self._in_use.pop(wait.kind))
         elif not isinstance(wait, Served):
             self._cancel(wait)
-        elif not any(isinstance(wait, Served) for wait in self._holders):
+        elif not any(isinstance(wait, Served) for wait in self._waiting):
             self._cancel(None)
 
     def _run(self, wait: Wait | None, work: Coroutine[Any, Any, None]) -> None:
@@ -161,18 +161,18 @@ class AwaitedResources:
         task.add_done_callback(self._ending.discard)
 
     def _arrived(self, wait: Wait) -> None:
-        for key in tuple(self._holders.get(wait, ())):
-            self._wake(key)
+        for key in tuple(self._waiting.get(wait, ())):
+            self._enqueue(key)
 
-    def _notice_used(
+    def _used_changed(
         self, kind: Kind, change: str, key: tuple[str, str], old: bytes | None, new: bytes | None
     ) -> None:
         """A used resource is gone, lost its mark, or is another one: its Usages have work."""
         if change != MODIFIED:
             for usage in self._usages.of(kind.group, kind.kind, *key):
-                self._wake(usage.key)
+                self._enqueue(usage.key)
 
-    def _feed(self, wait: Presence | Selected, selection: Selection) -> AsyncGenerator[Change, None]:
+    def _changes(self, wait: Presence | Selected, selection: Selection) -> AsyncGenerator[Change, None]:
         def note(problem: CrossplyError | None) -> None:
             if isinstance(problem, NotServed):
                 # The kind went away while it was watched; its Usages wait for it from now on.
@@ -183,7 +183,7 @@ class AwaitedResources:
     async def _watch_presence(self, wait: Presence) -> None:
         there = False
         selection = Selection(wait.namespace, fields=f"metadata.name={wait.name}", metadata_only=True)
-        async with aclosing(self._feed(wait, selection)) as events:
+        async with aclosing(self._changes(wait, selection)) as events:
             async for change in events:
                 if change.type in (RELIST, DELETED):
                     there = False
@@ -193,7 +193,7 @@ class AwaitedResources:
                     self._arrived(wait)
 
     async def _watch_selected(self, wait: Selected) -> None:
-        async with aclosing(self._feed(wait, wait.selection)) as events:
+        async with aclosing(self._changes(wait, wait.selection)) as events:
             async for change in events:
                 if change.type in (ADDED, MODIFIED):
                     self._arrived(wait)
@@ -205,7 +205,7 @@ class AwaitedResources:
         async with aclosing(events):
             async for change in events:
                 if change.type in (ADDED, MODIFIED):
-                    await self._notice_definition(change.key[1])
+                    await self._definition_changed(change.key[1])
 
     async def _newest_version(self) -> str:
         try:
@@ -216,11 +216,11 @@ class AwaitedResources:
             return ""
         return str(orjson.loads(reply.data)["metadata"].get("resourceVersion", ""))
 
-    async def _notice_definition(self, name: str) -> None:
+    async def _definition_changed(self, name: str) -> None:
         group = name.partition(".")[2]
         awaited = [
             wait
-            for wait in self._holders
+            for wait in self._waiting
             if isinstance(wait, Served) and api_group(wait.api_version) == group
         ]
         if not awaited:

@@ -29,7 +29,7 @@ class Usages:
         """Begin to follow them, and wait until all that exist are known."""
         for kind in USAGE_KINDS:
             cache = self._informers[kind] = self._plane.informers.acquire(kind)
-            cache.add_index(_OF, _found_under(kind))
+            cache.add_index(_OF, _index(kind))
             cache.subscribe(self._forget)
         await asyncio.gather(*(cache.synced.wait() for cache in self._informers.values()))
 
@@ -101,7 +101,7 @@ def protects(usage: Usage, namespace: str) -> bool:
     return usage.protects and usage.of.namespace == namespace
 
 
-def _found_under(kind: Kind) -> Callable[[Object], Iterable[str]]:
+def _index(kind: Kind) -> Callable[[Object], Iterable[str]]:
     def index(obj: Object) -> Iterable[str]:
         of = read_usage(kind, obj).of
         return (_address(of.group, of.kind, of.name),) if of.name else ()

@@ -94,11 +94,11 @@ class UsageReconciler:
         owner = using if isinstance(using, dict) else None
         saved = await self._save(usage, _configured(resolved, owner))
         try:
-            with self._telling(saved, "GetUsedResource", "cannot get used"):
+            with self._recording_failure(saved, "GetUsedResource", "cannot get used"):
                 kind, used = await self._parties.used(saved)
         except ResourceMissing as problem:
             return Stalled("GetUsedResource", f"cannot get used: {problem}", problem.waits)
-        with self._telling(saved, "AddInUseLabel", "cannot add in use label to the used resource"):
+        with self._recording_failure(saved, "AddInUseLabel", "cannot add in use label to the used resource"):
             await self._mark(kind, used)
         if isinstance(using, ResourceMissing):
             waits = (InUse(kind), *using.waits)
@@ -130,13 +130,13 @@ class UsageReconciler:
         if usage.by is None or _is_owned_by(usage.obj, usage.by):
             return None
         try:
-            with self._telling(usage, "GetUsingResource", "cannot get using"):
+            with self._recording_failure(usage, "GetUsingResource", "cannot get using"):
                 return (await self._parties.find(usage.by))[1]
         except ResourceMissing as problem:
             return problem
 
     @contextmanager
-    def _telling(self, usage: Usage, reason: str, context: str) -> Iterator[None]:
+    def _recording_failure(self, usage: Usage, reason: str, context: str) -> Iterator[None]:
         """Tell of a failure on the Usage; it is tried again all the same."""
         try:
             yield

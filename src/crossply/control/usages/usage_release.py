@@ -43,18 +43,18 @@ class UsageRelease:
             return (wait,)
         used = await self._find_used(usage)
         if used is None:
-            await self._let_go(usage)
+            await self._remove_finalizer(usage)
             return ()
         address = (usage.of.group, usage.of.kind, namespace_of(used[1]), usage.of.name)
         if any(other.uid != usage.uid for other in self._usages.of(*address)):
-            await self._let_go(usage)
+            await self._remove_finalizer(usage)
             # The others may go at the same time, each leaving the mark to the rest. Whoever looks last sees
             # that nobody is left.
             if not await self._usages.of_now(*address):
                 await self._free(usage, *used)
         else:
             await self._free(usage, *used)
-            await self._let_go(usage)
+            await self._remove_finalizer(usage)
         return ()
 
     async def _find_used(self, usage: Usage) -> tuple[Kind, Object] | None:
@@ -114,7 +114,7 @@ class UsageRelease:
         except NotFound:
             return
 
-    async def _let_go(self, usage: Usage) -> None:
+    async def _remove_finalizer(self, usage: Usage) -> None:
         with contextlib.suppress(NotFound):
             await remove_finalizer(self._plane.as_controller, usage.kind, usage.obj, FINALIZER, MANAGER)
         self._usages.release(usage)

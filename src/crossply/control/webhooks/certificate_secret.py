@@ -37,15 +37,15 @@ class SharedCertificate:
 
     async def ensure(self) -> ServingCertificate:
         """The certificate, made or renewed where that is due."""
-        certificate = _certificate_in(await self._secret.settle(self._due))
+        certificate = _certificate_in(await self._secret.settle(self._renewed))
         assert certificate is not None, "it was found to serve"
         return certificate
 
     async def refresh(self) -> None:
         """Look at the Secret itself, ahead of the watch."""
-        await self._secret.look()
+        await self._secret.refresh()
 
-    def _due(self, files: Files) -> Files | None:
+    def _renewed(self, files: Files) -> Files | None:
         current = _certificate_in(files)
         if current is not None and current.serves(self._names, self._clock()):
             return None

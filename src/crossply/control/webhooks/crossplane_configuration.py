@@ -22,7 +22,7 @@ NAME = "crossplane-no-usages"
 _log = logging.getLogger("crossply.webhook")
 
 
-async def look_at_crossplanes(client: Client) -> None:
+async def remove_legacy_configuration(client: Client) -> None:
     """Log that there is one.
 
     One that an older version of ours wrote under that name is deleted: nobody answers for it.
@@ -31,7 +31,7 @@ async def look_at_crossplanes(client: Client) -> None:
         live = await client.get(CONFIGURATIONS, NAME)
         if live is None:
             return
-        if not _was_ours(live):
+        if not _is_legacy(live):
             _log.info(
                 "the webhook configuration %s of Crossplane stays; once Crossplane is gone for good, "
                 "delete it: kubectl delete validatingwebhookconfiguration %s",
@@ -47,7 +47,7 @@ async def look_at_crossplanes(client: Client) -> None:
         _log.info("the webhook configuration %s stays: %s", NAME, problem)
 
 
-def _was_ours(configuration: Object) -> bool:
+def _is_legacy(configuration: Object) -> bool:
     webhooks = configuration.get("webhooks") or ()
     return bool(webhooks) and all(map(_trusts_us, webhooks))
 

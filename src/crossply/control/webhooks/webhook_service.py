@@ -30,7 +30,7 @@ from crossply.control.webhooks.configuration import (
     webhooks_for,
 )
 from crossply.control.webhooks.configuration import NAME as CONFIGURATION
-from crossply.control.webhooks.crossplane_configuration import look_at_crossplanes
+from crossply.control.webhooks.crossplane_configuration import remove_legacy_configuration
 from crossply.control.webhooks.usage_review import UsageReview
 from crossply.control.webhooks.webhook_address import WebhookSettings, answers, find_address
 from crossply.control.webhooks.webhook_server import PATH, WebhookServer
@@ -48,7 +48,7 @@ _GOODBYE_SECONDS = 5.0
 _log = logging.getLogger("crossply.webhook")
 
 
-class CannotFollow(CrossplyError):
+class InformerNotSynced(CrossplyError):
     """What webhooks need cannot be read, most often for lack of rights."""
 
     code = "CP-814"
@@ -81,7 +81,7 @@ class Webhooks:
         selection = Selection(fields=f"metadata.name={CONFIGURATION}")
         self._configurations = self._open_cache(CONFIGURATIONS, selection, "configuration")
         for cache in (self._secrets, self._configurations):
-            await _followed(cache)
+            await _wait_for_sync(cache)
         names = self._address.names
         self._certificate = SharedCertificate(
             self._plane.as_controller, self._secrets, names, lambda: datetime.now(UTC)
@@ -89,7 +89,7 @@ class Webhooks:
         await self._renew()
         self._port = await self._server.start(self._address.listen, self._settings.port)
         await self._introduce()
-        await look_at_crossplanes(self._plane.as_controller)
+        await remove_legacy_configuration(self._plane.as_controller)
         self._detach = self._plane.shards.attach(self)
         self._task = asyncio.create_task(self._queue.run(self._work, 1))
 
@@ -217,7 +217,7 @@ class Webhooks:
         )
 
 
-async def _followed(cache: Informer) -> None:
+async def _wait_for_sync(cache: Informer) -> None:
     why = await cache.sync_problem()
     if why:
-        raise CannotFollow(f"cannot follow {cache.kind.resource} for webhooks: {why}")
+        raise InformerNotSynced(f"cannot follow {cache.kind.resource} for webhooks: {why}")
