@@ -1,4 +1,4 @@
-"""`crossply convert`: whatever of a file is in an older form, in the form of today."""
+"""`crossply convert`: convert Compositions, XRDs, claims and XRs to their current form."""
 
 from __future__ import annotations
 

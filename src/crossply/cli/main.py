@@ -1,4 +1,4 @@
-"""The entry point: find the command, read its words, run it, and leave with the right exit code.
+"""The entry point: finds the command, parses its arguments, runs it, and returns the exit code.
 
 0 means success or help, 1 an error while running, 80 a command line that could not be understood, 130 an
 interrupt. Nothing heavy is imported here: only the called command's module is, by `tree.load`.

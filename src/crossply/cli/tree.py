@@ -1,4 +1,4 @@
-"""The tree of commands: one line each, naming the module that is imported when the command is called.
+"""The registry of commands: one line each, with the module that is imported when the command is called.
 
 `main` walks it to find what the user called; `help`, `completions` and the generated reference list it.
 A hidden line is another name for a command, kept because existing scripts use it.

@@ -1,4 +1,4 @@
-"""`crossply version`: the version of this program, and of the control plane in the cluster."""
+"""`crossply version`: print the versions of this program and of the control plane in the cluster."""
 
 from __future__ import annotations
 

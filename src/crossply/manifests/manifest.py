@@ -1,4 +1,4 @@
-"""Manifests: objects and where they were read from, in files, directories below each other, or stdin."""
+"""Manifests: objects with the document that they were read from, of files, directories or stdin."""
 
 from __future__ import annotations
 

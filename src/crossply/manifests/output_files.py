@@ -1,4 +1,4 @@
-"""Files that commands convert: read whole, and written with Go's messages for what goes wrong."""
+"""Reads and writes whole files, with Go's messages for what goes wrong."""
 
 from __future__ import annotations
 

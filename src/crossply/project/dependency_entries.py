@@ -1,4 +1,4 @@
-"""The dependencies of a project in its file: made of what a user names, and put among the others."""
+"""The dependencies in a project file: parsed from the command line and inserted."""
 
 from __future__ import annotations
 

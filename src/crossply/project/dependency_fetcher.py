@@ -1,4 +1,4 @@
-"""What the dependencies of a project bring: packages with all that these depend on, and CRDs from elsewhere.
+"""Fetches the dependencies of a project: packages with their dependencies, and CRDs from elsewhere.
 
 Packages are in the cache that `validate` and `xpkg get-crds` use, too.
 """

@@ -1,4 +1,4 @@
-"""The folder of a project: files are read from it by their names, and new ones written among its APIs."""
+"""The folder of a project: its file, and reading and writing the files in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The functions of a project, for commands that render in it: those it depends on, and its own.
+"""The Functions of a project for rendering: those that it depends on, and its own.
 
 Nothing is built for it: its own functions run from their files, as `crossply.dev/file` and
 `crossply.dev/templates` have them run.

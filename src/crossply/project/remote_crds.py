@@ -1,4 +1,4 @@
-"""CRDs that are in no package: those of a git repository, and those behind a URL."""
+"""CRDs outside of packages: in a git repository, or at a URL."""
 
 from __future__ import annotations
 

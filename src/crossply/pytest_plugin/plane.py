@@ -1,4 +1,4 @@
-"""The `control_plane` fixture: an API server and all controllers, in memory and in a thread of this process.
+"""The `control_plane` fixture: an API server and all controllers, in memory, in a thread of this process.
 
 Everything a test does goes through the API, as it would with kubectl. The methods wait for their answers, and
 for what takes its time: a kind that is to be established, a condition that is to become true.

@@ -1,4 +1,4 @@
-"""The `render` fixture: reconciles in memory, one or several in a row, for tests in Python."""
+"""The `render` fixture: one or several reconciles in memory, for tests in Python."""
 
 from __future__ import annotations
 

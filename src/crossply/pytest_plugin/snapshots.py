@@ -1,4 +1,4 @@
-"""Snapshots of tests in Python: everything that a reconcile gave, kept beside the test's file."""
+"""Snapshots of the `render` fixture, in files beside the test."""
 
 from __future__ import annotations
 

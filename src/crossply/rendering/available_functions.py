@@ -1,4 +1,4 @@
-"""Which functions the steps of a pipeline can call: one answer for `render`, `test` and `new test`.
+"""The functions that steps of a pipeline can call, for `render`, `test` and `new test`.
 
 Listed functions come first. A project adds its own functions, then the Functions it depends on. What is still
 unknown is a built-in function if it has the name of one.

@@ -1,4 +1,4 @@
-"""What Go's typed decoder says of a Composition, a Function, a Secret or an XRD of the wrong shape.
+"""The messages of Go's typed decoder for a Composition, Function, Secret or XRD of the wrong type.
 
 Ordinary files never come here: `inputs` looks first, and imports this when something is odd.
 """

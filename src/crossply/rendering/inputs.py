@@ -1,4 +1,4 @@
-"""Loading what `render` is given: the composite resource, its Composition, functions and their world."""
+"""Loads the inputs of `render`: the composite resource, Composition, functions and other resources."""
 
 from __future__ import annotations
 

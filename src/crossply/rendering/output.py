@@ -1,4 +1,4 @@
-"""Writing what was rendered: the composite resource first, then composed resources, results and context."""
+"""The output of `render`: the composite resource, then composed resources, results and context."""
 
 from __future__ import annotations
 

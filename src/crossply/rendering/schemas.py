@@ -1,4 +1,4 @@
-"""Schemas that `render` is given: OpenAPI documents for functions, and a definition's defaults."""
+"""Schemas for `render`: OpenAPI documents for functions, and the defaults of an XRD."""
 
 from __future__ import annotations
 

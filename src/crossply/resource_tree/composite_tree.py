@@ -1,4 +1,4 @@
-"""The tree below a claim, an XR or any other resource: whatever they refer to, and so on down.
+"""The tree below a claim, an XR or any other resource, by their references.
 
 A claim leads to its XR, an XR to what it composed, and if connection secrets are asked for, each to its own.
 """

@@ -1,4 +1,4 @@
-"""References to package images: where the registry, the repository and the tag begin and end.
+"""References to package images, split into registry, repository and tag.
 
 The rules are those of the library that Crossplane uses, so that a version is shown where it shows one.
 """

@@ -1,4 +1,4 @@
-"""A resource in the tree that `trace` shows: what was found, or what went wrong when it was looked for."""
+"""A node of a resource tree: an object, or the problem of reading it."""
 
 from __future__ import annotations
 

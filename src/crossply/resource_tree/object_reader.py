@@ -1,4 +1,4 @@
-"""Reading objects for `trace`: a failure is not the end, it becomes a row of the tree."""
+"""Reads the objects of a resource tree. A failure becomes a node with a problem."""
 
 from __future__ import annotations
 

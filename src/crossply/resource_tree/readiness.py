@@ -1,4 +1,4 @@
-"""Which composed resources an XR waits for that have no Ready condition of their own.
+"""The composed resources without a Ready condition that an XR waits for.
 
 Only the message of the XR's Ready condition names them, as the Composition calls them.
 """

@@ -1,4 +1,4 @@
-"""Why a request to the API server failed, as Go's client says it."""
+"""The messages of Go's client for failed requests to an API server."""
 
 from __future__ import annotations
 

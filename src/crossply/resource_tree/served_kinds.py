@@ -1,4 +1,4 @@
-"""The kinds that the server serves, found by any of their names: plural, singular, short or kind.
+"""The kinds that a server serves, found by plural, singular, short name or kind.
 
 Where several kinds have the name, the server's order decides: the preferred version of the first group that
 has it.

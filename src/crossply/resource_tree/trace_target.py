@@ -1,4 +1,4 @@
-"""What the words `TYPE[.VERSION][.GROUP][/NAME] [NAME]` of `trace` mean, before the server is asked."""
+"""The target of `trace`, `TYPE[.VERSION][.GROUP][/NAME] [NAME]`, parsed without the server."""
 
 from __future__ import annotations
 

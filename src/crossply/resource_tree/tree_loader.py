@@ -1,4 +1,4 @@
-"""Loading what `trace` was asked for: one tree, or those of a whole kind."""
+"""Loads the resource tree of one resource, or those of all resources of a kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An example of a composite resource, made of what its definition demands."""
+"""An example of a composite resource, generated from its schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A new function: Python on our SDK, with a test, an example of its use and what makes a package of it."""
+"""The files of a new function: Python on the SDK, a test, an example and package metadata."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Typed models of kinds: the classes that a structural schema stands for.
+"""Typed models of kinds: the classes of a structural schema.
 
 An object with properties is a class, one with additional properties a dict, an array a list. What a schema
 leaves open is Any. `model_code` writes the classes down.

@@ -1,4 +1,4 @@
-"""A new project: an API of its own, what it becomes, a test for that, and all that makes a package of it."""
+"""The files of a new project: an API, a Composition, a test and package metadata."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A new function of a project: Go templates, or Python on our SDK with models of the project's kinds."""
+"""The files of a new function in a project: Go templates, or Python with models of the project's kinds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models written as Python: dataclasses that read from and write to plain dicts, and need nothing else."""
+"""Models as Python code: dataclasses that convert from and to plain dicts, without dependencies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names for Python made of names for JSON: fields in snake case, classes in Pascal case."""
+"""Python names for JSON names: fields in snake case, classes in Pascal case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A suite of tests made of what a Composition makes today: it passes, until something changes."""
+"""The text of a test suite that expects what a Composition renders now."""
 
 from __future__ import annotations
 

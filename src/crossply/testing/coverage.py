@@ -1,4 +1,4 @@
-"""What of a Composition no case reached: steps that were never called, resources that were never composed.
+"""Coverage of a Composition: the steps and resources that no case reached.
 
 Which resources a step may compose is known where its input lists templates by name, as that of
 patch-and-transform does.

@@ -1,4 +1,4 @@
-"""Whether a round gave what was expected: a list of mismatches, each with the place of its expectation."""
+"""Compares the result of a round with its expectation: a list of mismatches with their places."""
 
 from __future__ import annotations
 

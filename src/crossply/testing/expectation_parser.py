@@ -1,4 +1,4 @@
-"""Reading what a round is expected to give."""
+"""Parses the expectation of a round."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The results as a JUnit file, which continuous integration shows."""
+"""Results as a JUnit report, for continuous integration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reconciling one composite resource again and again: what a round leaves behind is what the next one finds.
+"""Reconciles one composite resource in rounds: each starts from the state that the last one left.
 
 Every round is a whole `Rendering`, as `render` makes it. Between two rounds the desired resources become
 observed ones as server-side apply would have it: fields that others wrote stay, fields that are no longer

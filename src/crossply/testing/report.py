@@ -1,4 +1,4 @@
-"""What people are told of the results: a line for each case, and of what is wrong the two values."""
+"""Results as text: a line for each case, and expected and actual values for failures."""
 
 from __future__ import annotations
 

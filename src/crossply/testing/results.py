@@ -1,4 +1,4 @@
-"""What came of suites and their cases: plain data, which also crosses from one process to another."""
+"""Results of suites and cases: plain data that is passed between processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Snapshots: everything that a round gave, kept in a file and compared field by field.
+"""Snapshots: the whole result of a round, stored in a file and compared field by field.
 
 The documents are those that `render` prints, results and context included.
 """

@@ -1,4 +1,4 @@
-"""Reading objects of which every field must be known: a misspelt expectation would never fail."""
+"""Reads objects strictly: an unknown field is an error, because a misspelt expectation would never fail."""
 
 from __future__ import annotations
 

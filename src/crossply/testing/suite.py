@@ -1,4 +1,4 @@
-"""What a suite of tests says: its cases, their rounds, and what each is expected to give.
+"""A test suite: its cases, their rounds and expectations.
 
 Everything is kept with the path at which it was written, so that a failure can point at its line.
 """

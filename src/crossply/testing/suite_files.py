@@ -1,4 +1,4 @@
-"""Where the suites of `crossply test` are: in the files and directories that it is given."""
+"""Finds the suites of `crossply test` in files and directories."""
 
 from __future__ import annotations
 

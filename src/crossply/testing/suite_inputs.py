@@ -1,4 +1,4 @@
-"""Loading what a suite of tests names: files beside it, or objects that are written into it."""
+"""Loads the inputs of a suite, from files beside it or written into it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading a suite: every field is known and of its type, or the error names it with its line."""
+"""Parses a suite strictly: an error names the field and its line."""
 
 from __future__ import annotations
 

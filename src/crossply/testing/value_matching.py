@@ -1,4 +1,4 @@
-"""Comparing what came with what was expected, wholly or in part.
+"""Compares an actual value with an expected one, completely or as a subset.
 
 In part means: every field that is expected is there with its value. An expected null means that the field
 is not there. Items of lists that have names (or types) are found by them, and there may be others; all other

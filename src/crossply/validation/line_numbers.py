@@ -1,4 +1,4 @@
-"""Find the line of a field that an error names.
+"""Finds the line of the field that an error names.
 
 Kubernetes writes a field's path as text, in which a name with dots looks like several names. The object
 itself settles it: at each step the longest name that is there wins.

@@ -1,4 +1,4 @@
-"""Packages on disk: `<cache>/<repository>@<version>/package.yaml`, as Crossplane's command line keeps them.
+"""The package cache of Crossplane's command line: `<cache>/<repository>@<version>/package.yaml`.
 
 A package that is not in the cache is fetched from its registry, and is there from then on.
 """

@@ -1,4 +1,4 @@
-"""`crossply apiserver accept-loss`: go on without acknowledged writes that cannot be brought back."""
+"""`crossply apiserver accept-loss`: repair a database whose acknowledged writes are lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`crossply apiserver backup`: a copy of all objects, taken while the server runs or while it does not."""
+"""`crossply apiserver backup`: back up all objects of a running or stopped API server."""
 
 from __future__ import annotations
 

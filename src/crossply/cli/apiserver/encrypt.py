@@ -1,4 +1,4 @@
-"""`crossply apiserver encrypt`: store all objects with the key of today, while no server runs."""
+"""`crossply apiserver encrypt`: encrypt all stored objects of a stopped API server with the first key."""
 
 from __future__ import annotations
 

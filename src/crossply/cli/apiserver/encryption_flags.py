@@ -1,4 +1,4 @@
-"""Encryption of stored objects, as flags of all commands that read or write the data of an API server."""
+"""Flags for encryption at rest, shared by the commands that open an API server's database."""
 
 from __future__ import annotations
 

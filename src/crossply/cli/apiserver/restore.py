@@ -1,4 +1,4 @@
-"""`crossply apiserver restore`: the data of a server, made of a backup."""
+"""`crossply apiserver restore`: restore an API server from a backup."""
 
 from __future__ import annotations
 

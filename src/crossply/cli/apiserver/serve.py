@@ -1,4 +1,4 @@
-"""`crossply apiserver`: a Kubernetes API server on this machine, with nothing else installed."""
+"""`crossply apiserver`: run a Kubernetes API server on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`crossply cluster top`: what the pods of a control plane use of processors and memory.
+"""`crossply cluster top`: show CPU and memory usage of the control plane's pods.
 
 The pods are those of the core and of packages, told by their labels. What they use is asked of the metrics
 API, one pod at a time, as `crossplane cluster top` does: so the right to get metrics is enough.

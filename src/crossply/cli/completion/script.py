@@ -1,4 +1,4 @@
-"""`crossply completions`: a script that lets your shell complete Crossply's commands and flags.
+"""`crossply completions`: print a completion script for a shell.
 
 The scripts only ask `crossply internal complete`, so they never go stale when commands are added.
 """

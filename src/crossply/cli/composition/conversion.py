@@ -1,4 +1,4 @@
-"""What the commands that convert a Composition share: read it, convert it, write it with its comments."""
+"""Reads a Composition, converts it and writes it with its comments, for the commands that convert one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`crossply composition convert composition-environment`: the environment of a Composition as a function."""
+"""`crossply composition convert composition-environment`: convert an environment to a pipeline step."""
 
 from __future__ import annotations
 

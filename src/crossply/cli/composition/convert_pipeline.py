@@ -1,4 +1,4 @@
-"""`crossply composition convert pipeline-composition`: a Composition of any spelling as a pipeline."""
+"""`crossply composition convert pipeline-composition`: convert a Composition to a pipeline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`crossply composition generate`: a first Composition for a definition of a project."""
+"""`crossply composition generate`: generate a Composition for an XRD of a project."""
 
 from __future__ import annotations
 

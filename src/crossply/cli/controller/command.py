@@ -1,4 +1,4 @@
-"""`crossply controller`: the controllers alone, for a cluster that is there already."""
+"""`crossply controller`: run the controllers for an existing cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much `crossply controller` does at once and how often, as flags of Crossplane's names."""
+"""Flags for concurrency, intervals and features of the controllers, with Crossplane's names."""
 
 from __future__ import annotations
 

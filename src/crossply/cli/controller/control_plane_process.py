@@ -1,4 +1,4 @@
-"""Running a control plane until somebody ends it: what `up` and `controller` have in common."""
+"""Runs a control plane until it is stopped, for `up` and `controller`."""
 
 from __future__ import annotations
 

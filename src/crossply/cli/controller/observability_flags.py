@@ -1,4 +1,4 @@
-"""How the commands that run a control plane are observed: their log, their metrics, their traces."""
+"""Flags for logs, metrics and traces of a control plane, and starting them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the replicas of `crossply controller` share their work, as flags."""
+"""Flags for replicas of `crossply controller`: their shards and Leases."""
 
 from __future__ import annotations
 

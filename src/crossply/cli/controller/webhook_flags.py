@@ -1,4 +1,4 @@
-"""How API servers reach the admission webhooks of `crossply controller`, as flags."""
+"""Flags for the admission webhooks of `crossply controller`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`crossply dependency add`: have a project depend on a package, or on CRDs from elsewhere."""
+"""`crossply dependency add`: add a package, or CRDs from a URL or git repository, to a project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`crossply dependency clean-cache`: remove models that were generated, and packages that were fetched."""
+"""`crossply dependency clean-cache`: remove generated models and cached packages."""
 
 from __future__ import annotations
 

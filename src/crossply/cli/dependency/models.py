@@ -1,4 +1,4 @@
-"""Models of the kinds that a project depends on, for its functions: Python, and JSON Schemas for editors."""
+"""Models of the kinds that a project depends on: Python dataclasses, and JSON Schemas for editors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`crossply dependency update-cache`: fetch all that a project depends on, and generate models anew."""
+"""`crossply dependency update-cache`: fetch all dependencies of a project and generate their models."""
 
 from __future__ import annotations
 

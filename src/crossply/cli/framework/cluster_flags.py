@@ -1,4 +1,4 @@
-"""From the flags of `trace` to a client: which cluster, and as whom; and what to say when it fails."""
+"""Flags that select a cluster and a user to impersonate, and loading the kubeconfig for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The configuration file: which features are on. Crossplane's own file is used, so both tools agree.
+"""The configuration file, which enables features. It is Crossplane's own file, so both tools agree.
 
 It is read before the command line is parsed, because it decides which commands the help shows.
 """

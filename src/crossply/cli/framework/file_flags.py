@@ -1,4 +1,4 @@
-"""The files of commands that make one file of another: from a path or stdin, to a path or stdout."""
+"""Flags of commands that convert one file: input from a path or stdin, output to a path or stdout."""
 
 from __future__ import annotations
 

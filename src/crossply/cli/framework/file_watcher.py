@@ -1,4 +1,4 @@
-"""`--watch`: do it again whenever one of the files changes.
+"""`--watch`: run a command again whenever one of its files changes.
 
 The files are looked at a few times a second. That works on every file system, costs next to nothing for the
 handful of files that a rendering or a suite of tests has, and misses nothing: they are looked at before they

@@ -1,4 +1,4 @@
-"""Turn the words of a command line into values, one kind at a time, with kong's sentences for bad ones.
+"""Parses the values of flags and arguments by their kinds, with kong's messages for invalid ones.
 
 Second half of the parser: `parser` decides which flag or argument a word belongs to, this module reads it.
 """

@@ -1,4 +1,4 @@
-"""The help texts, made from the same specification that the parser reads."""
+"""Help texts, generated from the specification that the parser reads."""
 
 from __future__ import annotations
 

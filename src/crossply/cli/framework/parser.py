@@ -1,4 +1,4 @@
-"""Read a command line the way `crossplane` (kong) reads it, so that its command lines work unchanged.
+"""Parses a command line as `crossplane` (kong) does, so that its command lines work unchanged.
 
 `parse` walks the tree of commands word by word: flags may stand anywhere, short flags may be grouped
 (`-rx`), a value may be glued (`-ovalue`, `--flag=value`) or the next word, `--` ends the flags. The walk

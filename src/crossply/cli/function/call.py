@@ -1,4 +1,4 @@
-"""`crossply function call`: send a request to a function and print what it answers."""
+"""`crossply function call`: send a request to a function and print its response."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A further step in the Composition of a file, with every other line of the file left alone."""
+"""Inserts a step into the Composition of a file and leaves every other line unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`crossply function generate`: a function among those of a project, and a step that calls it."""
+"""`crossply function generate`: create a function in a project, and a step that calls it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests to functions and their responses as YAML, in the names that protobuf's JSON has for them."""
+"""Requests and responses of functions as YAML, with the field names of protobuf's JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`crossply function runner`: run the images of container functions for others, over a socket."""
+"""`crossply function runner`: serve container functions over a socket."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`crossply function serve`: a built-in function as a gRPC server, for any engine of the protocol."""
+"""`crossply function serve`: serve a built-in function over gRPC."""
 
 from __future__ import annotations
 

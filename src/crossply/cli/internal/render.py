@@ -1,4 +1,4 @@
-"""`crossply internal render`: the engine behind the wire format that the Crossplane CLI speaks.
+"""`crossply internal render`: render a request in the wire format of the Crossplane CLI.
 
 A RenderRequest on stdin, a RenderResponse on stdout. When a step gives up, what is known is written all the
 same and the exit code is 3, so that a caller can provide what was asked for and try again.

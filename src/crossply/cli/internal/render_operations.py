@@ -1,4 +1,4 @@
-"""Operations behind the wire format of `internal render`."""
+"""Renders the Operations of `internal render`."""
 
 from __future__ import annotations
 

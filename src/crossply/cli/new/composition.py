@@ -1,4 +1,4 @@
-"""`crossply new composition`: a first Composition for a definition, with a test."""
+"""`crossply new composition`: create a first Composition for an XRD, with a test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`crossply new function`: a composition function in Python, with a test and what makes a package of it."""
+"""`crossply new function`: create a composition function in Python, with a test and package metadata."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`crossply new models`: Python dataclasses of the kinds that XRDs and CRDs define."""
+"""`crossply new models`: generate Python dataclasses for the kinds of XRDs and CRDs."""
 
 from __future__ import annotations
 

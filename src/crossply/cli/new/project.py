@@ -1,4 +1,4 @@
-"""`crossply new project`: a directory with an API, what it becomes, and a test for it."""
+"""`crossply new project`: create a project with an API, a Composition and a test."""
 
 from __future__ import annotations
 

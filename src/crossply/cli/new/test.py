@@ -1,4 +1,4 @@
-"""`crossply new test`: a suite for a Composition that passes today."""
+"""`crossply new test`: create a test that expects what a Composition renders now."""
 
 from __future__ import annotations
 

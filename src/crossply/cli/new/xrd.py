@@ -1,4 +1,4 @@
-"""`crossply new xrd`: a definition made of an example of the composite resource."""
+"""`crossply new xrd`: create an XRD from an example of a composite resource."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`crossply operation render`: what an Operation would apply, without Docker or a cluster."""
+"""`crossply operation render`: render an Operation without Docker or a cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`crossply plan`: what applying some files would change in the running control plane.
+"""`crossply plan`: show what applying files would change in the running control plane.
 
 `control.planning` computes the plan; `text_output` or `json_output` writes it.
 """

@@ -1,4 +1,4 @@
-"""A plan as JSON, for programs."""
+"""A plan as JSON."""
 
 from __future__ import annotations
 

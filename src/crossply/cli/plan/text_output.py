@@ -1,4 +1,4 @@
-"""A plan for people: a compact tree, and one line that sums it up."""
+"""A plan as text: a compact tree and a summary line."""
 
 from __future__ import annotations
 

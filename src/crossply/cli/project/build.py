@@ -1,4 +1,4 @@
-"""`crossply project build`: all packages of a project in one file."""
+"""`crossply project build`: build all packages of a project into one file."""
 
 from __future__ import annotations
 

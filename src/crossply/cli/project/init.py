@@ -1,4 +1,4 @@
-"""`crossply project init`: the folders of a new project, and the file that says what it is."""
+"""`crossply project init`: create the folders and the project file of a new project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`crossply project push`: put all packages of a project into their registry."""
+"""`crossply project push`: push all packages of a project to their registry."""
 
 from __future__ import annotations
 

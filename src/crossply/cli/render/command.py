@@ -1,4 +1,4 @@
-"""`crossply render`: what a Composition makes of a composite resource, without Docker or a cluster."""
+"""`crossply render`: render a composite resource without Docker or a cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`crossply test`: run the suites that say what Compositions should make."""
+"""`crossply test`: run test suites of Compositions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why something is not ready: the resources at the bottom of it, and the command to run next.
+"""Why a resource is not ready: the descendants that cause it, and the command to run next.
 
 A claim waits for its XR, and an XR for what it composed; what is shown is where the waiting ends. A resource
 that could not be synced is a cause of its own, whatever is below it.

@@ -1,4 +1,4 @@
-"""`crossply resource trace`: a resource and everything below it, and why it is not ready.
+"""`crossply resource trace`: show a resource, its descendants, and why it is not ready.
 
 `resource_tree` finds the kind and loads the tree; `output` writes it with `table`, `json_output` or `graph`.
 `causes` says why it is not ready, `watch` writes it again whenever something changes.

@@ -1,4 +1,4 @@
-"""The tree as a drawing: Graphviz's dot, as Crossplane writes it, and Mermaid for Markdown."""
+"""A resource tree as a graph: Graphviz's dot, as Crossplane writes it, or Mermaid for Markdown."""
 
 from __future__ import annotations
 

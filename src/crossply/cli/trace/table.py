@@ -1,4 +1,4 @@
-"""The table of `trace`: one row a resource, Crossplane's columns and words.
+"""A resource tree as a table: one row a resource, with Crossplane's columns and words.
 
 On a terminal there is one more column, the age; what programs read stays as Crossplane prints it.
 """

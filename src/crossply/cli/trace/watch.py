@@ -1,4 +1,4 @@
-"""`trace --watch`: show the tree again whenever something in it changes, until its root is deleted.
+"""`trace --watch`: write the tree again whenever something in it changes, until its root is deleted.
 
 Every kind in the tree is watched where it is used. What cannot be watched (a kind that is not served yet, or
 one that the user may only read) is looked at again every few seconds. On a terminal the picture is painted

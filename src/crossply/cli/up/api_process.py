@@ -1,4 +1,4 @@
-"""The API server of `crossply up`: a process of its own, which ends with us and is started again if it ends.
+"""The API server process of `crossply up`: it is restarted if it ends, and stops with this process.
 
 It listens on the port that it had last time, so that copies of its kubeconfig stay good.
 """

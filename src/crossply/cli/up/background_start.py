@@ -1,4 +1,4 @@
-"""`crossply up --detach`: the same command line in the background, and when it is ready."""
+"""`crossply up --detach`: run the same command line in the background and wait until it is ready."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The data directory of `crossply up`: whether it can be trusted, and small files that are kept in it.
+"""The data directory of `crossply up`: whether it can be trusted, and the small files in it.
 
 A directory `.crossply` can come with a checkout or an archive. What is in it decides whose tokens are
 accepted and which objects there are. So it is opened without asking only if this user made it on this

@@ -1,4 +1,4 @@
-"""What keeps a control plane on this machine from starting or stopping."""
+"""Errors of starting and stopping a control plane on this machine."""
 
 from __future__ import annotations
 

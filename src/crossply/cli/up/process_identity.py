@@ -1,4 +1,4 @@
-"""Processes by their number and the time that they started: numbers alone are given to others again."""
+"""Processes identified by PID and start time, because PIDs are reused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`crossply resource validate`: check resources against XRDs, CRDs and the kinds of packages, offline."""
+"""`crossply resource validate`: validate resources against XRDs, CRDs and the CRDs of packages, offline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Print the outcomes of `validate`: Crossplane's lines, or the same as JSON or YAML.
+"""The output of `validate`: Crossplane's lines, or the same as JSON or YAML.
 
 The output is Crossplane's to the letter, since scripts read it. Where each field is in its file is our own
 addition and only shown when asked for: a line below each error, or `place` in JSON and YAML.

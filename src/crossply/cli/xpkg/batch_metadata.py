@@ -1,4 +1,4 @@
-"""The metadata of the packages of a family: one template, and what is put into it for each service."""
+"""The metadata of the packages of a provider family: one template with variables for each service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`crossply xpkg build`: make a package of a directory."""
+"""`crossply xpkg build`: build a package from a directory of files."""
 
 from __future__ import annotations
 

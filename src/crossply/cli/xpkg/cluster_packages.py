@@ -1,4 +1,4 @@
-"""What `xpkg install` and `xpkg update` share: the package to work on, and the cluster it is in."""
+"""The package and the cluster of `xpkg install` and `xpkg update`."""
 
 from __future__ import annotations
 

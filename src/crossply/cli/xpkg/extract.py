@@ -1,4 +1,4 @@
-"""`crossply xpkg extract`: write the stream of a package to a file, as Crossplane's cache holds it."""
+"""`crossply xpkg extract`: write the YAML of a package to a file, in the format of Crossplane's cache."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`crossply xpkg get-crds`: write the CRDs of packages and definitions to files, or JSON Schemas."""
+"""`crossply xpkg get-crds`: write the CRDs of packages to files, or JSON Schemas of them."""
 
 from __future__ import annotations
 

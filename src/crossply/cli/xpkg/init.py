@@ -1,4 +1,4 @@
-"""`crossply xpkg init`: begin a package from a template, which is a Git repository."""
+"""`crossply xpkg init`: create a package from a template in a Git repository."""
 
 from __future__ import annotations
 

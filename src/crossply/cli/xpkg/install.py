@@ -1,4 +1,4 @@
-"""`crossply xpkg install`: have the control plane install a package."""
+"""`crossply xpkg install`: install a package in a control plane."""
 
 from __future__ import annotations
 

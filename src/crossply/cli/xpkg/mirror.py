@@ -1,4 +1,4 @@
-"""`crossply xpkg mirror`: copy a package and all that it depends on."""
+"""`crossply xpkg mirror`: copy a package and its dependencies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`crossply xpkg push`: put a package into a registry."""
+"""`crossply xpkg push`: push a package to a registry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`crossply xpkg update`: have the control plane install another version of a package."""
+"""`crossply xpkg update`: update a package in a control plane."""
 
 from __future__ import annotations
 

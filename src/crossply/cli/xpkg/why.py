@@ -1,4 +1,4 @@
-"""`crossply xpkg why`: who wants a package, in which versions, and which version all would accept."""
+"""`crossply xpkg why`: show which packages depend on a package, and on which versions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`crossply xr generate`: the composite resource that a claim would get."""
+"""`crossply xr generate`: generate the composite resource of a claim."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`crossply xr patch`: a composite resource with the defaults of its definition filled in."""
+"""`crossply xr patch`: apply the defaults of an XRD to a composite resource."""
 
 from __future__ import annotations
 

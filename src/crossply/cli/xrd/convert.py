@@ -1,4 +1,4 @@
-"""`crossply xrd convert`: the CRDs, or JSON Schemas for editors, that a definition stands for."""
+"""`crossply xrd convert`: convert an XRD to its CRDs, or to JSON Schemas for editors."""
 
 from __future__ import annotations
 

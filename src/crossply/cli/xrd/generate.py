@@ -1,4 +1,4 @@
-"""`crossply xrd generate`: a definition from an example of a composite resource, or from a SimpleSchema."""
+"""`crossply xrd generate`: generate an XRD from an example, or from a SimpleSchema."""
 
 from __future__ import annotations
 
