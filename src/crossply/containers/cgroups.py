@@ -1,6 +1,6 @@
-"""Control groups for containers: one for each container below our own, in version 1 or 2, where we may.
+"""Control groups of containers, in version 1 or 2: one for each container, below our own.
 
-The kernel holds in them what a container may use. What cannot be held like this is told by `limits`.
+The kernel enforces a container's limits with them. `limits` reports which limits cannot be enforced.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Cgroup(NamedTuple):
 
 
 def find_places(root: str = _ROOT) -> CgroupHierarchies:
-    """Where we may make groups; what others of us left behind is removed on the way."""
+    """The directories in which we may create groups; removes orphaned groups of ours."""
     if os.path.exists(os.path.join(root, "cgroup.controllers")):
         return CgroupHierarchies(2, _version_2(root))
     usable = {name: path for name, path in _version_1() if name in _BOUNDS and _usable(path, _BOUNDS[name])}

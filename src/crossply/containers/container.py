@@ -103,7 +103,7 @@ def out_of_memory(settings: Settings, wrote: str) -> OutOfMemory:
 
 
 def _error_message(wrote: str) -> str:
-    """What an engine said went wrong; runc says it as one of several fields of a line."""
+    """The error message in an engine's output; runc writes it as one of several fields of a line."""
     before, marker, after = wrote.rpartition('level=error msg="')
     return ": " + after.rpartition('"')[0].replace('\\"', '"') if marker else before or after
 

@@ -1,4 +1,4 @@
-"""What a container writes: the end of it is kept, however much it writes."""
+"""The end of a container's output, however much it writes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class OutputTail:
         self._lock = threading.Lock()
 
     def add(self, data: bytes) -> None:
-        """Keep some more, and forget what is too long ago."""
+        """Append a line and drop the oldest ones beyond the limit."""
         with self._lock:
             self._data += data
             if len(self._data) > 2 * _KEPT:

@@ -176,7 +176,7 @@ def in_use(image: StoredImage) -> Iterator[None]:
 
 
 def _remove_unused(directory: str) -> bool:
-    """Remove an image unless somebody uses it; tell whether it is gone."""
+    """Remove an image unless it is in use; whether it was removed."""
     old = os.path.join(os.path.dirname(directory), _OLD + os.path.basename(directory))
     try:
         with _locked(directory + _LOCK, fcntl.LOCK_EX | fcntl.LOCK_NB):

@@ -1,4 +1,4 @@
-"""Who an image wants to be run by: a number, or a name that its own files explain."""
+"""The user that an image runs as: a number, or a name from its own /etc/passwd and /etc/group."""
 
 from __future__ import annotations
 

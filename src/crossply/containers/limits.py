@@ -1,4 +1,4 @@
-"""Which limits of a container can be held on this machine, and by what. What cannot be held is said."""
+"""Which limits of a container can be enforced on this machine, and by what."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A container as engines are told of it: the OCI runtime specification, made of an image and our settings."""
+"""The OCI runtime specification of a container, from its image and settings."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A container that serves calls for as long as it is needed: a function's, with gRPC on port 9443.
+"""A container that serves gRPC on port 9443 for as long as it is needed.
 
-It is started at the first call, started anew after it ended (later and later when it ends again and again),
-and stopped when nobody called for a while, or when too many others are called more often.
+It is started by the first call, restarted with a growing pause after it ended, and stopped when it is idle or
+when too many other containers are called more often.
 """
 
 from __future__ import annotations

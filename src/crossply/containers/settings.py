@@ -1,4 +1,4 @@
-"""How a container is to be run: what it may use, what it sees, and where images and state are kept."""
+"""The settings of a container: limits, mounts, network, and where images are stored."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Settings(NamedTuple):
 
 
 def store_directory(environ: Mapping[str, str]) -> str:
-    """Where images are kept unless somebody says otherwise."""
+    """The default directory of images."""
     if environ.get(STORE_VARIABLE):
         return environ[STORE_VARIABLE]
     cache = environ.get("XDG_CACHE_HOME") or os.path.join(environ.get("HOME") or "/var/tmp", ".cache")

@@ -1,4 +1,4 @@
-"""The containers that are kept started, warm for the next call: only so many of them at a time."""
+"""The containers that stay started for the next call; their number is limited."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The certificates that a function's server shows, looked at again for every connection.
+"""The certificates of a function's server, read again for every connection.
 
-A Secret that is mounted changes under the server when its certificate is renewed. Whoever connects then sees
-the new one, and is verified by the authorities of now; connections that stand go on.
+A mounted Secret changes when its certificate is renewed. New connections get the new certificate and are
+verified with the new authorities; open connections continue.
 """
 
 from __future__ import annotations

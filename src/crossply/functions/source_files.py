@@ -1,8 +1,7 @@
-"""The files that a command is made of: when one changes, what runs is not what its author means any more.
+"""The source files of a command, to detect edits.
 
-They are looked at, not waited for: that works on every file system, and costs little for the files of one
-function. Which ones they are is told by the command itself: its program, and all that is beside the first
-file that it is given.
+The files are polled, which works on every file system and is cheap for the files of one function. They are
+the program of the command, and everything beside the first file that it names.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ class SourceFiles:
         self._next = clock() + _EVERY
 
     def changed(self) -> str:
-        """A file that is no longer as it was, if somebody looks again and there is one; else nothing."""
+        """A file that has changed since the last check, if it is time to check and there is one."""
         if self._clock() < self._next:
             return ""
         self._next = self._clock() + _EVERY

@@ -1,5 +1,6 @@
-"""What is told about the work: figures for Prometheus, spans for OpenTelemetry, lines for logs.
+"""Observability: metrics for Prometheus, spans for OpenTelemetry, log lines.
 
-A `Run` (`run.py`) is one reconcile; whatever happens inside finds it without being told. `metrics.py` lists
-what is counted, `page.py` shows it, `logs.py` writes lines that carry the run, `otel.py` sends spans.
+A `Run` (`run_context.py`) is one reconcile, available to all code that runs in it. `metrics.py` lists all
+metrics, `http_pages.py` serves them, `logs.py` writes lines with the fields of the run, `spans.py` sends
+spans.
 """

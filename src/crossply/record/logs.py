@@ -1,7 +1,7 @@
-"""Lines for logs: one object each, as logfmt or JSON, with the run that they belong to.
+"""Log lines in logfmt or JSON, with the fields of the current run.
 
-What is logged is what our code says: names, codes and sentences. Bodies of requests, values of Secrets and
-inputs of functions are never given to the logger, at any level.
+Only names, codes and messages are logged. Bodies of requests, values of Secrets and inputs of functions never
+reach the logger, at any level.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _logfmt(fields: Fields) -> str:
 
 
 def _word(value: str) -> str:
-    """A value as it is, or quoted so that it cannot look like another field or another line."""
+    """A value, quoted if it could be mistaken for another field or line."""
     if value and _PLAIN.issuperset(value):
         return value
     try:

@@ -1,7 +1,7 @@
-"""How often something may be told: a burst, and then now and then.
+"""A rate limiter with a burst for each kind of message.
 
-Each sort has an bucket of its own, so that one that is told too often does not silence the others. Those
-that were not needed for longest are forgotten first, which gives them their burst back.
+Each kind has a bucket of its own, so that a frequent one does not silence the others. The buckets that were
+not used for longest are dropped first, which restores their burst.
 """
 
 from __future__ import annotations

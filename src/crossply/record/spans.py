@@ -1,7 +1,7 @@
-"""Spans for OpenTelemetry: a reconcile, in it the steps of its pipeline, in them the calls of functions.
+"""OpenTelemetry spans: a reconcile, the steps of its pipeline, and their function calls.
 
-Imported only where traces are wanted (see `tracing`). The SDK reads its settings from the environment: where
-to send to and how, which runs to sample, what to call us.
+Imported only if tracing is enabled (see `tracing`). The SDK reads its settings from the environment:
+exporter, sampling, service name.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Whether runs are traced, and how: as the variables say that every program with OpenTelemetry knows.
+"""Enables tracing according to the standard environment variables of OpenTelemetry.
 
-OpenTelemetry is an extra of the package and takes a tenth of a second to import. Where the environment does
-not ask for it, it is not imported, and a run has no trace.
+OpenTelemetry is an extra of the package and takes a tenth of a second to import, so it is imported only if
+the environment asks for it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a registry asks for when it does not know us: `WWW-Authenticate`."""
+"""Parses the authentication challenges of registries: `WWW-Authenticate`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Long work in a thread that ends when nobody waits for it any more.
+"""Runs work in a thread that ends when its caller is cancelled.
 
-A thread cannot be cancelled from outside. So the work gets an event, and looks at it now and then.
+A thread cannot be cancelled from outside: the work gets an event and checks it regularly.
 """
 
 from __future__ import annotations

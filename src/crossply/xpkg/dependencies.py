@@ -1,8 +1,8 @@
-"""What packages depend on: which of it is missing, which version to take, and who wants what.
+"""Dependencies between packages: which are missing, which version to select, and who depends on what.
 
-All on plain data: the entries of a Lock, and the tags that a registry lists. A package is known by its
-source, that is registry and repository without a tag. Nothing here recurses, so that ten thousand packages in
-a chain are no harm.
+Works on plain data: the entries of a Lock, and the tags of a registry. A package is identified by its source:
+registry and repository without a tag. Nothing here recurses, so that a chain of ten thousand packages does no
+harm.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Dependency(NamedTuple):
         return self.constraint if self.constraint.startswith("sha256:") else ""
 
     def accepts(self, version: str) -> bool:
-        """Tell whether a version, or a digest, is what is wanted."""
+        """Whether a version or digest satisfies the constraint."""
         if self.digest:
             return version == self.digest
         try:
@@ -51,7 +51,7 @@ class Dependency(NamedTuple):
 
 
 class Locked(NamedTuple):
-    """A package that is installed, and what it wants."""
+    """An installed package with its dependencies."""
 
     name: str
     source: str
@@ -105,7 +105,7 @@ def _locked(entry: Mapping[str, Any]) -> Locked:
 
 
 def missing(packages: Iterable[Locked]) -> list[Dependency]:
-    """What is wanted and not installed, each source once, in the order it is met."""
+    """Dependencies that are not installed, each source once, in order."""
     packages = list(packages)
     present = {package.source for package in packages}
     absent: dict[str, Dependency] = {}
@@ -166,13 +166,13 @@ def _wanted(by_source: Mapping[str, Locked], source: str) -> list[str]:
 
 
 def missing_error(absent: Iterable[Dependency]) -> DependencyError:
-    """The error that what is wanted is not installed."""
+    """The error for dependencies that are not installed."""
     listed = first_few(f'"{dependency.source}" ({dependency.constraint})' for dependency in absent)
     return DependencyError(f"missing dependencies: {listed}")
 
 
 def unmet_error(wrong: Sequence[tuple[Dependency, Locked]]) -> DependencyError:
-    """The error that what is wanted is installed in other versions only."""
+    """The error for dependencies that are installed in other versions only."""
     lines = [
         f"existing package {package.shown} is incompatible with constraint {dependency.constraint}"
         for dependency, package in wrong[:_MAX_LISTED]
@@ -195,7 +195,7 @@ def unmet(packages: Iterable[Locked], package: Locked) -> list[tuple[Dependency,
 
 
 def best_version(dependencies: Iterable[Dependency], tags: Iterable[str]) -> str | None:
-    """The highest of some tags that all who want a package accept, or the digest that they name; or None."""
+    """The highest tag that all dependents accept, or the digest that they name; None if there is none."""
     listed = list(dependencies)
     accepted = [_compiled(dependency) for dependency in listed if not dependency.digest]
     digests = {dependency.digest for dependency in listed}

@@ -1,4 +1,4 @@
-"""Why a package is there, or cannot be: who wants it, in which versions, and who wants that in turn."""
+"""Explains why a package is installed or cannot be: the tree of its dependents with their constraints."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class _Branch(NamedTuple):
 
 
 def why(packages: Iterable[Locked], source: str, tags: Iterable[str] = ()) -> list[str]:
-    """The lines of a tree from a package up to those that nobody wants but the user.
+    """The lines of a tree from a package up to the packages that nothing depends on.
 
-    A wish that the installed version does not fulfil is marked. With the tags of the package the last line
-    says which one all would accept.
+    A constraint that the installed version does not satisfy is marked. With the tags of the package, the last
+    line says which one all dependents accept.
     """
     packages = list(packages)
     wanting: dict[str, list[tuple[Locked, Dependency]]] = {}
@@ -60,7 +60,7 @@ def _tree(wanting: dict[str, list[tuple[Locked, Dependency]]], source: str, own:
 def _branches(
     wanting: dict[str, list[tuple[Locked, Dependency]]], source: str, margin: str, path: frozenset[str]
 ) -> list[_Branch]:
-    """Who wants a package, the last first: they are taken from the end."""
+    """The dependents of a package, last first: they are popped from the end."""
     dependents = wanting.get(source, [])
     branches = [
         _Branch(margin, number == len(dependents), package, dependency, path)

@@ -1,4 +1,4 @@
-"""Names that Kubernetes accepts, made of the names that images and packages have."""
+"""Kubernetes names from the names of images and packages."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _SEPARATORS = frozenset(".:/-")
 
 
 def to_dns_label(text: str) -> str:
-    """A DNS label of a name: separators become hyphens, what a label cannot hold is left out.
+    """A DNS label: separators become hyphens, invalid characters are dropped.
 
-    Only the first 63 bytes are looked at, and no separator at either end of them is kept.
+    Only the first 63 bytes count, and separators at both ends of them are dropped.
     """
     data = text.encode("utf-8", "replace")[:_LONGEST_LABEL]
     chars = []

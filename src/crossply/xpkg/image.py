@@ -1,6 +1,6 @@
 """An image as plain data: its configuration, and its layers in order.
 
-What is the same in a tarball, in a directory and in a registry. A manifest is made of it when it is needed.
+It is the same in a tarball, a directory and a registry. Manifests are created when they are needed.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Image(NamedTuple):
 
     @property
     def platform(self) -> Object:
-        """What it runs on, as an index says it."""
+        """The platform that the image runs on, as in an index."""
         names = {"architecture": "architecture", "os": "os", "os.version": "os.version", "variant": "variant"}
         platform = {key: str(self.config.get(config_key) or "") for key, config_key in names.items()}
         return {key: value for key, value in platform.items() if value or key in ("architecture", "os")}

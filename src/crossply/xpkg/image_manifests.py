@@ -1,4 +1,4 @@
-"""Manifests that others wrote: which image of an index is ours, and what an image is made of."""
+"""Manifests of images and indexes: selects the image of a platform, and checks descriptors."""
 
 from __future__ import annotations
 

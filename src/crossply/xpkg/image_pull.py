@@ -109,9 +109,9 @@ async def _tags(registries: Registries, reference: Reference) -> list[str]:
 async def pull_image(
     registries: Registries, reference: Reference, directory: str, platform: str = ""
 ) -> PulledImage:
-    """A whole image; its blobs become files of a directory, named by their digests.
+    """Pull an image; its blobs become files of a directory, named by their digests.
 
-    Of an index it is the image for the architecture that is wanted, or else for that of this machine.
+    Of an index, the image for `platform` is pulled, or the one for this machine.
     """
     return await _pull(registries, reference, directory, lambda layers: layers, platform)
 

@@ -1,6 +1,6 @@
-"""Writing to a registry: blobs first, then the manifest that names them, then the tag.
+"""Pushes images to a registry: blobs first, then the manifest that names them, then the tag.
 
-So that nobody ever finds an image of which a part is missing.
+In this order an image is never visible with parts missing.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 class Reference(NamedTuple):
-    """One image in one registry. With a digest the tag, if any, only tells what it was called."""
+    """One image in one registry. If there is a digest, the tag is informational."""
 
     registry: str
     repository: str

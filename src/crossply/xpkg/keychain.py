@@ -1,4 +1,4 @@
-"""Who we are to each registry: Docker's configuration, credential helpers, and pull secrets."""
+"""Credentials for registries: Docker's configuration, credential helpers, and pull secrets."""
 
 from __future__ import annotations
 

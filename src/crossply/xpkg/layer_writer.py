@@ -1,7 +1,7 @@
-"""Layers made by us: the same content gives the same bytes, wherever and whenever it is built.
+"""Writes reproducible layers: the same content gives the same bytes on every machine.
 
-Times are zero, owners are root, entries are in the order they are given, and gzip's header says nothing about
-the machine.
+Times are zero, owners are root, entries are in the given order, and gzip's header says nothing about the
+machine.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ class RegistrySink:
 
 
 class MirrorItem(NamedTuple):
-    """A package to be copied, and who wants it."""
+    """A package to copy, and what depends on it."""
 
     reference: Reference
     by: str = ""
@@ -140,7 +140,7 @@ class _Copy:
         self._left = _MOST_MANIFESTS
 
     async def whole(self, reference: Reference, top: ResolvedImage) -> None:
-        """Copy what is below a manifest before the manifest itself, so that nobody finds half an image."""
+        """Copy what a manifest refers to before the manifest itself, so that no partial image is visible."""
         below: list[ResolvedImage] = []
         waiting = [top]
         while waiting:

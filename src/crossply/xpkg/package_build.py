@@ -1,4 +1,4 @@
-"""Building a package: a directory becomes a stream, the stream a layer, and the layer part of an image."""
+"""Builds a package: a directory becomes a stream, the stream a layer, and the layer part of an image."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def _with_layer(image: Image, written: WrittenLayer, purpose: str) -> Image:
 
 
 def default_file(root: str, built: BuiltPackage, digest: str) -> str:
-    """Where a package is written unless somebody says where."""
+    """The default file of a package."""
     from crossply.xpkg.dns_names import friendly_id
 
     return os.path.join(root, f"{friendly_id(built.package.name, digest.partition(':')[2])}.xpkg")

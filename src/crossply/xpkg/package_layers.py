@@ -1,7 +1,7 @@
-"""Finding the stream of a package in its image.
+"""Finds the package stream in an image.
 
-Usually it has a layer of its own, annotated as such. Else the file system that all layers make together is
-searched, the last layer first, since what it holds hides what earlier ones do.
+Usually it has a layer of its own, annotated as such. Otherwise the file system of all layers is searched, the
+last layer first, since it hides earlier ones.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How far pulls and pushes are, told to whoever wants to show it."""
+"""Reports the progress of pulls and pushes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """Somebody who is told."""
+    """Receives progress."""
 
     def expect(self, size: int) -> None:
         """So many more bytes will go over the wire."""
@@ -18,7 +18,7 @@ class Progress(Protocol):
 
 
 class NoProgress:
-    """Nobody is told."""
+    """Ignores progress."""
 
     def expect(self, size: int) -> None:
         """Not told."""

@@ -47,7 +47,7 @@ class NoBuilder(BuildFailed):
 
 
 class FunctionSource(NamedTuple):
-    """A function of a project, and what it is made of."""
+    """A function of a project, and its source files."""
 
     name: str
     path: str

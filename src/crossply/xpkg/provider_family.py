@@ -121,7 +121,7 @@ class Sources(NamedTuple):
 
 
 def check_base(image: Image, platform: Platform, name: str) -> None:
-    """Raise if a base image is for another platform: nobody could run what is built on it."""
+    """Raise if a base image is for another platform."""
     base = image.platform
     base_platform = (base["os"] or platform.os, base["architecture"] or platform.architecture)
     if base_platform != platform:

@@ -1,4 +1,4 @@
-"""Having pip install a project and what it depends on into a directory, for the Python of an image."""
+"""Installs a project and its dependencies with pip into a directory, for the Python of an image."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Target(NamedTuple):
 
     @property
     def is_here(self) -> bool:
-        """Whether what is installed for the Python that we run on fits, also where it was compiled."""
+        """Whether packages for the running Python fit, including compiled ones."""
         machine = _PLATFORMS.get(self.architecture, self.architecture)
         return self.is_ours and machine == platform.machine()
 

@@ -88,7 +88,7 @@ def with_project(base: Image, directory: str, python: str = "") -> Image:
 
 
 def _target(base: Image, otherwise: str) -> Target:
-    """For which Python the base image wants what is installed."""
+    """The Python of the base image, to install for."""
     environ = dict(variable.partition("=")[::2] for variable in _environment(base.inner))
     version = ".".join(environ.get("PYTHON_VERSION", otherwise).split(".")[:2])
     return Target(str(base.config.get("architecture") or "amd64"), version)

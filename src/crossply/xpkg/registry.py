@@ -1,6 +1,6 @@
-"""A session with registries: requests, who we are, and where we let ourselves be sent.
+"""A session with registries: requests, authentication and redirects.
 
-`pulling` and `pushing` are written on it.
+`image_pull` and `image_push` are written on it.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ async def read_bounded(response: aiohttp.ClientResponse, most: int, description:
 
 
 def scope_of(reference: Reference, actions: str = "pull") -> str:
-    """What we want to do with a repository, as token servers read it."""
+    """The scope of a repository, as token servers read it."""
     return f"repository:{reference.repository}:{actions}"
 
 
@@ -205,7 +205,7 @@ class Registries:
     async def _authenticated(
         self, ask: RegistryRequest, base: URL, stack: contextlib.AsyncExitStack
     ) -> aiohttp.ClientResponse:
-        """The answer to who we are; told that it must be said, we say it."""
+        """The response to an authenticated request; credentials are sent only after a challenge."""
         token = self._tokens.known(ask.registry, ask.scope)
         response = await self._followed(ask, base, token, stack)
         if response.status != 401 or (ask.data is not None and not isinstance(ask.data, bytes)):
@@ -218,7 +218,7 @@ class Registries:
     async def _followed(
         self, ask: RegistryRequest, base: URL, token: str, stack: contextlib.AsyncExitStack
     ) -> aiohttp.ClientResponse:
-        """The answer at the end of all redirects. Only the registry itself is shown who we are."""
+        """The response after all redirects. Credentials are sent to the registry itself only."""
         assert self._session is not None, "the session is used outside of its `async with` block"
         url = base.join(read_address(ask.path, ask.registry, encoded=True)).update_query(ask.query)
         for _ in range(_REDIRECTS):

@@ -109,9 +109,9 @@ def schemes_beside(base: URL) -> tuple[str, ...]:
 
 
 def may_see_credentials(url: URL, base: URL) -> bool:
-    """Tell whether credentials for the registry at `base` may be shown at an address.
+    """Whether credentials for the registry at `base` may be sent to an address.
 
-    They are for its host and port. The public registries in `_TOKEN_SERVERS` say which other host is theirs.
+    They are for its host and port. `_TOKEN_SERVERS` lists the token hosts of public registries.
     """
     return is_same_origin(url, base) or str(url.origin()) == _TOKEN_SERVERS.get(str(base.origin()))
 

@@ -61,7 +61,7 @@ class MalformedAnswer(RegistryError):
 
 
 def refusal(method: str, url: str, status: int, reason: str, body: bytes, hint: str = "") -> RegistryError:
-    """The error of an answer that is none; the hint is for somebody who is not let in."""
+    """The error for an unsuccessful response; the hint is for a user without access."""
     message = _told(body) or _USUAL.get(status) or f"unexpected status code {status} {reason}".rstrip()
     kinds = {401: NotAllowed, 403: NotAllowed, 404: NotInRegistry}
     kind = kinds.get(status, RegistryError)

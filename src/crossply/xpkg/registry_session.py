@@ -34,7 +34,7 @@ class ProcessUser(NamedTuple):
 
 @contextlib.contextmanager
 def error_prefix(prefix: str) -> Iterator[None]:
-    """Begin the sentence of whatever goes wrong."""
+    """Prefix the messages of errors."""
     try:
         yield
     except CrossplyError as problem:

@@ -1,4 +1,4 @@
-"""What we show a registry: a password, or a token that a token server gives for it."""
+"""Credentials for requests to a registry: a password, or a token from a token server."""
 
 from __future__ import annotations
 

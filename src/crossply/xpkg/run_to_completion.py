@@ -1,7 +1,6 @@
 """The runtime of a function that is any program: it reads a request on stdin and writes a response on stdout.
 
-The image is somebody's, as `docker save` wrote it. It gets a label that says how it is run, which whoever
-runs it looks for.
+The image comes from `docker save`. It gets a label that says how it is run.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _LARGEST = 8 << 30
 
 
 def from_tarball(path: str, directory: str) -> Image:
-    """The image in a tarball, which may be compressed; what is uncompressed is kept in a directory."""
+    """The image in a tarball, which may be compressed; it is uncompressed into a directory."""
     image = read_archive(plain_tarball(path, directory))
     if not image.inner.get("Entrypoint") and not image.inner.get("Cmd"):
         raise BadArchive("the image does not say what to run", hint="give it an ENTRYPOINT")

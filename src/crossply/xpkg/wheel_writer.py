@@ -1,7 +1,7 @@
-"""Wheels of what is installed here: of Crossply itself, and of what a function depends on.
+"""Writes wheels of installed packages: of Crossply itself, and of a function's dependencies.
 
-So a function is packaged with the Crossply that runs, whether or not an index has it, and without an index
-where the image has the Python of this machine. The same files give the same bytes.
+So a function is packaged with the running Crossply, whether or not an index has it, and without an index if
+the image has the Python of this machine. The same files give the same bytes.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def write_own_wheel(directory: str) -> str:
 
 
 def write_installed_wheels(requirements: Iterable[str], directory: str) -> None:
-    """Write wheels of what is installed here of some requirements, and of all that those depend on.
+    """Write wheels of installed requirements and all their dependencies.
 
-    Left out is what is not installed whole: an editable install, or files that were changed since.
+    Those that are not completely installed are left out: editable installs, and packages with changed files.
     """
     pending, done = list(requirements), set()
     while pending:

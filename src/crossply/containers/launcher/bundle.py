@@ -1,4 +1,4 @@
-"""One container as an engine wants to find it: a directory with its description, and what it sees below."""
+"""The OCI bundle of one container: a directory with its specification, and the mounts below it."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def run_relay(path: str, port: int, ready: int) -> None:
 
 
 def _listens(port: int) -> bool:
-    """Tell whether somebody listens in this network; without a connection, which they would wonder about."""
+    """Whether something listens in this network namespace; opens no connection."""
     for file in _SOCKETS:
         with open(file, encoding="ascii") as table:
             for line in table:

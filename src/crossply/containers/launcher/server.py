@@ -1,4 +1,4 @@
-"""What the launcher does all day: it starts containers, and tells when they ended."""
+"""The launcher's main loop: starts containers and reports when they end."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Packages in a control plane: what is installed, in which revisions, and what those depend on."""
+"""Packages in a control plane: what is installed, in which revisions, with which dependencies."""

@@ -1,4 +1,4 @@
-"""What packages depend on and nobody has installed is installed, in versions that all who want it accept."""
+"""Installs missing dependencies of packages, in versions that all dependents accept."""
 
 from __future__ import annotations
 

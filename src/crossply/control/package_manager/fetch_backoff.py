@@ -1,7 +1,7 @@
-"""A pause after a failed fetch, whatever wakes us.
+"""A pause after a failed fetch, whatever enqueues the revision.
 
-A registry may tell its refusal in other words each time, with the number of a request in them. Then the
-condition changes, that wakes us, and without a pause we would ask the registry as fast as it answers.
+A registry may word its refusal differently each time, for example with a request id. The condition then
+changes, which enqueues the revision; without a pause the registry would be asked in a busy loop.
 """
 
 from __future__ import annotations

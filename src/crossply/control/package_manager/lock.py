@@ -1,6 +1,6 @@
-"""The Lock: which packages are installed in which versions, and what each of them wants.
+"""The Lock: which packages are installed in which versions, with their dependencies.
 
-Every active revision has an entry. Whether what it wants is there is decided on the entries of all.
+Every active revision has an entry. Whether its dependencies are present is decided on the entries of all.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class PackageLock:
         self._turn = asyncio.Lock()
 
     async def enter(self, revision: Object, kind: str, meta: Object) -> DependencyStatus:
-        """Have a revision in the Lock, and see whether what it wants is there."""
+        """Add a revision to the Lock; returns the state of its dependencies."""
         dependencies = dependencies_of(meta)
         check_number(dependencies)
         async with self._turn:
@@ -129,7 +129,7 @@ def standing(packages: list[Locked], name: str, is_new: bool) -> DependencyStatu
 def _explained(
     problem: DependencyError, packages: list[Locked], wrong: list[tuple[Dependency, Locked]]
 ) -> DependencyError:
-    """The problem, with who wants what and why."""
+    """The problem, with the tree of dependents."""
     lines: list[str] = []
     for dependency, _ in wrong:
         if len(lines) >= _MAX_LINES:

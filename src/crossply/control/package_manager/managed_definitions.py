@@ -1,7 +1,7 @@
 """Kinds of a Provider that Crossplane installed as ManagedResourceDefinitions.
 
-Such a definition controls a CRD of its name, or none while it is inactive. Nobody activates definitions here,
-and new Providers have none; those that exist stay what they are.
+Such a definition controls a CRD of the same name, or none while it is inactive. Crossply does not activate
+definitions and creates none; existing ones stay as they are.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Who owns what a package brings: the revision that is active controls it, the package keeps it.
+"""Owner references of a package's objects: its active revision controls them, the package owns them.
 
-The package is an owner beside its revisions, so that a CRD and all objects of its kind outlive the revision
-that brought it. Everything here is pure.
+Because the package is an owner, too, a CRD and all objects of its kind outlive the revision that installed
+it. Everything here is pure.
 """
 
 from __future__ import annotations

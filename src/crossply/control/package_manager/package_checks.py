@@ -61,7 +61,7 @@ def check_version(meta: Object) -> None:
 
 
 def capabilities(meta: Object) -> list[str]:
-    """What a package says it can do; a Function that says nothing can compose."""
+    """The capabilities that a package declares; a Function that declares none can compose."""
     declared = [str(capability) for capability in (meta.get("spec") or {}).get("capabilities") or ()]
     return declared or ([COMPOSITION] if meta["kind"] == "Function" else [])
 

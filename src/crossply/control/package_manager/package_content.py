@@ -1,7 +1,7 @@
-"""A package as the control plane holds it: what it says of itself, and what it brings as bytes.
+"""A fetched package: its metadata, and its objects as encoded bytes.
 
-A large Provider brings thousands of fields, which take ten times the memory once they are decoded. So each
-object is decoded when it is its turn.
+The objects of a large Provider take ten times the memory once they are decoded, so each is decoded only when
+it is used.
 """
 
 from __future__ import annotations

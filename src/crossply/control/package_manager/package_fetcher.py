@@ -98,7 +98,6 @@ class Fetched(NamedTuple):
 
     @property
     def package(self) -> Package:
-        """Its description, and the names of what it brings."""
         return self.content.package
 
 
@@ -133,7 +132,7 @@ class _Plan(NamedTuple):
 
 
 class _Slots:
-    """Room for a few packages of each registry; of registries that nobody waits for nothing is kept."""
+    """Limits concurrent fetches for each registry; holds no state for registries without fetches."""
 
     def __init__(self) -> None:
         self._slots: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
@@ -161,7 +160,7 @@ class PackageFetcher:
     async def package(
         self, image: str, policy: str = IF_NOT_PRESENT, secrets: Iterable[str] = (), digest: str = ""
     ) -> Fetched:
-        """A package; with its digest its registry is asked only for what is not kept here."""
+        """Fetch a package; with a digest, the registry is asked only for what is not cached."""
         plan = await self._plan(image, secrets)
         slot = self._slots.of(plan.reference.registry)
         async with slot, _limited(_FETCH_SECONDS, image), self._session(plan) as registries:

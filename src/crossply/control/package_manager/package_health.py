@@ -1,4 +1,4 @@
-"""What a package says about its current revision: whether it is installed, and whether it is well."""
+"""The conditions of a package: whether its current revision is installed and healthy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AWAITING = StatusCondition("Healthy", "True", "AwaitingActivation")
 
 
 def health_of(revision: Object, has_runtime: bool, local: bool) -> StatusCondition:
-    """Healthy as its revision says; one that needs no package is so unless it says otherwise."""
+    """The condition Healthy, from those of the revision; a local one is healthy unless it says otherwise."""
     conditions = {condition_["type"]: condition_ for condition_ in read_conditions(revision.get("status"))}
     parts = [(REVISION_HEALTHY, "revision")] + ([(RUNTIME_HEALTHY, "runtime")] if has_runtime else [])
     for type_, part in parts:

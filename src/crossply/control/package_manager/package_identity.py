@@ -82,7 +82,7 @@ class Identities:
 
 
 def _installed(package: Object, current: Object) -> Identity | None:
-    """What it stood for when it was installed, if it still says the same."""
+    """The identity at installation, if the package still names the same image."""
     status = package.get("status") or {}
     digest = annotations_of(current).get(DIGEST, "")
     if status.get("currentIdentifier") != package["spec"]["package"]:

@@ -1,8 +1,7 @@
-"""Packages become revisions: one for every image that a package ever stood for.
+"""Reconciles packages: creates a revision for every image that a package refers to.
 
-A package's revision is named by the digest of its image. Which revisions are active is decided in
-`activation`; whatever they then do is theirs (see the controllers of revisions and of runtimes), and a
-package only says how its current one fares.
+A revision is named by the digest of its image. `revision_activation` decides which revisions are active.
+Revisions and runtimes have reconcilers of their own; a package reports the health of its current revision.
 """
 
 from __future__ import annotations
@@ -84,7 +83,7 @@ class PackageReconciler:
         return Requeue(ALWAYS_SECONDS) if package["spec"].get("packagePullPolicy") == ALWAYS else None
 
     def with_image_like(self, prefixes: tuple[str, ...]) -> list[str]:
-        """The packages whose image begins with one of these; they are to ask for it anew."""
+        """The packages whose image starts with one of these prefixes; their digests are resolved again."""
         names = []
         for data in self.packages.objects():
             package = orjson.loads(data)
@@ -248,7 +247,7 @@ def package_of(revision: Object) -> tuple[str, ...]:
 
 
 def _unpaused(package: Object) -> Object:
-    """A package that was paused begins anew, without the conditions from before."""
+    """The package without its conditions, if it was paused."""
     conditions = read_conditions(package.get("status"))
     if not any(condition["type"] == RECONCILE_PAUSED.type for condition in conditions):
         return package

@@ -1,4 +1,4 @@
-"""The revision of a package as it is to be: what a package says, for one image."""
+"""The desired revision of a package for one image."""
 
 from __future__ import annotations
 

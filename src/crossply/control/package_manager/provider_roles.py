@@ -1,9 +1,9 @@
-"""Roles for the kinds that a Provider brings, so that they can be composed and used.
+"""ClusterRoles for the kinds of a Provider, so that they can be composed and used.
 
-The names and labels are those of Crossplane's RBAC manager: `aggregate-to-edit` is gathered into the roles of
-who composes, of administrators and of editors, `aggregate-to-view` into that of viewers, and `system` is for
-the Provider itself. It grants the Provider's own kinds only; what else it needs is for whoever installs it to
-grant.
+Names and labels are those of Crossplane's RBAC manager. `aggregate-to-edit` is aggregated into the roles of
+Crossplane, administrators and editors, `aggregate-to-view` into that of viewers, and `system` is for the
+Provider itself. They grant the Provider's own kinds only; what else it needs must be granted by whoever
+installs it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Which revisions of a package are active, which number the current one has, and which one goes.
+"""Decides which revisions of a package are active, which number is current, and which one is deleted.
 
-Of a Function several may be active at once, so that a new revision can be tried by a few composite resources
+Several revisions of a Function may be active at once, so that a few composite resources can try a new one
 first. Everything here is pure.
 """
 

@@ -1,7 +1,7 @@
-"""Revisions of packages become what they hold: fetched, checked, entered into the Lock, and established.
+"""Reconciles revisions of packages: fetch, check, enter into the Lock, establish.
 
-What a package says of itself is remembered, so that a change of the Lock does not have it fetched again; what
-it brings is not, since a large Provider brings much.
+The metadata of a package is cached, so that a change of the Lock does not fetch it again. Its objects are
+not: those of a large Provider take much memory.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class _FetchedPackage(NamedTuple):
 
 
 class _Reconcile:
-    """One look at one revision: the object as it is stored, and what its status is to say."""
+    """One reconcile of a revision: the stored object, and its new status."""
 
     __slots__ = ("revision", "status")
 
@@ -114,7 +114,7 @@ class PackageRevisionReconciler:
         self._backoff = FetchBackoff()
 
     def forget(self, name: str) -> None:
-        """Fetch a package anew when its revision is looked at next."""
+        """Fetch a package again at the next reconcile of its revision."""
         self._known.pop(name, None)
         self._backoff.forget(name)
 
@@ -231,10 +231,10 @@ class PackageRevisionReconciler:
         return fetched.content
 
     async def _describe(self, state: _Reconcile, known: _FetchedPackage) -> None:
-        """Have a revision say what its package says of itself, and where that came from.
+        """Copy metadata, capabilities and the source of a package to its revision.
 
-        A label or annotation that the revision has already stays: it is the user's, by way of the Provider,
-        Function or Configuration, which would put it back for ever.
+        A label or annotation that the revision already has stays: it comes from the package object, which
+        would restore it at every reconcile.
         """
         written = state.revision["metadata"]
         copied_metadata = {

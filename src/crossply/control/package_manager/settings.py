@@ -1,4 +1,4 @@
-"""What whoever runs a control plane can choose about packages."""
+"""The operator's settings for packages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether an image is signed as the ImageConfig for it asks. What is not understood is no signature."""
+"""Checks that an image is signed as its ImageConfig requires; unknown kinds of signatures do not count."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Lifetimes(NamedTuple):
 
 
 class Authorities(NamedTuple):
-    """Who signs, and who else is trusted."""
+    """The signing authority, and all that are trusted."""
 
     signing: Pair
     next: Pair | None
@@ -64,7 +64,7 @@ class Authorities(NamedTuple):
 
 
 def read_authorities(files: Files, now: datetime) -> Authorities | None:
-    """What the Secret of the authority says; None where nobody in it can sign."""
+    """The authorities in the Secret; None if none of them can sign."""
     signing = _pair(files, CERTIFICATE, KEY)
     if signing is None or signing.certificate.not_valid_after_utc <= now:
         return None
@@ -168,7 +168,7 @@ def _promoted(authorities: Authorities, coming: Pair) -> Files:
 
 
 def _signing(pair: Pair) -> Files:
-    """Who signs from now on; files that are empty are not kept."""
+    """The files with a new signing authority; empty files are left out."""
     return {CERTIFICATE: pair.certificate_pem, KEY: pair.key_pem, NEXT_CERTIFICATE: b"", NEXT_KEY: b""}
 
 

@@ -1,7 +1,7 @@
-"""Functions in containers of this machine: an image in the store, and a container when somebody calls.
+"""The runtime of functions in containers on this machine.
 
-An endpoint `container:///REVISION` says that each replica starts the container of a revision itself. So
-nothing listens anywhere but for us, and what is called is always what the revision is.
+An endpoint `container:///REVISION` means that each replica starts the container of a revision itself, at its
+first call. Its socket is reachable by this process only.
 """
 
 from __future__ import annotations

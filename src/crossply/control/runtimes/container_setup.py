@@ -1,4 +1,4 @@
-"""What the container runtime needs to begin: a store, and what says how containers are to be."""
+"""Creates the container runtime with its image store and configuration."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The control plane's own certificate for calling functions, and certificates for functions to be called by.
+"""The client certificate of the control plane, and server certificates of functions.
 
-Every replica follows the two Secrets, shows the same certificate, and writes only what is due; whoever comes
-first does. Nothing is asked for again and again.
+Every replica watches the two Secrets, uses the same certificate, and renews what is due; the first to write
+wins.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class Credentials:
         self._files.remove()
 
     def subscribe(self, handler: Callable[[], None]) -> None:
-        """Tell somebody when others are trusted than before."""
+        """Call a handler when the trusted authorities change."""
         self._subscribers.append(handler)
 
     async def ensure_server(
@@ -130,7 +130,7 @@ class Credentials:
     async def ensure_client(
         self, name: str, names: tuple[str, ...], metadata: Object | None = None
     ) -> tuple[Files, datetime]:
-        """The same for somebody who calls others: a provider."""
+        """The same for a Provider, which is a client."""
         return await self._ensure(name, FOR_CLIENTS, names, metadata)
 
     def server_files(self, names: tuple[str, ...]) -> Files:
@@ -172,7 +172,7 @@ class Credentials:
             self._queue.retry(key)
 
     async def _renew(self) -> None:
-        """Use what is in the Secrets, change what is due, and be back in time."""
+        """Load the Secrets, renew what is due, and enqueue the next renewal."""
         lives = self._settings.lives
         files = await self._authority.settle(lambda files: renew_authority(files, self._clock(), lives))
         before, self._found = self._found, read_authorities(files, self._clock())

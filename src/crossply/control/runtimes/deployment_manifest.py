@@ -96,7 +96,7 @@ def _mount(spec: Object, runtime: Object, mount: _Mount, secret: str) -> None:
 
 
 def _identify(runtime: Object, subject: Subject) -> None:
-    """Tell the program who it is, and say where it listens."""
+    """Set the environment and ports of the container."""
     kind = subject.kind.lower()
     is_function = subject.kind == FUNCTION
     environment = [

@@ -198,10 +198,10 @@ def _runs_to_completion(revision: Object) -> bool:
 
 
 def stamp_of(live: str, files: Files, now: datetime) -> str:
-    """What Pods are stamped with: whom they trust, and until when their certificate is good.
+    """An annotation of Pods that changes when they must read their certificates again.
 
-    Programs read their certificates when they start. A stamp changes only when they have to read them anew: a
-    certificate that was made for more names does not concern Pods that were started with the one before.
+    Programs read certificates when they start. The stamp consists of the trusted authorities and the expiry,
+    so that a certificate with more names does not restart Pods.
     """
     trusted = hashlib.sha256(files[TRUSTED]).hexdigest()[:16]
     before, _, until = live.partition("-")

@@ -47,7 +47,7 @@ class FunctionAddresses:
             self._gather(cache, service)
 
     def where(self, endpoint: str) -> Callable[[], Address] | None:
-        """Who says where an endpoint is at the moment; None for one that is no Service here."""
+        """A function that returns the current address of an endpoint; None if it is no Service here."""
         match = _ENDPOINT.fullmatch(endpoint)
         if match is None or match["namespace"] != self._namespace:
             return None

@@ -18,7 +18,7 @@ class LocalRuntime:
         self._check_host_access = check_host_access
 
     async def prepare(self, revision: Object) -> Prepared:
-        """Say where it is called; raises where it uses what it may not of this machine."""
+        """The endpoint of the function; raises if it uses parts of this machine that it may not."""
         try:
             self._check_host_access(as_function(revision))
         except HostAccessRefused as refusal:

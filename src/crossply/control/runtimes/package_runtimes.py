@@ -1,4 +1,4 @@
-"""Where packages run: what `--package-runtime` says, for each kind of package."""
+"""Where packages run, by kind of package: the value of `--package-runtime`."""
 
 from __future__ import annotations
 

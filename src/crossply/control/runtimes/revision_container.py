@@ -1,4 +1,4 @@
-"""The container of one revision as it is to run now; when it is to run otherwise, another takes its place."""
+"""The container of one revision; a change of its inputs replaces it."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class RevisionImages:
         return self._store.get(digest) if digest else None
 
     async def fetch(self, revision: Object, timeout: float) -> StoredImage:
-        """The image of a revision. One that takes longer goes on being pulled, and this says so."""
+        """The image of a revision; raises NotRunning after `timeout` seconds, while the pull continues."""
         stored = await asyncio.to_thread(self.here, revision)
         if stored is not None:
             return stored
@@ -52,7 +52,7 @@ class RevisionImages:
         return pull.result()
 
     def cancel(self, revision: Object) -> None:
-        """Pull the image of a revision no longer: nobody wants it any more."""
+        """Stop pulling the image of a revision."""
         pull = self._pulls.get(_key(revision))
         if pull is not None:
             pull.cancel()

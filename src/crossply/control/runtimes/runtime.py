@@ -1,7 +1,7 @@
-"""What a runtime does for a package's revision: the one way to run it, wherever that is.
+"""The interface of runtimes: how the revisions of packages are run.
 
-`deployment` runs it on Kubernetes; where something else runs it (`external`), there is nothing to do. A
-runtime is told of a revision again and again and does what is due; it raises what stands in the way.
+`deployment_runtime` runs them on Kubernetes, `container_runtime` in containers on this machine. All methods
+are idempotent, and raise what is wrong.
 """
 
 from __future__ import annotations

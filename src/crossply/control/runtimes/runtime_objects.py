@@ -1,4 +1,4 @@
-"""Applying the objects of a runtime, and not applying what is there already."""
+"""Applies the objects of a runtime, and skips those that are up to date."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _PRE, _POST = (f"{phase} establish runtime hook failed for package" for phase in
 
 
 class _Outcome(NamedTuple):
-    """What is to be said about a revision."""
+    """The condition of a revision, and why it does not run."""
 
     condition: StatusCondition
     problem: CrossplyError | None = None
@@ -41,7 +41,7 @@ class RuntimeReconciler:
     """Keeps what runs in line with the revisions of one kind."""
 
     def __init__(self, plane: Plane, revisions: Informer, runtime: Runtime | None) -> None:
-        """Without a runtime somebody else runs the packages, and says how they are."""
+        """Without a runtime, something else runs the packages and reports their health."""
         self._plane = plane
         self._revisions = revisions
         self._runtime = runtime
@@ -67,7 +67,7 @@ class RuntimeReconciler:
         return Requeue(min(max((renewal - datetime.now(UTC)).total_seconds(), 1.0), _DAY))
 
     async def _judge(self, runtime: Runtime, revision: Object) -> _Outcome:
-        """Do what is due, and say how it went."""
+        """Prepare and run a revision; returns its condition."""
         prepared = Prepared({})
         try:
             prepared = await runtime.prepare(revision)
