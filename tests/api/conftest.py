@@ -84,14 +84,14 @@ def widgets(admin, ns, widget_definition):
 @pytest.fixture
 def define(admin):
     """Install definitions that only this case uses."""
-    made: list[str] = []
+    built: list[str] = []
 
     def install_for_case(*versions: Object, **options: object) -> Object:
         body = definition(new_group(), *versions, **options)
-        made.append(body["metadata"]["name"])
+        built.append(body["metadata"]["name"])
         install(admin, body)
         return body
 
     yield install_for_case
-    for name in made:
+    for name in built:
         admin.delete(f"{DEFINITIONS}/{name}")

@@ -17,8 +17,8 @@ def owned_by(obj, manager, subresource=""):
 
 def test_an_apply_creates(widgets):
     answer = widgets.apply("one", {"spec": {"size": 1}}, "a")
-    made = answer.ok(201)
-    (entry,) = made["metadata"]["managedFields"]
+    created = answer.ok(201)
+    (entry,) = created["metadata"]["managedFields"]
     assert (entry["manager"], entry["operation"]) == ("a", "Apply")
     assert entry["fieldsV1"] == {"f:spec": {"f:size": {}}}
 
@@ -49,10 +49,10 @@ def test_a_shared_field_stays_until_its_last_owner_leaves_it(widgets):
 
 def test_a_field_of_another_owner_conflicts(widgets):
     widgets.apply("one", {"spec": {"size": 1}}, "a").ok(201)
-    told = widgets.apply("one", {"spec": {"size": 2}}, "b").refused(
+    status = widgets.apply("one", {"spec": {"size": 2}}, "b").refused(
         409, "Conflict", 'Apply failed with 1 conflict: conflict with "a": .spec.size'
     )
-    assert told["details"] == {
+    assert status["details"] == {
         "causes": [{"reason": "FieldManagerConflict", "message": 'conflict with "a"', "field": ".spec.size"}]
     }
 
@@ -118,8 +118,8 @@ def test_fields_without_a_schema_are_merged_deeply(widgets):
 
 
 def test_the_manager_is_required(widgets):
-    wanted = {"apiVersion": widgets.api_version, "kind": "Widget"}
-    widgets.client.patch(widgets.at("one"), wanted, APPLY_PATCH).refused(
+    expected = {"apiVersion": widgets.api_version, "kind": "Widget"}
+    widgets.client.patch(widgets.at("one"), expected, APPLY_PATCH).refused(
         422,
         "Invalid",
         'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
@@ -139,8 +139,8 @@ def test_the_name_must_be_that_of_the_path(widgets):
 
 
 def test_the_name_is_required(widgets):
-    wanted = {"apiVersion": widgets.api_version, "kind": "Widget"}
-    widgets.client.patch(widgets.at("one"), wanted, APPLY_PATCH, fieldManager="a").refused(
+    expected = {"apiVersion": widgets.api_version, "kind": "Widget"}
+    widgets.client.patch(widgets.at("one"), expected, APPLY_PATCH, fieldManager="a").refused(
         400,
         "BadRequest",
         "the name of the object (one based on URL) was undeterminable: name must be provided",
@@ -159,9 +159,9 @@ def test_kind_and_version_are_required(widgets):
 
 
 def test_a_version_that_is_stale_conflicts(widgets):
-    made = widgets.apply("one", {"spec": {"size": 1}}, "a").ok(201)
+    created = widgets.apply("one", {"spec": {"size": 1}}, "a").ok(201)
     widgets.apply("one", {"spec": {"size": 2}}, "a").ok(200)
-    stale = {"metadata": {"resourceVersion": made["metadata"]["resourceVersion"]}, "spec": {"size": 3}}
+    stale = {"metadata": {"resourceVersion": created["metadata"]["resourceVersion"]}, "spec": {"size": 3}}
     answer = widgets.apply("one", stale, "a")
     assert (answer.status, answer.reason) == (409, "Conflict")
 

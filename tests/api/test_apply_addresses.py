@@ -42,10 +42,10 @@ def cluster_widgets(define, admin):
     from tests.support.api.definitions import version
     from tests.support.api.widgets import WIDGET_SPEC, WIDGET_STATUS
 
-    made = define(
+    built = define(
         version(spec=WIDGET_SPEC, status=WIDGET_STATUS, subresources={"status": {}}), scope="Cluster"
     )
-    return objects(admin, made)
+    return objects(admin, built)
 
 
 @pytest.mark.parametrize("form", FORMS)

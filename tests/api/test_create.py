@@ -11,28 +11,28 @@ UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def test_a_custom_object_gets_its_identity(widgets, ns):
-    made = widgets.create("one", spec={"size": 3})
-    metadata = made["metadata"]
+    created = widgets.create("one", spec={"size": 3})
+    metadata = created["metadata"]
     assert metadata["name"] == "one"
     assert metadata["namespace"] == ns
     assert UUID.fullmatch(metadata["uid"])
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", metadata["creationTimestamp"])
     assert metadata["generation"] == 1
     assert int(metadata["resourceVersion"]) > 0
-    assert made["spec"] == {"size": 3, "mode": "plain"}
+    assert created["spec"] == {"size": 3, "mode": "plain"}
 
 
 def test_a_config_map_has_no_generation(configmaps):
-    made = configmaps.create("one", data={"a": "b"})
-    assert "generation" not in made["metadata"]
-    assert made["data"] == {"a": "b"}
+    created = configmaps.create("one", data={"a": "b"})
+    assert "generation" not in created["metadata"]
+    assert created["data"] == {"a": "b"}
 
 
 def test_creation_is_recorded_with_the_user_agents_first_word(widgets):
-    made = widgets.post(
+    created = widgets.post(
         widgets.object("one", spec={"size": 1}), headers={"User-Agent": "tool/1.2 (linux)"}
     ).ok(201)
-    (entry,) = made["metadata"]["managedFields"]
+    (entry,) = created["metadata"]["managedFields"]
     assert entry["manager"] == "tool"
     assert entry["operation"] == "Update"
     assert entry["apiVersion"] == widgets.api_version
@@ -41,8 +41,8 @@ def test_creation_is_recorded_with_the_user_agents_first_word(widgets):
 
 
 def test_the_field_manager_of_the_query_is_recorded(widgets):
-    made = widgets.post(widgets.object("one", spec={}), fieldManager="me").ok(201)
-    assert [entry["manager"] for entry in made["metadata"]["managedFields"]] == ["me"]
+    created = widgets.post(widgets.object("one", spec={}), fieldManager="me").ok(201)
+    assert [entry["manager"] for entry in created["metadata"]["managedFields"]] == ["me"]
 
 
 def test_a_field_manager_must_be_short(widgets):
@@ -65,18 +65,18 @@ def test_a_field_manager_must_be_printable(widgets):
 def test_creating_twice_conflicts(widgets):
     widgets.create("one")
     group = widgets.api_version.partition("/")[0]
-    told = widgets.post(widgets.object("one")).refused(
+    status = widgets.post(widgets.object("one")).refused(
         409, "AlreadyExists", f'widgets.{group} "one" already exists'
     )
-    assert told["details"] == {"name": "one", "group": group, "kind": "widgets"}
+    assert status["details"] == {"name": "one", "group": group, "kind": "widgets"}
 
 
 def test_creating_a_built_in_twice_conflicts(configmaps):
     configmaps.create("one")
-    told = configmaps.post(configmaps.object("one")).refused(
+    status = configmaps.post(configmaps.object("one")).refused(
         409, "AlreadyExists", 'configmaps "one" already exists'
     )
-    assert told["details"] == {"name": "one", "kind": "configmaps"}
+    assert status["details"] == {"name": "one", "kind": "configmaps"}
 
 
 def test_a_resource_version_must_not_be_given(configmaps):
@@ -86,17 +86,17 @@ def test_a_resource_version_must_not_be_given(configmaps):
 
 
 def test_server_owned_metadata_is_ignored(widgets):
-    given = {"uid": "mine", "generation": 7, "creationTimestamp": "2001-01-01T00:00:00Z", "selfLink": "/x"}
-    made = widgets.create("one", given)
-    assert made["metadata"]["uid"] != "mine"
-    assert made["metadata"]["generation"] == 1
-    assert not made["metadata"]["creationTimestamp"].startswith("2001")
-    assert "selfLink" not in made["metadata"]
+    value = {"uid": "mine", "generation": 7, "creationTimestamp": "2001-01-01T00:00:00Z", "selfLink": "/x"}
+    created = widgets.create("one", value)
+    assert created["metadata"]["uid"] != "mine"
+    assert created["metadata"]["generation"] == 1
+    assert not created["metadata"]["creationTimestamp"].startswith("2001")
+    assert "selfLink" not in created["metadata"]
 
 
 def test_a_deletion_time_in_a_new_object_is_ignored(configmaps):
-    made = configmaps.create("one", {"deletionTimestamp": "2001-01-01T00:00:00Z"})
-    assert "deletionTimestamp" not in made["metadata"]
+    created = configmaps.create("one", {"deletionTimestamp": "2001-01-01T00:00:00Z"})
+    assert "deletionTimestamp" not in created["metadata"]
 
 
 def test_the_namespace_must_be_that_of_the_path(configmaps):
@@ -108,10 +108,10 @@ def test_the_namespace_must_be_that_of_the_path(configmaps):
 
 
 def test_a_namespace_that_is_not_there(admin):
-    told = admin.post("/api/v1/namespaces/no-such-place/configmaps", {"metadata": {"name": "one"}}).refused(
+    status = admin.post("/api/v1/namespaces/no-such-place/configmaps", {"metadata": {"name": "one"}}).refused(
         404, "NotFound", 'namespaces "no-such-place" not found'
     )
-    assert told["details"] == {"name": "no-such-place", "kind": "namespaces"}
+    assert status["details"] == {"name": "no-such-place", "kind": "namespaces"}
 
 
 def test_a_custom_object_in_a_namespace_that_is_not_there(admin, widgets):
@@ -120,8 +120,8 @@ def test_a_custom_object_in_a_namespace_that_is_not_there(admin, widgets):
 
 
 def test_kind_and_version_may_be_left_out_of_a_built_in(admin, ns):
-    made = admin.post(f"/api/v1/namespaces/{ns}/configmaps", {"metadata": {"name": "one"}}).ok(201)
-    assert (made["kind"], made["apiVersion"]) == ("ConfigMap", "v1")
+    created = admin.post(f"/api/v1/namespaces/{ns}/configmaps", {"metadata": {"name": "one"}}).ok(201)
+    assert (created["kind"], created["apiVersion"]) == ("ConfigMap", "v1")
 
 
 def test_kind_and_version_must_be_in_a_custom_object(widgets):
@@ -149,21 +149,21 @@ def test_answers_come_in_yaml_when_asked_for(configmaps):
 
 
 def test_a_new_object_can_be_read_at_once(widgets):
-    made = widgets.create("one", spec={"size": 1})
-    assert widgets.read("one") == made
+    created = widgets.create("one", spec={"size": 1})
+    assert widgets.read("one") == created
 
 
 def test_status_is_dropped_from_a_new_object_whose_status_is_a_subresource(widgets):
-    made = widgets.create("one", status={"phase": "Ready"})
-    assert "status" not in made
+    created = widgets.create("one", status={"phase": "Ready"})
+    assert "status" not in created
 
 
 def test_finalizers_and_owners_are_kept(configmaps):
     owner = configmaps.create("owner")
     reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner["metadata"]["uid"]}
-    made = configmaps.create("one", {"finalizers": ["example.org/keep"], "ownerReferences": [reference]})
-    assert made["metadata"]["finalizers"] == ["example.org/keep"]
-    assert made["metadata"]["ownerReferences"] == [reference]
+    created = configmaps.create("one", {"finalizers": ["example.org/keep"], "ownerReferences": [reference]})
+    assert created["metadata"]["finalizers"] == ["example.org/keep"]
+    assert created["metadata"]["ownerReferences"] == [reference]
     configmaps.merge("one", {"metadata": {"finalizers": None}}).ok()
 
 

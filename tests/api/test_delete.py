@@ -9,30 +9,30 @@ from tests.support.api.collection import Collection
 
 
 def test_a_deletion_answers_with_a_status(widgets):
-    made = widgets.create("one")
-    told = widgets.delete("one").ok(200)
-    assert (told["kind"], told["status"]) == ("Status", "Success")
-    assert told["details"] == {
+    created = widgets.create("one")
+    message = widgets.delete("one").ok(200)
+    assert (message["kind"], message["status"]) == ("Status", "Success")
+    assert message["details"] == {
         "name": "one",
         "group": widgets.api_version.partition("/")[0],
         "kind": "widgets",
-        "uid": made["metadata"]["uid"],
+        "uid": created["metadata"]["uid"],
     }
     assert widgets.get("one").status == 404
 
 
 def test_a_deletion_of_a_built_in_answers_with_a_status(configmaps):
-    made = configmaps.create("one")
-    told = configmaps.delete("one").ok(200)
-    assert told["details"] == {"name": "one", "kind": "configmaps", "uid": made["metadata"]["uid"]}
+    created = configmaps.create("one")
+    message = configmaps.delete("one").ok(200)
+    assert message["details"] == {"name": "one", "kind": "configmaps", "uid": created["metadata"]["uid"]}
 
 
 def test_some_kinds_answer_with_the_object(admin, ns):
     accounts = Collection(admin, "v1", "ServiceAccount", "serviceaccounts", ns)
-    made = accounts.create("one")
-    gone = accounts.delete("one").ok(200)
-    assert gone["kind"] == "ServiceAccount"
-    assert gone["metadata"]["uid"] == made["metadata"]["uid"]
+    created = accounts.create("one")
+    deleted = accounts.delete("one").ok(200)
+    assert deleted["kind"] == "ServiceAccount"
+    assert deleted["metadata"]["uid"] == created["metadata"]["uid"]
 
 
 def test_deleting_what_is_not_there(configmaps):
@@ -41,20 +41,20 @@ def test_deleting_what_is_not_there(configmaps):
 
 def test_a_finalizer_holds_the_object(widgets):
     widgets.create("one", {"finalizers": ["example.org/a"]}, spec={"size": 1})
-    held = widgets.delete("one").ok(200)
-    assert held["kind"] == "Widget"
-    assert held["metadata"]["deletionTimestamp"]
-    assert held["metadata"]["deletionGracePeriodSeconds"] == 0
-    assert held["metadata"]["generation"] == 2
-    again = widgets.delete("one").ok(200)
-    assert again["metadata"]["deletionTimestamp"] == held["metadata"]["deletionTimestamp"]
+    terminating = widgets.delete("one").ok(200)
+    assert terminating["kind"] == "Widget"
+    assert terminating["metadata"]["deletionTimestamp"]
+    assert terminating["metadata"]["deletionGracePeriodSeconds"] == 0
+    assert terminating["metadata"]["generation"] == 2
+    second = widgets.delete("one").ok(200)
+    assert second["metadata"]["deletionTimestamp"] == terminating["metadata"]["deletionTimestamp"]
     widgets.merge("one", {"metadata": {"finalizers": None}}).ok(200)
     assert widgets.get("one").status == 404
 
 
 def test_a_uid_precondition(configmaps):
-    made = configmaps.create("one")
-    uid = made["metadata"]["uid"]
+    created = configmaps.create("one")
+    uid = created["metadata"]["uid"]
     answer = configmaps.delete("one", {"preconditions": {"uid": "wrong"}})
     assert (answer.status, answer.reason) == (409, "Conflict")
     assert answer.message == (
@@ -65,8 +65,8 @@ def test_a_uid_precondition(configmaps):
 
 
 def test_a_version_precondition(widgets):
-    made = widgets.create("one")
-    version = made["metadata"]["resourceVersion"]
+    created = widgets.create("one")
+    version = created["metadata"]["resourceVersion"]
     answer = widgets.delete("one", {"preconditions": {"resourceVersion": "1"}})
     assert (answer.status, answer.reason) == (409, "Conflict")
     assert answer.message.endswith(
@@ -89,8 +89,8 @@ def test_an_unknown_policy_is_refused(configmaps):
 def test_the_policy_may_be_in_the_body(configmaps):
     configmaps.create("one", {"finalizers": ["example.org/a"]})
     body = {"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Foreground"}
-    held = configmaps.delete("one", body).ok(200)
-    assert "foregroundDeletion" in held["metadata"]["finalizers"]
+    terminating = configmaps.delete("one", body).ok(200)
+    assert "foregroundDeletion" in terminating["metadata"]["finalizers"]
     configmaps.merge("one", {"metadata": {"finalizers": None}}).ok(200)
 
 
@@ -133,9 +133,9 @@ def test_a_bad_grace_period_is_refused(configmaps):
 def test_a_collection_is_deleted(widgets):
     for name in "abc":
         widgets.create(name)
-    gone = widgets.client.delete(widgets.path).ok(200)
-    assert gone["kind"] == "WidgetList"
-    assert sorted(item["metadata"]["name"] for item in gone["items"]) == ["a", "b", "c"]
+    deleted = widgets.client.delete(widgets.path).ok(200)
+    assert deleted["kind"] == "WidgetList"
+    assert sorted(item["metadata"]["name"] for item in deleted["items"]) == ["a", "b", "c"]
     assert widgets.list().names == []
 
 

@@ -12,29 +12,29 @@ AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryLi
 
 
 def test_the_core_versions(admin):
-    told = admin.get("/api").ok(200)
-    assert (told["kind"], told["versions"]) == ("APIVersions", ["v1"])
+    document = admin.get("/api").ok(200)
+    assert (document["kind"], document["versions"]) == ("APIVersions", ["v1"])
 
 
 def test_the_groups(admin):
-    told = admin.get("/apis").ok(200)
-    assert told["kind"] == "APIGroupList"
-    groups = {group["name"]: group["preferredVersion"]["version"] for group in told["groups"]}
+    document = admin.get("/apis").ok(200)
+    assert document["kind"] == "APIGroupList"
+    groups = {group["name"]: group["preferredVersion"]["version"] for group in document["groups"]}
     for name in ("apps", "batch", "rbac.authorization.k8s.io", "apiextensions.k8s.io", "coordination.k8s.io"):
         assert groups[name] == "v1"
 
 
 def test_one_group(admin):
-    told = admin.get("/apis/apps").ok(200)
-    assert told["kind"] == "APIGroup"
-    assert told["preferredVersion"] == {"groupVersion": "apps/v1", "version": "v1"}
+    document = admin.get("/apis/apps").ok(200)
+    assert document["kind"] == "APIGroup"
+    assert document["preferredVersion"] == {"groupVersion": "apps/v1", "version": "v1"}
 
 
 def test_the_resources_of_the_core(admin):
-    told = admin.get("/api/v1").ok(200)
-    assert (told["kind"], told["groupVersion"]) == ("APIResourceList", "v1")
-    found = {resource["name"]: resource for resource in told["resources"]}
-    maps = found["configmaps"]
+    document = admin.get("/api/v1").ok(200)
+    assert (document["kind"], document["groupVersion"]) == ("APIResourceList", "v1")
+    result = {resource["name"]: resource for resource in document["resources"]}
+    maps = result["configmaps"]
     assert (maps["kind"], maps["namespaced"], maps["shortNames"], maps["singularName"]) == (
         "ConfigMap",
         True,
@@ -51,21 +51,21 @@ def test_the_resources_of_the_core(admin):
         "update",
         "watch",
     ]
-    assert found["namespaces"]["namespaced"] is False
-    assert found["serviceaccounts/token"]["kind"] == "TokenRequest"
-    assert "namespaces/finalize" in found
+    assert result["namespaces"]["namespaced"] is False
+    assert result["serviceaccounts/token"]["kind"] == "TokenRequest"
+    assert "namespaces/finalize" in result
 
 
 def test_the_resources_of_a_custom_group(admin, widgets):
-    told = eventually(
+    message = eventually(
         lambda: (
             (a := admin.get(f"/apis/{widgets.api_version}")).status == 200 and a.json["resources"] and a.json
         )
     )
-    found = {resource["name"]: resource for resource in told["resources"]}
-    assert set(found) == {"widgets", "widgets/status", "widgets/scale"}
-    assert found["widgets"]["categories"] == ["all"]
-    assert sorted(found["widgets"]["verbs"]) == [
+    result = {resource["name"]: resource for resource in message["resources"]}
+    assert set(result) == {"widgets", "widgets/status", "widgets/scale"}
+    assert result["widgets"]["categories"] == ["all"]
+    assert sorted(result["widgets"]["verbs"]) == [
         "create",
         "delete",
         "deletecollection",
@@ -75,25 +75,25 @@ def test_the_resources_of_a_custom_group(admin, widgets):
         "update",
         "watch",
     ]
-    assert found["widgets/status"]["verbs"] == ["get", "patch", "update"]
-    assert (found["widgets/scale"]["group"], found["widgets/scale"]["kind"]) == ("autoscaling", "Scale")
+    assert result["widgets/status"]["verbs"] == ["get", "patch", "update"]
+    assert (result["widgets/scale"]["group"], result["widgets/scale"]["kind"]) == ("autoscaling", "Scale")
 
 
 def test_a_custom_group_is_among_the_groups(admin, widgets):
     group = widgets.api_version.partition("/")[0]
 
-    def found():
+    def result():
         return [g for g in admin.get("/apis").json["groups"] if g["name"] == group]
 
-    (told,) = eventually(found)
-    assert told["versions"] == [{"groupVersion": f"{group}/v1", "version": "v1"}]
+    (entry,) = eventually(result)
+    assert entry["versions"] == [{"groupVersion": f"{group}/v1", "version": "v1"}]
 
 
 @pytest.mark.parametrize("path", ["/api", "/apis"])
 def test_aggregated_discovery(admin, path):
     answer = admin.get(path, accept=AGGREGATED)
-    told = answer.ok(200)
-    assert (told["kind"], told["apiVersion"]) == ("APIGroupDiscoveryList", "apidiscovery.k8s.io/v2")
+    message = answer.ok(200)
+    assert (message["kind"], message["apiVersion"]) == ("APIGroupDiscoveryList", "apidiscovery.k8s.io/v2")
     assert "as=APIGroupDiscoveryList" in answer.headers["Content-Type"]
     assert answer.headers["ETag"]
 
@@ -101,12 +101,12 @@ def test_aggregated_discovery(admin, path):
 def test_aggregated_discovery_of_a_custom_kind(admin, widgets):
     group = widgets.api_version.partition("/")[0]
 
-    def found():
+    def result():
         items = admin.get("/apis", accept=AGGREGATED).json["items"]
         return [item for item in items if item["metadata"]["name"] == group]
 
-    (told,) = eventually(found)
-    (served,) = told["versions"]
+    (entry,) = eventually(result)
+    (served,) = entry["versions"]
     (resource,) = served["resources"]
     assert resource["resource"] == "widgets"
     assert resource["responseKind"] == {"group": group, "version": "v1", "kind": "Widget"}
@@ -120,10 +120,10 @@ def test_aggregated_discovery_is_not_sent_again(admin):
 
 
 def test_the_version(admin):
-    told = admin.get("/version").ok(200)
-    assert told["major"] == "1"
-    assert told["minor"] == "36"
-    assert told["gitVersion"].startswith("v1.36")
+    document = admin.get("/version").ok(200)
+    assert document["major"] == "1"
+    assert document["minor"] == "36"
+    assert document["gitVersion"].startswith("v1.36")
 
 
 @pytest.mark.parametrize(
@@ -149,43 +149,43 @@ def test_metrics(admin):
 
 
 def test_the_paths_of_openapi_v3(admin, widgets):
-    told = admin.get("/openapi/v3").ok(200)
-    assert "api/v1" in told["paths"]
-    assert "apis/apps/v1" in told["paths"]
-    assert told["paths"]["api/v1"]["serverRelativeURL"].startswith("/openapi/v3/api/v1?hash=")
+    document = admin.get("/openapi/v3").ok(200)
+    assert "api/v1" in document["paths"]
+    assert "apis/apps/v1" in document["paths"]
+    assert document["paths"]["api/v1"]["serverRelativeURL"].startswith("/openapi/v3/api/v1?hash=")
     eventually(lambda: f"apis/{widgets.api_version}" in admin.get("/openapi/v3").json["paths"])
 
 
 def test_openapi_v3_of_the_core(admin):
-    told = admin.get("/openapi/v3/api/v1").ok(200)
-    assert told["openapi"].startswith("3.0")
-    schema = told["components"]["schemas"]["io.k8s.api.core.v1.ConfigMap"]
+    document = admin.get("/openapi/v3/api/v1").ok(200)
+    assert document["openapi"].startswith("3.0")
+    schema = document["components"]["schemas"]["io.k8s.api.core.v1.ConfigMap"]
     assert schema["properties"]["data"]["additionalProperties"]["type"] == "string"
     assert schema["x-kubernetes-group-version-kind"] == [{"group": "", "kind": "ConfigMap", "version": "v1"}]
-    assert "/api/v1/namespaces/{namespace}/configmaps/{name}" in told["paths"]
+    assert "/api/v1/namespaces/{namespace}/configmaps/{name}" in document["paths"]
 
 
 def test_openapi_v3_of_a_custom_kind(admin, widgets):
     path = f"/openapi/v3/apis/{widgets.api_version}"
-    told = eventually(lambda: (a := admin.get(path)).status == 200 and a.json)
-    (schema,) = [s for name, s in told["components"]["schemas"].items() if name.endswith(".Widget")]
+    document = eventually(lambda: (a := admin.get(path)).status == 200 and a.json)
+    (schema,) = [s for name, s in document["components"]["schemas"].items() if name.endswith(".Widget")]
     assert schema["properties"]["spec"]["properties"]["size"]["type"] == "integer"
     assert schema["x-kubernetes-group-version-kind"][0]["kind"] == "Widget"
 
 
 def test_openapi_v2(admin):
-    told = admin.get("/openapi/v2").ok(200)
-    assert told["swagger"] == "2.0"
-    assert "io.k8s.api.apps.v1.Deployment" in told["definitions"]
-    kinds = told["definitions"]["io.k8s.api.core.v1.ConfigMap"]["x-kubernetes-group-version-kind"]
+    document = admin.get("/openapi/v2").ok(200)
+    assert document["swagger"] == "2.0"
+    assert "io.k8s.api.apps.v1.Deployment" in document["definitions"]
+    kinds = document["definitions"]["io.k8s.api.core.v1.ConfigMap"]["x-kubernetes-group-version-kind"]
     assert kinds == [{"group": "", "kind": "ConfigMap", "version": "v1"}]
 
 
 def test_openapi_v2_of_a_custom_kind(admin, widgets):
-    def found():
+    def result():
         return [name for name in admin.get("/openapi/v2").json["definitions"] if name.endswith("v1.Widget")]
 
-    assert eventually(found)
+    assert eventually(result)
 
 
 def test_openapi_v2_is_not_sent_again(admin):
@@ -194,13 +194,13 @@ def test_openapi_v2_is_not_sent_again(admin):
 
 
 def test_the_root_tells_the_paths(admin):
-    told = json.loads(admin.get("/").raw)
-    assert "/api" in told["paths"]
-    assert "/apis" in told["paths"]
+    document = json.loads(admin.get("/").raw)
+    assert "/api" in document["paths"]
+    assert "/apis" in document["paths"]
 
 
 def test_the_keys_of_service_accounts(admin):
-    told = admin.get("/.well-known/openid-configuration").ok(200)
-    assert told["issuer"]
+    document = admin.get("/.well-known/openid-configuration").ok(200)
+    assert document["issuer"]
     keys = admin.get("/openid/v1/jwks", accept="application/jwk-set+json").json["keys"]
     assert keys[0]["use"] == "sig"

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 
 def test_a_dry_creation(widgets):
-    made = widgets.post(widgets.object("one", spec={"size": 1}), dryRun="All").ok(201)
-    assert made["spec"] == {"size": 1, "mode": "plain"}
-    assert made["metadata"]["uid"]
-    assert "resourceVersion" not in made["metadata"]
+    created = widgets.post(widgets.object("one", spec={"size": 1}), dryRun="All").ok(201)
+    assert created["spec"] == {"size": 1, "mode": "plain"}
+    assert created["metadata"]["uid"]
+    assert "resourceVersion" not in created["metadata"]
     assert widgets.get("one").status == 404
 
 
@@ -22,10 +22,10 @@ def test_a_dry_creation_is_validated(widgets):
 
 
 def test_a_dry_update(configmaps):
-    made = configmaps.create("one", data={"a": "1"})
-    asked = configmaps.put({**made, "data": {"a": "2"}}, dryRun="All").ok(200)
-    assert asked["data"] == {"a": "2"}
-    assert asked["metadata"]["resourceVersion"] == made["metadata"]["resourceVersion"]
+    created = configmaps.create("one", data={"a": "1"})
+    request = configmaps.put({**created, "data": {"a": "2"}}, dryRun="All").ok(200)
+    assert request["data"] == {"a": "2"}
+    assert request["metadata"]["resourceVersion"] == created["metadata"]["resourceVersion"]
     assert configmaps.read("one")["data"] == {"a": "1"}
 
 
@@ -47,14 +47,14 @@ def test_a_dry_status_patch(widgets):
 
 
 def test_an_unknown_dry_run_is_refused(configmaps):
-    told = configmaps.post(configmaps.object("one"), dryRun="Some").refused(
+    status = configmaps.post(configmaps.object("one"), dryRun="Some").refused(
         422,
         "Invalid",
         'CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["Some"]: supported values: "All"',
     )
-    assert told["details"]["causes"][0]["reason"] == "FieldValueNotSupported"
+    assert status["details"]["causes"][0]["reason"] == "FieldValueNotSupported"
 
 
 def test_a_generated_name_of_a_dry_creation_is_not_taken(configmaps):
-    made = configmaps.post(configmaps.object("", {"generateName": "x-"}), dryRun="All").ok(201)
-    assert configmaps.get(made["metadata"]["name"]).status == 404
+    created = configmaps.post(configmaps.object("", {"generateName": "x-"}), dryRun="All").ok(201)
+    assert configmaps.get(created["metadata"]["name"]).status == 404

@@ -21,8 +21,8 @@ def test_paths_that_nobody_serves(admin, path):
 
 @pytest.mark.parametrize("path", ["/api/v1/nothings", "/apis/apps/v9/deployments", "/api/v9/pods"])
 def test_paths_below_groups_that_are_served(admin, path):
-    told = admin.get(path).refused(404, "NotFound", NOT_FOUND)
-    assert told["details"] == {}
+    status = admin.get(path).refused(404, "NotFound", NOT_FOUND)
+    assert status["details"] == {}
 
 
 def test_a_custom_kind_at_a_version_that_is_not_served(admin, widgets):
@@ -51,8 +51,8 @@ def test_a_cluster_kind_in_a_namespace(admin, ns):
 )
 def test_methods_that_do_not_fit(admin, ns, method, path):
     answer = admin.request(method, path.replace("NS", ns), {})
-    told = answer.refused(405, "MethodNotAllowed", NO_METHOD)
-    assert told["details"] == {}
+    status = answer.refused(405, "MethodNotAllowed", NO_METHOD)
+    assert status["details"] == {}
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
@@ -97,13 +97,13 @@ def test_a_wrong_type_in_a_built_in(configmaps):
 
 def test_a_wrong_type_in_a_custom_object(widgets):
     group = widgets.api_version.partition("/")[0]
-    told = widgets.post(widgets.object("one", spec={"size": "big"})).refused(
+    status = widgets.post(widgets.object("one", spec={"size": "big"})).refused(
         422,
         "Invalid",
         f'Widget.{group} "one" is invalid: spec.size: Invalid value: "string": spec.size in body must be of type '
         'integer: "string"',
     )
-    assert told["details"]["causes"] == [
+    assert status["details"]["causes"] == [
         {
             "reason": "FieldValueTypeInvalid",
             "message": 'Invalid value: "string": spec.size in body must be of type integer: "string"',
@@ -202,8 +202,8 @@ def test_a_config_map_that_is_too_large(configmaps):
 
 def test_getting_what_is_not_there(widgets):
     group = widgets.api_version.partition("/")[0]
-    told = widgets.get("one").refused(404, "NotFound", f'widgets.{group} "one" not found')
-    assert told["details"] == {"name": "one", "group": group, "kind": "widgets"}
+    status = widgets.get("one").refused(404, "NotFound", f'widgets.{group} "one" not found')
+    assert status["details"] == {"name": "one", "group": group, "kind": "widgets"}
 
 
 def test_deep_nesting_is_survived(widgets):

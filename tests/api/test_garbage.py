@@ -37,9 +37,9 @@ def test_dependents_follow_in_the_background(configmaps, options):
 
 def test_dependents_go_first_in_the_foreground(configmaps):
     family(configmaps, configmaps, blockOwnerDeletion=True)
-    held = configmaps.delete("owner", propagationPolicy="Foreground").ok(200)
-    assert held["metadata"]["finalizers"] == ["foregroundDeletion"]
-    assert held["metadata"]["deletionTimestamp"]
+    terminating = configmaps.delete("owner", propagationPolicy="Foreground").ok(200)
+    assert terminating["metadata"]["finalizers"] == ["foregroundDeletion"]
+    assert terminating["metadata"]["deletionTimestamp"]
     eventually(gone(configmaps, "owner"))
     assert configmaps.get("child").status == 404
 
@@ -104,8 +104,8 @@ def test_an_owner_in_another_namespace_is_absent(admin, configmaps, ns):
 
 
 def test_generations_follow_each_other(configmaps):
-    one = configmaps.create("one")
-    two = configmaps.create("two", {"ownerReferences": [reference(one)]})
+    first = configmaps.create("one")
+    two = configmaps.create("two", {"ownerReferences": [reference(first)]})
     configmaps.create("three", {"ownerReferences": [reference(two)]})
     configmaps.delete("one").ok(200)
     eventually(gone(configmaps, "three"))

@@ -95,10 +95,10 @@ def test_a_continue_token_tells_the_version_and_the_start(widgets):
     fill(widgets, 3)
     page = widgets.list(limit=1).ok(200)["metadata"]
     token = page["continue"]
-    told = json.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
-    assert told["v"] == "meta.k8s.io/v1"
-    assert str(told["rv"]) == page["resourceVersion"]
-    assert told["start"].rstrip("\0").endswith("n00")
+    message = json.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
+    assert message["v"] == "meta.k8s.io/v1"
+    assert str(message["rv"]) == page["resourceVersion"]
+    assert message["start"].rstrip("\0").endswith("n00")
 
 
 def test_a_page_with_selectors_has_no_remaining_count(widgets):

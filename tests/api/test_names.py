@@ -21,19 +21,19 @@ ALPHABET = "[bcdfghjklmnpqrstvwxz2456789]"
 
 
 def test_a_generated_name_has_five_more_characters(widgets):
-    made = widgets.create("", {"generateName": "some-"})
-    assert re.fullmatch(f"some-{ALPHABET}{{5}}", made["metadata"]["name"])
-    assert made["metadata"]["generateName"] == "some-"
+    created = widgets.create("", {"generateName": "some-"})
+    assert re.fullmatch(f"some-{ALPHABET}{{5}}", created["metadata"]["name"])
+    assert created["metadata"]["generateName"] == "some-"
 
 
 def test_a_given_name_wins_over_a_generated_one(configmaps):
-    made = configmaps.create("mine", {"generateName": "some-"})
-    assert made["metadata"]["name"] == "mine"
+    created = configmaps.create("mine", {"generateName": "some-"})
+    assert created["metadata"]["name"] == "mine"
 
 
 def test_a_long_prefix_of_a_generated_name_is_cut(configmaps):
-    made = configmaps.create("", {"generateName": "x" * 80})
-    assert re.fullmatch(f"x{{58}}{ALPHABET}{{5}}", made["metadata"]["name"])
+    created = configmaps.create("", {"generateName": "x" * 80})
+    assert re.fullmatch(f"x{{58}}{ALPHABET}{{5}}", created["metadata"]["name"])
 
 
 def test_a_bad_prefix_of_a_generated_name_is_refused(configmaps):
@@ -43,12 +43,12 @@ def test_a_bad_prefix_of_a_generated_name_is_refused(configmaps):
 
 
 def test_a_name_is_required(configmaps):
-    told = configmaps.post(configmaps.object("")).refused(
+    status = configmaps.post(configmaps.object("")).refused(
         422,
         "Invalid",
         'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required',
     )
-    assert told["details"]["causes"] == [
+    assert status["details"]["causes"] == [
         {
             "reason": "FieldValueRequired",
             "message": "Required value: name or generateName is required",
@@ -69,12 +69,12 @@ def test_a_custom_name_is_required(widgets):
 @pytest.mark.parametrize("name", ["Upper", "under_score", "-first", "last-", "two..dots", "sp ace", "ümlaut"])
 def test_names_are_subdomains(widgets, name):
     group = widgets.api_version.partition("/")[0]
-    told = widgets.post(widgets.object(name)).refused(
+    status = widgets.post(widgets.object(name)).refused(
         422,
         "Invalid",
         f'Widget.{group} "{name}" is invalid: metadata.name: Invalid value: "{name}": {SUBDOMAIN}',
     )
-    (cause,) = told["details"]["causes"]
+    (cause,) = status["details"]["causes"]
     assert (cause["reason"], cause["field"]) == ("FieldValueInvalid", "metadata.name")
 
 
@@ -113,10 +113,10 @@ def test_a_service_name_has_no_dots(admin, ns):
 
 
 def test_roles_may_have_colons_in_their_names(admin, ns):
-    made = admin.post(
+    created = admin.post(
         f"/apis/rbac.authorization.k8s.io/v1/namespaces/{ns}/roles", {"metadata": {"name": "a:B_c"}}
     )
-    assert made.ok(201)["metadata"]["name"] == "a:B_c"
+    assert created.ok(201)["metadata"]["name"] == "a:B_c"
 
 
 @pytest.mark.parametrize("name", [".", ".."])

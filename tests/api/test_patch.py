@@ -29,9 +29,9 @@ def test_a_default_comes_back_when_its_field_is_removed(widgets):
 
 
 def test_a_merge_patch_with_a_stale_version_conflicts(widgets):
-    made = widgets.create("one", spec={"size": 1})
+    created = widgets.create("one", spec={"size": 1})
     widgets.merge("one", {"spec": {"size": 2}}).ok(200)
-    stale = {"metadata": {"resourceVersion": made["metadata"]["resourceVersion"]}, "spec": {"size": 3}}
+    stale = {"metadata": {"resourceVersion": created["metadata"]["resourceVersion"]}, "spec": {"size": 3}}
     answer = widgets.merge("one", stale)
     assert (answer.status, answer.reason) == (409, "Conflict")
 
@@ -42,8 +42,8 @@ def test_a_merge_patch_of_what_is_not_there(widgets):
 
 
 def test_an_empty_merge_patch_changes_nothing(widgets):
-    made = widgets.create("one", spec={"size": 1})
-    assert widgets.merge("one", {}).ok(200) == made
+    created = widgets.create("one", spec={"size": 1})
+    assert widgets.merge("one", {}).ok(200) == created
 
 
 def test_a_merge_patch_cannot_rename(configmaps):

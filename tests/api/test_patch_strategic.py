@@ -37,34 +37,34 @@ def patched(deployments, pod):
 
 
 def test_a_container_is_found_by_its_name(deployments, deployed):
-    found = patched(deployments, {"containers": [{"name": "b", "image": "b:2"}]})
-    assert [(c["name"], c["image"]) for c in found] == [("a", "a:1"), ("b", "b:2")]
+    merged = patched(deployments, {"containers": [{"name": "b", "image": "b:2"}]})
+    assert [(c["name"], c["image"]) for c in merged] == [("a", "a:1"), ("b", "b:2")]
 
 
 def test_a_new_container_comes_first(deployments, deployed):
-    found = patched(deployments, {"containers": [{"name": "c", "image": "c:1"}]})
-    assert [c["name"] for c in found] == ["c", "a", "b"]
+    merged = patched(deployments, {"containers": [{"name": "c", "image": "c:1"}]})
+    assert [c["name"] for c in merged] == ["c", "a", "b"]
 
 
 def test_a_container_is_removed_by_a_directive(deployments, deployed):
-    found = patched(deployments, {"containers": [{"name": "a", "$patch": "delete"}]})
-    assert [c["name"] for c in found] == ["b"]
+    merged = patched(deployments, {"containers": [{"name": "a", "$patch": "delete"}]})
+    assert [c["name"] for c in merged] == ["b"]
 
 
 def test_a_list_is_replaced_by_a_directive(deployments, deployed):
-    found = patched(deployments, {"containers": [{"$patch": "replace"}, {"name": "z", "image": "z:1"}]})
-    assert [c["name"] for c in found] == ["z"]
+    merged = patched(deployments, {"containers": [{"$patch": "replace"}, {"name": "z", "image": "z:1"}]})
+    assert [c["name"] for c in merged] == ["z"]
 
 
 def test_the_order_of_a_list_can_be_set(deployments, deployed):
     order = {"$setElementOrder/containers": [{"name": "a"}, {"name": "c"}, {"name": "b"}]}
-    found = patched(deployments, {**order, "containers": [{"name": "c", "image": "c:1"}]})
-    assert [c["name"] for c in found] == ["a", "c", "b"]
+    merged = patched(deployments, {**order, "containers": [{"name": "c", "image": "c:1"}]})
+    assert [c["name"] for c in merged] == ["a", "c", "b"]
 
 
 def test_nested_lists_are_merged_too(deployments, deployed):
-    found = patched(deployments, {"containers": [{"name": "a", "env": [{"name": "Y", "value": "2"}]}]})
-    assert {e["name"]: e["value"] for e in found[0]["env"]} == {"X": "1", "Y": "2"}
+    merged = patched(deployments, {"containers": [{"name": "a", "env": [{"name": "Y", "value": "2"}]}]})
+    assert {e["name"]: e["value"] for e in merged[0]["env"]} == {"X": "1", "Y": "2"}
 
 
 def test_an_object_is_replaced_by_a_directive(configmaps):
@@ -110,6 +110,15 @@ def test_an_unknown_directive_is_refused(configmaps):
     answer = configmaps.strategic("one", {"data": {"$patch": "frobnicate"}})
     assert answer.status in (400, 422, 500)
     assert "Unknown patch type: frobnicate" in answer.message or "frobnicate" in answer.message
+
+
+def test_an_item_without_its_merge_key_is_shown_as_go_prints_it(deployments, deployed):
+    pod = {"containers": [{"image": "c:1", "env": [{"name": "X", "value": "1"}], "stdin": True}]}
+    deployments.strategic("one", {"spec": {"template": {"spec": pod}}}).refused(
+        500,
+        "",
+        "map: map[env:[map[name:X value:1]] image:c:1 stdin:true] does not contain declared merge key: name",
+    )
 
 
 def test_retained_keys_drop_the_others(deployments, deployed):

@@ -25,9 +25,9 @@ def config_map(name, **data):
 
 
 def test_a_protobuf_body_is_read(configmaps):
-    made = configmaps.post(config_map("one", a="1"), content=PROTOBUF).ok(201)
-    assert made["metadata"]["name"] == "one"
-    assert made["data"] == {"a": "1"}
+    created = configmaps.post(config_map("one", a="1"), content=PROTOBUF).ok(201)
+    assert created["metadata"]["name"] == "one"
+    assert created["data"] == {"a": "1"}
 
 
 def test_an_answer_in_protobuf(configmaps):
@@ -74,6 +74,6 @@ def test_broken_protobuf_is_refused(configmaps):
 def test_options_of_a_deletion_in_protobuf(configmaps):
     configmaps.create("one", {"finalizers": ["example.org/a"]})
     body = envelope("DeleteOptions", field(4, "Foreground"))
-    held = configmaps.client.delete(configmaps.at("one"), body, content=PROTOBUF).ok(200)
-    assert "foregroundDeletion" in held["metadata"]["finalizers"]
+    terminating = configmaps.client.delete(configmaps.at("one"), body, content=PROTOBUF).ok(200)
+    assert "foregroundDeletion" in terminating["metadata"]["finalizers"]
     configmaps.merge("one", {"metadata": {"finalizers": None}}).ok(200)

@@ -8,19 +8,19 @@ from tests.support.api.collection import Collection
 
 
 def test_a_status_update_changes_the_status_only(widgets):
-    made = widgets.create("one", spec={"size": 1})
-    asked = {**made, "spec": {"size": 9}, "status": {"phase": "Ready"}}
-    changed = widgets.put(asked, "status").ok(200)
+    created = widgets.create("one", spec={"size": 1})
+    request = {**created, "spec": {"size": 9}, "status": {"phase": "Ready"}}
+    changed = widgets.put(request, "status").ok(200)
     assert changed["status"] == {"phase": "Ready"}
     assert changed["spec"]["size"] == 1
     assert changed["metadata"]["generation"] == 1
 
 
 def test_labels_cannot_be_changed_through_the_status(widgets):
-    made = widgets.create("one")
-    made["metadata"]["labels"] = {"a": "b"}
-    made["status"] = {"phase": "Ready"}
-    changed = widgets.put(made, "status").ok(200)
+    created = widgets.create("one")
+    created["metadata"]["labels"] = {"a": "b"}
+    created["status"] = {"phase": "Ready"}
+    changed = widgets.put(created, "status").ok(200)
     assert "labels" not in changed["metadata"]
 
 
@@ -33,8 +33,8 @@ def test_an_update_of_the_object_leaves_the_status(widgets):
 
 
 def test_a_merge_patch_of_the_object_leaves_the_status(widgets):
-    made = widgets.create("one")
-    assert widgets.merge("one", {"status": {"phase": "Lost"}}).ok(200) == made
+    created = widgets.create("one")
+    assert widgets.merge("one", {"status": {"phase": "Lost"}}).ok(200) == created
 
 
 def test_the_status_can_be_read(widgets):
@@ -65,9 +65,9 @@ def test_a_status_cannot_be_created_or_deleted(widgets):
 
 
 def test_a_stale_status_update_conflicts(widgets):
-    made = widgets.create("one")
+    created = widgets.create("one")
     widgets.merge("one", {"spec": {"size": 3}}).ok(200)
-    answer = widgets.put({**made, "status": {"phase": "Ready"}}, "status")
+    answer = widgets.put({**created, "status": {"phase": "Ready"}}, "status")
     assert (answer.status, answer.reason) == (409, "Conflict")
 
 
@@ -77,13 +77,13 @@ def test_an_unknown_subresource_is_not_found(widgets):
 
 
 def test_the_scale_of_a_custom_object(widgets):
-    made = widgets.create("one", spec={"replicas": 3})
+    created = widgets.create("one", spec={"replicas": 3})
     widgets.merge("one", {"status": {"replicas": 2, "selector": "a=b"}}, "status").ok(200)
     scale = widgets.get("one", "scale").ok(200)
     assert (scale["kind"], scale["apiVersion"]) == ("Scale", "autoscaling/v1")
     assert scale["spec"] == {"replicas": 3}
     assert scale["status"] == {"replicas": 2, "selector": "a=b"}
-    assert scale["metadata"]["uid"] == made["metadata"]["uid"]
+    assert scale["metadata"]["uid"] == created["metadata"]["uid"]
 
 
 def test_scaling_a_custom_object(widgets):

@@ -23,10 +23,10 @@ def test_a_table_of_custom_objects(widgets):
 
 
 def test_a_table_of_one_object(widgets):
-    made = widgets.create("one", spec={"size": 1})
+    created = widgets.create("one", spec={"size": 1})
     table = widgets.get("one", accept=TABLE).ok(200)
     assert [row["cells"][0] for row in table["rows"]] == ["one"]
-    assert table["metadata"]["resourceVersion"] == made["metadata"]["resourceVersion"]
+    assert table["metadata"]["resourceVersion"] == created["metadata"]["resourceVersion"]
 
 
 def test_ages_are_short(widgets):
@@ -85,12 +85,12 @@ def test_a_table_in_pages(widgets):
 
 
 def test_metadata_alone(widgets):
-    made = widgets.create("one", {"labels": {"a": "b"}}, spec={"size": 1})
+    created = widgets.create("one", {"labels": {"a": "b"}}, spec={"size": 1})
     partial = widgets.get("one", accept=PARTIAL).ok(200)
     assert partial == {
         "kind": "PartialObjectMetadata",
         "apiVersion": "meta.k8s.io/v1",
-        "metadata": made["metadata"],
+        "metadata": created["metadata"],
     }
 
 
@@ -124,5 +124,5 @@ def test_a_created_object_may_be_answered_as_a_table(widgets):
 
 def test_a_deleted_collection_may_be_answered_as_metadata(widgets):
     widgets.create("one")
-    gone = widgets.client.delete(widgets.path, accept=PARTIAL_LIST).ok(200)
-    assert gone["kind"] == "PartialObjectMetadataList"
+    deleted = widgets.client.delete(widgets.path, accept=PARTIAL_LIST).ok(200)
+    assert deleted["kind"] == "PartialObjectMetadataList"

@@ -9,37 +9,39 @@ MODIFIED = "the object has been modified; please apply your changes to the lates
 
 
 def test_an_update_replaces_everything(configmaps):
-    made = configmaps.create("one", {"labels": {"a": "b"}}, data={"x": "1", "y": "2"})
-    made["data"] = {"z": "3"}
-    del made["metadata"]["labels"]
-    changed = configmaps.put(made).ok(200)
+    created = configmaps.create("one", {"labels": {"a": "b"}}, data={"x": "1", "y": "2"})
+    created["data"] = {"z": "3"}
+    del created["metadata"]["labels"]
+    changed = configmaps.put(created).ok(200)
     assert changed["data"] == {"z": "3"}
     assert "labels" not in changed["metadata"]
-    assert int(changed["metadata"]["resourceVersion"]) > int(made["metadata"]["resourceVersion"])
+    assert int(changed["metadata"]["resourceVersion"]) > int(created["metadata"]["resourceVersion"])
 
 
 def test_identity_survives_an_update_that_leaves_it_out(widgets):
-    made = widgets.create("one", spec={"size": 1})
-    bare = widgets.object("one", {"resourceVersion": made["metadata"]["resourceVersion"]}, spec={"size": 2})
+    created = widgets.create("one", spec={"size": 1})
+    bare = widgets.object(
+        "one", {"resourceVersion": created["metadata"]["resourceVersion"]}, spec={"size": 2}
+    )
     changed = widgets.put(bare).ok(200)
     for key in ("uid", "creationTimestamp", "namespace"):
-        assert changed["metadata"][key] == made["metadata"][key]
+        assert changed["metadata"][key] == created["metadata"][key]
 
 
 def test_a_stale_version_conflicts(widgets):
-    made = widgets.create("one", spec={"size": 1})
-    widgets.put({**made, "spec": {"size": 2}}).ok(200)
+    created = widgets.create("one", spec={"size": 1})
+    widgets.put({**created, "spec": {"size": 2}}).ok(200)
     group = widgets.api_version.partition("/")[0]
-    told = widgets.put({**made, "spec": {"size": 3}}).refused(
+    status = widgets.put({**created, "spec": {"size": 3}}).refused(
         409, "Conflict", f'Operation cannot be fulfilled on widgets.{group} "one": {MODIFIED}'
     )
-    assert told["details"] == {"name": "one", "group": group, "kind": "widgets"}
+    assert status["details"] == {"name": "one", "group": group, "kind": "widgets"}
 
 
 def test_a_stale_built_in_conflicts(configmaps):
-    made = configmaps.create("one")
-    configmaps.put({**made, "data": {"a": "1"}}).ok(200)
-    configmaps.put({**made, "data": {"a": "2"}}).refused(
+    created = configmaps.create("one")
+    configmaps.put({**created, "data": {"a": "1"}}).ok(200)
+    configmaps.put({**created, "data": {"a": "2"}}).refused(
         409, "Conflict", f'Operation cannot be fulfilled on configmaps "one": {MODIFIED}'
     )
 
@@ -61,8 +63,8 @@ def test_a_custom_object_needs_a_version_to_be_replaced(widgets):
 
 
 def test_replacing_what_is_not_there(configmaps):
-    told = configmaps.put(configmaps.object("one")).refused(404, "NotFound", 'configmaps "one" not found')
-    assert told["details"] == {"name": "one", "kind": "configmaps"}
+    status = configmaps.put(configmaps.object("one")).refused(404, "NotFound", 'configmaps "one" not found')
+    assert status["details"] == {"name": "one", "kind": "configmaps"}
 
 
 def test_the_name_must_be_that_of_the_path(configmaps):
@@ -83,10 +85,10 @@ def test_the_name_may_be_left_out_of_the_body(configmaps):
 
 
 def test_a_wrong_uid_conflicts(configmaps):
-    made = configmaps.create("one")
-    right = made["metadata"]["uid"]
-    made["metadata"]["uid"] = "wrong"
-    configmaps.put(made).refused(
+    created = configmaps.create("one")
+    right = created["metadata"]["uid"]
+    created["metadata"]["uid"] = "wrong"
+    configmaps.put(created).refused(
         409,
         "Conflict",
         f'Operation cannot be fulfilled on configmaps "one": StorageError: invalid object, Code: 4, Key: '
@@ -96,38 +98,39 @@ def test_a_wrong_uid_conflicts(configmaps):
 
 
 def test_an_update_that_changes_nothing_keeps_the_version(widgets):
-    made = widgets.create("one", spec={"size": 1})
-    again = widgets.put(made).ok(200)
-    assert again == made
+    created = widgets.create("one", spec={"size": 1})
+    second = widgets.put(created).ok(200)
+    assert second == created
 
 
 def test_a_change_of_the_spec_counts_a_generation(widgets):
-    made = widgets.create("one", spec={"size": 1})
-    changed = widgets.put({**made, "spec": {"size": 2}}).ok(200)
+    created = widgets.create("one", spec={"size": 1})
+    changed = widgets.put({**created, "spec": {"size": 2}}).ok(200)
     assert changed["metadata"]["generation"] == 2
 
 
 def test_a_change_of_labels_counts_no_generation(widgets):
-    made = widgets.create("one", spec={"size": 1})
-    made["metadata"]["labels"] = {"a": "b"}
-    changed = widgets.put(made).ok(200)
+    created = widgets.create("one", spec={"size": 1})
+    created["metadata"]["labels"] = {"a": "b"}
+    changed = widgets.put(created).ok(200)
     assert changed["metadata"]["generation"] == 1
     assert changed["metadata"]["labels"] == {"a": "b"}
 
 
 def test_a_given_generation_is_ignored(widgets):
-    made = widgets.create("one", spec={"size": 1})
-    made["metadata"]["generation"] = 99
-    assert widgets.put(made).ok(200)["metadata"]["generation"] == 1
+    created = widgets.create("one", spec={"size": 1})
+    created["metadata"]["generation"] = 99
+    assert widgets.put(created).ok(200)["metadata"]["generation"] == 1
 
 
 def test_server_owned_times_cannot_be_changed(widgets):
-    made = widgets.create("one")
-    asked = copy.deepcopy(made)
-    asked["metadata"]["creationTimestamp"] = "2001-01-01T00:00:00Z"
-    asked["metadata"]["labels"] = {"a": "b"}
+    created = widgets.create("one")
+    request = copy.deepcopy(created)
+    request["metadata"]["creationTimestamp"] = "2001-01-01T00:00:00Z"
+    request["metadata"]["labels"] = {"a": "b"}
     assert (
-        widgets.put(asked).ok(200)["metadata"]["creationTimestamp"] == made["metadata"]["creationTimestamp"]
+        widgets.put(request).ok(200)["metadata"]["creationTimestamp"]
+        == created["metadata"]["creationTimestamp"]
     )
 
 

@@ -25,12 +25,12 @@ def test_a_watch_tells_every_change_from_a_version_on(widgets):
     widgets.create("before")
     start = widgets.list().json["metadata"]["resourceVersion"]
     with widgets.watch(resourceVersion=start, timeoutSeconds=10) as watch:
-        made = widgets.create("one", spec={"size": 1})
+        created = widgets.create("one", spec={"size": 1})
         changed = widgets.merge("one", {"spec": {"size": 2}}).ok(200)
         widgets.delete("one").ok(200)
         events = watch.take(3)
     assert [kind for kind, _ in events] == ["ADDED", "MODIFIED", "DELETED"]
-    assert events[0][1] == made
+    assert events[0][1] == created
     assert events[1][1] == changed
     assert int(version_of(events[2][1])) > int(version_of(changed))
     assert events[2][1]["spec"] == changed["spec"]
@@ -80,11 +80,11 @@ def test_a_label_that_comes_and_goes_adds_and_deletes(widgets):
     with widgets.watch(resourceVersion=start, labelSelector="a=b", timeoutSeconds=10) as watch:
         widgets.merge("one", {"metadata": {"labels": {"a": "b"}}}).ok(200)
         widgets.merge("one", {"spec": {"size": 1}}).ok(200)
-        gone = widgets.merge("one", {"metadata": {"labels": {"a": None}}}).ok(200)
+        deleted = widgets.merge("one", {"metadata": {"labels": {"a": None}}}).ok(200)
         events = watch.take(3)
     assert [kind for kind, _ in events] == ["ADDED", "MODIFIED", "DELETED"]
     last = events[2][1]
-    assert version_of(last) == version_of(gone)
+    assert version_of(last) == version_of(deleted)
     assert last["metadata"]["labels"] == {"a": "b"}  # the last state that was selected
 
 
@@ -115,8 +115,8 @@ def test_one_object_is_watched_by_its_name(widgets):
 
 
 def test_the_path_of_one_object_is_not_watched_but_read(configmaps):
-    made = configmaps.create("a")
-    assert configmaps.get("a", watch="true").ok(200) == made
+    created = configmaps.create("a")
+    assert configmaps.get("a", watch="true").ok(200) == created
 
 
 def test_the_deprecated_watch_prefix_is_served(admin, configmaps):

@@ -11,9 +11,9 @@ from tests.support.api.grants import Grants
 
 @pytest.fixture
 def grants(admin, ns):
-    made = Grants(admin, ns)
-    yield made
-    for path in made.cluster_wide:
+    built = Grants(admin, ns)
+    yield built
+    for path in built.cluster_wide:
         admin.delete(path)
 
 

@@ -38,9 +38,9 @@ def allowed(grants, admin, ns, bob):
         rule = {"apiGroups": [group], "resources": [plural, f"{plural}/status"], "verbs": ["get", *verbs]}
         grants.role("given", [{**rule, **({"resourceNames": names} if names else {})}])
         grants.bind(bob.name, "given")
-        seen = Collection(bob, api_version, name, plural, ns)
-        eventually(lambda: seen.get("one").status in (200, 404))
-        return seen
+        collection = Collection(bob, api_version, name, plural, ns)
+        eventually(lambda: collection.get("one").status in (200, 404))
+        return collection
 
     return grant
 
@@ -66,16 +66,16 @@ def allowed(grants, admin, ns, bob):
     ],
 )
 def test_creating_needs_the_right_to_create(allowed, admin, kind, write, verbs, present, status):
-    seen = allowed(kind, verbs)
+    observed = allowed(kind, verbs)
     if present:
-        seen.seen_by(admin).create("one")
-    assert write(seen, dryRun="All").status == status
-    assert write(seen).status == status
+        observed.seen_by(admin).create("one")
+    assert write(observed, dryRun="All").status == status
+    assert write(observed).status == status
 
 
 def test_the_refusal_names_the_right_that_is_missing(allowed, bob, ns):
-    seen = allowed(CONFIGMAP, ["patch"])
-    status = apply(seen).refused(
+    observed = allowed(CONFIGMAP, ["patch"])
+    status = apply(observed).refused(
         403,
         "Forbidden",
         f'configmaps "one" is forbidden: User "{bob.name}" cannot create resource "configmaps" in API '
@@ -85,8 +85,8 @@ def test_the_refusal_names_the_right_that_is_missing(allowed, bob, ns):
 
 
 def test_an_object_that_is_wrong_is_refused_for_that_first(allowed):
-    seen = allowed(CONFIGMAP, ["patch"])
-    assert seen.apply("one", {"data": {"not a key": "x"}}).status == 422
+    observed = allowed(CONFIGMAP, ["patch"])
+    assert observed.apply("one", {"data": {"not a key": "x"}}).status == 422
 
 
 def test_a_right_to_create_one_object_is_enough(allowed):
@@ -94,8 +94,8 @@ def test_a_right_to_create_one_object_is_enough(allowed):
 
 
 def test_a_right_to_create_another_object_is_not(allowed, admin):
-    seen = allowed(CONFIGMAP, ["patch"], ["one"])
-    assert apply(seen).status == 403
+    observed = allowed(CONFIGMAP, ["patch"], ["one"])
+    assert apply(observed).status == 403
 
 
 @pytest.mark.parametrize("content", [APPLY_PATCH, MERGE_PATCH])
@@ -104,8 +104,8 @@ def test_a_status_of_what_does_not_exist_is_not_found(widgets, grants, bob, cont
     rights = {"apiGroups": [group], "resources": ["widgets", "widgets/status"], "verbs": ["get", "patch"]}
     grants.role("given", [rights])
     grants.bind(bob.name, "given")
-    seen = widgets.seen_by(bob)
-    eventually(lambda: seen.get("one").status == 404)
-    body = {"apiVersion": seen.api_version, "kind": seen.kind, "status": {"phase": "x"}}
-    answer = bob.patch(seen.at("one", "status"), body, content, **{"fieldManager": "tester"})
+    observed = widgets.seen_by(bob)
+    eventually(lambda: observed.get("one").status == 404)
+    body = {"apiVersion": observed.api_version, "kind": observed.kind, "status": {"phase": "x"}}
+    answer = bob.patch(observed.at("one", "status"), body, content, **{"fieldManager": "tester"})
     assert (answer.status, answer.reason) == (404, "NotFound")

@@ -41,9 +41,9 @@ def test_nobody_may_ask_for_health(admin, path):
 
 
 def test_a_token_names_its_user(alice):
-    told = who(alice)
-    assert told["username"] == "alice"
-    assert "system:authenticated" in told["groups"]
+    user = who(alice)
+    assert user["username"] == "alice"
+    assert "system:authenticated" in user["groups"]
 
 
 def test_a_certificate_names_its_user(admin, server):
@@ -55,20 +55,20 @@ def test_a_certificate_names_its_user(admin, server):
 
 
 def test_acting_as_somebody(admin):
-    told = who(admin.acting_as("jane", "devs", "ops"))
-    assert told["username"] == "jane"
-    assert sorted(told["groups"]) == ["devs", "ops", "system:authenticated"]
+    user = who(admin.acting_as("jane", "devs", "ops"))
+    assert user["username"] == "jane"
+    assert sorted(user["groups"]) == ["devs", "ops", "system:authenticated"]
 
 
 def test_acting_with_extra_and_uid(admin):
-    told = who(admin.acting_as("jane", Impersonate_Uid="u1", Impersonate_Extra_scopes="a"))
-    assert told["uid"] == "u1"
-    assert told["extra"] == {"scopes": ["a"]}
+    user = who(admin.acting_as("jane", Impersonate_Uid="u1", Impersonate_Extra_scopes="a"))
+    assert user["uid"] == "u1"
+    assert user["extra"] == {"scopes": ["a"]}
 
 
 def test_acting_as_a_service_account(admin):
-    told = who(admin.acting_as("system:serviceaccount:x:y"))
-    assert sorted(told["groups"]) == [
+    user = who(admin.acting_as("system:serviceaccount:x:y"))
+    assert sorted(user["groups"]) == [
         "system:authenticated",
         "system:serviceaccounts",
         "system:serviceaccounts:x",
@@ -112,8 +112,8 @@ def test_impersonation_may_be_granted_by_name(bob, admin, grants):
 
 def request_token(accounts, name="robot", **spec):
     body = {"kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1", "spec": spec}
-    made = accounts.client.post(accounts.at(name, "token"), body).ok(201)
-    return made["status"]["token"]
+    created = accounts.client.post(accounts.at(name, "token"), body).ok(201)
+    return created["status"]["token"]
 
 
 @pytest.fixture
@@ -130,23 +130,23 @@ def claims(token):
 
 def test_a_token_of_an_account_names_it(admin, accounts, ns):
     robot = admin.with_token(request_token(accounts))
-    told = who(robot)
-    assert told["username"] == f"system:serviceaccount:{ns}:robot"
-    assert sorted(told["groups"]) == [
+    user = who(robot)
+    assert user["username"] == f"system:serviceaccount:{ns}:robot"
+    assert sorted(user["groups"]) == [
         "system:authenticated",
         "system:serviceaccounts",
         f"system:serviceaccounts:{ns}",
     ]
-    assert told["uid"] == accounts.read("robot")["metadata"]["uid"]
+    assert user["uid"] == accounts.read("robot")["metadata"]["uid"]
     robot.close()
 
 
 def test_the_claims_of_a_token(accounts, ns):
-    told = claims(request_token(accounts, expirationSeconds=1200))
-    assert told["sub"] == f"system:serviceaccount:{ns}:robot"
-    assert told["kubernetes.io"]["namespace"] == ns
-    assert told["kubernetes.io"]["serviceaccount"]["name"] == "robot"
-    assert 1100 < told["exp"] - time.time() < 1300
+    claims_ = claims(request_token(accounts, expirationSeconds=1200))
+    assert claims_["sub"] == f"system:serviceaccount:{ns}:robot"
+    assert claims_["kubernetes.io"]["namespace"] == ns
+    assert claims_["kubernetes.io"]["serviceaccount"]["name"] == "robot"
+    assert 1100 < claims_["exp"] - time.time() < 1300
 
 
 def test_a_token_for_an_audience_is_not_for_the_server(admin, accounts):
@@ -165,8 +165,8 @@ def test_a_token_ends_with_its_account(admin, accounts):
 
 def test_a_token_bound_to_an_object_ends_with_it(admin, accounts, ns):
     secrets = Collection(admin, "v1", "Secret", "secrets", ns)
-    made = secrets.create("bound")
-    reference = {"kind": "Secret", "apiVersion": "v1", "name": "bound", "uid": made["metadata"]["uid"]}
+    created = secrets.create("bound")
+    reference = {"kind": "Secret", "apiVersion": "v1", "name": "bound", "uid": created["metadata"]["uid"]}
     robot = admin.with_token(request_token(accounts, boundObjectRef=reference))
     assert robot.get("/version").status == 200
     secrets.delete("bound").ok(200)
@@ -203,15 +203,15 @@ def test_a_tampered_token_is_unauthorized(admin, accounts):
 
 def test_a_token_review_tells_who_a_token_names(admin, accounts, ns):
     spec = {"token": request_token(accounts)}
-    told = admin.post(f"{AUTHN}/tokenreviews", {"spec": spec}).ok(201)["status"]
-    assert told["authenticated"] is True
-    assert told["user"]["username"] == f"system:serviceaccount:{ns}:robot"
+    status = admin.post(f"{AUTHN}/tokenreviews", {"spec": spec}).ok(201)["status"]
+    assert status["authenticated"] is True
+    assert status["user"]["username"] == f"system:serviceaccount:{ns}:robot"
 
 
 def test_a_token_review_of_a_wrong_token(admin):
-    told = admin.post(f"{AUTHN}/tokenreviews", {"spec": {"token": "wrong"}}).ok(201)["status"]
-    assert not told.get("authenticated")
-    assert told["user"] == {}
+    status = admin.post(f"{AUTHN}/tokenreviews", {"spec": {"token": "wrong"}}).ok(201)["status"]
+    assert not status.get("authenticated")
+    assert status["user"] == {}
 
 
 def access(client, kind, spec):
@@ -219,34 +219,37 @@ def access(client, kind, spec):
 
 
 def test_a_self_access_review(admin, alice, ns):
-    asked = {"resourceAttributes": {"namespace": ns, "verb": "get", "resource": "pods"}}
-    assert access(admin, "selfsubjectaccessreviews", asked)["allowed"] is True
-    assert access(alice, "selfsubjectaccessreviews", asked)["allowed"] is False
+    attributes = {"resourceAttributes": {"namespace": ns, "verb": "get", "resource": "pods"}}
+    assert access(admin, "selfsubjectaccessreviews", attributes)["allowed"] is True
+    assert access(alice, "selfsubjectaccessreviews", attributes)["allowed"] is False
 
 
 def test_an_access_review_about_somebody(admin, ns):
-    asked = {
+    request = {
         "user": "jane",
         "groups": ["system:masters"],
         "resourceAttributes": {"namespace": ns, "verb": "get", "resource": "pods"},
     }
-    assert access(admin, "subjectaccessreviews", asked)["allowed"] is True
-    del asked["groups"]
-    assert access(admin, "subjectaccessreviews", asked) == {"allowed": False}
+    assert access(admin, "subjectaccessreviews", request)["allowed"] is True
+    del request["groups"]
+    assert access(admin, "subjectaccessreviews", request) == {"allowed": False}
 
 
 def test_an_access_review_about_a_path(admin):
-    asked = {"user": "jane", "nonResourceAttributes": {"path": "/metrics", "verb": "get"}}
-    assert access(admin, "subjectaccessreviews", asked) == {"allowed": False}
+    attributes = {"user": "jane", "nonResourceAttributes": {"path": "/metrics", "verb": "get"}}
+    assert access(admin, "subjectaccessreviews", attributes) == {"allowed": False}
 
 
 def test_an_access_review_tells_the_role_that_allows(admin, grants, bob, ns):
     grants.role("reader", [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}])
     grants.bind(bob.name, "reader")
-    asked = {"user": bob.name, "resourceAttributes": {"namespace": ns, "verb": "get", "resource": "pods"}}
-    told = eventually(lambda: (s := access(admin, "subjectaccessreviews", asked))["allowed"] and s)
-    assert told["reason"].startswith("RBAC: allowed by RoleBinding ")
-    assert told["reason"].endswith(f'of Role "reader" to User "{bob.name}"')
+    attributes = {
+        "user": bob.name,
+        "resourceAttributes": {"namespace": ns, "verb": "get", "resource": "pods"},
+    }
+    message = eventually(lambda: (s := access(admin, "subjectaccessreviews", attributes))["allowed"] and s)
+    assert message["reason"].startswith("RBAC: allowed by RoleBinding ")
+    assert message["reason"].endswith(f'of Role "reader" to User "{bob.name}"')
 
 
 @pytest.mark.parametrize(
@@ -267,11 +270,11 @@ def test_bad_access_reviews_are_refused(admin, spec, field):
 
 
 def test_a_local_access_review(admin, ns):
-    asked = {
+    request = {
         "spec": {"user": "jane", "resourceAttributes": {"namespace": ns, "verb": "get", "resource": "pods"}}
     }
     path = f"{AUTHZ}/namespaces/{ns}/localsubjectaccessreviews"
-    assert admin.post(path, asked).ok(201)["status"]["allowed"] is False
+    assert admin.post(path, request).ok(201)["status"]["allowed"] is False
 
 
 def test_the_rules_of_a_user(bob, grants, ns):

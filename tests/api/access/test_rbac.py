@@ -79,8 +79,8 @@ def test_what_was_not_granted_is_refused(alice, ns, method, path, message):
 
 
 def test_the_details_name_what_was_refused(alice, ns):
-    told = alice.get(f"/apis/apps/v1/namespaces/{ns}/deployments/d").json
-    assert told["details"] == {"name": "d", "group": "apps", "kind": "deployments"}
+    message = alice.get(f"/apis/apps/v1/namespaces/{ns}/deployments/d").json
+    assert message["details"] == {"name": "d", "group": "apps", "kind": "deployments"}
 
 
 @pytest.mark.parametrize(
@@ -148,10 +148,10 @@ def test_a_subresource_is_granted_apart(bob, grants, widgets):
         "status", [{"apiGroups": [group], "resources": ["widgets/status"], "verbs": ["get", "patch"]}]
     )
     grants.bind(bob.name, "status")
-    theirs = widgets.seen_by(bob)
-    eventually(lambda: theirs.get("one", "status").status == 200)
-    assert theirs.get("one").status == 403
-    theirs.merge("one", {"status": {"phase": "x"}}, "status").ok(200)
+    other_users = widgets.seen_by(bob)
+    eventually(lambda: other_users.get("one", "status").status == 200)
+    assert other_users.get("one").status == 403
+    other_users.merge("one", {"status": {"phase": "x"}}, "status").ok(200)
 
 
 def test_wildcards_grant_all(bob, grants, ns):
@@ -270,11 +270,11 @@ def test_the_role_of_a_binding_cannot_change(admin, grants, ns):
 
 
 def test_cluster_roles_are_aggregated(admin, grants, ns):
-    whole = grants.cluster_role(
+    complete = grants.cluster_role(
         [], aggregationRule={"clusterRoleSelectors": [{"matchLabels": {f"x/{ns}": "true"}}]}
     )
     part = grants.cluster_role(READ, metadata={"labels": {f"x/{ns}": "true"}})
-    path = f"{RBAC}/clusterroles/{whole}"
+    path = f"{RBAC}/clusterroles/{complete}"
     eventually(lambda: admin.get(path).json.get("rules") == READ)
     admin.delete(f"{RBAC}/clusterroles/{part}").ok(200)
     eventually(lambda: not admin.get(path).json.get("rules"))

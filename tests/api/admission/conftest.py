@@ -19,15 +19,15 @@ def webhooks(tmp_path):
 @pytest.fixture
 def register(admin):
     """Create cluster-wide objects that go with the case."""
-    made = []
+    built = []
 
     def create(plural, body):
         path = f"/apis/admissionregistration.k8s.io/v1/{plural}"
         body.setdefault("metadata", {}).setdefault("name", f"case-{secrets.token_hex(6)}.example.org")
         created = admin.post(path, body).ok(201)
-        made.append(f"{path}/{created['metadata']['name']}")
+        built.append(f"{path}/{created['metadata']['name']}")
         return created
 
     yield create
-    for path in reversed(made):
+    for path in reversed(built):
         admin.delete(path)

@@ -24,7 +24,7 @@ def enforce(register, ns, configmaps):
     """Put a policy in force for the case's namespace."""
 
     def policy(validations, binding=None, **spec):
-        made = register(
+        built = register(
             POLICIES,
             {
                 "spec": {
@@ -35,7 +35,7 @@ def enforce(register, ns, configmaps):
                 }
             },
         )
-        name = made["metadata"]["name"]
+        name = built["metadata"]["name"]
         bound = {
             "policyName": name,
             "validationActions": ["Deny"],
@@ -58,13 +58,13 @@ def refused(collection, name, **fields):
 def test_a_rule_refuses(configmaps, enforce):
     name = enforce([{"expression": "has(object.data) && object.data.size() > 0", "message": "no data"}])
     answer = refused(configmaps, "one")
-    told = answer.refused(
+    status = answer.refused(
         422,
         "Invalid",
         f"configmaps \"one\" is forbidden: ValidatingAdmissionPolicy '{name}' with binding "
         f"'{answer.message.partition(chr(39) + ' denied')[0].rpartition(chr(39))[2]}' denied request: no data",
     )
-    assert told["details"]["causes"] == [
+    assert status["details"]["causes"] == [
         {
             "message": f"ValidatingAdmissionPolicy '{name}' with binding '{binding_of(answer)}' denied request: no data"
         }

@@ -23,10 +23,10 @@ def secrets(admin, ns):
 
 
 def test_texts_of_a_secret_are_encoded(secrets):
-    made = secrets.create("one", stringData={"a": "text"}, data={"b": "aGk="})
-    assert made["data"] == {"a": base64.b64encode(b"text").decode(), "b": "aGk="}
-    assert "stringData" not in made
-    assert made["type"] == "Opaque"
+    created = secrets.create("one", stringData={"a": "text"}, data={"b": "aGk="})
+    assert created["data"] == {"a": base64.b64encode(b"text").decode(), "b": "aGk="}
+    assert "stringData" not in created
+    assert created["type"] == "Opaque"
 
 
 def test_data_of_a_secret_must_be_base64(secrets):
@@ -90,17 +90,17 @@ def test_binary_data_and_data_share_keys(configmaps):
 
 
 def test_a_service_gets_defaults(admin, ns):
-    made = of(admin, ns, "v1", "Service", "services").create(
+    created = of(admin, ns, "v1", "Service", "services").create(
         "one", spec={"ports": [{"port": 80}], "selector": LABELS}
     )
-    spec = made["spec"]
+    spec = created["spec"]
     assert spec["type"] == "ClusterIP"
     assert spec["sessionAffinity"] == "None"
     assert spec["ports"] == [{"protocol": "TCP", "port": 80, "targetPort": 80}]
     assert spec["internalTrafficPolicy"] == "Cluster"
     assert spec["clusterIP"]
     assert spec["clusterIPs"] == [spec["clusterIP"]]
-    assert made["status"] == {"loadBalancer": {}}
+    assert created["status"] == {"loadBalancer": {}}
 
 
 def test_a_headless_service_keeps_having_no_address(admin, ns):
@@ -110,8 +110,10 @@ def test_a_headless_service_keeps_having_no_address(admin, ns):
 
 def test_addresses_of_services_differ(admin, ns):
     services = of(admin, ns, "v1", "Service", "services")
-    made = [services.create(name, spec={"ports": [{"port": 80}]})["spec"]["clusterIP"] for name in ("a", "b")]
-    assert made[0] != made[1]
+    created = [
+        services.create(name, spec={"ports": [{"port": 80}]})["spec"]["clusterIP"] for name in ("a", "b")
+    ]
+    assert created[0] != created[1]
 
 
 @pytest.mark.parametrize(
@@ -262,18 +264,18 @@ STORED = [
 
 @pytest.mark.parametrize(("api_version", "kind", "plural", "fields"), STORED, ids=[row[1] for row in STORED])
 def test_kinds_are_created_read_changed_listed_and_deleted(admin, ns, api_version, kind, plural, fields):
-    kept = of(admin, ns, api_version, kind, plural)
-    made = kept.create("one", **fields)
-    assert (made["kind"], made["apiVersion"]) == (kind, api_version)
-    assert kept.read("one")["metadata"]["uid"] == made["metadata"]["uid"]
-    changed = kept.merge("one", {"metadata": {"labels": {"a": "b"}}}).ok(200)
+    remaining = of(admin, ns, api_version, kind, plural)
+    created = remaining.create("one", **fields)
+    assert (created["kind"], created["apiVersion"]) == (kind, api_version)
+    assert remaining.read("one")["metadata"]["uid"] == created["metadata"]["uid"]
+    changed = remaining.merge("one", {"metadata": {"labels": {"a": "b"}}}).ok(200)
     assert changed["metadata"]["labels"]["a"] == "b"
-    assert "one" in kept.list(labelSelector="a=b").names
-    kept.delete("one", propagationPolicy="Background", gracePeriodSeconds=0).ok(200)
+    assert "one" in remaining.list(labelSelector="a=b").names
+    remaining.delete("one", propagationPolicy="Background", gracePeriodSeconds=0).ok(200)
     if kind != "PersistentVolumeClaim":
-        assert kept.get("one").status == 404
+        assert remaining.get("one").status == 404
     else:
-        kept.merge("one", {"metadata": {"finalizers": None}})
+        remaining.merge("one", {"metadata": {"finalizers": None}})
 
 
 def test_a_job_gets_a_selector(admin, ns):
@@ -314,10 +316,10 @@ def test_events_are_seen_through_both_groups(admin, ns):
         message="M",
         type="Normal",
     )
-    seen = of(admin, ns, "events.k8s.io/v1", "Event", "events").read("one")
-    assert seen["apiVersion"] == "events.k8s.io/v1"
-    assert seen["regarding"]["name"] == "x"
-    assert seen["note"] == "M"
+    observed = of(admin, ns, "events.k8s.io/v1", "Event", "events").read("one")
+    assert observed["apiVersion"] == "events.k8s.io/v1"
+    assert observed["regarding"]["name"] == "x"
+    assert observed["note"] == "M"
 
 
 def test_an_event_must_be_about_its_namespace(admin, ns):
@@ -330,16 +332,18 @@ def test_an_event_must_be_about_its_namespace(admin, ns):
 
 
 def test_autoscalers_are_seen_at_both_versions(admin, ns):
-    made = of(admin, ns, "autoscaling/v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers").create(
+    created = of(admin, ns, "autoscaling/v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers").create(
         "one",
         spec={
             "scaleTargetRef": {"kind": "Deployment", "name": "d", "apiVersion": "apps/v1"},
             "maxReplicas": 3,
         },
     )
-    assert made["spec"]["minReplicas"] == 1
-    seen = of(admin, ns, "autoscaling/v1", "HorizontalPodAutoscaler", "horizontalpodautoscalers").read("one")
-    assert seen["spec"]["maxReplicas"] == 3
+    assert created["spec"]["minReplicas"] == 1
+    observed = of(admin, ns, "autoscaling/v1", "HorizontalPodAutoscaler", "horizontalpodautoscalers").read(
+        "one"
+    )
+    assert observed["spec"]["maxReplicas"] == 3
 
 
 def test_api_services_are_listed(admin, server):

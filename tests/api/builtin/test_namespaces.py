@@ -25,10 +25,10 @@ def fresh(namespaces):
 
 
 def test_a_namespace_is_active_and_named_by_a_label(namespaces, fresh):
-    made = namespaces.create(fresh)
-    assert made["status"] == {"phase": "Active"}
-    assert made["spec"] == {"finalizers": ["kubernetes"]}
-    assert made["metadata"]["labels"] == {"kubernetes.io/metadata.name": fresh}
+    created = namespaces.create(fresh)
+    assert created["status"] == {"phase": "Active"}
+    assert created["spec"] == {"finalizers": ["kubernetes"]}
+    assert created["metadata"]["labels"] == {"kubernetes.io/metadata.name": fresh}
 
 
 def test_the_label_comes_back(namespaces, fresh):
@@ -75,13 +75,13 @@ def test_nothing_can_be_created_in_a_namespace_that_ends(admin, namespaces, fres
     inside = Collection(admin, "v1", "ConfigMap", "configmaps", fresh)
     inside.create("one", {"finalizers": ["example.org/a"]})
     namespaces.delete(fresh).ok(200)
-    told = inside.post(inside.object("two")).refused(
+    status = inside.post(inside.object("two")).refused(
         403,
         "Forbidden",
         f'configmaps "two" is forbidden: unable to create new content in namespace {fresh} because it is being '
         "terminated",
     )
-    assert told["details"]["causes"] == [
+    assert status["details"]["causes"] == [
         {
             "reason": "NamespaceTerminating",
             "message": f"namespace {fresh} is being terminated",
@@ -99,15 +99,15 @@ def test_a_namespace_that_cannot_end_says_why(admin, namespaces, fresh):
     inside.create("one", {"finalizers": ["example.org/a"]})
     namespaces.delete(fresh).ok(200)
 
-    def told():
+    def true_conditions():
         conditions = namespaces.read(fresh)["status"].get("conditions") or []
         return {c["type"]: c for c in conditions if c["status"] == "True"}
 
-    found = eventually(lambda: "NamespaceFinalizersRemaining" in told() and told())
-    assert found["NamespaceFinalizersRemaining"]["message"] == (
+    result = eventually(lambda: "NamespaceFinalizersRemaining" in true_conditions() and true_conditions())
+    assert result["NamespaceFinalizersRemaining"]["message"] == (
         "Some content in the namespace has finalizers remaining: example.org/a in 1 resource instances"
     )
-    assert found["NamespaceContentRemaining"]["message"] == (
+    assert result["NamespaceContentRemaining"]["message"] == (
         "Some resources are remaining: configmaps. has 1 resource instances"
     )
     inside.merge("one", {"metadata": {"finalizers": None}}).ok(200)
@@ -132,9 +132,9 @@ def test_deleting_a_namespace_twice(admin, namespaces, fresh):
 
 
 def test_the_finalizers_of_a_namespace_are_set_at_a_door_of_their_own(namespaces, fresh):
-    made = namespaces.create(fresh)
-    made["spec"]["finalizers"] = ["kubernetes", "example.org/a"]
-    changed = namespaces.put(made, "finalize").ok(200)
+    created = namespaces.create(fresh)
+    created["spec"]["finalizers"] = ["kubernetes", "example.org/a"]
+    changed = namespaces.put(created, "finalize").ok(200)
     assert changed["spec"]["finalizers"] == ["kubernetes", "example.org/a"]
     changed["spec"]["finalizers"] = ["kubernetes"]
     namespaces.put(changed, "finalize").ok(200)

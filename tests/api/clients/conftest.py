@@ -61,9 +61,9 @@ class Kubectl:
 
 
 def find_kubectl() -> str | None:
-    given = os.environ.get("CROSSPLY_KUBECTL")
-    if given:
-        return given
+    value = os.environ.get("CROSSPLY_KUBECTL")
+    if value:
+        return value
     cluster = os.environ.get("CROSSPLY_CLUSTER_CACHE", str(ROOT / ".cache" / "cluster"))
     built = sorted(glob.glob(os.path.join(cluster, "*", "bin", "kubectl")), key=os.path.getmtime)
     return built[-1] if built else find("kubectl")

@@ -37,14 +37,14 @@ def read(admin, body):
 
 def test_a_definition_is_accepted_and_established(admin, group):
     body = definition(group, version(spec=SPEC))
-    made = install(admin, body)
-    conditions = {c["type"]: (c["status"], c["reason"], c["message"]) for c in made["status"]["conditions"]}
+    built = install(admin, body)
+    conditions = {c["type"]: (c["status"], c["reason"], c["message"]) for c in built["status"]["conditions"]}
     assert conditions == {
         "NamesAccepted": ("True", "NoConflicts", "no conflicts found"),
         "Established": ("True", "InitialNamesAccepted", "the initial names have been accepted"),
     }
-    assert made["status"]["storedVersions"] == ["v1"]
-    assert made["status"]["acceptedNames"] == {
+    assert built["status"]["storedVersions"] == ["v1"]
+    assert built["status"]["acceptedNames"] == {
         "plural": "widgets",
         "singular": "widget",
         "kind": "Widget",
@@ -53,14 +53,14 @@ def test_a_definition_is_accepted_and_established(admin, group):
 
 
 def test_names_are_defaulted(admin, group):
-    made = admin.post(DEFINITIONS, definition(group, version(spec=SPEC))).ok(201)
-    assert made["spec"]["names"] == {
+    created = admin.post(DEFINITIONS, definition(group, version(spec=SPEC))).ok(201)
+    assert created["spec"]["names"] == {
         "plural": "widgets",
         "singular": "widget",
         "kind": "Widget",
         "listKind": "WidgetList",
     }
-    assert made["spec"]["conversion"] == {"strategy": "None"}
+    assert created["spec"]["conversion"] == {"strategy": "None"}
 
 
 def test_the_name_must_be_plural_and_group(admin, group):
@@ -94,10 +94,10 @@ def test_bad_definitions_are_refused(admin, group, change, field, message):
     body["spec"] |= change
     answer = admin.post(DEFINITIONS, body)
     assert answer.status == 422
-    found = [cause for cause in answer.causes if cause["field"] == field]
-    assert found, answer.causes
+    result = [cause for cause in answer.causes if cause["field"] == field]
+    assert result, answer.causes
     if message:
-        assert found[0]["message"] == message
+        assert result[0]["message"] == message
 
 
 @pytest.mark.parametrize(
@@ -182,10 +182,10 @@ def test_a_kind_that_is_taken_is_not_accepted(admin, group):
     install(admin, definition(group, version(spec=SPEC)))
     second = definition(group, version(spec=SPEC), names={"plural": "others", "singular": "other"})
     admin.post(DEFINITIONS, second).ok(201)
-    found = eventually(lambda: condition(read(admin, second), "NamesAccepted") and read(admin, second))
-    told = {c["type"]: (c["status"], c["reason"], c["message"]) for c in found["status"]["conditions"]}
-    assert told["NamesAccepted"] == ("False", "ListKindConflict", '"WidgetList" is already in use')
-    assert told["Established"][0] == "False"
+    result = eventually(lambda: condition(read(admin, second), "NamesAccepted") and read(admin, second))
+    status = {c["type"]: (c["status"], c["reason"], c["message"]) for c in result["status"]["conditions"]}
+    assert status["NamesAccepted"] == ("False", "ListKindConflict", '"WidgetList" is already in use')
+    assert status["Established"][0] == "False"
     assert admin.get(f"/apis/{group}/v1/others").status == 404
 
 
@@ -193,9 +193,9 @@ def test_a_short_name_that_is_taken_is_not_accepted(admin, group):
     install(admin, definition(group, version(spec=SPEC), names={"shortNames": ["zz"]}))
     second = definition(group, version(spec=SPEC), kind="Gadget", names={"shortNames": ["zz"]})
     admin.post(DEFINITIONS, second).ok(201)
-    found = eventually(lambda: condition(read(admin, second), "NamesAccepted") and read(admin, second))
-    told = {c["type"]: (c["status"], c["reason"], c["message"]) for c in found["status"]["conditions"]}
-    assert told["NamesAccepted"] == ("False", "ShortNamesConflict", '"zz" is already in use')
+    result = eventually(lambda: condition(read(admin, second), "NamesAccepted") and read(admin, second))
+    status = {c["type"]: (c["status"], c["reason"], c["message"]) for c in result["status"]["conditions"]}
+    assert status["NamesAccepted"] == ("False", "ShortNamesConflict", '"zz" is already in use')
 
 
 def test_a_conflict_of_names_ends_with_the_other_definition(admin, group):
@@ -211,11 +211,11 @@ def test_a_conflict_of_names_ends_with_the_other_definition(admin, group):
 def test_objects_are_served_at_every_version(admin, ns, group):
     body = definition(group, version("v1", SPEC), version("v1beta1", SPEC, storage=False))
     install(admin, body)
-    made = objects(admin, body, ns, "v1beta1").create("one", spec={"a": "x"})
-    assert made["apiVersion"] == f"{group}/v1beta1"
-    seen = objects(admin, body, ns, "v1").read("one")
-    assert seen["apiVersion"] == f"{group}/v1"
-    assert seen["spec"] == {"a": "x"}
+    created = objects(admin, body, ns, "v1beta1").create("one", spec={"a": "x"})
+    assert created["apiVersion"] == f"{group}/v1beta1"
+    observed = objects(admin, body, ns, "v1").read("one")
+    assert observed["apiVersion"] == f"{group}/v1"
+    assert observed["spec"] == {"a": "x"}
 
 
 def test_a_field_of_one_version_is_pruned_at_another(admin, ns, group):
@@ -223,8 +223,8 @@ def test_a_field_of_one_version_is_pruned_at_another(admin, ns, group):
         group, version("v1", SPEC), version("v2", {**SPEC, "b": {"type": "string"}}, storage=False)
     )
     install(admin, body)
-    made = objects(admin, body, ns, "v2").create("one", spec={"a": "x", "b": "y"})
-    assert made["spec"] in ({"a": "x", "b": "y"}, {"a": "x"})
+    created = objects(admin, body, ns, "v2").create("one", spec={"a": "x", "b": "y"})
+    assert created["spec"] in ({"a": "x", "b": "y"}, {"a": "x"})
     assert objects(admin, body, ns, "v1").read("one")["spec"] == {"a": "x"}
 
 
@@ -249,8 +249,8 @@ def test_a_deprecated_version_is_warned_about(admin, ns, group):
 def test_a_cluster_scoped_kind(admin, group):
     body = definition(group, version(spec=SPEC), scope="Cluster")
     install(admin, body)
-    made = objects(admin, body).create("one", spec={"a": "x"})
-    assert "namespace" not in made["metadata"]
+    created = objects(admin, body).create("one", spec={"a": "x"})
+    assert "namespace" not in created["metadata"]
     assert admin.get(f"/apis/{group}/v1/namespaces/default/widgets").status == 404
 
 
@@ -314,13 +314,13 @@ def test_deletion_waits_for_finalizers_of_objects(admin, ns, group):
     things.create("one", {"finalizers": ["example.org/a"]})
     path = f"{DEFINITIONS}/{body['metadata']['name']}"
     admin.delete(path).ok(200)
-    found = eventually(
+    result = eventually(
         lambda: condition(admin.get(path).json, "Terminating") == "True" and admin.get(path).json
     )
-    assert "customresourcecleanup.apiextensions.k8s.io" in found["metadata"]["finalizers"]
+    assert "customresourcecleanup.apiextensions.k8s.io" in result["metadata"]["finalizers"]
     eventually(lambda: things.get("one").json["metadata"].get("deletionTimestamp"))
-    told = eventually(lambda: (answer := things.post(things.object("two"))).status == 403 and answer)
-    assert told.message == (
+    message = eventually(lambda: (answer := things.post(things.object("two"))).status == 403 and answer)
+    assert message.message == (
         f'widgets.{group} "two" is forbidden: create not allowed while custom resource definition is terminating'
     )
     things.merge("one", {"metadata": {"finalizers": None}}).ok(200)
@@ -328,7 +328,7 @@ def test_deletion_waits_for_finalizers_of_objects(admin, ns, group):
 
 
 def test_columns_can_show_anything(admin, ns, group):
-    made = version(
+    schema_version = version(
         spec={
             "list": {"type": "array", "items": {"type": "string"}},
             "on": {"type": "boolean"},
@@ -342,7 +342,7 @@ def test_columns_can_show_anything(admin, ns, group):
             {"name": "Label", "type": "string", "jsonPath": ".metadata.labels.example\\.org/a"},
         ],
     )
-    body = definition(group, made)
+    body = definition(group, schema_version)
     install(admin, body)
     things = objects(admin, body, ns)
     things.create("one", {"labels": {"example.org/a": "v"}}, spec={"list": ["x", "y"], "on": True, "n": 1.5})
@@ -395,5 +395,5 @@ def test_a_protected_group_needs_an_approval(admin):
 def test_the_status_of_a_definition_cannot_be_set_on_creation(admin, group):
     body = definition(group, version(spec=SPEC))
     body["status"] = {"storedVersions": ["v7"], "conditions": [], "acceptedNames": {}}
-    made = admin.post(DEFINITIONS, body).ok(201)
-    assert made["status"]["storedVersions"] == ["v1"]
+    created = admin.post(DEFINITIONS, body).ok(201)
+    assert created["status"]["storedVersions"] == ["v1"]

@@ -57,15 +57,15 @@ SPEC = {
 
 @pytest.fixture(scope="module")
 def defined(admin):
-    made = version(spec=SPEC)
-    made["schema"]["openAPIV3Schema"]["properties"]["spec"]["x-kubernetes-validations"] = [
+    schema_version = version(spec=SPEC)
+    schema_version["schema"]["openAPIV3Schema"]["properties"]["spec"]["x-kubernetes-validations"] = [
         {
             "rule": "!has(self.min) || !has(self.max) || self.min <= self.max",
             "message": "min must not exceed max",
             "fieldPath": ".min",
         }
     ]
-    body = definition(new_group(), made)
+    body = definition(new_group(), schema_version)
     install(admin, body)
     yield body
     admin.delete(f"{DEFINITIONS}/{body['metadata']['name']}")
@@ -148,8 +148,10 @@ def test_rules_hold_for_apply_too(things):
 
 
 def with_rule(rule, **more):
-    made = version(spec={"a": {"type": "string", "x-kubernetes-validations": [{"rule": rule, **more}]}})
-    return definition(new_group(), made)
+    schema_version = version(
+        spec={"a": {"type": "string", "x-kubernetes-validations": [{"rule": rule, **more}]}}
+    )
+    return definition(new_group(), schema_version)
 
 
 @pytest.mark.parametrize(

@@ -68,8 +68,8 @@ def things(admin, ns, defined):
 
 
 def test_defaults_are_filled_in_deeply(things):
-    made = things.create("one", spec={"list": [{}, {"n": 1}]})
-    assert made["spec"] == {"nested": {"level": 3}, "list": [{"n": 7}, {"n": 1}]}
+    created = things.create("one", spec={"list": [{}, {"n": 1}]})
+    assert created["spec"] == {"nested": {"level": 3}, "list": [{"n": 7}, {"n": 1}]}
 
 
 def test_defaults_come_only_where_their_parent_is(things):
@@ -85,16 +85,16 @@ def test_null_stays_where_it_is_allowed(things):
 
 
 def test_null_without_a_default_is_dropped(things):
-    made = things.post(things.object("one", spec={"plain": None}))
-    assert made.status == 201, made.text
-    assert "plain" not in made.json["spec"]
+    created = things.post(things.object("one", spec={"plain": None}))
+    assert created.status == 201, created.text
+    assert "plain" not in created.json["spec"]
 
 
 def test_unknown_fields_are_pruned_everywhere(things):
-    made = things.create(
+    created = things.create(
         "one", spec={"x": 1, "nested": {"y": 1, "deep": {"z": 1}}, "list": [{"n": 1, "q": 2}]}
     )
-    assert made["spec"] == {"nested": {"level": 3, "deep": {}}, "list": [{"n": 1}]}
+    assert created["spec"] == {"nested": {"level": 3, "deep": {}}, "list": [{"n": 1}]}
 
 
 def test_unknown_fields_are_kept_where_that_is_asked_for(things):
@@ -119,9 +119,9 @@ def test_an_embedded_object_needs_a_kind(things):
 
 @pytest.mark.parametrize("value", [80, "http", "50%"])
 def test_int_or_string_takes_both(things, value):
-    made = things.create("one", spec={"port": value, "limited": value})
-    assert made["spec"]["port"] == value
-    assert made["spec"]["limited"] == value
+    created = things.create("one", spec={"port": value, "limited": value})
+    assert created["spec"]["port"] == value
+    assert created["spec"]["limited"] == value
 
 
 GOOD = [

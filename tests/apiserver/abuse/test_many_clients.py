@@ -102,9 +102,9 @@ def test_with_few_files_the_server_stays_up_and_complains_once(tmp_path: pathlib
         lines.close()
         _wait(lambda: _answers(server))
         assert server.create_map("after").status == 201
-        complaints = server.said().splitlines()
-        assert len(complaints) == 1
-        assert "connections are in use" in complaints[0]
+        warnings_ = server.said().splitlines()
+        assert len(warnings_) == 1
+        assert "connections are in use" in warnings_[0]
 
 
 @pytest.mark.skipif(resource.getrlimit(resource.RLIMIT_NOFILE)[1] < 2 * IDLE + 200, reason="needs open files")

@@ -112,10 +112,10 @@ def test_a_watch_that_is_not_read_is_cut_and_others_go_on(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watching, "MAX_QUEUED", 20)
-    seen: list[str] = []
+    observed: list[str] = []
     busy = f"{CONFIG_MAPS}?watch=1&fieldSelector=metadata.name%3Dbusy"
     with Threaded(tmp_path, Limits()) as server, server.watch(busy) as healthy, _lazy(server) as line:
-        reader = threading.Thread(target=_read_versions, args=(healthy, seen, 31))
+        reader = threading.Thread(target=_read_versions, args=(healthy, observed, 31))
         reader.start()
         line.sendall(server.head("GET", f"{CONFIG_MAPS}?watch=1"))
         assert b"200 OK" in line.recv(100)
@@ -125,7 +125,7 @@ def test_a_watch_that_is_not_read_is_cut_and_others_go_on(
             written.append(server.ask("PUT", f"{CONFIG_MAPS}/busy", changed))
         _wait_for(server, 'crossply_watches_ended_total{reason="slow"}', lambda count: count == 1)
         reader.join(20)
-    assert seen == [answer.json["metadata"]["resourceVersion"] for answer in written]
+    assert observed == [answer.json["metadata"]["resourceVersion"] for answer in written]
 
 
 def test_a_watch_that_is_left_lying_is_cut_though_little_happens(hasty: Threaded) -> None:
@@ -139,10 +139,10 @@ def test_a_watch_that_is_left_lying_is_cut_though_little_happens(hasty: Threaded
         _wait_for(hasty, name, lambda count: count == before + 1)
 
 
-def _read_versions(response: HTTPResponse, seen: list[str], count: int) -> None:
+def _read_versions(response: HTTPResponse, observed: list[str], count: int) -> None:
     for event in events(response):
-        seen.append(event["object"]["metadata"]["resourceVersion"])
-        if len(seen) == count:
+        observed.append(event["object"]["metadata"]["resourceVersion"])
+        if len(observed) == count:
             return
 
 

@@ -30,18 +30,18 @@ def counting(request: dict[str, Any]) -> dict[str, Any]:
 async def test_a_webhook_changes_the_object_and_sees_what_is_asked(tmp_path: Path) -> None:
     async with setting(tmp_path) as client:
         await client.mutating("one", client.hook("/a", setting_label("a", "1")))
-        made = await client.create("widgets", "default", "one", spec={"size": 1})
-        assert made["metadata"]["labels"] == {"a": "1"}
-        assert client.get("widgets", "default", "one") == made
+        created = await client.create("widgets", "default", "one", spec={"size": 1})
+        assert created["metadata"]["labels"] == {"a": "1"}
+        assert client.get("widgets", "default", "one") == created
         (request,) = client.server.requests("/a")
         uid = request.pop("uid")
         assert len(uid) == 36
-        seen = request.pop("object")
-        (owner,) = seen["metadata"].pop("managedFields")
+        observed = request.pop("object")
+        (owner,) = observed["metadata"].pop("managedFields")
         assert owner["fieldsV1"] == {"f:spec": {".": {}, "f:size": {}}}, (
             "owners are known before it is called"
         )
-        assert seen == {
+        assert observed == {
             "apiVersion": "example.org/v1",
             "kind": "Widget",
             "metadata": {"name": "one", "namespace": "default"},
@@ -66,8 +66,8 @@ async def test_webhooks_see_what_those_before_them_made(tmp_path: Path) -> None:
     async with setting(tmp_path) as client:
         await client.mutating("b", client.hook("/second", setting_label("b", "2")))
         await client.mutating("a", client.hook("/first", setting_label("a", "1")))
-        made = await client.create("widgets", "default", "one")
-        assert made["metadata"]["labels"] == {"a": "1", "b": "2"}
+        created = await client.create("widgets", "default", "one")
+        assert created["metadata"]["labels"] == {"a": "1", "b": "2"}
         assert client.server.requests("/second")[0]["object"]["metadata"]["labels"] == {"a": "1"}
 
 
@@ -84,26 +84,26 @@ async def test_a_webhook_is_called_again_when_a_later_one_changed_the_object(
     async with setting(tmp_path) as client:
         first = client.hook("/first", counting, reinvocationPolicy=policy)
         await client.mutating("a", first, client.hook("/second", setting_label("b", "2")))
-        made = await client.create("widgets", "default", "one")
-        assert made["spec"] == {"count": calls}, reason
+        created = await client.create("widgets", "default", "one")
+        assert created["spec"] == {"count": calls}, reason
         assert len(client.server.requests("/second")) == 1
 
 
 async def test_a_webhook_that_changed_the_object_last_is_not_called_again(tmp_path: Path) -> None:
     async with setting(tmp_path) as client:
         await client.mutating("a", client.hook("/a", counting, reinvocationPolicy="IfNeeded"))
-        made = await client.create("widgets", "default", "one")
-        assert made["spec"] == {"count": 1}
+        created = await client.create("widgets", "default", "one")
+        assert created["spec"] == {"count": 1}
 
 
 async def test_an_update_shows_the_old_object(tmp_path: Path) -> None:
     async with setting(tmp_path) as client:
-        made = await client.create("widgets", "default", "one", spec={"size": 1})
+        created = await client.create("widgets", "default", "one", spec={"size": 1})
         await client.mutating("a", client.hook("/a", setting_label("a", "1")))
         await client.update("widgets", "default", "one", lambda old: {**old, "spec": {"size": 2}})
         (request,) = client.server.requests("/a")
         assert request["operation"] == "UPDATE"
-        assert request["oldObject"] == made
+        assert request["oldObject"] == created
         assert request["object"]["spec"] == {"size": 2}
         assert request["options"]["kind"] == "UpdateOptions"
 
@@ -115,9 +115,9 @@ async def test_a_webhook_cannot_change_what_only_the_server_decides(tmp_path: Pa
             {"op": "add", "path": "/metadata/labels", "value": {"a": "1"}},
         )
         await client.mutating("a", client.hook("/a", lambda _: odd))
-        made = await client.create("widgets", "default", "one")
-        assert made["metadata"]["uid"] != "mine"
-        assert made["metadata"]["labels"] == {"a": "1"}
+        created = await client.create("widgets", "default", "one")
+        assert created["metadata"]["uid"] != "mine"
+        assert created["metadata"]["labels"] == {"a": "1"}
 
 
 async def test_a_patch_of_a_built_in_kind_must_fit_its_types(tmp_path: Path) -> None:
@@ -153,9 +153,9 @@ async def test_a_webhook_sees_the_version_that_its_rule_names(tmp_path: Path) ->
         client.context.registry.put(custom("widgets", "Widget", True, versions=versions))
         exact = client.hook("/exact", setting_label("x", "1"), matchPolicy="Exact")
         await client.mutating("a", client.hook("/any", setting_label("a", "1")), exact)
-        made = await client.create("widgets", "default", "one", call={"version": "v2"})
-        assert made["apiVersion"] == "example.org/v2"
-        assert made["metadata"]["labels"] == {"a": "1"}
+        created = await client.create("widgets", "default", "one", call={"version": "v2"})
+        assert created["apiVersion"] == "example.org/v2"
+        assert created["metadata"]["labels"] == {"a": "1"}
         (request,) = client.server.requests("/any")
         assert request["object"]["apiVersion"] == "example.org/v1"
         assert request["kind"]["version"] == request["resource"]["version"] == "v1"

@@ -16,11 +16,11 @@ WIDGETS = {"apiGroups": ["example.org"], "apiVersions": ["v1"], "resources": ["w
 
 @pytest.fixture(scope="module")
 def kinds() -> Registry:
-    made = registry()
+    registry_ = registry()
     spec = {"type": "object", "properties": {"size": {"type": "integer"}}}
     schema = {"type": "object", "properties": {"spec": spec}}
-    made.put(custom("widgets", "Widget", True, versions={"v1": Version("v1", schema)}))
-    return made
+    registry_.put(custom("widgets", "Widget", True, versions={"v1": Version("v1", schema)}))
+    return registry_
 
 
 def policy(expression: str, *rules: dict[str, Any], **spec: Any) -> dict[str, Any]:
@@ -78,16 +78,16 @@ WRONG = [
 def test_an_expression_that_does_not_fit_has_a_warning(
     kinds: Registry, expression: str, warning: str
 ) -> None:
-    found = expression_warnings(policy(expression, DEPLOYMENTS, variables=VARIABLES), kinds)
-    assert found == [{"fieldRef": "spec.validations[0].expression", "warning": warning}]
+    result = expression_warnings(policy(expression, DEPLOYMENTS, variables=VARIABLES), kinds)
+    assert result == [{"fieldRef": "spec.validations[0].expression", "warning": warning}]
 
 
 def test_each_kind_has_its_own_warning_and_messages_are_checked_too(kinds: Registry) -> None:
     rule = {"apiGroups": ["", "apps"], "apiVersions": ["v1"], "resources": ["configmaps", "deployments"]}
     validations = [{"expression": "true", "messageExpression": "'x' + object.spec.replicas"}]
-    (found,) = expression_warnings(policy("", rule, validations=validations), kinds)
-    assert found["fieldRef"] == "spec.validations[0].messageExpression"
-    first, second = found["warning"].split("\n\n")
+    (result,) = expression_warnings(policy("", rule, validations=validations), kinds)
+    assert result["fieldRef"] == "spec.validations[0].messageExpression"
+    first, second = result["warning"].split("\n\n")
     assert first.startswith("/v1, Kind=ConfigMap: ERROR: <input>:1:13: undefined field 'spec'")
     assert second.startswith(
         "apps/v1, Kind=Deployment: ERROR: <input>:1:5: found no matching overload for '_+_'"

@@ -35,8 +35,8 @@ async def test_a_refusal_is_told_in_the_words_of_kubernetes(
         with pytest.raises(StatusError) as caught:
             await client.create("widgets", "default", "one")
         body = caught.value.body()
-        told = 'admission webhook "v.example.org" denied the request'
-        assert body["message"].removeprefix(told).strip() == words.strip(), why
+        message = 'admission webhook "v.example.org" denied the request'
+        assert body["message"].removeprefix(message).strip() == words.strip(), why
         assert (body["code"], body.get("reason")) == (code, reason), why
         assert client.names("widgets") == []
 
@@ -323,9 +323,9 @@ async def test_the_name_is_generated_before_validating_webhooks_are_asked(tmp_pa
     async with setting(tmp_path) as client:
         await client.mutating("m", client.hook("/m", allow))
         await client.validating("v", client.hook("/v", allow))
-        made = await client.create("widgets", "default", "", metadata={"generateName": "w-"})
+        created = await client.create("widgets", "default", "", metadata={"generateName": "w-"})
         assert "name" not in client.server.requests("/m")[0]
-        assert client.server.requests("/v")[0]["name"] == made["metadata"]["name"]
+        assert client.server.requests("/v")[0]["name"] == created["metadata"]["name"]
 
 
 async def test_changed_and_deleted_configurations_count_at_once(tmp_path: Path) -> None:

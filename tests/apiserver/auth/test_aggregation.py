@@ -109,7 +109,7 @@ async def test_roles_that_gather_from_each_other_in_a_ring_come_to_rest() -> Non
 
 async def test_writes_without_effect_do_not_keep_the_controller_busy_for_ever() -> None:
     async def in_vain(name: str, rules: list[Object]) -> None:
-        tried.append(name)
+        attempts.append(name)
 
     tried: list[str] = []
     store = await Store.open(None)
@@ -120,9 +120,9 @@ async def test_writes_without_effect_do_not_keep_the_controller_busy_for_ever() 
     assert 1 < len(tried) < 1000
 
 
-async def _until(holds: object) -> None:
+async def _until(condition: object) -> None:
     for _ in range(500):
-        if holds():  # type: ignore[operator]
+        if condition():  # type: ignore[operator]
             return
         await asyncio.sleep(0.01)
     raise AssertionError("it never came to hold")

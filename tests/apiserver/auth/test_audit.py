@@ -76,10 +76,10 @@ def test_an_event_tells_who_did_what_and_how_it_ended() -> None:
 
 
 def test_a_path_has_no_object_and_nobody_has_an_empty_user() -> None:
-    told = event(Record(ask_path("get", "/healthz"), "/healthz", NOW), DONE, Level.METADATA)
-    assert "objectRef" not in told
-    assert told["user"] == {}
-    assert len(told["auditID"]) == 36
+    audit_event = event(Record(ask_path("get", "/healthz"), "/healthz", NOW), DONE, Level.METADATA)
+    assert "objectRef" not in audit_event
+    assert audit_event["user"] == {}
+    assert len(audit_event["auditID"]) == 36
 
 
 LEVELS = [
@@ -92,9 +92,9 @@ LEVELS = [
 @pytest.mark.parametrize(("level", "request_told", "response_told", "reason"), LEVELS)
 def test_bodies_are_told_by_level(level: Level, request_told: bool, response_told: bool, reason: str) -> None:
     record = _record(ask("create", "configmaps", "a"), request_body=b'{"a": 1}', response_body=b'{"b": 2}')
-    told = event(record, DONE, level)
-    assert told.get("requestObject") == ({"a": 1} if request_told else None), reason
-    assert told.get("responseObject") == ({"b": 2} if response_told else None), reason
+    audit_event = event(record, DONE, level)
+    assert audit_event.get("requestObject") == ({"a": 1} if request_told else None), reason
+    assert audit_event.get("responseObject") == ({"b": 2} if response_told else None), reason
 
 
 @pytest.mark.parametrize(
@@ -112,10 +112,10 @@ def test_bodies_are_told_by_level(level: Level, request_told: bool, response_tol
 def test_what_carries_secrets_is_never_told(info: RequestInfo) -> None:
     record = _record(info, request_body=CANARY, response_body=CANARY)
     problem = {"status": "Failure", "message": "Invalid value: canary", "reason": "Invalid"}
-    told = event(record, Outcome(422, NOW, problem), Level.REQUEST_RESPONSE)
-    assert b"canary" not in orjson.dumps(told)
-    assert told["level"] == "Metadata"
-    assert told["responseStatus"]["code"] == 422
+    audit_event = event(record, Outcome(422, NOW, problem), Level.REQUEST_RESPONSE)
+    assert b"canary" not in orjson.dumps(audit_event)
+    assert audit_event["level"] == "Metadata"
+    assert audit_event["responseStatus"]["code"] == 422
 
 
 def test_a_body_that_is_not_json_is_left_out() -> None:
@@ -192,9 +192,9 @@ def test_when_the_disk_does_not_keep_up_events_are_lost_counted_and_told(tmp_pat
     log.log(_record(ask("get", "pods", "a")), DONE)
     log.close()
     reader.join()
-    told = [orjson.loads(line).get("annotations", {}) for line in received[0].splitlines()]
-    assert sum(int(each.get("crossply.io/dropped-events", 0)) for each in told) == log.dropped
-    assert len(told) + log.dropped == 5001
+    message = [orjson.loads(line).get("annotations", {}) for line in received[0].splitlines()]
+    assert sum(int(item.get("crossply.io/dropped-events", 0)) for item in message) == log.dropped
+    assert len(message) + log.dropped == 5001
 
 
 def test_a_log_that_cannot_be_opened_is_told(tmp_path: Path) -> None:

@@ -46,9 +46,9 @@ def test_a_static_token_is_its_user_and_authenticated() -> None:
 
 def test_a_service_account_token_is_its_account() -> None:
     accounts = Accounts()
-    who = _who(accounts, authorization=f"Bearer {accounts.issue()}")
-    assert who is not None
-    assert who.name == "system:serviceaccount:a:bot"
+    user = _who(accounts, authorization=f"Bearer {accounts.issue()}")
+    assert user is not None
+    assert user.name == "system:serviceaccount:a:bot"
 
 
 @pytest.mark.parametrize("scheme", ["bearer", "BEARER"])
@@ -90,9 +90,9 @@ def test_a_client_certificate_is_its_common_name_and_organizations() -> None:
 
 def test_a_certificate_comes_before_a_token_and_a_bad_token_does_not_spoil_it() -> None:
     for token in ("secret", "wrong"):
-        who = _who(Accounts(), DICT, f"Bearer {token}")
-        assert who is not None
-        assert who.groups == ("dev", "ops", "system:authenticated")
+        user = _who(Accounts(), DICT, f"Bearer {token}")
+        assert user is not None
+        assert user.groups == ("dev", "ops", "system:authenticated")
 
 
 def test_a_certificate_that_ended_while_connected_is_not_authorized_but_a_token_is() -> None:
@@ -114,11 +114,11 @@ def test_a_certificate_that_cannot_be_read_is_nobody() -> None:
 def test_a_certificate_in_binary_form_also_has_a_fingerprint(tmp_path: Path) -> None:
     certificates = ensure_certificates(str(tmp_path), now=START)
     der = load_pem_x509_certificate(Path(certificates.admin).read_bytes()).public_bytes(Encoding.DER)
-    who = _who(Accounts(), peer=der)
-    assert who is not None
-    assert (who.name, who.groups) == ("crossply-admin", ("system:masters", "system:authenticated"))
-    assert who.extra is not None
-    assert who.extra["authentication.kubernetes.io/credential-id"][0].startswith("X509SHA256=")
+    user = _who(Accounts(), peer=der)
+    assert user is not None
+    assert (user.name, user.groups) == ("crossply-admin", ("system:masters", "system:authenticated"))
+    assert user.extra is not None
+    assert user.extra["authentication.kubernetes.io/credential-id"][0].startswith("X509SHA256=")
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz", "/version", "/version/"])
@@ -145,9 +145,9 @@ def test_a_static_token_is_meant_for_the_server_alone() -> None:
 def test_the_administrators_token_is_a_master() -> None:
     tokens = StaticTokens()
     tokens.add_administrator("t")
-    found = tokens.find("t")
-    assert found is not None
-    assert "system:masters" in found.groups
+    result = tokens.find("t")
+    assert result is not None
+    assert "system:masters" in result.groups
 
 
 def test_tokens_are_not_kept_in_clear() -> None:

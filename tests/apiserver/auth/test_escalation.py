@@ -73,11 +73,11 @@ def test_a_role_within_ones_own_rights_may_be_written() -> None:
 
 
 def test_a_role_beyond_ones_own_rights_is_refused_with_all_that_is_missing() -> None:
-    wanted = role(
+    expected = role(
         "a", "up", rule("get list", "secrets pods"), rule("get", "deployments", "apps", names="x y")
     )
     with pytest.raises(StatusError) as caught:
-        _write(wanted, *HOLDINGS)
+        _write(expected, *HOLDINGS)
     assert str(caught.value) == (
         'roles.rbac.authorization.k8s.io "up" is forbidden: user "jane" (groups=["system:authenticated"]) is '
         "attempting to grant RBAC permissions not currently held:\n"
@@ -195,11 +195,11 @@ MANY = tuple(f"x{number}" for number in range(50))
 
 def test_a_small_role_that_combines_very_much_is_refused_unread() -> None:
     """Fifty of each are six million parts, in less than a kilobyte."""
-    wanted = [Rule(MANY, MANY, MANY, MANY)]
+    expected = [Rule(MANY, MANY, MANY, MANY)]
     with pytest.raises(TooManyParts):
-        uncovered([Rule(("get",), ("x1",), ("pods",))], wanted)
+        uncovered([Rule(("get",), ("x1",), ("pods",))], expected)
     with pytest.raises(StatusError, match="combine too many API groups") as refused:
-        _write(role("a", "big", wanted[0].body()), *HOLDINGS)
+        _write(role("a", "big", expected[0].body()), *HOLDINGS)
     assert refused.value.status == 403
 
 

@@ -18,10 +18,10 @@ from crossply.apiserver.http.flow_control import (
 
 def _fill(budget: FairBudget, flow: Flow) -> int:
     """How much a flow gets, one at a time, until it is refused."""
-    taken = 0
+    used = 0
     while budget.take(flow, 1):
-        taken += 1
-    return taken
+        used += 1
+    return used
 
 
 def test_a_user_alone_gets_a_third_of_what_ordinary_users_share() -> None:

@@ -157,13 +157,13 @@ def test_a_refusal_says(question: RequestInfo, message: str) -> None:
 
 
 def test_a_refusal_tells_of_bindings_to_roles_that_do_not_exist() -> None:
-    one = binding("a", "x", "gone", user("jane"))
+    first = binding("a", "x", "gone", user("jane"))
     two = cluster_binding("y", "lost", user("jane"))
     end = 'cannot list resource "pods" in API group "" in the namespace "a": RBAC: '
     with pytest.raises(StatusError, match=r"RBAC: role\.rbac.* \"gone\" not found$"):
-        authorizer_of(one).require(JANE, ask("list", "pods", "a"))
+        authorizer_of(first).require(JANE, ask("list", "pods", "a"))
     with pytest.raises(StatusError) as caught:
-        authorizer_of(one, two).require(JANE, ask("list", "pods", "a"))
+        authorizer_of(first, two).require(JANE, ask("list", "pods", "a"))
     assert str(caught.value).partition(end)[2] == (
         '[clusterrole.rbac.authorization.k8s.io "lost" not found, '
         'role.rbac.authorization.k8s.io "gone" not found]'

@@ -111,10 +111,10 @@ class Naive:
     def _rules(self, bound: Object) -> list[Object]:
         home, to = bound["metadata"].get("namespace", ""), bound["roleRef"]
         if to["kind"] == "Role":
-            found = self.objects.get(("roles", home, to["name"])) if home else None
+            result = self.objects.get(("roles", home, to["name"])) if home else None
         else:
-            found = self.objects.get(("clusterroles", "", to["name"]))
-        return found["rules"] if found else []
+            result = self.objects.get(("clusterroles", "", to["name"]))
+        return result["rules"] if result else []
 
     def _matches(self, granted: Object, question: RequestInfo) -> bool:
         if not {"*", question.verb} & set(granted["verbs"]):
@@ -124,13 +124,13 @@ class Naive:
                 path in ("*", question.path) or (path[-1] == "*" and question.path.startswith(path[:-1]))
                 for path in granted.get("nonResourceURLs", [])
             )
-        wanted = {"*", question.resource}
+        expected = {"*", question.resource}
         if question.subresource:
-            wanted = {"*", f"{question.resource}/{question.subresource}", f"*/{question.subresource}"}
+            expected = {"*", f"{question.resource}/{question.subresource}", f"*/{question.subresource}"}
         names = granted.get("resourceNames")
         return (
             bool({"*", question.group} & set(granted.get("apiGroups", [])))
-            and bool(wanted & set(granted.get("resources", [])))
+            and bool(expected & set(granted.get("resources", [])))
             and (not names or question.name in names)
         )
 
@@ -143,9 +143,9 @@ def test_decisions_equal_a_naive_evaluation_after_any_changes(
     naive, index = Naive(), RoleIndex()
     authorizer = Authorizer(index)
     for body, deleted in changes:
-        told = change(body, "DELETED" if deleted else "MODIFIED")
-        index.apply(told)
-        key = (told.key[0].partition(".")[0], *told.key[1:])
+        message = change(body, "DELETED" if deleted else "MODIFIED")
+        index.apply(message)
+        key = (message.key[0].partition(".")[0], *message.key[1:])
         if deleted:
             naive.objects.pop(key, None)
         else:

@@ -154,10 +154,10 @@ def _client_context(certificates: Certificates, pair: tuple[str, str] | None = N
 
 async def _seen_peer(server: ssl.SSLContext, client: ssl.SSLContext, host: str = "localhost") -> Any:
     """What the server sees of a client that connects."""
-    seen: list[Any] = []
+    observed: list[Any] = []
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        seen.append(writer.get_extra_info("ssl_object").getpeercert(True))
+        observed.append(writer.get_extra_info("ssl_object").getpeercert(True))
         writer.write(b"hello")
         writer.close()
 
@@ -170,7 +170,7 @@ async def _seen_peer(server: ssl.SSLContext, client: ssl.SSLContext, host: str =
                 raise ConnectionError("the server hung up")
         finally:
             writer.close()
-    return seen[0]
+    return observed[0]
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "::1", "kubernetes.default.svc"])

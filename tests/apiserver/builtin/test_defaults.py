@@ -25,8 +25,8 @@ def test_a_deployment_that_recreates_has_no_rolling_update() -> None:
 
 def test_a_pod_template_gets_what_every_pod_has() -> None:
     spec = read(deployment())["spec"]["template"]["spec"]
-    kept = {key: value for key, value in spec.items() if key != "containers"}
-    assert kept == {
+    remaining = {key: value for key, value in spec.items() if key != "containers"}
+    assert remaining == {
         "dnsPolicy": "ClusterFirst",
         "restartPolicy": "Always",
         "schedulerName": "default-scheduler",
@@ -59,10 +59,10 @@ def test_probes_and_ports_have_defaults_wherever_they_are() -> None:
         "ports": [{"containerPort": 80}],
         "livenessProbe": {"httpGet": {"port": 80}},
     }
-    made = read(new("v1", "Pod", spec={"containers": [container]}))["spec"]["containers"][0]
-    assert made["ports"] == [{"containerPort": 80, "protocol": "TCP"}]
-    assert made["livenessProbe"]["httpGet"] == {"path": "/", "port": 80, "scheme": "HTTP"}
-    assert made["livenessProbe"]["periodSeconds"] == 10
+    built = read(new("v1", "Pod", spec={"containers": [container]}))["spec"]["containers"][0]
+    assert built["ports"] == [{"containerPort": 80, "protocol": "TCP"}]
+    assert built["livenessProbe"]["httpGet"] == {"path": "/", "port": 80, "scheme": "HTTP"}
+    assert built["livenessProbe"]["periodSeconds"] == 10
 
 
 def test_limits_are_requests_in_a_pod_and_not_in_a_template() -> None:
@@ -126,9 +126,9 @@ def test_a_service_is_filled_in(spec: dict[str, Any], wanted: dict[str, Any], re
 
 
 def test_a_service_has_an_address_that_follows_from_its_name() -> None:
-    one, same, other = (created(new("v1", "Service", name, spec={}))["spec"] for name in ("a", "a", "b"))
-    assert one["clusterIP"] == same["clusterIP"] != other["clusterIP"]
-    assert one["clusterIP"].startswith("10.96.")
+    first, same, other = (created(new("v1", "Service", name, spec={}))["spec"] for name in ("a", "a", "b"))
+    assert first["clusterIP"] == same["clusterIP"] != other["clusterIP"]
+    assert first["clusterIP"].startswith("10.96.")
 
 
 def test_an_external_name_has_no_address() -> None:
@@ -148,6 +148,6 @@ def test_a_webhook_is_equivalent_and_fails_closed() -> None:
 
 
 def test_defaults_of_one_object_are_not_shared_with_another() -> None:
-    one, other = (created(new("storage.k8s.io/v1", "CSIDriver", spec={})) for _ in range(2))
-    one["spec"]["volumeLifecycleModes"].append("Ephemeral")
+    first, other = (created(new("storage.k8s.io/v1", "CSIDriver", spec={})) for _ in range(2))
+    first["spec"]["volumeLifecycleModes"].append("Ephemeral")
     assert other["spec"]["volumeLifecycleModes"] == ["Persistent"]

@@ -18,8 +18,8 @@ def test_an_event_is_the_same_in_both_groups() -> None:
 
 def test_an_autoscaler_of_version_one_aims_at_cpu() -> None:
     resource = by_kind()["autoscaling", "HorizontalPodAutoscaler"]
-    one = new("autoscaling/v1", "HorizontalPodAutoscaler", spec={"targetCPUUtilizationPercentage": 50})
-    metrics = builtin.converted(resource, one, "v2")["spec"]["metrics"]
+    first = new("autoscaling/v1", "HorizontalPodAutoscaler", spec={"targetCPUUtilizationPercentage": 50})
+    metrics = builtin.converted(resource, first, "v2")["spec"]["metrics"]
     assert metrics[0]["resource"]["target"] == {"type": "Utilization", "averageUtilization": 50}
 
 
@@ -32,9 +32,9 @@ def test_what_version_one_cannot_say_survives_in_annotations() -> None:
         spec={"metrics": [pods], "behavior": {"scaleUp": {"selectPolicy": "Max"}}},
         status={"currentMetrics": None},
     )
-    one = builtin.converted(resource, two, "v1")
-    assert "metrics" not in one["spec"]
-    back = builtin.converted(resource, one, "v2")
+    first = builtin.converted(resource, two, "v1")
+    assert "metrics" not in first["spec"]
+    back = builtin.converted(resource, first, "v2")
     assert back["spec"] == two["spec"]
     assert back["metadata"] == two["metadata"]
 

@@ -38,9 +38,9 @@ def test_a_null_in_a_map_of_texts_is_the_empty_text() -> None:
 
 
 def test_structs_that_are_part_of_a_kind_are_always_written() -> None:
-    made = read(deployment())
-    assert made["status"] == {}
-    assert made["spec"]["template"]["spec"]["containers"][0]["resources"] == {}
+    built = read(deployment())
+    assert built["status"] == {}
+    assert built["spec"]["template"]["spec"]["containers"][0]["resources"] == {}
 
 
 def test_a_list_that_must_be_written_is_null_when_empty() -> None:

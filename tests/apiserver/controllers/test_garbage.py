@@ -15,8 +15,8 @@ NOBODY = {
 
 async def test_dependents_of_a_deleted_owner_go_down_to_the_last_generation() -> None:
     async with running() as (client, controllers):
-        one = await client.create("widgets", "default", "one")
-        two = await client.create("widgets", "default", "two", metadata=owned_by(one))
+        first = await client.create("widgets", "default", "one")
+        two = await client.create("widgets", "default", "two", metadata=owned_by(first))
         await client.create("configmaps", "default", "three", metadata=owned_by(two))
         await client.create("configmaps", "default", "unrelated")
         await client.delete("widgets", "default", "one")
@@ -27,9 +27,9 @@ async def test_dependents_of_a_deleted_owner_go_down_to_the_last_generation() ->
 
 async def test_an_object_stays_while_one_owner_is_left_and_forgets_the_others() -> None:
     async with running() as (client, controllers):
-        one = await client.create("widgets", "default", "one")
+        first = await client.create("widgets", "default", "one")
         two = await client.create("widgets", "default", "two")
-        await client.create("configmaps", "default", "child", metadata=owned_by(one, two))
+        await client.create("configmaps", "default", "child", metadata=owned_by(first, two))
         await client.delete("widgets", "default", "one")
         await controllers.settled()
         child = client.get("configmaps", "default", "child")
@@ -49,10 +49,10 @@ async def test_an_object_made_with_an_absent_owner_is_collected() -> None:
 
 async def test_an_owner_made_anew_under_the_same_name_is_another_owner() -> None:
     async with running() as (client, controllers):
-        one = await client.create("widgets", "default", "one")
+        first = await client.create("widgets", "default", "one")
         await client.delete("widgets", "default", "one")
         await client.create("widgets", "default", "one")
-        await client.create("configmaps", "default", "child", metadata=owned_by(one))
+        await client.create("configmaps", "default", "child", metadata=owned_by(first))
         await controllers.settled()
         assert client.names("configmaps") == []
         assert client.names("widgets") == ["one"]
@@ -60,10 +60,10 @@ async def test_an_owner_made_anew_under_the_same_name_is_another_owner() -> None
 
 async def test_orphaning_leaves_the_dependents_without_the_reference() -> None:
     async with running() as (client, controllers):
-        one = await client.create("widgets", "default", "one")
+        first = await client.create("widgets", "default", "one")
         two = await client.create("widgets", "default", "two")
-        await client.create("configmaps", "default", "a", metadata=owned_by(one))
-        await client.create("configmaps", "default", "b", metadata=owned_by(one, two))
+        await client.create("configmaps", "default", "a", metadata=owned_by(first))
+        await client.create("configmaps", "default", "b", metadata=owned_by(first, two))
         await client.delete("widgets", "default", "one", "Orphan")
         await controllers.settled()
         assert client.names("widgets") == ["two"]
@@ -76,10 +76,10 @@ async def test_orphaning_leaves_the_dependents_without_the_reference() -> None:
 
 async def test_foreground_deletion_waits_for_blocking_dependents() -> None:
     async with running() as (client, controllers):
-        one = await client.create("widgets", "default", "one")
-        held = {**owned_by(one, block=True), "finalizers": ["example.org/hold"]}
-        await client.create("configmaps", "default", "held", metadata=held)
-        await client.create("configmaps", "default", "free", metadata=owned_by(one))
+        first = await client.create("widgets", "default", "one")
+        terminating = {**owned_by(first, block=True), "finalizers": ["example.org/hold"]}
+        await client.create("configmaps", "default", "held", metadata=terminating)
+        await client.create("configmaps", "default", "free", metadata=owned_by(first))
         await client.delete("widgets", "default", "one", "Foreground")
         await controllers.settled()
         assert client.names("configmaps") == ["held"]
@@ -98,21 +98,21 @@ async def test_foreground_deletion_waits_for_blocking_dependents() -> None:
 
 async def test_foreground_deletion_does_not_wait_for_dependents_that_do_not_block() -> None:
     async with running() as (client, controllers):
-        one = await client.create("widgets", "default", "one")
-        held = {**owned_by(one), "finalizers": ["example.org/hold"]}
-        await client.create("configmaps", "default", "held", metadata=held)
+        first = await client.create("widgets", "default", "one")
+        terminating = {**owned_by(first), "finalizers": ["example.org/hold"]}
+        await client.create("configmaps", "default", "held", metadata=terminating)
         await client.delete("widgets", "default", "one", "Foreground")
         await controllers.settled()
         assert client.names("widgets") == []
-        held_now = client.get("configmaps", "default", "held")
-        assert held_now is not None
-        assert held_now["metadata"]["deletionTimestamp"]
+        configmaps = client.get("configmaps", "default", "held")
+        assert configmaps is not None
+        assert configmaps["metadata"]["deletionTimestamp"]
 
 
 async def test_foreground_deletion_goes_through_generations() -> None:
     async with running() as (client, controllers):
-        one = await client.create("widgets", "default", "one")
-        two = await client.create("widgets", "default", "two", metadata=owned_by(one, block=True))
+        first = await client.create("widgets", "default", "one")
+        two = await client.create("widgets", "default", "two", metadata=owned_by(first, block=True))
         await client.create("configmaps", "default", "three", metadata=owned_by(two, block=True))
         await client.delete("widgets", "default", "one", "Foreground")
         await controllers.settled()
@@ -122,8 +122,8 @@ async def test_foreground_deletion_goes_through_generations() -> None:
 
 async def test_a_ring_of_owners_goes_in_the_foreground() -> None:
     async with running() as (client, controllers):
-        one = await client.create("widgets", "default", "one")
-        two = await client.create("widgets", "default", "two", metadata=owned_by(one, block=True))
+        first = await client.create("widgets", "default", "one")
+        two = await client.create("widgets", "default", "two", metadata=owned_by(first, block=True))
         ring = owned_by(two, block=True)
         await client.update(
             "widgets", "default", "one", lambda old: {**old, "metadata": {**old["metadata"], **ring}}
@@ -135,8 +135,8 @@ async def test_a_ring_of_owners_goes_in_the_foreground() -> None:
 
 async def test_a_ring_of_owners_stays_until_one_is_deleted() -> None:
     async with running() as (client, controllers):
-        one = await client.create("widgets", "default", "one")
-        two = await client.create("widgets", "default", "two", metadata=owned_by(one))
+        first = await client.create("widgets", "default", "one")
+        two = await client.create("widgets", "default", "two", metadata=owned_by(first))
         ring = owned_by(two)
         await client.update(
             "widgets", "default", "one", lambda old: {**old, "metadata": {**old["metadata"], **ring}}
@@ -200,7 +200,7 @@ async def test_objects_with_owners_of_an_unknown_kind_are_left_alone_until_it_is
         await controllers.settled()
         assert client.names("configmaps") == ["child"]
         client.context.registry.put(custom("gadgets", "Gadget", True))
-        for key in controllers.garbage._collector.take_unknown():
+        for key in controllers.garbage._sync.take_unknown():
             controllers.garbage.queue.add(key)
         await controllers.settled()
         assert client.names("configmaps") == []
@@ -221,9 +221,9 @@ async def test_garbage_that_was_left_by_a_stopped_server_is_collected_at_the_nex
 ) -> None:
     path = str(tmp_path / "data")
     async with bench(path) as client:
-        one = await client.create("widgets", "default", "one")
+        first = await client.create("widgets", "default", "one")
         two = await client.create("widgets", "default", "two")
-        await client.create("configmaps", "default", "child", metadata=owned_by(one))
+        await client.create("configmaps", "default", "child", metadata=owned_by(first))
         await client.create("configmaps", "default", "orphan", metadata=owned_by(two))
         await client.delete("widgets", "default", "one")
         await client.delete("widgets", "default", "two", "Orphan")
@@ -235,9 +235,9 @@ async def test_garbage_that_was_left_by_a_stopped_server_is_collected_at_the_nex
 
 async def test_many_dependents_go_together() -> None:
     async with running() as (client, controllers):
-        one = await client.create("widgets", "default", "one")
+        first = await client.create("widgets", "default", "one")
         for number in range(300):
-            await client.create("configmaps", "default", f"c{number}", metadata=owned_by(one))
+            await client.create("configmaps", "default", f"c{number}", metadata=owned_by(first))
         commits = client.context.store.commits
         await client.delete("widgets", "default", "one")
         await controllers.settled()
@@ -247,8 +247,8 @@ async def test_many_dependents_go_together() -> None:
 
 async def test_nothing_is_kept_of_objects_that_are_gone() -> None:
     async with running() as (client, controllers):
-        one = await client.create("widgets", "default", "one")
-        await client.create("configmaps", "default", "child", metadata=owned_by(one, block=True))
+        first = await client.create("widgets", "default", "one")
+        await client.create("configmaps", "default", "child", metadata=owned_by(first, block=True))
         await client.delete("widgets", "default", "one", "Foreground")
         await controllers.settled()
         garbage = controllers.garbage

@@ -24,24 +24,24 @@ def expected(graph: Graph, name: str, policy: str) -> Graph:
     """The objects and their owners after one of them is deleted."""
     if name not in graph:
         return graph
-    left = {each: set(owners) for each, owners in graph.items() if each != name}
-    gone = {name}
+    left = {item: set(owners) for item, owners in graph.items() if item != name}
+    deleted = {name}
     if policy == "Orphan":
-        return {each: owners - gone for each, owners in left.items()}
-    while garbage := {each for each, owners in left.items() if owners and owners <= gone}:
-        gone |= garbage
-        left = {each: owners for each, owners in left.items() if each not in garbage}
-    return {each: owners - gone for each, owners in left.items()}
+        return {item: owners - deleted for item, owners in left.items()}
+    while garbage := {item for item, owners in left.items() if owners and owners <= deleted}:
+        deleted |= garbage
+        left = {item: owners for item, owners in left.items() if item not in garbage}
+    return {item: owners - deleted for item, owners in left.items()}
 
 
 async def check(graph: list[tuple[set[int], bool]], deleted: list[tuple[int, str]]) -> None:
     async with running() as (client, controllers):
-        made = {}
+        built = {}
         model: Graph = {}
         for number, (owners, block) in enumerate(graph):
-            before = [made[owner] for owner in sorted(owners) if owner < number]
+            before = [built[owner] for owner in sorted(owners) if owner < number]
             metadata = owned_by(*before, block=block)
-            made[number] = await client.create("widgets", "default", f"w{number}", metadata=metadata)
+            built[number] = await client.create("widgets", "default", f"w{number}", metadata=metadata)
             model[f"w{number}"] = {owner["metadata"]["name"] for owner in before}
         for number, policy in deleted:
             name = f"w{number}"
@@ -49,12 +49,12 @@ async def check(graph: list[tuple[set[int], bool]], deleted: list[tuple[int, str
                 await client.delete("widgets", "default", name, policy)
                 await controllers.settled()
             model = expected(model, name, policy)
-            found = {}
-            for each in client.names("widgets"):
-                obj = client.get("widgets", "default", each)
+            result = {}
+            for item in client.names("widgets"):
+                obj = client.get("widgets", "default", item)
                 assert obj is not None
-                found[each] = {ref["name"] for ref in obj["metadata"].get("ownerReferences", ())}
-            assert found == model
+                result[item] = {ref["name"] for ref in obj["metadata"].get("ownerReferences", ())}
+            assert result == model
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))

@@ -59,8 +59,8 @@ async def test_a_deleted_namespace_goes_with_all_that_is_in_it() -> None:
         await client.create("widgets", "team", "one")
         await client.create("secrets", "team", "two")
         await client.create("widgets", "default", "stays")
-        answer, gone = await client.delete("namespaces", "", "team")
-        assert not gone
+        answer, deleted = await client.delete("namespaces", "", "team")
+        assert not deleted
         assert answer["status"]["phase"] == "Terminating"
         assert answer["metadata"]["deletionTimestamp"]
         await controllers.settled()
@@ -79,8 +79,10 @@ async def test_a_namespace_waits_for_the_finalizers_of_its_content_and_says_so()
         await controllers.settled()
         namespace = client.get("namespaces", "", "team")
         assert namespace is not None
-        told = {each["type"]: (each["status"], each["message"]) for each in namespace["status"]["conditions"]}
-        assert told == {
+        status = {
+            item["type"]: (item["status"], item["message"]) for item in namespace["status"]["conditions"]
+        }
+        assert status == {
             "NamespaceDeletionDiscoveryFailure": ("False", "All resources successfully discovered"),
             "NamespaceDeletionGroupVersionParsingFailure": (
                 "False",
@@ -110,8 +112,8 @@ async def test_deleting_a_terminating_namespace_again_changes_nothing() -> None:
     async with bench() as client:
         await client.create("namespaces", "", "team")
         first, _ = await client.delete("namespaces", "", "team")
-        again, gone = await client.delete("namespaces", "", "team")
-        assert (again, gone) == (first, False)
+        second, deleted = await client.delete("namespaces", "", "team")
+        assert (second, deleted) == (first, False)
 
 
 async def test_a_namespace_with_finalizers_of_others_stays_until_they_are_gone() -> None:
@@ -200,7 +202,7 @@ def test_a_condition_keeps_its_time_until_its_status_changes() -> None:
     remains = Remains()
     remains.add("widgets", "example.org", [])
     second = conditions_after(first, remains, "t2")
-    times = {each["type"]: each["lastTransitionTime"] for each in second}
+    times = {item["type"]: item["lastTransitionTime"] for item in second}
     assert times["NamespaceContentRemaining"] == "t2"
     assert times["NamespaceFinalizersRemaining"] == "t1"
     assert conditions_after(second, remains, "t3") == second

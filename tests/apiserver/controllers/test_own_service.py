@@ -16,9 +16,9 @@ from tests.support.apiserver.store_bench import Bench, bench
 
 
 def _service(client: Bench) -> dict[str, Any]:
-    found = client.get("services", "default", "kubernetes")
-    assert found is not None
-    return found
+    result = client.get("services", "default", "kubernetes")
+    assert result is not None
+    return result
 
 
 async def test_the_service_is_made_as_kubernetes_makes_it() -> None:
@@ -36,7 +36,7 @@ async def test_the_service_is_made_as_kubernetes_makes_it() -> None:
             "sessionAffinity": "None",
             "type": "ClusterIP",
         }
-        assert [each["manager"] for each in service["metadata"]["managedFields"]] == ["kube-apiserver"]
+        assert [item["manager"] for item in service["metadata"]["managedFields"]] == ["kube-apiserver"]
 
 
 async def test_a_new_port_is_told_and_what_others_added_stays() -> None:
@@ -70,10 +70,10 @@ async def test_nothing_is_written_when_nothing_changed() -> None:
 async def test_endpoints_are_told_where_others_can_reach_them(host: str, told: bool) -> None:
     async with bench() as client:
         await ensure_service(client.context, host, 6443)
-        found = client.context.store.get(("endpointslices.discovery.k8s.io", "default", "kubernetes"))
-        assert (found is not None) is told
-        if found:
-            endpoints = decode(found.data)
+        result = client.context.store.get(("endpointslices.discovery.k8s.io", "default", "kubernetes"))
+        assert (result is not None) is told
+        if result:
+            endpoints = decode(result.data)
             assert endpoints["endpoints"] == [{"addresses": [host], "conditions": {"ready": True}}]
             assert endpoints["addressType"] == ("IPv6" if ":" in host else "IPv4")
 
@@ -90,7 +90,7 @@ class _Busy(NoAdmission):
 
 
 async def test_a_webhook_that_refuses_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_service, "_TRY_AGAIN", 0.001)
+    monkeypatch.setattr(own_service, "_RETRY_SECONDS", 0.001)
     async with bench() as client:
         client.context.admission = _Busy()
         await asyncio.wait_for(keep_service(client.context, "127.0.0.1", 6443), 5)

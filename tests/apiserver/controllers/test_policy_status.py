@@ -21,9 +21,9 @@ async def test_the_status_of_a_policy_follows_its_generation() -> None:
         policy = client.get("validatingadmissionpolicies", "", "p")
         assert policy is not None
         assert policy["status"] == {"observedGeneration": 1, "typeChecking": {}}
-        (ours,) = (e for e in policy["metadata"]["managedFields"] if e["operation"] == "Apply")
-        assert ours["manager"] == "validatingadmissionpolicy-status"
-        assert ours["subresource"] == "status"
+        (own,) = (e for e in policy["metadata"]["managedFields"] if e["operation"] == "Apply")
+        assert own["manager"] == "validatingadmissionpolicy-status"
+        assert own["subresource"] == "status"
         changed = {**policy["spec"], "failurePolicy": "Ignore"}
         await client.update("validatingadmissionpolicies", "", "p", lambda old: {**old, "spec": changed})
         await controllers.settled()

@@ -13,16 +13,16 @@ async def idle(queue: WorkQueue[str]) -> None:
 
 
 async def test_an_item_that_waits_is_handled_once() -> None:
-    seen: list[str] = []
+    observed: list[str] = []
 
     async def handle(item: str) -> None:
-        seen.append(item)
+        observed.append(item)
 
     queue = WorkQueue(handle, at_once=1)
     for item in ("a", "b", "b", "b"):
         queue.add(item)
     await idle(queue)
-    assert seen == ["a", "b"]
+    assert observed == ["a", "b"]
 
 
 async def test_an_item_that_comes_up_while_it_is_handled_is_handled_again_afterwards() -> None:

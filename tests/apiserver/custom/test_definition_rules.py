@@ -33,8 +33,10 @@ def test_an_ordinary_definition_is_right() -> None:
 def test_the_name_must_be_made_of_plural_and_group() -> None:
     wrong = definition()
     wrong["metadata"]["name"] = "crates.acme.example.org"
-    told = 'metadata.name: Invalid value: "crates.acme.example.org": must be spec.names.plural+"."+spec.group'
-    assert errors_of(wrong) == [told]
+    message = (
+        'metadata.name: Invalid value: "crates.acme.example.org": must be spec.names.plural+"."+spec.group'
+    )
+    assert errors_of(wrong) == [message]
 
 
 def test_a_group_needs_a_dot() -> None:
@@ -70,9 +72,9 @@ def test_what_versions_share_is_told_of_once_and_above_them() -> None:
     bad = {"type": "object", "properties": {"a": {}}}
     same = errors_of(definition(None, version("v1", bad), version("v2", bad, storage=False)))
     other = errors_of(definition(None, version("v1", bad), version("v2", storage=False)))
-    told = "Required value: must not be empty for specified object fields"
-    assert same == [f"spec.validation.openAPIV3Schema.properties[a].type: {told}"]
-    assert other == [f"spec.versions[0].schema.openAPIV3Schema.properties[a].type: {told}"]
+    message = "Required value: must not be empty for specified object fields"
+    assert same == [f"spec.validation.openAPIV3Schema.properties[a].type: {message}"]
+    assert other == [f"spec.versions[0].schema.openAPIV3Schema.properties[a].type: {message}"]
 
 
 def test_selectable_fields_are_texts_numbers_and_truths_outside_metadata() -> None:
@@ -84,13 +86,13 @@ def test_selectable_fields_are_texts_numbers_and_truths_outside_metadata() -> No
         },
     }
     paths = [".spec.a", ".spec.a", ".spec.l", ".metadata.name", ".spec['a']"]
-    made = version(schema=schema, selectableFields=[{"jsonPath": path} for path in paths])
+    schema_version = version(schema=schema, selectableFields=[{"jsonPath": path} for path in paths])
     wrong_type = (
         "must point to a field of type string, boolean or integer. Enum string fields and strings with "
         "formats are allowed."
     )
     at = "spec.selectableFields"
-    assert errors_of(definition(None, made)) == [
+    assert errors_of(definition(None, schema_version)) == [
         f'{at}[1].jsonPath: Duplicate value: ".spec.a"',
         f'{at}[2].jsonPath: Invalid value: ".spec.l": {wrong_type}',
         f'{at}[3].jsonPath: Invalid value: ".metadata.name": must not point to fields in metadata',

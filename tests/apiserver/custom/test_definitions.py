@@ -16,9 +16,9 @@ BOXES = "boxes.acme.example.org"
 
 
 def named(plural: str, kind: str, **names: object) -> Object:
-    made = definition(names={"plural": plural, "kind": kind, **names})
-    made["metadata"]["name"] = f"{plural}.acme.example.org"
-    return made
+    built = definition(names={"plural": plural, "kind": kind, **names})
+    built["metadata"]["name"] = f"{plural}.acme.example.org"
+    return built
 
 
 def told(obj: Object, kind: str) -> tuple[str, str, str]:
@@ -37,24 +37,24 @@ def box(name: str, **metadata: object) -> Object:
 async def test_a_definition_is_served_before_its_creation_is_answered() -> None:
     async with running() as bench:
         await bench.create(definition())
-        found = bench.context.registry.find("acme.example.org", "boxes")
-        assert found is not None
-        assert (found.names.kind, found.names.list_kind, found.names.singular) == ("Box", "BoxList", "box")
+        result = bench.context.registry.find("acme.example.org", "boxes")
+        assert result is not None
+        assert (result.names.kind, result.names.list_kind, result.names.singular) == ("Box", "BoxList", "box")
 
 
 async def test_the_status_says_what_became_of_the_definition() -> None:
     async with running() as bench:
         await bench.create(definition())
         status = (await bench.settled(BOXES))["status"]
-        assert [each["type"] for each in status["conditions"]] == ["NamesAccepted", "Established"]
-        made = bench.load(definition_key(BOXES))
-        assert told(made, "NamesAccepted") == ("True", "NoConflicts", "no conflicts found")
+        assert [item["type"] for item in status["conditions"]] == ["NamesAccepted", "Established"]
+        built = bench.load(definition_key(BOXES))
+        assert told(built, "NamesAccepted") == ("True", "NoConflicts", "no conflicts found")
         accepted = ("True", "InitialNamesAccepted", "the initial names have been accepted")
-        assert told(made, "Established") == accepted
+        assert told(built, "Established") == accepted
         names = {"plural": "boxes", "singular": "box", "kind": "Box", "listKind": "BoxList"}
         assert status["acceptedNames"] == names
         assert status["storedVersions"] == ["v1"]
-        writers = {entry["manager"] for entry in made["metadata"].get("managedFields", ())}
+        writers = {entry["manager"] for entry in built["metadata"].get("managedFields", ())}
         assert writers <= {"kube-apiserver"}
 
 
@@ -92,11 +92,11 @@ async def test_a_built_in_kind_keeps_its_names() -> None:
         clash = definition(group="apps", names={"plural": "deployments", "kind": "Deployment"})
         clash["metadata"]["name"] = "deployments.apps"
         await bench.create(clash)
-        made = await bench.settled("deployments.apps")
-        assert told(made, "NamesAccepted")[:2] == ("False", "ListKindConflict")
-        found = bench.context.registry.find("apps", "deployments")
-        assert found is not None
-        assert not found.custom
+        built = await bench.settled("deployments.apps")
+        assert told(built, "NamesAccepted")[:2] == ("False", "ListKindConflict")
+        result = bench.context.registry.find("apps", "deployments")
+        assert result is not None
+        assert not result.custom
 
 
 async def test_a_bad_bundle_keeps_a_definition_from_being_established() -> None:
@@ -104,8 +104,8 @@ async def test_a_bad_bundle_keeps_a_definition_from_being_established() -> None:
         client = {"url": "https://hook", "caBundle": "aGVsbG8="}
         webhook = {"clientConfig": client, "conversionReviewVersions": ["v1"]}
         await bench.create(definition(conversion={"strategy": "Webhook", "webhook": webhook}))
-        made = await bench.settled(BOXES)
-        assert told(made, "Established")[:2] == ("False", "InvalidCABundle")
+        built = await bench.settled(BOXES)
+        assert told(built, "Established")[:2] == ("False", "InvalidCABundle")
 
 
 async def test_a_changed_schema_is_served_at_once() -> None:
@@ -114,9 +114,9 @@ async def test_a_changed_schema_is_served_at_once() -> None:
         await bench.settled(BOXES)
         wider = [version("v1"), version("v2", storage=False)]
         await bench.change(BOXES, lambda old: {**old, "spec": {**old["spec"], "versions": wider}})
-        found = bench.context.registry.find("acme.example.org", "boxes")
-        assert found is not None
-        assert list(found.versions) == ["v1", "v2"]
+        result = bench.context.registry.find("acme.example.org", "boxes")
+        assert result is not None
+        assert list(result.versions) == ["v1", "v2"]
 
 
 async def test_deletion_takes_the_instances_along() -> None:
@@ -128,17 +128,17 @@ async def test_deletion_takes_the_instances_along() -> None:
         await bench.put((BOXES, "n", "held"), box("held", finalizers=["acme.example.org/hold"]))
         await bench.delete(BOXES)
         await bench.until(lambda: bench.context.store.count(BOXES) == 1)
-        held = bench.load((BOXES, "n", "held"))
-        assert held["metadata"]["deletionTimestamp"]
+        terminating = bench.load((BOXES, "n", "held"))
+        assert terminating["metadata"]["deletionTimestamp"]
         waiting = bench.load(definition_key(BOXES))
         in_progress = ("True", "InstanceDeletionInProgress", "CustomResource deletion is in progress")
         assert told(waiting, "Terminating") == in_progress
-        await _release(bench, held)
+        await _release(bench, terminating)
         await bench.until(lambda: bench.context.store.get(definition_key(BOXES)) is None)
         assert bench.context.registry.find("acme.example.org", "boxes") is None
 
 
-async def _release(bench: Bench, held: Object) -> None:
+async def _release(bench: Bench, terminating: Object) -> None:
     key = (BOXES, "n", "held")
     entry = bench.context.store.get(key)
     assert entry is not None
@@ -165,9 +165,9 @@ async def test_no_instance_is_made_while_its_kind_goes() -> None:
 
 async def test_the_finalizers_of_others_are_respected() -> None:
     async with running() as bench:
-        made = definition()
-        made["metadata"]["finalizers"] = ["acme.example.org/hold"]
-        await bench.create(made)
+        built = definition()
+        built["metadata"]["finalizers"] = ["acme.example.org/hold"]
+        await bench.create(built)
         await bench.settled(BOXES)
         await bench.delete(BOXES)
         await bench.until(

@@ -41,8 +41,8 @@ async def test_the_instances_of_a_deleted_definition_are_deleted() -> None:
         await bench.put(
             key, {"apiVersion": "acme.example.org/v1", "kind": "Box", "metadata": {"name": "one"}}
         )
-        answer, gone = await delete(bench.context, call, BOXES, DeleteOptions())
-        assert not gone
+        answer, deleted = await delete(bench.context, call, BOXES, DeleteOptions())
+        assert not deleted
         assert answer["metadata"]["finalizers"] == [FINALIZER]
         assert answer["metadata"]["deletionTimestamp"]
         await bench.until(lambda: bench.context.store.get(definition_key(BOXES)) is None)
@@ -53,8 +53,8 @@ async def test_a_trial_deletion_changes_nothing() -> None:
     async with running() as bench:
         call = await made(bench)
         before = bench.context.store.revision
-        answer, gone = await delete(bench.context, call, BOXES, DeleteOptions(dry_run=True))
-        assert (bench.context.store.revision, gone) == (before, False)
+        answer, deleted = await delete(bench.context, call, BOXES, DeleteOptions(dry_run=True))
+        assert (bench.context.store.revision, deleted) == (before, False)
         assert answer["metadata"]["deletionTimestamp"]
 
 

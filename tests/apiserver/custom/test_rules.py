@@ -14,8 +14,8 @@ from tests.support.apiserver.definitions import NUMBER, TEXT, definition, errors
 def recorded() -> Object:
     path = os.path.join(os.path.dirname(__file__), "recorded_rules.json")
     with open(path, encoding="utf-8") as file:
-        found: Object = json.load(file)
-    return found
+        result: Object = json.load(file)
+    return result
 
 
 RECORDED = recorded()
@@ -24,14 +24,14 @@ RECORDED = recorded()
 @pytest.mark.parametrize("row", [pytest.param(row, id=row["rule"]) for row in RECORDED["rules"]])
 def test_a_rule_costs_what_kubernetes_says(row: Object) -> None:
     schema = {**RECORDED["schema"], "x-kubernetes-validations": [{"rule": row["rule"]}]}
-    held: dict[str, Object] = {
+    terminating: dict[str, Object] = {
         "once": schema,
         "often": {"type": "array", "items": schema},
         "bounded": {"type": "array", "maxItems": 100, "items": schema},
     }
-    for key, inner in held.items():
-        found = errors_of(definition({"type": "object", "properties": {"w": inner}}))
-        assert sorted(found) == sorted(row[key]), f"the data is there {key}"
+    for key, inner in terminating.items():
+        result = errors_of(definition({"type": "object", "properties": {"w": inner}}))
+        assert sorted(result) == sorted(row[key]), f"the data is there {key}"
 
 
 def ruled(schema: Object, **rule: object) -> list[str]:

@@ -156,9 +156,9 @@ async def test_a_wrong_answer_is_refused(tmp_path: Path, rewrite: Rewrite, told:
 
 
 async def test_an_answer_to_another_question_is_refused(tmp_path: Path) -> None:
-    told = await failure(tmp_path, response(uid="other"))
-    assert told.startswith(f'{PREFIX}failed: expected response.uid="')
-    assert told.endswith('", got "other"')
+    message = await failure(tmp_path, response(uid="other"))
+    assert message.startswith(f'{PREFIX}failed: expected response.uid="')
+    assert message.endswith('", got "other"')
 
 
 async def test_a_service_is_found_and_must_show_its_own_certificate(tmp_path: Path) -> None:
@@ -221,8 +221,8 @@ async def test_a_refusing_or_silent_webhook_does_not_hold_the_server(
 
 async def test_an_answer_without_end_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(webhook_conversion, "LARGEST_RESPONSE", 1000)
-    told = await failure(tmp_path, metadata(annotations={"a": "x" * 2000}))
-    assert told.endswith("the response is larger than 1000 bytes")
+    message = await failure(tmp_path, metadata(annotations={"a": "x" * 2000}))
+    assert message.endswith("the response is larger than 1000 bytes")
 
 
 async def test_nobody_listening_is_told(tmp_path: Path) -> None:

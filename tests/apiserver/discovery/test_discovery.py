@@ -55,7 +55,7 @@ def test_built_in_groups_come_in_their_order_and_custom_ones_follow_by_name() ->
 
 def test_versions_come_from_the_most_to_the_least_settled_and_unserved_ones_do_not() -> None:
     group = document(registry(gadgets()), "/apis/example.org")
-    assert [each["version"] for each in group["versions"]] == ["v1", "v1beta1"]
+    assert [item["version"] for item in group["versions"]] == ["v1", "v1beta1"]
     assert group["preferredVersion"]["version"] == "v1"
 
 
@@ -75,7 +75,7 @@ def test_ranks_of_versions() -> None:
 
 def test_a_custom_resource_is_listed_with_its_subresources() -> None:
     listed = document(registry(gadgets()), "/apis/example.org/v1")["resources"]
-    assert [each["name"] for each in listed] == ["gadgets", "gadgets/status", "gadgets/scale"]
+    assert [item["name"] for item in listed] == ["gadgets", "gadgets/status", "gadgets/scale"]
     assert listed[0]["shortNames"] == ["gd"]
     assert listed[0]["storageVersionHash"] == storage_hash(gadgets())
     assert listed[2]["group"] == "autoscaling"
@@ -89,7 +89,7 @@ def test_the_core_list_has_no_api_version_as_ever() -> None:
 
 def test_storage_hashes_are_those_that_clients_know() -> None:
     hashes = {
-        each["name"]: each.get("storageVersionHash") for each in document(registry(), "/api/v1")["resources"]
+        item["name"]: item.get("storageVersionHash") for item in document(registry(), "/api/v1")["resources"]
     }
     assert hashes["configmaps"] == "qFsyl6wFWjQ="
     assert storage_hash(gadgets(custom_group="bk.example.org")) == "W0tOkpJJabI="
@@ -104,12 +104,12 @@ def test_an_unknown_group_is_no_page_and_an_unknown_version_no_resource() -> Non
 
 def test_everything_at_once() -> None:
     groups = aggregated(registry(gadgets()), core=False, version="v2")["items"]
-    group = next(each for each in groups if each["metadata"]["name"] == "example.org")
+    group = next(item for item in groups if item["metadata"]["name"] == "example.org")
     resource = group["versions"][0]["resources"][0]
     assert resource["responseKind"] == {"group": "example.org", "version": "v1", "kind": "Gadget"}
-    assert [each["subresource"] for each in resource["subresources"]] == ["status", "scale"]
+    assert [item["subresource"] for item in resource["subresources"]] == ["status", "scale"]
     core = aggregated(registry(), core=True, version="v2")["items"]
-    assert [each["metadata"] for each in core] == [{}]
+    assert [item["metadata"] for item in core] == [{}]
 
 
 ACCEPTS = [
@@ -130,8 +130,8 @@ def test_the_form_is_the_first_that_can_be_had(accept: str, version: str, reason
 def test_a_client_that_knows_the_document_gets_no_other_copy() -> None:
     discovery = Discovery(registry())
     first = get(discovery, "/apis", Accept=AGGREGATED)
-    again = get(discovery, "/apis", Accept=AGGREGATED, **{"If-None-Match": first.headers["ETag"]})
-    assert (first.status, again.status, again.body) == (200, 304, b"")
+    second = get(discovery, "/apis", Accept=AGGREGATED, **{"If-None-Match": first.headers["ETag"]})
+    assert (first.status, second.status, second.body) == (200, 304, b"")
     assert first.content_type == AGGREGATED
 
 

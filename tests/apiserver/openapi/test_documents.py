@@ -44,10 +44,10 @@ def test_the_index_lists_every_version_with_a_hash_of_its_document() -> None:
     "place", ["api/v1", "apis/apps/v1", "apis/rbac.authorization.k8s.io/v1", "apis/example.org/v1"]
 )
 def test_every_reference_in_a_document_is_answered_in_it(place: str) -> None:
-    made = load(f"/openapi/v3/{place}")
-    text = json.dumps(made)
+    built = load(f"/openapi/v3/{place}")
+    text = json.dumps(built)
     targets = {part.split('"')[0] for part in text.split("#/components/schemas/")[1:]}
-    assert targets <= set(made["components"]["schemas"])
+    assert targets <= set(built["components"]["schemas"])
 
 
 def test_a_custom_kind_has_what_every_object_has_and_its_own_texts() -> None:
@@ -75,7 +75,7 @@ def test_clients_learn_that_patches_can_be_validated() -> None:
     path = "/apis/example.org/v1/namespaces/{namespace}/gadgets/{name}"
     patch = load("/openapi/v3/apis/example.org/v1")["paths"][path]["patch"]
     assert patch["x-kubernetes-group-version-kind"] == KIND
-    assert "fieldValidation" in [each["name"] for each in patch["parameters"]]
+    assert "fieldValidation" in [item["name"] for item in patch["parameters"]]
     assert "application/apply-patch+yaml" in patch["requestBody"]["content"]
 
 
@@ -129,10 +129,10 @@ def test_version_two_says_less_where_it_knows_no_words() -> None:
 
 
 def test_version_two_refers_to_its_own_definitions_only() -> None:
-    made = load("/openapi/v2")
-    text = json.dumps(made)
+    built = load("/openapi/v2")
+    text = json.dumps(built)
     assert "#/components/" not in text
-    assert {part.split('"')[0] for part in text.split("#/definitions/")[1:]} <= set(made["definitions"])
+    assert {part.split('"')[0] for part in text.split("#/definitions/")[1:]} <= set(built["definitions"])
 
 
 def test_a_form_that_is_not_made_is_not_acceptable() -> None:
@@ -202,8 +202,8 @@ def test_no_document_has_an_empty_list_of_parameters(place: str) -> None:
     """Go clients do not write an empty list back, and then think that the document changed."""
     for path, item in load(f"/openapi/v3/{place}")["paths"].items():
         for verb, operation in item.items():
-            told = operation if verb == "parameters" else operation.get("parameters", ["none"])
-            assert told, f"{verb} {path}"
+            message = operation if verb == "parameters" else operation.get("parameters", ["none"])
+            assert message, f"{verb} {path}"
 
 
 def test_the_fields_that_every_object_has_are_explained() -> None:

@@ -29,15 +29,15 @@ def audit_id(request: pytest.FixtureRequest) -> str:
 
 def _told(server: Program, audit_id: str, count: int) -> list[dict[str, Any]]:
     """What the log tells of the requests of a test, once so much of it is written."""
-    told: list[dict[str, Any]] = []
+    message: list[dict[str, Any]] = []
     for _ in range(500):
         lines = (server.directory.parent / "audit.log").read_text().splitlines()
-        told = [event for event in map(json.loads, lines) if event["auditID"] == audit_id]
-        if len(told) >= count:
+        message = [event for event in map(json.loads, lines) if event["auditID"] == audit_id]
+        if len(message) >= count:
             break
         time.sleep(0.01)
-    assert len(told) == count
-    return told
+    assert len(message) == count
+    return message
 
 
 def test_a_write_is_told_with_who_what_and_how_it_ended(audited: Program, audit_id: str) -> None:

@@ -122,9 +122,9 @@ def test_a_server_in_memory_can_be_backed_up_too(tmp_path: pathlib.Path) -> None
         server.create_map("kept")
         assert _run("backup", "--data", str(server.directory), str(tmp_path / "b.db")).returncode == 0
     assert _run("restore", "--data", str(tmp_path / "other"), str(tmp_path / "b.db")).returncode == 0
-    gone = _run("backup", "--data", str(tmp_path / "data"), str(tmp_path / "c.db"))
-    assert gone.returncode == 1
-    assert "holds no data, and no server runs on it" in gone.stderr
+    deleted = _run("backup", "--data", str(tmp_path / "data"), str(tmp_path / "c.db"))
+    assert deleted.returncode == 1
+    assert "holds no data, and no server runs on it" in deleted.stderr
 
 
 def test_a_backup_is_a_new_file_whatever_others_prepared(tmp_path: pathlib.Path) -> None:

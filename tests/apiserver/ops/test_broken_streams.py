@@ -45,10 +45,10 @@ def _all_of(connection: Any) -> bytes:
 def test_a_watch_that_cannot_go_on_ends_with_an_error_event(server: Threaded, accept: str) -> None:
     with closing(server.tls()) as connection:
         connection.sendall(server.head("GET", WATCH, f"Accept: {accept}"))
-        begun = connection.recv(65536)
-        assert begun.startswith(b"HTTP/1.1 200")
+        recv = connection.recv(65536)
+        assert recv.startswith(b"HTTP/1.1 200")
         _store_unreadable(server)
-        sent = begun + _all_of(connection)
+        sent = recv + _all_of(connection)
     assert sent.count(b"HTTP/1.1") == 1
     assert sent.count(b"ERROR") == 1
     assert b"InternalError" in sent

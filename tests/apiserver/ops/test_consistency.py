@@ -50,16 +50,16 @@ def test_all_watches_show_the_same_order_which_is_the_order_of_versions(server: 
     written: list[int] = []
 
     def write(number: int) -> None:
-        for again in range(5):
-            secret = {"metadata": {"name": f"s-{number}-{again}"}}
+        for second in range(5):
+            secret = {"metadata": {"name": f"s-{number}-{second}"}}
             answer = server.ask("POST", SECRETS, secret)
             written.append(int(answer.json["metadata"]["resourceVersion"]))
 
     _at_once(8, write)
     for path in (SECRETS, "/api/v1/secrets"):
         with server.watch(f"{path}?watch=1&timeoutSeconds=1&resourceVersion={start}") as watch:
-            seen = [int(event["object"]["metadata"]["resourceVersion"]) for event in events(watch)]
-        assert seen == sorted(written)
+            observed = [int(event["object"]["metadata"]["resourceVersion"]) for event in events(watch)]
+        assert observed == sorted(written)
     assert len(set(written)) == 40
 
 
@@ -94,8 +94,8 @@ def test_an_idle_watch_is_told_how_far_the_server_is(
     version = threaded.create_map("other").json["metadata"]["resourceVersion"]
     query = f"watch=1&allowWatchBookmarks=true&resourceVersion={version}"
     with threaded.watch(f"/api/v1/services?{query}") as watch:
-        seen = events(watch)
-        marks = [next(seen), next(seen)]
+        observed = events(watch)
+        marks = [next(observed), next(observed)]
     assert [mark["type"] for mark in marks] == ["BOOKMARK", "BOOKMARK"]
     assert all(int(mark["object"]["metadata"]["resourceVersion"]) >= int(version) for mark in marks)
 

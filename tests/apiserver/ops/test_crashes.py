@@ -29,16 +29,21 @@ def tool(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 def test_the_witness_notices_what_must_not_happen(tool: ModuleType) -> None:
     """A test that finds nothing is only worth something if it would find something."""
-    kept, lost = tool.State(7, "w1"), tool.State(6, "w0")
+    remaining, lost = tool.State(7, "w1"), tool.State(6, "w0")
     witness = tool.Witness()
     witness.attempted["m"] = {"w1"}
-    witness.answered("m", kept)
-    witness.check({"m": kept}, 7)
-    for listed, version in (({}, 7), ({"m": lost}, 7), ({"m": kept}, 6), ({"m": kept, "n": lost}, 7)):
+    witness.answered("m", remaining)
+    witness.check({"m": remaining}, 7)
+    for listed, version in (
+        ({}, 7),
+        ({"m": lost}, 7),
+        ({"m": remaining}, 6),
+        ({"m": remaining, "n": lost}, 7),
+    ):
         with pytest.raises(tool.Broken):
             witness.check(listed, version)
     with pytest.raises(tool.Broken, match="twice"):
-        witness.answered("m", kept)
+        witness.answered("m", remaining)
     with pytest.raises(tool.Broken, match="never shown"):
         witness.check_watch()
     with pytest.raises(tool.Broken, match="does not follow"):

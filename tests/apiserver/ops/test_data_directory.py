@@ -115,15 +115,17 @@ def test_writes_fail_whole_and_reads_go_on_when_the_disk_is_full(tmp_path: pathl
     assert answers[0] == 201
     assert answers[-1] in (500, 507)
     listed = server.ask("GET", "/api/v1/namespaces/default/configmaps").json["items"]
-    kept = {item["metadata"]["name"] for item in listed}
-    assert {f"m{number}" for number, status in enumerate(answers) if status == 201} == kept - {
+    remaining = {item["metadata"]["name"] for item in listed}
+    assert {f"m{number}" for number, status in enumerate(answers) if status == 201} == remaining - {
         "kube-root-ca.crt"
     }
     assert server.is_well()
     process.kill()
     process.communicate()
-    with Program(directory) as again:
-        assert again.ask("PUT", f"/api/v1/namespaces/default/configmaps/{min(kept)}", config_map(min(kept)))
+    with Program(directory) as second:
+        assert second.ask(
+            "PUT", f"/api/v1/namespaces/default/configmaps/{min(remaining)}", config_map(min(remaining))
+        )
         assert os.path.exists(directory / "data" / "crossply.db")
 
 

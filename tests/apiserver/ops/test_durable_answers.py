@@ -102,18 +102,18 @@ def test_an_answer_about_a_write_is_true_for_whoever_reads_after_it(
         disk.may_sync.clear()
         one = Asking(server, first)
         _wait_for_a_write_under_way(server)
-        seen: list[str | None] = []
-        other = Asking(server, lambda server: _then_read(server, second, seen))
+        observed: list[str | None] = []
+        other = Asking(server, lambda server: _then_read(server, second, observed))
         other.join(1)
         disk.may_sync.set()
         one.join()
         other.join()
-        assert seen == [_writer(server)]
+        assert observed == [_writer(server)]
 
 
-def _then_read(server: Threaded, ask: Ask, seen: list[str | None]) -> Answer:
+def _then_read(server: Threaded, ask: Ask, observed: list[str | None]) -> Answer:
     answer = ask(server)
-    seen.append(_writer(server))
+    observed.append(_writer(server))
     return answer
 
 

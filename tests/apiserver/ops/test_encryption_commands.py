@@ -109,8 +109,8 @@ def test_a_running_history_is_encrypted_at_the_next_start_and_watches_go_on(tmp_
         assert not is_anywhere(state)
         path = f"{SECRETS}?watch=1&timeoutSeconds=1&resourceVersion={first}"
         with server.watch(path) as watch:
-            seen = [(event["type"], event["object"]["metadata"]["name"]) for event in events(watch)]
-        assert seen == [("ADDED", "b"), ("DELETED", "b")]
+            observed = [(event["type"], event["object"]["metadata"]["name"]) for event in events(watch)]
+        assert observed == [("ADDED", "b"), ("DELETED", "b")]
     assert "rewrote the database: 3 values" in server.said()
 
 
@@ -127,8 +127,8 @@ def test_the_log_that_a_killed_server_left_is_encrypted_and_nothing_of_it_is_los
     assert "20 values were rewritten" in encrypted.stdout, encrypted.stderr
     assert not is_anywhere(state)
     with Program(state, "--encryption-key-file", key) as server:
-        found = [item["metadata"] for item in server.ask("GET", SECRETS).json["items"]]
-        assert sorted(found, key=str) == sorted(versions, key=str)
+        result = [item["metadata"] for item in server.ask("GET", SECRETS).json["items"]]
+        assert sorted(result, key=str) == sorted(versions, key=str)
 
 
 def test_keys_come_from_a_file_a_variable_a_command_or_a_configuration(tmp_path: pathlib.Path) -> None:
@@ -198,14 +198,14 @@ def test_a_rotation_that_is_killed_anywhere_is_finished_by_the_next_one(tmp_path
         before = server.ask("GET", SECRETS).json["items"]
     database, partial = state / "data" / "crossply.db", state / "data" / "crossply.db.partial"
     killed_copying = 0
-    for wanted in (0, 1, 1 << 20, 3 << 20, 5 << 20):
+    for expected in (0, 1, 1 << 20, 3 << 20, 5 << 20):
         keys.insert(0, new_key())
         path.write_text("\n".join(keys))
         process = subprocess.Popen(
             [CROSSPLY, "apiserver", "encrypt", "--data", str(state), "--encryption-key-file", str(path)],
             stdout=subprocess.DEVNULL,
         )
-        _wait_until_written(process, partial, wanted)
+        _wait_until_written(process, partial, expected)
         process.kill()
         process.wait()
         killed_copying += partial.exists()

@@ -53,17 +53,17 @@ def test_objects_are_read_and_deleted_on_a_full_disk_and_deleting_makes_space(
         assert server.create_map("one-more", text=_TEXT).status == 507
         assert {_delete(server, name) for name in names} == {200}
         assert _listed(server) == set()
-        again = [server.create_map(f"n{number}", text=_TEXT).status for number in range(len(names) // 3)]
-        assert set(again) == {201}
+        second = [server.create_map(f"n{number}", text=_TEXT).status for number in range(len(names) // 3)]
+        assert set(second) == {201}
     with Program(disk / "server", log=disk.with_name("log")) as server:
-        assert len(_listed(server)) == len(again)
+        assert len(_listed(server)) == len(second)
 
 
 def test_an_object_with_a_finalizer_is_deleted_on_a_full_disk(disk: pathlib.Path) -> None:
     with Program(disk / "server", log=disk.with_name("log")) as server:
-        held = config_map("held", text=_TEXT)
-        held["metadata"]["finalizers"] = ["example.org/wait"]
-        assert server.ask("POST", CONFIG_MAPS, held).status == 201
+        terminating = config_map("held", text=_TEXT)
+        terminating["metadata"]["finalizers"] = ["example.org/wait"]
+        assert server.ask("POST", CONFIG_MAPS, terminating).status == 201
         _create_until_full(server)
         fill(disk)
         assert _delete(server, "held") == 200
@@ -97,9 +97,9 @@ def test_a_lease_is_renewed_on_a_full_disk_as_often_as_it_has_to_be(disk: pathli
 
 def test_an_object_that_is_being_deleted_cannot_grow_on_a_full_disk(disk: pathlib.Path) -> None:
     with Program(disk / "server", log=disk.with_name("log")) as server:
-        held = config_map("held")
-        held["metadata"]["finalizers"] = ["example.org/wait"]
-        assert server.ask("POST", CONFIG_MAPS, held).status == 201
+        terminating = config_map("held")
+        terminating["metadata"]["finalizers"] = ["example.org/wait"]
+        assert server.ask("POST", CONFIG_MAPS, terminating).status == 201
         _create_until_full(server)
         fill(disk)
         assert _delete(server, "held") == 200

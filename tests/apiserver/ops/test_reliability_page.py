@@ -28,14 +28,14 @@ PROMISES = [
 
 def names(page: str) -> list[str]:
     """The promises of all tables whose first column is their name."""
-    found = []
+    result = []
     is_table = False
     for line in page.splitlines():
         is_table = line.startswith(("| id |", "| promise |")) or (is_table and line.startswith("|"))
         row = re.match(r"\| ([a-z0-9-]+) \|", line)
         if is_table and row is not None and row[1] not in ("id", "promise"):
-            found.append(row[1])
-    return found
+            result.append(row[1])
+    return result
 
 
 def test_every_promise_is_on_the_page_once() -> None:

@@ -22,11 +22,11 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
 def test_a_watch_ends_when_its_user_may_not_watch_any_more(shared: Program) -> None:
     allow(shared, "watching", ["watch"], ["configmaps"])
     with shared.watch(WATCH, JANE) as busy, shared.watch(WATCH) as administrators:
-        seen = events(busy)
-        assert next(seen)["object"]["metadata"]["name"] == "kube-root-ca.crt"
+        observed = events(busy)
+        assert next(observed)["object"]["metadata"]["name"] == "kube-root-ca.crt"
         revoke(shared, "watching")
         shared.create_map("z-afterwards")
-        (last,) = list(seen)
+        (last,) = list(observed)
         assert (last["type"], last["object"]["code"]) == ("ERROR", 403)
         assert "cannot watch resource" in last["object"]["message"]
         others = events(administrators)

@@ -28,13 +28,13 @@ def test_no_secret_is_told_to_anyone_who_did_not_ask_for_it(tmp_path: pathlib.Pa
     errors = _use_secrets_wrongly(server)
     pages = [server.ask("GET", page).body for page in ("/metrics", "/readyz?verbose", "/", "/openapi/v2")]
     process = pathlib.Path(f"/proc/{server.process.pid}")
-    seen = [process.joinpath(name).read_bytes() for name in ("cmdline", "environ")]
+    observed = [process.joinpath(name).read_bytes() for name in ("cmdline", "environ")]
     assert server.stop() == 0
-    told = b"\n".join(
-        [*errors, *pages, *seen, server.log.read_bytes(), (tmp_path / "audit.log").read_bytes()]
+    message = b"\n".join(
+        [*errors, *pages, *observed, server.log.read_bytes(), (tmp_path / "audit.log").read_bytes()]
     ).decode(errors="replace")
-    assert [secret for secret in secrets if secret in told] == []
-    assert told.count("audit.k8s.io/v1") > 10, "there was something to look at"
+    assert [secret for secret in secrets if secret in message] == []
+    assert message.count("audit.k8s.io/v1") > 10, "there was something to look at"
 
 
 def _use_secrets_rightly(server: Program, token: str) -> None:
@@ -56,14 +56,14 @@ def _use_secrets_rightly(server: Program, token: str) -> None:
 
 def _use_secrets_wrongly(server: Program) -> list[bytes]:
     """Every way to get an error about a secret; the errors."""
-    whole = json.dumps(_secret("bad"))
+    complete = json.dumps(_secret("bad"))
     merge = "application/merge-patch+json"
     bad_value = {**_secret("bad"), "data": {"a": f"{CANARY}!not-base64"}}
     answers = [
-        server.ask("POST", SECRETS, whole[:-1].encode(), Content_Type="application/json"),
-        server.ask("POST", SECRETS, f"{whole[:-1]}: [".encode(), Content_Type="application/yaml"),
+        server.ask("POST", SECRETS, complete[:-1].encode(), Content_Type="application/json"),
+        server.ask("POST", SECRETS, f"{complete[:-1]}: [".encode(), Content_Type="application/yaml"),
         server.ask(
-            "POST", SECRETS, b"k8s\0" + whole.encode(), Content_Type="application/vnd.kubernetes.protobuf"
+            "POST", SECRETS, b"k8s\0" + complete.encode(), Content_Type="application/vnd.kubernetes.protobuf"
         ),
         server.ask("POST", SECRETS, bad_value),
         server.ask("POST", SECRETS, {**_secret("Bad Name"), "type": "Opaque"}),

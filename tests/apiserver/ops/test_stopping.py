@@ -30,8 +30,8 @@ def test_requests_under_way_are_finished_watches_end_and_nobody_new_is_let_in(tm
         assert line.recv(65536).startswith(b"HTTP/1.1 201 ")
     assert server.ended() == 0
     assert server.said() == ""
-    with Program(tmp_path / "data") as again:
-        assert again.ask("GET", f"{CONFIG_MAPS}/late").status == 200
+    with Program(tmp_path / "data") as second:
+        assert second.ask("GET", f"{CONFIG_MAPS}/late").status == 200
 
 
 def _wait_until_under_way(server: Program) -> None:
@@ -68,6 +68,6 @@ def test_a_watch_is_resumed_after_a_restart_without_a_gap(tmp_path: pathlib.Path
         resumed = f"{CONFIG_MAPS}?watch=1&timeoutSeconds=1&resourceVersion={versions[1]}"
         versions.append(server.create_map("m5").json["metadata"]["resourceVersion"])
         with server.watch(resumed) as watch:
-            seen = [event["object"]["metadata"]["resourceVersion"] for event in events(watch)]
-    assert seen == versions[2:]
+            observed = [event["object"]["metadata"]["resourceVersion"] for event in events(watch)]
+    assert observed == versions[2:]
     assert sorted(versions, key=int) == versions

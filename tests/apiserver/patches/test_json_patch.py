@@ -28,9 +28,9 @@ TARGET: dict[str, Any] = {"a": {"b": {"c": 1}}, "items": [{"n": 1}, {"n": 2}], "
     ],
 )
 def test_neither_the_object_nor_the_patch_is_changed(operations: list[Any]) -> None:
-    target, given = copy.deepcopy(TARGET), copy.deepcopy(operations)
+    target, value = copy.deepcopy(TARGET), copy.deepcopy(operations)
     first = json_patch(target, operations)
-    assert (target, operations) == (TARGET, given)
+    assert (target, operations) == (TARGET, value)
     assert first != TARGET
     assert json_patch(target, operations) == first
 

@@ -133,9 +133,9 @@ def test_the_bytes_of_an_object() -> None:
 
 
 def test_fields_are_written_in_one_order_whatever_the_order_of_keys() -> None:
-    one = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "1", "b": "2"}, "metadata": {"name": "c"}}
+    first = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "1", "b": "2"}, "metadata": {"name": "c"}}
     other = {"metadata": {"name": "c"}, "data": {"b": "2", "a": "1"}, "kind": "ConfigMap", "apiVersion": "v1"}
-    assert encode_object(one) == encode_object(other)
+    assert encode_object(first) == encode_object(other)
 
 
 def test_an_event_is_a_frame_of_its_type_and_its_object() -> None:

@@ -90,7 +90,7 @@ def test_options_of_deletion_may_be_protobuf_for_custom_resources_too() -> None:
 
 def test_raw_json_in_protobuf_may_not_nest_deeper_than_json() -> None:
     raw = chunk(2, chunk(1, b"[" * 300 + b"]" * 300))
-    told = chunk(1, chunk(1, b"apps/v1") + chunk(2, b"ControllerRevision"))
-    call = _call(False, b"k8s\0" + told + chunk(2, raw), Content_Type=PROTOBUF)
+    message = chunk(1, chunk(1, b"apps/v1") + chunk(2, b"ControllerRevision"))
+    call = _call(False, b"k8s\0" + message + chunk(2, raw), Content_Type=PROTOBUF)
     with pytest.raises(StatusError, match="nests deeper than 224 levels"):
         read_value(call, "ControllerRevision", "apps/v1")

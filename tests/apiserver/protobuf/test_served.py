@@ -33,8 +33,8 @@ class Client:
 
     async def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
         data = encode_object(body) if body is not None else None
-        told = {**ONLY, "Content-Type": PROTOBUF, **headers}
-        async with self._session.request(method, path, data=data, headers=told) as answer:
+        message = {**ONLY, "Content-Type": PROTOBUF, **headers}
+        async with self._session.request(method, path, data=data, headers=message) as answer:
             return Answer(answer.status, answer.headers["Content-Type"], await answer.read())
 
     async def send_json(self, path: str, body: Any) -> int:
@@ -57,10 +57,10 @@ def _frames(data: bytes) -> list[bytes]:
 
 
 async def _objects(client: Client) -> None:
-    made = await client.ask("POST", CONFIG_MAPS, _config_map("a"))
-    assert (made.status, made.media) == (201, PROTOBUF)
+    built = await client.ask("POST", CONFIG_MAPS, _config_map("a"))
+    assert (built.status, built.media) == (201, PROTOBUF)
     read = await client.ask("GET", f"{CONFIG_MAPS}/a")
-    assert read.body == made.body
+    assert read.body == built.body
     obj = decode_object(read.body, "ConfigMap")
     assert obj["data"] == {"a": "ü", "empty": ""}
     changed = {**obj, "data": {"a": "2"}}
@@ -71,9 +71,9 @@ async def _objects(client: Client) -> None:
 
 async def _watch(client: Client) -> None:
     query = "?watch=1&timeoutSeconds=1&fieldSelector=metadata.name%3Da"
-    seen = await client.ask("GET", CONFIG_MAPS + query)
-    assert (seen.status, seen.media) == (200, f"{PROTOBUF};stream=watch")
-    (frame,) = _frames(seen.body)
+    observed = await client.ask("GET", CONFIG_MAPS + query)
+    assert (observed.status, observed.media) == (200, f"{PROTOBUF};stream=watch")
+    (frame,) = _frames(observed.body)
     assert frame.startswith(b"\x0a\x05ADDED\x12")
     obj = decode_object(frame[frame.index(b"k8s\0") :], "ConfigMap")
     assert obj["metadata"]["name"] == "a"
@@ -82,8 +82,8 @@ async def _watch(client: Client) -> None:
 async def _deletion(client: Client) -> None:
     options = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": "another"}}
     assert (await client.ask("DELETE", f"{CONFIG_MAPS}/a", options)).status == 409
-    gone = await client.ask("DELETE", f"{CONFIG_MAPS}/a", {**options, "preconditions": None})
-    assert (gone.status, decode_object(gone.body, "Status")["status"]) == (200, "Success")
+    deleted = await client.ask("DELETE", f"{CONFIG_MAPS}/a", {**options, "preconditions": None})
+    assert (deleted.status, decode_object(deleted.body, "Status")["status"]) == (200, "Success")
 
 
 async def _custom_resources(client: Client) -> None:

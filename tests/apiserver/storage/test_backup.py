@@ -92,18 +92,18 @@ async def test_a_restored_store_begins_above_every_revision_ever_given(
     store = await Store.open(directory)
     await create(store, widget("a"))
     await store.backup(backup_file)
-    given = [(await update(store, widget("a"))).revision for _ in range(5)]  # after the backup
+    value = [(await update(store, widget("a"))).revision for _ in range(5)]  # after the backup
     lineage = store.lineage
     await store.close()
     for attempt in ("once", "twice"):  # the same backup, restored again after writes to the first copy
         begin = restore(backup_file, f"{restored}-{attempt}")
         copy = await Store.open(f"{restored}-{attempt}")
-        assert copy.revision == copy.compacted == begin > max(given)
+        assert copy.revision == copy.compacted == begin > max(value)
         assert copy.lineage != lineage
         with pytest.raises(Compacted):
-            copy.events(WIDGETS, max(given))
-        given += [(await update(copy, widget("a"))).revision for _ in range(5)]
-        assert given == sorted(set(given))
+            copy.events(WIDGETS, max(value))
+        value += [(await update(copy, widget("a"))).revision for _ in range(5)]
+        assert value == sorted(set(value))
         await copy.close()
 
 

@@ -16,11 +16,11 @@ CANNOT_TRACE = 77
 
 def try_sample(kind: str) -> None:
     command = [sys.executable, str(TOOL), "--quick", "--seed", "1", "--only", kind]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=600)
-    if ended.returncode == CANNOT_TRACE:
-        pytest.skip(ended.stdout.strip())
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert ended.stdout.endswith("; 0 broken\n")
+    exit_code = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    if exit_code.returncode == CANNOT_TRACE:
+        pytest.skip(exit_code.stdout.strip())
+    assert exit_code.returncode == 0, exit_code.stdout + exit_code.stderr
+    assert exit_code.stdout.endswith("; 0 broken\n")
 
 
 @needs("strace")

@@ -108,7 +108,7 @@ async def test_a_failed_commit_fails_its_writes_keeps_reads_and_recovers(
     assert entry.revision > 6  # the revisions of failed writes are not given again
     await store.close()
     store = await Store.open(directory)
-    assert [content_of(found) for found in store.list(WIDGETS)] == [1, 3]
+    assert [content_of(result) for result in store.list(WIDGETS)] == [1, 3]
     await store.close()
 
 
@@ -243,15 +243,15 @@ def tiny_disk(tmp_path: Path) -> Iterator[Path]:
 async def test_a_disk_that_is_really_full_is_survived(tiny_disk: Path) -> None:
     store = await Store.open(f"{tiny_disk}/data")
     attempts = [await _outcome(create(store, widget(f"w{number}"), "x" * 8000)) for number in range(200)]
-    kept = attempts.count("kept")
-    assert 0 < kept < 200
+    remaining = attempts.count("kept")
+    assert 0 < remaining < 200
     assert set(attempts) == {"kept", "StorageFull"}
-    assert store.count(WIDGETS) == kept
+    assert store.count(WIDGETS) == remaining
     grow(tiny_disk, "64m")
     await create(store, widget("after"))
     await store.close()
     store = await Store.open(f"{tiny_disk}/data")
-    assert store.count(WIDGETS) == kept + 1
+    assert store.count(WIDGETS) == remaining + 1
     await store.close()
 
 

@@ -74,16 +74,16 @@ def killed_in_checkpoint(directory: str, whole_checkpoints: int, pages: int) -> 
     """Kill a store after a checkpoint has written so many pages; the result is what was acknowledged."""
     program = textwrap.dedent(KILLED_IN_CHECKPOINT)
     command = [sys.executable, "-c", program, directory, str(whole_checkpoints), str(pages)]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert ended.returncode == -signal.SIGKILL, ended.stderr
-    return {name: int(revision) for name, revision in map(str.split, ended.stdout.splitlines())}
+    exit_code = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert exit_code.returncode == -signal.SIGKILL, exit_code.stderr
+    return {name: int(revision) for name, revision in map(str.split, exit_code.stdout.splitlines())}
 
 
 async def revisions(directory: str) -> dict[str, int]:
     store = await Store.open(directory)
-    found = {entry.key[2]: entry.revision for entry in store.list(WIDGETS)}
+    result = {entry.key[2]: entry.revision for entry in store.list(WIDGETS)}
     await store.close()
-    return found
+    return result
 
 
 def truncate(log: pathlib.Path, share: float) -> None:
@@ -112,13 +112,13 @@ async def test_a_kill_within_a_checkpoint_and_then_damage_never_cost_an_acknowle
         copy = shutil.copytree(directory, tmp_path / f"copy{number}")
         damage(copy / "crossply.db-wal")
         try:
-            found = await revisions(str(copy))
+            result = await revisions(str(copy))
         except WritesLost:
             assert number > 0, "nothing was damaged"
             refused += 1
         else:
             assert {
-                name: found[name] >= revision for name, revision in acknowledged.items()
+                name: result[name] >= revision for name, revision in acknowledged.items()
             } == dict.fromkeys(acknowledged, True)
     assert refused > 5
 
@@ -153,8 +153,8 @@ async def test_a_mark_that_cannot_be_read_is_refused_and_one_readable_record_is_
 ) -> None:
     await fill(directory)
     mark = pathlib.Path(directory, "crossply.db-mark")
-    whole = mark.read_bytes()
-    for torn in (whole[:4096] + b"?" * 4096, b"?" * 4096 + whole[4096:]):
+    complete = mark.read_bytes()
+    for torn in (complete[:4096] + b"?" * 4096, b"?" * 4096 + complete[4096:]):
         mark.write_bytes(torn)
         assert len(await revisions(directory)) == 20
     mark.write_bytes(b"?" * 8192)
@@ -304,8 +304,8 @@ async def test_a_restore_that_was_killed_is_not_taken_for_an_empty_store(
     target = f"{tmp_path}/restored"
     program = textwrap.dedent(KILLED_IN_RESTORE)
     command = [sys.executable, "-c", program, f"{tmp_path}/backup.db", target]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
-    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    exit_code = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert exit_code.returncode == -signal.SIGKILL, exit_code.stderr
     with pytest.raises(StorageDamaged, match="a restore into it was not finished"):
         await Store.open(target)
 

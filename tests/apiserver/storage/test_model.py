@@ -121,12 +121,12 @@ class StoreBesideDict(RuleBasedStateMachine):
             with pytest.raises(Compacted):
                 self.store.list_at(resource, namespace, revision)
             return
-        found = {
+        result = {
             entry.key: (entry.revision, entry.data)
             for entry in self.store.list_at(resource, namespace, revision)
         }
         state = self.states[max(revision, 1)]
-        assert found == {
+        assert result == {
             key: value for key, value in state.items() if key[0] == resource and namespace in ("", key[1])
         }
 
@@ -149,10 +149,10 @@ class StoreBesideDict(RuleBasedStateMachine):
         if not hasattr(self, "store"):
             return
         assert [event.revision for event in self.heard] == sorted(set(self.states) - {1})
-        kept = [event for event in self.heard if event.revision > self.store.compacted]
+        remaining = [event for event in self.heard if event.revision > self.store.compacted]
         for resource in RESOURCES:
             assert self.store.events(resource, self.store.compacted) == [
-                event for event in kept if event.key[0] == resource
+                event for event in remaining if event.key[0] == resource
             ]
 
 

@@ -148,20 +148,20 @@ async def test_a_newer_database_is_refused_untouched(
 
 def read_all(directory: str) -> dict[str, bytes]:
     """The content of the files that matter: the lock and the shared index of the log are made anew."""
-    found = {}
+    result = {}
     for name in sorted(os.listdir(directory)):
         if name != "lock" and not name.endswith("-shm"):
             with open(os.path.join(directory, name), "rb") as file:
-                found[name] = file.read()
-    return found
+                result[name] = file.read()
+    return result
 
 
 async def test_files_that_are_no_database_of_ours_are_refused(directory: str) -> None:
     await (await Store.open(directory)).close()
-    for content, told in ((b"", "the file is empty"), (b"not a database" * 100, "not a database")):
+    for content, message in ((b"", "the file is empty"), (b"not a database" * 100, "not a database")):
         with open(database_of(directory), "wb") as file:
             file.write(content)
-        with pytest.raises(StorageDamaged, match=told):
+        with pytest.raises(StorageDamaged, match=message):
             await Store.open(directory)
     os.unlink(database_of(directory))
     foreign = apsw.Connection(database_of(directory))

@@ -98,11 +98,11 @@ async def check(directory: str, answered: list[Acknowledged]) -> None:
     store = await Store.open(directory)
     newest = {acknowledged.entry.key: acknowledged for acknowledged in answered}
     for key, (_, entry, deleted) in newest.items():
-        found = store.get(key)
+        result = store.get(key)
         later = [event for event in store.events(WIDGETS, store.compacted) if event.key == key]
         if later and later[-1].revision > entry.revision:
             continue  # a write that was under way was kept, which is allowed
-        assert found == (None if deleted else entry)
+        assert result == (None if deleted else entry)
     assert store.revision >= max((acknowledged.entry.revision for acknowledged in answered), default=0)
     await store.close()
 

@@ -71,11 +71,11 @@ async def test_watches_see_deletions_on_a_full_disk_whole(disk: Path) -> None:
     store = await Store.open(f"{disk}/data")
     await _fill_store(store)
     fill(disk)
-    seen: list[Event] = []
-    store.subscribe(WIDGETS, seen.append)
+    observed: list[Event] = []
+    store.subscribe(WIDGETS, observed.append)
     await delete(store, widget("w0"), _LARGE)
-    assert [event.type for event in seen] == ["DELETED"]
-    assert _LARGE.encode() in seen[0].data
+    assert [event.type for event in observed] == ["DELETED"]
+    assert _LARGE.encode() in observed[0].data
     await store.close()
 
 

@@ -163,10 +163,10 @@ async def test_compacted_history_is_refused_and_the_rest_is_whole(place: str | N
 
 async def test_a_closed_store_takes_no_more_writes_but_finished_those_under_way(place: str | None) -> None:
     store = await Store.open(place)
-    under_way = asyncio.ensure_future(create(store, widget("a")))
+    ensure_future = asyncio.ensure_future(create(store, widget("a")))
     await asyncio.sleep(0)
     await store.close()
-    assert (await under_way).revision == 2
+    assert (await ensure_future).revision == 2
     with pytest.raises(StorageClosed):
         await create(store, widget("b"))
     assert store.get(widget("a")) is not None

@@ -31,10 +31,10 @@ async def test_all_listeners_hear_every_event_once_in_order_of_revision(director
 
 async def test_an_event_is_heard_when_it_can_be_read_and_before_the_writer_goes_on() -> None:
     store = await Store.open(None)
-    seen = []
-    store.subscribe(WIDGETS, lambda event: seen.append(store.get(event.key)))
+    observed = []
+    store.subscribe(WIDGETS, lambda event: observed.append(store.get(event.key)))
     entry = await create(store, widget("a"))
-    assert seen == [entry]
+    assert observed == [entry]
     await store.close()
 
 
@@ -86,25 +86,25 @@ async def test_who_lists_and_subscribes_at_any_moment_misses_nothing_and_hears_n
 
 async def test_who_has_unsubscribed_hears_nothing_more_even_in_the_same_round() -> None:
     store = await Store.open(None)
-    heard: list[Event] = []
-    leave = store.subscribe(WIDGETS, lambda event: heard.append(event) or leave())  # type: ignore[func-returns-value]
+    events: list[Event] = []
+    leave = store.subscribe(WIDGETS, lambda event: events.append(event) or leave())  # type: ignore[func-returns-value]
     await asyncio.gather(*[create(store, widget(f"w{number}")) for number in range(5)])
     leave()
-    assert len(heard) == 1
+    assert len(events) == 1
     await store.close()
 
 
 async def test_a_broken_listener_disturbs_nobody_else(caplog: pytest.LogCaptureFixture) -> None:
     store = await Store.open(None)
-    heard: list[Event] = []
+    events: list[Event] = []
 
     def broken(event: Event) -> None:
         raise ValueError("listener is broken")
 
     store.subscribe(WIDGETS, broken)
-    store.subscribe(WIDGETS, heard.append)
+    store.subscribe(WIDGETS, events.append)
     with caplog.at_level(logging.ERROR):
         await create(store, widget("a"))
-    assert len(heard) == 1
+    assert len(events) == 1
     assert "listener failed on revision 2 of widgets.example.org/default/a" in caplog.text
     await store.close()

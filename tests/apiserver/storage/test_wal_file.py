@@ -49,23 +49,23 @@ def frames(path: str) -> int:
 
 
 def test_as_many_frames_are_found_as_sqlite_recovers_from_a_whole_log(database: str) -> None:
-    found = read_wal(f"{database}-wal")
-    assert found is not None
-    assert found.frames == frames_by_sqlite(database) == (os.path.getsize(f"{database}-wal") - 32) // FRAME
-    assert found.salt == read_salt(f"{database}-wal")
+    result = read_wal(f"{database}-wal")
+    assert result is not None
+    assert result.frames == frames_by_sqlite(database) == (os.path.getsize(f"{database}-wal") - 32) // FRAME
+    assert result.salt == read_salt(f"{database}-wal")
 
 
 def test_as_many_frames_are_found_as_sqlite_recovers_from_a_damaged_log(database: str) -> None:
     with open(f"{database}-wal", "rb") as file:
-        whole = file.read()
+        complete = file.read()
     chance = random.Random(3)
-    places = [*range(32), *(chance.randrange(32, len(whole)) for _ in range(60))]
+    places = [*range(32), *(chance.randrange(32, len(complete)) for _ in range(60))]
     fewer = 0
     for place in places:
-        damaged = bytearray(whole)
+        damaged = bytearray(complete)
         damaged[place] ^= 1 << chance.randrange(8)
-        fewer += _compare(database, bytes(damaged), len(whole))
-        fewer += _compare(database, whole[:place], len(whole))
+        fewer += _compare(database, bytes(damaged), len(complete))
+        fewer += _compare(database, complete[:place], len(complete))
     assert fewer > len(places), "most of these damages cost frames"
 
 

@@ -24,9 +24,9 @@ async def events_of(plural: str, shape: str) -> list[Any]:
         accept = f"application/json;as={shape};v=v1;g=meta.k8s.io" if shape else "application/json"
         call = client.call(plural, "n", "", "watch", query=QUERY, headers={"Accept": accept})
         lines = Watch(client.context, call, read_watch_options(call), negotiate_for(call)).chunks()
-        seen = b"".join([await anext(lines), await anext(lines)])
+        observed = b"".join([await anext(lines), await anext(lines)])
         await lines.aclose()  # type: ignore[attr-defined]
-        return [orjson.loads(line) for line in seen.splitlines()]
+        return [orjson.loads(line) for line in observed.splitlines()]
 
 
 async def test_a_bookmark_of_a_table_is_a_table_without_columns() -> None:
@@ -48,9 +48,9 @@ async def test_a_bookmark_of_metadata_is_metadata() -> None:
 )
 async def test_a_bookmark_of_a_built_in_kind_is_what_go_writes_of_nothing(plural: str, rest: Any) -> None:
     _, bookmark = await events_of(plural, "")
-    found = bookmark["object"]
-    assert {key: found[key] for key in found if key not in ("apiVersion", "kind", "metadata")} == rest
-    assert set(found["metadata"]) == {"annotations", "resourceVersion"}
+    result = bookmark["object"]
+    assert {key: result[key] for key in result if key not in ("apiVersion", "kind", "metadata")} == rest
+    assert set(result["metadata"]) == {"annotations", "resourceVersion"}
 
 
 async def test_metadata_comes_as_protobuf_where_that_is_liked_best() -> None:

@@ -61,9 +61,9 @@ async def test_a_review_in_yaml_leaves_the_event_loop_to_others(body: bytes) -> 
 
 
 async def test_a_large_answer_in_yaml_leaves_the_event_loop_to_others() -> None:
-    asked = {"verb": "get", "resource": "pods"}
+    request = {"verb": "get", "resource": "pods"}
     extra = {f"key{n}": ["value"] for n in range(20_000)}
-    body = orjson.dumps({"spec": {"user": "u", "extra": extra, "resourceAttributes": asked}})
+    body = orjson.dumps({"spec": {"user": "u", "extra": extra, "resourceAttributes": request}})
     async with bench() as client:
         work = answered(client, "subjectaccessreviews", body, "application/json", YAML)
         assert await turns_beside(work) > MANY_TURNS

@@ -25,8 +25,8 @@ async def changed_world(client: Bench) -> None:
     """Store an object, then give its kind a schema with a default and without its field."""
     await client.create("widgets", "n", "old", spec=OLD)
     versions = {"v1": Version("v1", SCHEMA), "v2": Version("v2", SCHEMA)}
-    made = custom("widgets", "Widget", True, versions=versions)
-    client.context.registry.put(replace(made, since=client.context.store.revision + 1))
+    built = custom("widgets", "Widget", True, versions=versions)
+    client.context.registry.put(replace(built, since=client.context.store.revision + 1))
 
 
 async def first_event(client: Bench, version: str) -> Any:
@@ -41,8 +41,8 @@ async def first_event(client: Bench, version: str) -> Any:
 async def test_every_way_to_read_shows_defaults_and_no_unknown_fields(version: str) -> None:
     async with bench() as client:
         await changed_world(client)
-        one = await get(client.context, client.call("widgets", "n", "old", "get", version=version))
-        assert orjson.loads(one.body)["spec"] == NOW
+        first = await get(client.context, client.call("widgets", "n", "old", "get", version=version))
+        assert orjson.loads(first.body)["spec"] == NOW
         several = await list_objects(client.context, client.call("widgets", "n", "", "list", version=version))
         assert orjson.loads(several.body)["items"][0]["spec"] == NOW
         assert await first_event(client, version) == NOW

@@ -41,9 +41,9 @@ def test_most_bodies_need_no_second_look() -> None:
 
 
 def test_repeated_keys_of_yaml_are_told_with_their_lines() -> None:
-    told = repeated_in_yaml(b"a: 1\nb: 2\na: 3\nb: 4\n")
-    assert told.startswith("yaml: unmarshal errors:\n")
-    assert yaml_lines(told) == [
+    message = repeated_in_yaml(b"a: 1\nb: 2\na: 3\nb: 4\n")
+    assert message.startswith("yaml: unmarshal errors:\n")
+    assert yaml_lines(message) == [
         'line 3: key "a" already set in map',
         'line 4: key "b" already set in map',
     ]
@@ -52,12 +52,12 @@ def test_repeated_keys_of_yaml_are_told_with_their_lines() -> None:
 
 def test_complaints_come_in_the_order_of_the_body() -> None:
     body = b'{"spec": {"strange": 1, "size": 1, "size": 2, "odd": 3}}'
-    complaints = [
+    warnings_ = [
         'duplicate field "spec.size"',
         'unknown field "spec.odd"',
         'unknown field "spec.strange"',
     ]
-    assert by_place(body, complaints) == [
+    assert by_place(body, warnings_) == [
         'unknown field "spec.strange"',
         'duplicate field "spec.size"',
         'unknown field "spec.odd"',

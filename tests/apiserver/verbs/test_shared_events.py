@@ -26,15 +26,15 @@ async def watched(client: Bench, query: dict[str, str], accept: str) -> list[tup
     call = client.call(
         "configmaps", "n", "", "watch", query={"resourceVersion": "1", **query}, headers=headers
     )
-    seen: list[tuple[str, str]] = []
+    observed: list[tuple[str, str]] = []
     async for piece in watch(client.context, call).chunks():
         for line in piece.splitlines():
             event = orjson.loads(line)
             shown = event["object"]["rows"][0]["object"] if accept == TABLE else event["object"]
-            seen.append((event["type"], shown["metadata"]["resourceVersion"]))
-            if event["type"] == "DELETED" and len(seen) > 3:
-                return seen
-    return seen
+            observed.append((event["type"], shown["metadata"]["resourceVersion"]))
+            if event["type"] == "DELETED" and len(observed) > 3:
+                return observed
+    return observed
 
 
 async def changes(client: Bench) -> None:
@@ -68,8 +68,8 @@ async def test_many_watches_decode_each_state_once(
 ) -> None:
     async with bench() as client:
         await changes(client)
-        seen = await asyncio.gather(*(watched(client, query, accept) for _ in range(10)))
-        assert seen == [expected] * 10
+        observed = await asyncio.gather(*(watched(client, query, accept) for _ in range(10)))
+        assert observed == [expected] * 10
         assert client.context.decoded.decodings == decodings
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crossply.apiserver.endpoints.body_decoding import read_body
-from crossply.apiserver.endpoints.normalization import shape
+from crossply.apiserver.endpoints.normalization import normalize
 from crossply.apiserver.endpoints.status_errors import StatusError
 from tests.support.apiserver.store_bench import Bench, bench
 
@@ -26,7 +26,7 @@ def taken(client: Bench, plural: str, body: bytes, media: str, wish: str) -> lis
     query = {"fieldValidation": wish}
     headers = {"Content-Type": media}
     call = client.call(plural, "n", "one", "create", body=body, headers=headers, query=query)
-    shape(call, read_body(call))
+    normalize(call, read_body(call))
     return call.warnings
 
 
@@ -45,8 +45,8 @@ async def test_complaints_about_a_built_in_kind_come_in_the_order_of_its_fields(
 
 async def test_repeated_keys_of_yaml_come_before_unknown_fields() -> None:
     async with bench() as client:
-        told = ['line 7: key "foo" already set in map', 'unknown field "metadata.strange"']
-        assert taken(client, "widgets", WIDGET, "application/yaml", "Warn") == told
+        message = ['line 7: key "foo" already set in map', 'unknown field "metadata.strange"']
+        assert taken(client, "widgets", WIDGET, "application/yaml", "Warn") == message
         with pytest.raises(StatusError) as refused:
             taken(client, "widgets", WIDGET, "application/yaml", "Strict")
         assert str(refused.value) == (

@@ -23,8 +23,8 @@ RULE = {
 class Setting(Bench):
     """A client of a world in which admission can be configured."""
 
-    def __init__(self, made: Bench, server: WebhookServer) -> None:
-        super().__init__(made.context)
+    def __init__(self, built: Bench, server: WebhookServer) -> None:
+        super().__init__(built.context)
         self.server = server
 
     async def mutating(self, name: str, *hooks: dict[str, Any]) -> None:
@@ -55,13 +55,13 @@ class Setting(Bench):
 @asynccontextmanager
 async def setting(directory: Path, authorize: Any = None) -> AsyncIterator[Setting]:
     """A world with the namespaces default and kube-system, and a webhook server."""
-    async with bench() as made, webhook_server(directory, "hooks.default.svc") as server:
+    async with bench() as built, webhook_server(directory, "hooks.default.svc") as server:
         for name in ("default", "kube-system"):
-            await made.create("namespaces", "", name)
-        admission = Admission(made.context, authorize)
-        made.context.admission = admission
+            await built.create("namespaces", "", name)
+        admission = Admission(built.context, authorize)
+        built.context.admission = admission
         try:
-            yield Setting(made, server)
+            yield Setting(built, server)
         finally:
             await admission.close()
 

@@ -11,7 +11,7 @@ from crossply.apiserver.registry.resources import Resource
 
 @functools.cache
 def by_kind() -> dict[tuple[str, str], Resource]:
-    return {(each.group, each.names.kind): each for each in builtin.resources()}
+    return {(item.group, item.names.kind): item for item in builtin.resources()}
 
 
 def resource_of(obj: dict[str, Any]) -> Resource:
@@ -24,10 +24,10 @@ def read(obj: dict[str, Any]) -> dict[str, Any]:
 
 def created(obj: dict[str, Any]) -> dict[str, Any]:
     """The object as it would be stored: read, and prepared for creation."""
-    made = read(obj)
-    made["metadata"].setdefault("generation", 1)
-    builtin.strategy_for(resource_of(obj)).prepare_create(made)
-    return made
+    built = read(obj)
+    built["metadata"].setdefault("generation", 1)
+    builtin.strategy_for(resource_of(obj)).prepare_create(built)
+    return built
 
 
 def creation_errors(obj: dict[str, Any]) -> list[str]:

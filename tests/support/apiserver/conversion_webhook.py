@@ -47,7 +47,7 @@ def certificate() -> Certificate:
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "hook")])
     begin = datetime.datetime(2020, 1, 1)
     names = [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName(SERVICE)]
-    made = (
+    built = (
         x509.CertificateBuilder()
         .subject_name(name)
         .issuer_name(name)
@@ -62,7 +62,7 @@ def certificate() -> Certificate:
     secret = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-    return Certificate(made.public_bytes(serialization.Encoding.PEM), secret)
+    return Certificate(built.public_bytes(serialization.Encoding.PEM), secret)
 
 
 class Hook(NamedTuple):

@@ -14,8 +14,8 @@ NUMBER: Object = {"type": "integer"}
 
 def version(name: str = "v1", schema: Object | None = None, *, storage: bool = True, **more: Any) -> Object:
     """A version with a schema."""
-    held = {"openAPIV3Schema": {"type": "object"} if schema is None else schema}
-    return {"name": name, "served": True, "storage": storage, "schema": held, **more}
+    terminating = {"openAPIV3Schema": {"type": "object"} if schema is None else schema}
+    return {"name": name, "served": True, "storage": storage, "schema": terminating, **more}
 
 
 def definition(schema: Object | None = None, *versions: Object, **spec: Any) -> Object:

@@ -44,7 +44,7 @@ def gadgets(*columns: Column, custom_group: str = "example.org") -> Resource:
 
 
 def registry(*resources: Resource) -> Registry:
-    made = Registry()
+    built = Registry()
     for resource in (*builtin.resources(), *resources):
-        made.put(resource)
-    return made
+        built.put(resource)
+    return built

@@ -11,7 +11,7 @@ from crossply.apiserver.controllers.namespace.finalization import delete_namespa
 from crossply.apiserver.controllers.startup import Controllers
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.delete_options import DeleteOptions
-from crossply.apiserver.endpoints.normalization import shape
+from crossply.apiserver.endpoints.normalization import normalize
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from crossply.apiserver.object_codec import decode
 from crossply.apiserver.registry.create import create as create_object
@@ -33,12 +33,12 @@ def custom(plural: str, kind: str, namespaced: bool, **more: Any) -> Resource:
 
 def registry() -> Registry:
     """The built-in kinds, a namespaced custom one and one that is not."""
-    made = Registry()
-    for each in resources():
-        made.put(each)
-    made.put(custom("widgets", "Widget", True))
-    made.put(custom("clusters", "Cluster", False))
-    return made
+    built = Registry()
+    for item in resources():
+        built.put(item)
+    built.put(custom("widgets", "Widget", True))
+    built.put(custom("clusters", "Cluster", False))
+    return built
 
 
 class Bench:
@@ -52,10 +52,10 @@ class Bench:
         return next(r for r in self.context.registry.all() if r.names.plural == plural)
 
     def call(self, plural: str, namespace: str, name: str, verb: str, **more: Any) -> Call:
-        found = self._resource(plural)
-        version = found.versions[more.pop("version", found.storage_version)]
+        result = self._resource(plural)
+        version = result.versions[more.pop("version", result.storage_version)]
         subresource = more.pop("subresource", "")
-        info = RequestInfo(verb, "", found.group, version.name, namespace, plural, name, subresource)
+        info = RequestInfo(verb, "", result.group, version.name, namespace, plural, name, subresource)
         query = {"fieldManager": "tests", **more.pop("query", {})}
         return Call(
             info,
@@ -63,7 +63,7 @@ class Bench:
             query,
             more.pop("headers", {}),
             more.pop("body", b""),
-            found,
+            result,
             version,
         )
 
@@ -77,7 +77,7 @@ class Bench:
             "metadata": {key: value for key, value in metadata.items() if value},
             **content,
         }
-        return await create_object(self.context, call, shape(call, obj))
+        return await create_object(self.context, call, normalize(call, obj))
 
     async def update(self, plural: str, namespace: str, name: str, change: Any) -> dict[str, Any]:
         call = self.call(plural, namespace, name, "update")
@@ -90,13 +90,13 @@ class Bench:
         return await delete_object(self.context, call, name, DeleteOptions(policy))
 
     def get(self, plural: str, namespace: str, name: str) -> dict[str, Any] | None:
-        found = self._resource(plural)
-        entry = self.context.store.get((found.key, namespace, name))
+        result = self._resource(plural)
+        entry = self.context.store.get((result.key, namespace, name))
         return decode(entry.data) if entry is not None else None
 
     def names(self, plural: str, namespace: str = "") -> list[str]:
-        found = self._resource(plural)
-        return [entry.key[2] for entry in self.context.store.list(found.key, namespace)]
+        result = self._resource(plural)
+        return [entry.key[2] for entry in self.context.store.list(result.key, namespace)]
 
 
 def owned_by(*owners: dict[str, Any], block: bool = False, **changes: str) -> dict[str, Any]:
@@ -129,11 +129,11 @@ async def bench(path: str | None = None) -> AsyncIterator[Bench]:
 @asynccontextmanager
 async def running(path: str | None = None, **settings: Any) -> AsyncIterator[tuple[Bench, Controllers]]:
     """A world with its controllers."""
-    async with bench(path) as made:
-        controllers = Controllers(made.context, **settings)
+    async with bench(path) as built:
+        controllers = Controllers(built.context, **settings)
         await controllers.start()
         await controllers.settled()
         try:
-            yield made, controllers
+            yield built, controllers
         finally:
             await controllers.stop()

@@ -29,7 +29,7 @@ def make_certificate(directory: Path, *names: str) -> tuple[str, str, str]:
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "webhook")])
     now = datetime.datetime.now(datetime.UTC)
     alternatives: list[x509.GeneralName] = [x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
-    alternatives += [x509.DNSName(each) for each in names]
+    alternatives += [x509.DNSName(item) for item in names]
     certificate = (
         x509.CertificateBuilder()
         .subject_name(name)
@@ -67,7 +67,7 @@ class WebhookServer:
 
     def requests(self, path: str) -> list[dict[str, Any]]:
         """What was asked at a path."""
-        return [request for each, request in self.asked if each == path]
+        return [request for item, request in self.asked if item == path]
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         review = await request.json()
@@ -99,13 +99,13 @@ async def webhook_server(directory: Path, *names: str) -> AsyncIterator[WebhookS
     certificate, key, bundle = make_certificate(directory, *names)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
-    made = WebhookServer(bundle)
-    runner = web.ServerRunner(web.Server(made.handle), shutdown_timeout=0.1)
+    built = WebhookServer(bundle)
+    runner = web.ServerRunner(web.Server(built.handle), shutdown_timeout=0.1)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context)
     await site.start()
-    made.port = runner.addresses[0][1]
+    built.port = runner.addresses[0][1]
     try:
-        yield made
+        yield built
     finally:
         await runner.cleanup()

@@ -82,9 +82,9 @@ class Estimator:
             return self._call(node)
         if node.loop is not None:
             return self._bind(node, node.loop) if _is_bind(node.loop) else self._loop(node, node.loop)
-        return self._made(node)
+        return self._created(node)
 
-    def _made(self, node: Node) -> Range:
+    def _created(self, node: Node) -> Range:
         total = NOTHING
         for child in node.children:
             total = total.plus(self.cost(child))

@@ -162,7 +162,7 @@ def _check_presence(spec: Object, versions: list[Object]) -> list[FieldError]:
         ]
     if spec.get("preserveUnknownFields"):
         schemas = [
-            _schema_of(holder) for holder in (spec.get("validation"), *(v.get("schema") for v in versions))
+            _schema_of(part) for part in (spec.get("validation"), *(v.get("schema") for v in versions))
         ]
         if any(_has_default(schema) for schema in schemas):
             detail = "must be false in order to use defaults in the schema"

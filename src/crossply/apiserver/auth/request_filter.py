@@ -42,13 +42,13 @@ class AuthFilter:
 
     def access_checker(self, user: User, info: RequestInfo) -> Callable[[], StatusError | None]:
         """Returns a check of whether access was revoked since; it is cheap if no role changed."""
-        seen = self._authorizer.generation
+        generation = self._authorizer.generation
 
         def refusal() -> StatusError | None:
-            nonlocal seen
-            if seen == self._authorizer.generation:
+            nonlocal generation
+            if generation == self._authorizer.generation:
                 return None
-            seen = self._authorizer.generation
+            generation = self._authorizer.generation
             decision = self._authorizer.authorize(user, info)
             return None if decision.allowed else denied(user, info, decision.reason)
 

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 
 from crossply.apiserver.controllers.internal_calls import internal_call
-from crossply.apiserver.endpoints.normalization import shape
+from crossply.apiserver.endpoints.normalization import normalize
 from crossply.apiserver.endpoints.request_info import User
 from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.registry.create import create
@@ -57,7 +57,7 @@ async def record_warning(
         "count": 1,
     }
     try:
-        await create(context, call, shape(call, event))
+        await create(context, call, normalize(call, event))
     except StatusError as problem:
         _log.debug("no event about %s: %s", metadata["name"], problem)
 

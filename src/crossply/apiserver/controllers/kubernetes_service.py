@@ -12,7 +12,7 @@ import logging
 from dataclasses import replace
 
 from crossply.apiserver.controllers.internal_calls import internal_call
-from crossply.apiserver.endpoints.normalization import shape
+from crossply.apiserver.endpoints.normalization import normalize
 from crossply.apiserver.endpoints.request_info import User
 from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.object_codec import decode
@@ -64,12 +64,12 @@ async def _ensure(context: ServerContext, key: Key, desired: Object) -> None:
         return
     call = replace(call, query=_MANAGER)
     if entry is None:
-        await create(context, call, shape(call, desired))
+        await create(context, call, normalize(call, desired))
         return
     current = decode(entry.data)
     changed = _completed(current, desired)
     if changed != current:
-        await update(context, call, NAME, lambda old: shape(call, _completed(old, desired)))
+        await update(context, call, NAME, lambda old: normalize(call, _completed(old, desired)))
 
 
 def _completed(current: Object, desired: Object) -> Object:

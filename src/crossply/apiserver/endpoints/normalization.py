@@ -25,7 +25,7 @@ _BODY_IS_OBJECT = ("create", "update")
 """Verbs whose body is the object; the body of a patch is not."""
 
 
-def shape(call: Call, obj: Object) -> Object:
+def normalize(call: Call, obj: Object) -> Object:
     """The normalized object; unknown and duplicate fields are reported to the client."""
     repeated = repeated_in(call, obj) if call.body and call.info.verb in _BODY_IS_OBJECT else []
     metadata, unknown = read_metadata(obj.get("metadata"), call)

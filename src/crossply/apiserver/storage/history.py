@@ -50,7 +50,7 @@ class History:
     def append(self, event: Event) -> None:
         self._events.append(event)
         self._by_resource.setdefault(event.key[0], []).append(event)
-        self._bytes += _held_by(event)
+        self._bytes += _exclusive_bytes(event)
 
     def since(self, resource: str, revision: int) -> list[Event]:
         """The events of a resource after a revision; raises Compacted."""
@@ -95,7 +95,7 @@ class History:
         for event in self._events:
             if count <= limits.events * _AFTER_TRIMMING and size <= limits.superseded_bytes * _AFTER_TRIMMING:
                 break
-            count, size, cutoff = count - 1, size - _held_by(event), event.revision
+            count, size, cutoff = count - 1, size - _exclusive_bytes(event), event.revision
         return cutoff
 
     def drop(self, cutoff: int) -> list[Event]:
@@ -105,7 +105,7 @@ class History:
         dropped = list(takewhile(lambda event: event.revision <= cutoff, self._events))
         for event in dropped:
             self._events.popleft()
-            self._bytes -= _held_by(event)
+            self._bytes -= _exclusive_bytes(event)
         for resource in {event.key[0] for event in dropped}:
             self._drop_of(resource, cutoff)
         self.compacted = cutoff
@@ -118,7 +118,7 @@ class History:
             del self._by_resource[resource]
 
 
-def _held_by(event: Event) -> int:
+def _exclusive_bytes(event: Event) -> int:
     """The bytes that only this event references."""
     last_state = len(event.data) if event.type == "DELETED" else 0
     return _EVENT_OVERHEAD + last_state + len(event.previous or b"")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from crossply.apiserver.endpoints.body_decoding import read_body
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.negotiation import negotiate_for
-from crossply.apiserver.endpoints.normalization import shape
+from crossply.apiserver.endpoints.normalization import normalize
 from crossply.apiserver.endpoints.query_options import check_write_options
 from crossply.apiserver.endpoints.replies import Reply, reply_object
 from crossply.apiserver.registry.create import create as create_object
@@ -15,5 +15,5 @@ from crossply.apiserver.server_context import ServerContext
 async def create(context: ServerContext, call: Call) -> Reply:
     form = negotiate_for(call)
     check_write_options(call)
-    obj = await context.background.run(call.weight, lambda: shape(call, read_body(call)))
+    obj = await context.background.run(call.weight, lambda: normalize(call, read_body(call)))
     return await reply_object(context.background, call, 201, await create_object(context, call, obj), form)

@@ -12,7 +12,7 @@ from crossply.apiserver.endpoints.body_decoding import check_depth, load_yaml, m
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.duplicate_fields import is_free_of_repeats, repeated_in_yaml, yaml_lines
 from crossply.apiserver.endpoints.negotiation import negotiate_for
-from crossply.apiserver.endpoints.normalization import shape, with_defaults
+from crossply.apiserver.endpoints.normalization import normalize, with_defaults
 from crossply.apiserver.endpoints.object_metadata import json_type, read_metadata
 from crossply.apiserver.endpoints.query_options import check_write_options, field_validation
 from crossply.apiserver.endpoints.replies import Reply, reply_object
@@ -130,7 +130,7 @@ def _bad_patch(new: Object, why: str) -> StatusError:
 
 def _shaped(call: Call, new: Object) -> Object:
     try:
-        return shape(call, new)
+        return normalize(call, new)
     except StatusError as problem:
         if problem.status == 400 and field_validation(call) == "Strict" and "strict decoding" in str(problem):
             raise _bad_patch(new, str(problem).partition(": ")[2]) from None

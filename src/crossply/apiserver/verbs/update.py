@@ -6,7 +6,7 @@ from crossply.apiserver.endpoints.body_decoding import read_body
 from crossply.apiserver.endpoints.body_identity import check_address
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.negotiation import negotiate_for
-from crossply.apiserver.endpoints.normalization import shape
+from crossply.apiserver.endpoints.normalization import normalize
 from crossply.apiserver.endpoints.query_options import check_write_options
 from crossply.apiserver.endpoints.replies import Reply, reply_object
 from crossply.apiserver.endpoints.status_errors import conflict
@@ -19,7 +19,7 @@ from crossply.values import Object
 async def update(context: ServerContext, call: Call) -> Reply:
     form = negotiate_for(call)
     check_write_options(call)
-    obj = await context.background.run(call.weight, lambda: shape(call, read_body(call)))
+    obj = await context.background.run(call.weight, lambda: normalize(call, read_body(call)))
     check_address(call, obj)
     strategy = context.strategy(call.resource, call.version)
 

@@ -18,7 +18,7 @@ config_map.refresh()
 assert config_map.raw["data"] == {"k": "v", "k2": "v2"}
 config_map.label({"a": "b"})
 assert [
-    found.name for found in kr8s.get("configmaps", namespace=namespace, label_selector="a=b", api=api)
+    result.name for result in kr8s.get("configmaps", namespace=namespace, label_selector="a=b", api=api)
 ] == ["one"]
 
 labels = {"app": "x"}

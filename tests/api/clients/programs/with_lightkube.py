@@ -17,7 +17,7 @@ client = Client(namespace=namespace, field_manager="lightkube")
 client.create(ConfigMap(metadata=ObjectMeta(name="one", labels={"a": "b"}), data={"k": "v"}))
 assert client.get(ConfigMap, "one").data == {"k": "v"}
 client.patch(ConfigMap, "one", {"data": {"k2": "v2"}}, patch_type=PatchType.MERGE)
-assert [found.metadata.name for found in client.list(ConfigMap, labels={"a": "b"}, chunk_size=1)] == ["one"]
+assert [result.metadata.name for result in client.list(ConfigMap, labels={"a": "b"}, chunk_size=1)] == ["one"]
 assert client.get(Namespace, namespace).status.phase == "Active"
 stale = client.get(ConfigMap, "one")
 client.patch(ConfigMap, "one", {"data": {"k3": "v3"}})

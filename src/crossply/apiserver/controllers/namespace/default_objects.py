@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from crossply.apiserver.controllers.internal_calls import controller_user, internal_call
 from crossply.apiserver.controllers.workqueue import WorkQueue
-from crossply.apiserver.endpoints.normalization import shape
+from crossply.apiserver.endpoints.normalization import normalize
 from crossply.apiserver.endpoints.request_info import User
 from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.object_codec import decode
@@ -48,7 +48,7 @@ async def _create(context: ServerContext, key: Key, user: User, obj: Object) -> 
     if call is None:
         return
     try:
-        await create(context, call, shape(call, obj))
+        await create(context, call, normalize(call, obj))
     except StatusError as problem:
         # It exists already, or the namespace is missing or terminating: nothing to do.
         if problem.status not in (403, 404, 409):

@@ -13,7 +13,7 @@ from crossply.apiserver.endpoints.body_identity import check_address
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.delete_options import DeleteOptions
 from crossply.apiserver.endpoints.negotiation import negotiate_for
-from crossply.apiserver.endpoints.normalization import shape
+from crossply.apiserver.endpoints.normalization import normalize
 from crossply.apiserver.endpoints.query_options import check_write_options
 from crossply.apiserver.endpoints.replies import Reply, reply_object
 from crossply.apiserver.endpoints.status_errors import MODIFIED, Cause, conflict, invalid
@@ -100,7 +100,7 @@ async def change_namespace(context: ServerContext, call: Call, change: Change) -
 async def finalize(context: ServerContext, call: Call) -> Reply:
     form = negotiate_for(call)
     check_write_options(call)
-    body = await context.background.run(call.weight, lambda: shape(call, read_body(call)))
+    body = await context.background.run(call.weight, lambda: normalize(call, read_body(call)))
     check_address(call, body)
     done = await change_namespace(context, call, lambda old: _finalized(old, body))
     return await reply_object(context.background, call, 200, done, form)
