@@ -111,13 +111,13 @@ async def test_writes_without_effect_do_not_keep_the_controller_busy_for_ever() 
     async def in_vain(name: str, rules: list[Object]) -> None:
         attempts.append(name)
 
-    tried: list[str] = []
+    attempts: list[str] = []
     store = await Store.open(None)
     await _put(store, _gathers("outer", _labels(to="outer")))
     await _put(store, cluster_role("part", GET, labels={"to": "outer"}))
     assert not await AggregationController(store, in_vain).settle()
     await store.close()
-    assert 1 < len(tried) < 1000
+    assert 1 < len(attempts) < 1000
 
 
 async def _until(condition: object) -> None:
