@@ -25,7 +25,7 @@ CROSSPLY = os.path.join(os.path.dirname(sys.executable), "crossply")
 REQUEST = Request(State(Resource({"kind": "XR"}), {"r": Resource({"kind": "Thing", "spec": {"n": 5.0}})}))
 
 
-class Methods(grpc.GenericRpcHandler[bytes, bytes]):
+class Methods(grpc.GenericRpcHandler):  # type: ignore[type-arg]
     """Answers each method with its own function of bytes."""
 
     def __init__(self, methods: dict[str, Any]) -> None:
