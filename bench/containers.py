@@ -97,22 +97,22 @@ def warm_calls(directory: pathlib.Path, store: Store, engine: str) -> None:
         in_process = bind_builtin("auto-ready", "f")
         process = stack.enter_context(contextlib.closing(local_process()))
         remote = stack.enter_context(remote_process(directory))
-        ways: dict[str, Call] = {
+        calls: dict[str, Call] = {
             "bare gRPC echo, mTLS": lambda: bare(request),
             f"the same echo in a container ({engine})": lambda: contained(request),
             "in process (auto-ready)": lambda: in_process(REQUEST, 10),
             "process (auto-ready)": lambda: process(REQUEST, 10),
             "remote, mTLS (auto-ready)": lambda: remote(REQUEST, 10),
         }
-        report(ways)
+        report(calls)
 
 
-def report(ways: dict[str, Call]) -> None:
+def report(calls: dict[str, Call]) -> None:
     """Measure all of them in turn, several times: the machine is not the same all the time."""
-    times: dict[str, list[float]] = {name: [] for name in ways}
-    rates: dict[str, float] = dict.fromkeys(ways, 0.0)
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    rates: dict[str, float] = dict.fromkeys(calls, 0.0)
     for _ in range(SPELLS):
-        for name, call in ways.items():
+        for name, call in calls.items():
             times[name] += sequential(call)
             rates[name] = max(rates[name], concurrent(call))
     yardstick = statistics.median(next(iter(times.values())))
@@ -178,8 +178,8 @@ def echo_image(store: Store) -> StoredImage:
         "User": "65532",
     }
     rootfs = {"type": "layers", "diff_ids": [*base.diff_ids, *own.diff_ids]}
-    made = Image({**base.config, "config": inner, "rootfs": rootfs}, (*base.layers, *own.layers))
-    return store.add(made, digest(made))
+    echo = Image({**base.config, "config": inner, "rootfs": rootfs}, (*base.layers, *own.layers))
+    return store.add(echo, digest(echo))
 
 
 @contextlib.contextmanager
@@ -209,20 +209,23 @@ def remote_process(directory: pathlib.Path) -> Iterator[Remote]:
 def go_image(ballast: int = 0) -> Image:
     files = [member("function", program(), mode=0o755)]
     files += [member(f"ballast/{n}", os.urandom(1 << 18)) for n in range(ballast >> 18)]
-    made = image(archive(files))
-    return made._replace(config={**made.config, "config": {"Entrypoint": ["/function"], "User": "65532"}})
+    built = image(archive(files))
+    return built._replace(config={**built.config, "config": {"Entrypoint": ["/function"], "User": "65532"}})
 
 
 def to_completion(store: Store, engine: str) -> None:
-    made = go_image()
-    stored = store.add(made, digest(made))
+    built = go_image()
+    stored = store.add(built, digest(built))
     settings = Settings(engine=engine, arguments=("echo",))
     alone, contained = [], []
     for _ in range(30):
         alone.append(timed(lambda: subprocess.run([BUILT, "echo"], input=b"x", stdout=subprocess.DEVNULL)))
         contained.append(timed(lambda: run_once(stored, b"x", settings)))
-    own, whole = (statistics.median(each) * 1e3 for each in (alone, contained))
-    print(f"   to completion ({engine}): {whole:.1f} ms, alone {own:.1f} ms, {whole - own:.1f} ms above")
+    own, contained_ms = (statistics.median(seconds) * 1e3 for seconds in (alone, contained))
+    print(
+        f"   to completion ({engine}): {contained_ms:.1f} ms, "
+        f"alone {own:.1f} ms, {contained_ms - own:.1f} ms above"
+    )
 
 
 def timed(work: Callable[[], object]) -> float:
@@ -250,7 +253,7 @@ def cold_start(directory: pathlib.Path, engine: str) -> None:
 
 
 def one_cold_start(name: str, directory: pathlib.Path, engine: str) -> list[float]:
-    begin = time.perf_counter()
+    start = time.perf_counter()
     stored = asyncio.run(pull(name, Store(str(directory))))
     pulled = time.perf_counter()
     container = ServedContainer("f", stored, Settings(engine=engine))
@@ -259,7 +262,7 @@ def one_cold_start(name: str, directory: pathlib.Path, engine: str) -> list[floa
         remote(REQUEST, 10)
         answered = time.perf_counter()
     shutil.rmtree(directory)
-    return [pulled - begin, up - pulled, answered - up]
+    return [pulled - start, up - pulled, answered - up]
 
 
 if __name__ == "__main__":

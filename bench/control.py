@@ -40,7 +40,7 @@ from crossply.kube.failures import NotServed
 from crossply.kube.watch import follow
 from processes import Used, used
 
-SIZES = tuple(int(each) for each in os.environ.get("BENCH_XRS", "200,1000").split(","))
+SIZES = tuple(int(size) for size in os.environ.get("BENCH_XRS", "200,1000").split(","))
 REST = int(os.environ.get("BENCH_REST", "180"))
 WORKERS = 64
 CHANGES = 40
@@ -91,18 +91,18 @@ async def install(client: Client) -> None:
 
 
 async def creation(client: Client, running: Running, size: int, least: float) -> None:
-    before, spent, begun = await requests(client), usage(running), time.perf_counter()
+    before, spent, start = await requests(client), usage(running), time.perf_counter()
     ready = asyncio.create_task(until_ready(client, size))
     await create_all(client, size)
-    made = time.perf_counter() - begun
+    elapsed = time.perf_counter() - start
     await ready
-    took = time.perf_counter() - begun
+    took = time.perf_counter() - start
     await asyncio.sleep(5)
     sent = await requests(client) - before
     # The bench's own: it creates each and asks for the counts.
-    ours = sent.total() - size - 1
-    print(f"all Synced and Ready: {took:.1f} s, {took / least:.2f} x the floor (created in {made:.1f} s)")
-    print(f"requests of the controllers: {ours / size:.2f} for each: {told(sent)}")
+    own_requests = sent.total() - size - 1
+    print(f"all Synced and Ready: {took:.1f} s, {took / least:.2f} x the floor (created in {elapsed:.1f} s)")
+    print(f"requests of the controllers: {own_requests / size:.2f} for each: {told(sent)}")
     for process, then in spent.items():
         now = usage(running)[process]
         print(f"  {process}: {now.cpu - then.cpu:.1f} CPU-s, {now.rss:.0f} MiB")
@@ -120,8 +120,8 @@ async def create_all(client: Client, size: int) -> None:
 
 async def until_ready(client: Client, size: int) -> None:
     ready: set[str] = set()
-    async with aclosing(follow(client, APP, namespace=NAMESPACE)) as feed:
-        async for change in feed:
+    async with aclosing(follow(client, APP, namespace=NAMESPACE)) as events:
+        async for change in events:
             if is_ready(change.obj):
                 ready.add(change.obj["metadata"]["name"])
             if len(ready) == size:
@@ -130,7 +130,10 @@ async def until_ready(client: Client, size: int) -> None:
 
 def is_ready(obj: dict) -> bool:
     conditions = (obj.get("status") or {}).get("conditions") or ()
-    return {each["type"] for each in conditions if each["status"] == "True"} >= {"Ready", "Synced"}
+    return {condition["type"] for condition in conditions if condition["status"] == "True"} >= {
+        "Ready",
+        "Synced",
+    }
 
 
 async def rest(client: Client, running: Running, size: int) -> None:
@@ -149,20 +152,20 @@ async def changes(client: Client, size: int) -> None:
     """From an edit to its first and its last ConfigMap."""
     before = await requests(client)
     first, last = [], []
-    seen: asyncio.Queue[str] = asyncio.Queue()
-    watching = asyncio.create_task(report(client, seen))
-    await seen.get()
+    observed: asyncio.Queue[str] = asyncio.Queue()
+    watching = asyncio.create_task(report(client, observed))
+    await observed.get()
     for number in range(CHANGES):
-        size_wanted = f"v{number}"
-        begun = time.perf_counter()
-        patch = {"spec": {"size": size_wanted}}
+        expected_size = f"v{number}"
+        start = time.perf_counter()
+        patch = {"spec": {"size": expected_size}}
         await client.patch_merge(APP, name(number % size), patch, NAMESPACE, "bench")
-        found: list[float] = []
-        while len(found) < 3:
-            if await seen.get() == size_wanted:
-                found.append((time.perf_counter() - begun) * 1000)
-        first.append(found[0])
-        last.append(found[-1])
+        latencies: list[float] = []
+        while len(latencies) < 3:
+            if await observed.get() == expected_size:
+                latencies.append((time.perf_counter() - start) * 1000)
+        first.append(latencies[0])
+        last.append(latencies[-1])
         await asyncio.sleep(0.1)
     watching.cancel()
     await asyncio.sleep(2)
@@ -174,14 +177,14 @@ async def changes(client: Client, size: int) -> None:
     )
 
 
-async def report(client: Client, seen: asyncio.Queue[str]) -> None:
+async def report(client: Client, observed: asyncio.Queue[str]) -> None:
     """Tell the size of every ConfigMap that changes, after one word that it is listening."""
-    async with aclosing(follow(client, CONFIG_MAP, namespace=NAMESPACE)) as feed:
-        async for change in feed:
+    async with aclosing(follow(client, CONFIG_MAP, namespace=NAMESPACE)) as events:
+        async for change in events:
             if change.type == "SYNCED":
-                seen.put_nowait("listening")
+                observed.put_nowait("listening")
             elif change.type == "MODIFIED":
-                seen.put_nowait((change.obj.get("data") or {}).get("size", ""))
+                observed.put_nowait((change.obj.get("data") or {}).get("size", ""))
 
 
 async def edits(client: Client) -> None:
@@ -189,13 +192,13 @@ async def edits(client: Client) -> None:
     for number in range(EDITS):
         await client.patch_merge(APP, name(0), {"spec": {"size": f"edit-{number}"}}, NAMESPACE, "bench")
         await asyncio.sleep(0.1)
-    begun = time.perf_counter()
+    start = time.perf_counter()
     owned = f"crossplane.io/composite={name(0)}"
-    while time.perf_counter() - begun < 120:
+    while time.perf_counter() - start < 120:
         items = (await client.list(CONFIG_MAP, NAMESPACE, label_selector=owned)).items
-        if all(orjson.loads(each)["data"]["size"] == f"edit-{EDITS - 1}" for each in items):
+        if all(orjson.loads(item)["data"]["size"] == f"edit-{EDITS - 1}" for item in items):
             print(
-                f"{EDITS} edits at 10 a second: the last in place after {time.perf_counter() - begun:.2f} s"
+                f"{EDITS} edits at 10 a second: the last in place after {time.perf_counter() - start:.2f} s"
             )
             return
         await asyncio.sleep(0.02)
@@ -207,19 +210,19 @@ async def requests(client: Client) -> Requests:
     reply = await client.request("GET", "/metrics", accept="text/plain")
     counts: Requests = Counter()
     for labels, count in _LINE.findall(reply.data.decode()):
-        found = dict(_LABEL.findall(labels))
-        if found["verb"] not in _NOT_COUNTED:
-            place = "/".join(filter(None, (found["resource"], found.get("subresource"))))
-            counts[(found["verb"], place)] += int(float(count))
+        values = dict(_LABEL.findall(labels))
+        if values["verb"] not in _NOT_COUNTED:
+            place = "/".join(filter(None, (values["resource"], values.get("subresource"))))
+            counts[(values["verb"], place)] += int(float(count))
     return counts
 
 
 def sent_by(running: Running) -> Counter[str]:
     """How many requests our controllers have sent, watches included, by method."""
     with urllib.request.urlopen(running.metrics) as reply:
-        told = reply.read().decode()
+        page = reply.read().decode()
     counts: Counter[str] = Counter()
-    for labels, count in _SENT.findall(told):
+    for labels, count in _SENT.findall(page):
         counts[dict(_LABEL.findall(labels))["method"]] += int(float(count))
     return counts
 

@@ -28,9 +28,9 @@ async def floor(client: Client, count: int) -> tuple[float, float]:
         for number in numbers:
             await _one(client, number)
 
-    begun, cpu = time.perf_counter(), sum(os.times()[:2])
+    start, cpu = time.perf_counter(), sum(os.times()[:2])
     await asyncio.gather(*(worker() for _ in range(WORKERS)))
-    return time.perf_counter() - begun, sum(os.times()[:2]) - cpu
+    return time.perf_counter() - start, sum(os.times()[:2]) - cpu
 
 
 async def _one(client: Client, number: int) -> None:

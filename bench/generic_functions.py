@@ -76,14 +76,14 @@ def request(given: Any, count: int, desired: int = 0) -> Request:
     return Request(State(Resource(to_wire(xr))), State(None, resources), input=given, tag="t")
 
 
-def measure(title: str, name: str, given: Any, count: int, loop: float, desired: int = 0) -> None:
+def measure(title: str, name: str, function_input: Any, count: int, loop: float, desired: int = 0) -> None:
     """Print how often a function answers."""
-    function, asked = load(name), request(given, count, desired)
-    answer: Response = function(asked)
+    function, prepared = load(name), request(function_input, count, desired)
+    answer: Response = function(prepared)
     assert not answer.results, answer.results
     assert answer.desired is not None
     assert len(answer.desired.resources) == count
-    rate = per_second(lambda: function(asked))
+    rate = per_second(lambda: function(prepared))
     print(f"{title}, {count} resources: {rate:,.0f} a second ({rate / loop:.3f} loops)")
 
 

@@ -72,24 +72,26 @@ def request() -> Request:
         },
     }
     observed = {f"bucket-{index}": Resource(to_wire(bucket)) for index in range(RESOURCES)}
-    given = {"source": "Inline", "inline": {"template": TEMPLATE}}
-    return Request(State(Resource(to_wire(xr)), observed), input=given, tag="t")
+    function_input = {"source": "Inline", "inline": {"template": TEMPLATE}}
+    return Request(State(Resource(to_wire(xr)), observed), input=function_input, tag="t")
 
 
 def main() -> None:
     """Print the figures."""
-    asked = request()
-    answer = run(asked)
+    prepared = request()
+    answer = run(prepared)
     assert not answer.results
     assert answer.desired is not None
     assert len(answer.desired.resources) == RESOURCES
     program = compile_text(TEMPLATE)
     loop = loop_per_second()
     print(f"yardstick: a loop of plain Python, {loop:,.0f} a second")
-    whole = per_second(lambda: run(asked))
-    print(f"the whole function, {RESOURCES} resources: {whole:,.0f} a second ({whole / loop:.3f} loops)")
+    full_rate = per_second(lambda: run(prepared))
+    print(
+        f"the whole function, {RESOURCES} resources: {full_rate:,.0f} a second ({full_rate / loop:.3f} loops)"
+    )
     print(f"the goal: {GOAL} a second")
-    text = per_second(lambda: program.render(data_of(asked)))
+    text = per_second(lambda: program.render(data_of(prepared)))
     print(f"the text alone: {text:,.0f} a second ({text / loop:.3f} loops)")
     cold = per_second(lambda: compile_text.__wrapped__(TEMPLATE))
     print(f"reading and compiling the template: {cold:,.0f} a second ({cold / loop:.3f} loops)")

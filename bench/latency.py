@@ -137,7 +137,7 @@ async def hold_open(url: str, token: str, ca: str, name: str, clients: int) -> N
     answers: Counter[str] = Counter()
     until = time.perf_counter() + SECONDS
 
-    async def hold() -> None:
+    async def connect() -> None:
         try:
             connecting = asyncio.open_connection(parts.hostname, parts.port, ssl=context, limit=1024)
             reader, writer = await connecting
@@ -155,7 +155,7 @@ async def hold_open(url: str, token: str, ca: str, name: str, clients: int) -> N
             answers["closed"] += 1
 
     print("begins", flush=True)
-    await asyncio.gather(*(hold() for _ in range(clients)))
+    await asyncio.gather(*(connect() for _ in range(clients)))
     print(dict(answers))
 
 

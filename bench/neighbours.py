@@ -121,8 +121,8 @@ async def applied(client: Client, obj: Object, kind: Kind) -> None:
 async def followed(client: Client, size: str) -> None:
     sought = f'"copy0":"{size}"'.encode()
     while True:
-        found = await client.list(CONFIG_MAP, NAMESPACE, label_selector="crossplane.io/composite=probe")
-        if any(sought in data for data in found.items):
+        listed = await client.list(CONFIG_MAP, NAMESPACE, label_selector="crossplane.io/composite=probe")
+        if any(sought in data for data in listed.items):
             return
         await asyncio.sleep(0.02)
 
@@ -141,9 +141,9 @@ async def edits(client: Client, until: float) -> list[float]:
     return took
 
 
-async def most_memory(running: Running, ended: asyncio.Event) -> dict[str, float]:
+async def most_memory(running: Running, finished: asyncio.Event) -> dict[str, float]:
     most = dict.fromkeys(running.processes, 0.0)
-    while not ended.is_set():
+    while not finished.is_set():
         for name, pid in running.processes.items():
             most[name] = max(most[name], used(pid).rss)
         await asyncio.sleep(0.1)
@@ -153,12 +153,12 @@ async def most_memory(running: Running, ended: asyncio.Event) -> dict[str, float
 async def measure(
     client: Client, running: Running, name: str, load: Object | None, kind: Kind | None
 ) -> None:
-    ended = asyncio.Event()
-    memory = asyncio.create_task(most_memory(running, ended))
+    finished = asyncio.Event()
+    memory = asyncio.create_task(most_memory(running, finished))
     if load is not None and kind is not None:
         await client.apply(kind, load, "bench")
     took = await edits(client, time.perf_counter() + SECONDS)
-    ended.set()
+    finished.set()
     most = ", ".join(f"{part} {rss:.0f} MiB" for part, rss in (await memory).items())
     print(
         f"{name:32} edits followed {len(took):4}  median {statistics.median(took):7.3f} s  "
@@ -179,7 +179,7 @@ def registry_with_bomb() -> Iterator[str]:
     config = json.dumps(
         {"config": {}, "rootfs": {"type": "layers", "diff_ids": [_digest(package.getvalue())]}}
     )
-    blobs = {_digest(each): each for each in (layer, config.encode())}
+    blobs = {_digest(blob): blob for blob in (layer, config.encode())}
     media = "application/vnd.oci.image"
     manifest = json.dumps(
         {

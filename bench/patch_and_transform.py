@@ -55,7 +55,7 @@ def request(resources: int, patches: int, *, observed: bool) -> Request:
         },
     }
     names = [f"resource-{index}" for index in range(resources)]
-    given = {
+    function_input = {
         "apiVersion": "pt.fn.crossplane.io/v1beta1",
         "kind": "Resources",
         "resources": [{"name": name, "base": base, "patches": PATCHES[:patches]} for name in names],
@@ -75,7 +75,7 @@ def request(resources: int, patches: int, *, observed: bool) -> Request:
     state = State(
         Resource(to_wire(xr)), {name: Resource(to_wire(there)) for name in names} if observed else {}
     )
-    return Request(state, input=to_wire(given), tag="t")
+    return Request(state, input=to_wire(function_input), tag="t")
 
 
 def microseconds(work: Callable[[], Any], rounds: int) -> float:
@@ -92,9 +92,9 @@ def microseconds(work: Callable[[], Any], rounds: int) -> float:
 def main() -> None:
     """Print the figures."""
     for resources, patches, observed in ((3, 6, True), (3, 6, False), (100, 2, True), (100, 2, False)):
-        asked = request(resources, patches, observed=observed)
-        assert not run(asked).results
-        took = microseconds(lambda: run(asked), 30_000 // resources // 10)  # noqa: B023
+        prepared = request(resources, patches, observed=observed)
+        assert not run(prepared).results
+        took = microseconds(lambda: run(prepared), 30_000 // resources // 10)  # noqa: B023
         print(f"{resources} resources, {patches} patches each, observed={observed}: {took:.1f} µs")
     fresh = microseconds(lambda: run(request(3, 6, observed=True)), 300)
     building = microseconds(lambda: request(3, 6, observed=True), 300)

@@ -88,14 +88,14 @@ def _observed(number: int) -> dict[str, object]:
 def servers(function: str) -> dict[str, list[str]]:
     """The commands that serve a function on each SDK; ADDRESS stands for where."""
     run = [CROSSPLY, "function", "run", "--insecure", "--address", "ADDRESS"]
-    found = {
+    running = {
         "crossply.sdk": [*run, f"{HERE}/functions/ours.py:{function}"],
         "the shim": [*run, "--sdk", "crossply", f"{HERE}/functions/published.py:{function.title()}"],
     }
     if PUBLISHED.exists():
         script = f"{HERE}/functions/published.py"
-        found["the published SDK"] = [str(PUBLISHED), script, function.title(), "ADDRESS"]
-    return found
+        running["the published SDK"] = [str(PUBLISHED), script, function.title(), "ADDRESS"]
+    return running
 
 
 @contextmanager
@@ -129,9 +129,9 @@ class Server:
 
     def measure(self) -> None:
         """Call it for a while from a few threads."""
-        before, begin = used(self._pid).cpu, time.perf_counter()
+        before, start = used(self._pid).cpu, time.perf_counter()
         done = _calls(self._call, self._requests, SECONDS)
-        seconds, cpu = time.perf_counter() - begin, used(self._pid).cpu - before
+        seconds, cpu = time.perf_counter() - start, used(self._pid).cpu - before
         self.best = Measured(max(self.best.calls, done / seconds), min(self.best.cpu, cpu / done * 1000))
 
 
@@ -174,17 +174,17 @@ def compare(title: str, function: str, different: int) -> None:
     """Print the figures of one function on each SDK: the best of some spells, in which they take turns."""
     data = request()
     with ExitStack() as stack:
-        found = {
+        results = {
             name: Server(*stack.enter_context(started(command)), data, different)
             for name, command in servers(function).items()
         }
-        answers = {json.dumps(_comparable(server.answer), sort_keys=True) for server in found.values()}
+        answers = {json.dumps(_comparable(server.answer), sort_keys=True) for server in results.values()}
         assert len(answers) == 1, "the SDKs do not give the same answer"
         for _ in range(SPELLS):
-            for server in found.values():
+            for server in results.values():
                 server.measure()
-    published = found.get("the published SDK")
-    for name, server in found.items():
+    published = results.get("the published SDK")
+    for name, server in results.items():
         calls, cpu = server.best
         times = f", {calls / published.best.calls:.1f} x the published SDK" if published else ""
         print(f"{title}: {name}: {calls:.0f} calls/s, {cpu:.2f} ms CPU per call{times}")
@@ -194,7 +194,9 @@ def _comparable(answer: bytes) -> object:
     response = decode_response(answer)
     desired = response.desired
     assert desired is not None
-    resources = {name: (from_wire(each.object), each.ready) for name, each in desired.resources.items()}
+    resources = {
+        name: (from_wire(resource.object), resource.ready) for name, resource in desired.resources.items()
+    }
     composite = from_wire(desired.composite.object) if desired.composite else None
     return resources, composite, response.results, response.tag, response.ttl
 

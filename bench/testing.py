@@ -29,10 +29,10 @@ def main() -> None:
     bare = bare_python_ms()
     print(f"bare Python: {bare:.0f} ms")
     with tempfile.TemporaryDirectory() as folder:
-        one, many = _suite_ms(folder, 1), _suite_ms(folder, CASES)
-    each = (many - one) / (CASES - 1)
-    print(f"crossply test, 1 case: {one:.0f} ms ({one / bare:.1f} x)")
-    print(f"crossply test, {CASES} cases of two rounds: {many:.0f} ms, {each:.2f} ms a case")
+        single, many = _suite_ms(folder, 1), _suite_ms(folder, CASES)
+    per_case = (many - single) / (CASES - 1)
+    print(f"crossply test, 1 case: {single:.0f} ms ({single / bare:.1f} x)")
+    print(f"crossply test, {CASES} cases of two rounds: {many:.0f} ms, {per_case:.2f} ms a case")
     print(f"control_plane: loaded and ready in {statistics.median(_plane() for _ in range(5)):.2f} s")
 
 

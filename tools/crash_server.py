@@ -47,9 +47,9 @@ class State(NamedTuple):
     uid: str = ""
 
 
-def require(kept: bool, otherwise: str) -> None:
+def require(condition: bool, otherwise: str) -> None:
     """A promise is kept, or the test ends."""
-    if not kept:
+    if not condition:
         raise Broken(otherwise)
 
 
@@ -172,9 +172,9 @@ class Client:
     async def list(self) -> tuple[dict[str, State], int]:
         """All objects of the test, and the version of the list."""
         async with self._session.get(self._url) as response:
-            found = await response.json()
-        listed = {name_of(item): state_of(item) for item in found["items"] if "write" in item["data"]}
-        return listed, int(found["metadata"]["resourceVersion"])
+            page = await response.json()
+        listed = {name_of(item): state_of(item) for item in page["items"] if "write" in item["data"]}
+        return listed, int(page["metadata"]["resourceVersion"])
 
     async def watch(self) -> None:
         """Follow the objects from where the last watch broke, until the server is gone."""

@@ -107,9 +107,9 @@ def run_until_killed(directory: str, writers: int, seed: int) -> list[tuple[str,
     command += ["--writers", str(writers), "--seed", str(seed)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE)
     assert process.stdout is not None
-    patience = kill_after(process, 60)
+    killer = kill_after(process, 60)
     lines = [process.stdout.readline()]  # it has opened the store
-    patience.cancel()
+    killer.cancel()
     kill_after(process, random.Random(seed).uniform(0.0, 0.25))
     lines += process.stdout.readlines()
     if process.wait() != -signal.SIGKILL or not lines[0]:
@@ -171,8 +171,8 @@ class Witness:
 
     def _check_history(self, history: list[Seen], compacted: int) -> None:
         first = max(compacted, FIRST_REVISION) + 1
-        whole = list(range(first, first + len(history)))
-        require([event.revision for event in history] == whole, "the history has a hole")
+        complete = list(range(first, first + len(history)))
+        require([event.revision for event in history] == complete, "the history has a hole")
         stored = {event.revision: event for event in history}
         for revision, change in self.changes.items():
             if revision > compacted:
@@ -189,9 +189,9 @@ class Witness:
                 require(entry is None or digest(entry.data) == expected.data, f"{expected} became {entry}")
 
 
-def require(kept: bool, otherwise: str) -> None:
+def require(condition: bool, otherwise: str) -> None:
     """A promise is kept, or the test ends."""
-    if not kept:
+    if not condition:
         raise Broken(otherwise)
 
 

@@ -124,7 +124,7 @@ def ask(server: Server) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     for group, versions in SERVED.items():
         for version in versions:
             every.update(openapi(server, group, version)["components"]["schemas"])
-    return every, [row for each in discovery_groups(server) for row in group_rows(server, each)]
+    return every, [row for group in discovery_groups(server) for row in group_rows(server, group)]
 
 
 class Server:
@@ -173,45 +173,50 @@ def discovery_groups(server: Server) -> list[tuple[str, str]]:
 def group_rows(server: Server, group_version: tuple[str, str]) -> list[dict[str, Any]]:
     """The resources of one group and version, with their subresources."""
     group, version = group_version
-    found: dict[str, dict[str, Any]] = {}
+    rows: dict[str, dict[str, Any]] = {}
     listed = server.get(f"/{prefix(group)}/{version}")["resources"]
-    for each in sorted(listed, key=lambda resource: resource["name"].count("/")):
-        plural, _, subresource = each["name"].partition("/")
+    for listed_resource in sorted(listed, key=lambda resource: resource["name"].count("/")):
+        plural, _, subresource = listed_resource["name"].partition("/")
         if plural in UNSERVED:
             continue
         if not subresource:
-            found[plural] = resource_row(group, version, each)
-            if "list" in each["verbs"]:
-                found[plural]["columns"] = columns(server, f"/{prefix(group)}/{version}/{plural}")
+            rows[plural] = resource_row(group, version, listed_resource)
+            if "list" in listed_resource["verbs"]:
+                rows[plural]["columns"] = columns(server, f"/{prefix(group)}/{version}/{plural}")
         elif subresource in SUBRESOURCES:
-            row = {"verbs": each["verbs"]}
-            if each.get("group") or each["kind"] != found[plural]["kind"]:
-                row["kind"] = [each.get("group", group), each.get("version", version), each["kind"]]
-            found[plural].setdefault("subresources", {})[subresource] = row
-    return list(found.values())
+            row = {"verbs": listed_resource["verbs"]}
+            if listed_resource.get("group") or listed_resource["kind"] != rows[plural]["kind"]:
+                row["kind"] = [
+                    listed_resource.get("group", group),
+                    listed_resource.get("version", version),
+                    listed_resource["kind"],
+                ]
+            rows[plural].setdefault("subresources", {})[subresource] = row
+    return list(rows.values())
 
 
 def columns(server: Server, path: str) -> list[list[Any]]:
     """Name, type, format and priority of the columns of a resource's table."""
     table = server.get(path + "?limit=1", "application/json;as=Table;v=v1;g=meta.k8s.io")
     return [
-        [each["name"], each["type"], each["format"], each["priority"]] for each in table["columnDefinitions"]
+        [column["name"], column["type"], column["format"], column["priority"]]
+        for column in table["columnDefinitions"]
     ]
 
 
-def resource_row(group: str, version: str, each: dict[str, Any]) -> dict[str, Any]:
+def resource_row(group: str, version: str, resource: dict[str, Any]) -> dict[str, Any]:
     """One resource of discovery."""
     row = {
         "group": group,
         "version": version,
-        "plural": each["name"],
-        "kind": each["kind"],
-        "singular": each["singularName"],
-        "namespaced": each["namespaced"],
-        "verbs": each["verbs"],
-        "shortNames": each.get("shortNames"),
-        "categories": each.get("categories"),
-        "storageVersionHash": each.get("storageVersionHash"),
+        "plural": resource["name"],
+        "kind": resource["kind"],
+        "singular": resource["singularName"],
+        "namespaced": resource["namespaced"],
+        "verbs": resource["verbs"],
+        "shortNames": resource.get("shortNames"),
+        "categories": resource.get("categories"),
+        "storageVersionHash": resource.get("storageVersionHash"),
     }
     return {key: value for key, value in row.items() if value is not None}
 
@@ -226,20 +231,20 @@ def kinds_of(schema: dict[str, Any]) -> set[tuple[str, str, str]]:
 
 def closure(every: dict[str, Any], roots: set[str]) -> dict[str, Any]:
     """The definitions that the roots refer to, and so on."""
-    found: dict[str, Any] = {}
+    reached: dict[str, Any] = {}
     waiting = sorted(roots)
     while waiting:
         name = waiting.pop()
-        if name not in found:
-            found[name] = every[name]
+        if name not in reached:
+            reached[name] = every[name]
             waiting += references(every[name])
-    return found
+    return reached
 
 
 def references(schema: Any) -> list[str]:
     """Names that a schema refers to."""
     if isinstance(schema, list):
-        return [name for each in schema for name in references(each)]
+        return [name for part in schema for name in references(part)]
     if not isinstance(schema, dict):
         return []
     below = [name for value in schema.values() for name in references(value)]
@@ -263,7 +268,7 @@ def compact(schema: dict[str, Any]) -> dict[str, Any]:
         if isinstance(schema.get(key), dict):
             small[key] = compact(schema[key])
     if "properties" in schema:
-        small["properties"] = {name: compact(each) for name, each in schema["properties"].items()}
+        small["properties"] = {name: compact(member) for name, member in schema["properties"].items()}
     return small
 
 
@@ -280,22 +285,24 @@ class GoSource:
     def fields(self, definition: str) -> dict[str, tuple[str, str]]:
         """JSON names of a struct's fields → (Go type, options of the tag)."""
         prefix = next(
-            each for each in sorted(PACKAGES, key=len, reverse=True) if definition.startswith(each + ".")
+            package
+            for package in sorted(PACKAGES, key=len, reverse=True)
+            if definition.startswith(package + ".")
         )
         *path, name = definition.removeprefix(prefix + ".").split(".")
         return self._fields(self._modules / PACKAGES[prefix] / "/".join(path), name)
 
     def _fields(self, package: Path, name: str) -> dict[str, tuple[str, str]]:
-        found: dict[str, tuple[str, str]] = {}
+        fields: dict[str, tuple[str, str]] = {}
         for field, go_type, tag in self._FIELD.findall(self._structs(package).get(name, "")):
             json_name, _, options = tag.partition(",")
             if json_name == "-":
                 continue
             if json_name or (field and "inline" not in options):
-                found[json_name or field] = (go_type, options)
+                fields[json_name or field] = (go_type, options)
             elif "." not in go_type:
-                found.update(self._fields(package, go_type))
-        return found
+                fields.update(self._fields(package, go_type))
+        return fields
 
     def _structs(self, package: Path) -> dict[str, str]:
         if package not in self._packages:
@@ -310,12 +317,12 @@ def go_facts(definitions: dict[str, Any], go: GoSource) -> dict[str, dict[str, s
     """How Go writes the fields that it does not write in the usual way."""
     facts = {}
     for name in sorted(definitions):
-        told = go.fields(name)
+        fields = go.fields(name)
         found = {}
         for member, schema in definitions[name].get("properties", {}).items():
-            if member in ("apiVersion", "kind") and member not in told:
+            if member in ("apiVersion", "kind") and member not in fields:
                 continue  # of the embedded TypeMeta
-            code = field_code(resolved(schema, definitions), *told[member])
+            code = field_code(resolved(schema, definitions), *fields[member])
             if code:
                 found[member] = code
         if found:

@@ -40,9 +40,9 @@ def main() -> None:
         for file in sorted((modules / f"{module}@{VERSION}").rglob("generated.proto")):
             messages |= read_package(file)
     kinds = served_kinds(messages)
-    kept = reachable(messages, [*kinds.values(), f"{META}.DeleteOptions"])
-    told = {"kinds": kinds, "messages": {name: messages[name] for name in sorted(kept)}}
-    TARGET.write_text(json.dumps(told, indent=0, sort_keys=True, separators=(",", ":")) + "\n")
+    used = reachable(messages, [*kinds.values(), f"{META}.DeleteOptions"])
+    document = {"kinds": kinds, "messages": {name: messages[name] for name in sorted(used)}}
+    TARGET.write_text(json.dumps(document, indent=0, sort_keys=True, separators=(",", ":")) + "\n")
 
 
 META = "io.k8s.apimachinery.pkg.apis.meta.v1"
@@ -61,10 +61,10 @@ def read_package(file: Path) -> dict[str, dict[str, list[str]]]:
     text = file.read_text()
     package = re.search(r"^package ([\w.]+);", text, re.M).group(1)  # type: ignore[union-attr]
     go = read_structs(file.parent)
-    found = {}
+    messages = {}
     for name, body in _MESSAGE.findall(text):
-        found[openapi_name(f"{package}.{name}")] = read_message(package, body, go.get(name, {}))
-    return found
+        messages[openapi_name(f"{package}.{name}")] = read_message(package, body, go.get(name, {}))
+    return messages
 
 
 def read_message(package: str, body: str, go: dict[str, tuple[str, str]]) -> dict[str, list[str]]:
@@ -73,8 +73,8 @@ def read_message(package: str, body: str, go: dict[str, tuple[str, str]]) -> dic
     fields = {}
     for label, kind, name, number in _FIELD.findall(body):
         json_name, pointer = go.get(number, (name, ""))
-        held = "[]" if label == "repeated" else (">" if not json_name else pointer)
-        fields[number] = [json_name or name, type_name(package, kind), held]
+        container = "[]" if label == "repeated" else (">" if not json_name else pointer)
+        fields[number] = [json_name or name, type_name(package, kind), container]
     for kind, name, number in _MAP.findall(body):
         fields[number] = [go.get(number, (name, ""))[0], type_name(package, kind), "{}"]
     return fields
@@ -118,15 +118,15 @@ def served_kinds(messages: dict[str, dict[str, list[str]]]) -> dict[str, str]:
 
 def reachable(messages: dict[str, dict[str, list[str]]], start: list[str]) -> set[str]:
     """The messages that the first ones are made of."""
-    found: set[str] = set()
+    reached: set[str] = set()
     waiting = list(start)
     while waiting:
         name = waiting.pop()
-        if name in found or name in _SCALARS:
+        if name in reached or name in _SCALARS:
             continue
-        found.add(name)
+        reached.add(name)
         waiting += [kind for _, kind, _ in messages[name].values()]
-    return found
+    return reached
 
 
 if __name__ == "__main__":

@@ -42,9 +42,9 @@ def random_cases(names: list[str], seed: int, end: float, inputs: int, start: in
 def kept_cases(directory: Path, names: list[str], start: int) -> Iterator[Case]:
     """Inputs that once failed."""
     for path in sorted(directory.glob("*.json"))[start:]:
-        held = json.loads(path.read_text())
-        if held["target"] in names:
-            yield Case(TARGETS[held["target"]], path.name, lambda held=held: held["input"])
+        recorded = json.loads(path.read_text())
+        if recorded["target"] in names:
+            yield Case(TARGETS[recorded["target"]], path.name, lambda recorded=recorded: recorded["input"])
 
 
 def main() -> int:
@@ -58,15 +58,15 @@ def main() -> int:
     parser.add_argument("--inputs", type=int, default=sys.maxsize, help="end after so many for each target")
     parser.add_argument("--replay", type=Path, metavar="DIRECTORY", help="run the inputs that are kept there")
     arguments = parser.parse_args()
-    begin = time.monotonic()
+    start = time.monotonic()
     if arguments.replay:
         cases = functools.partial(kept_cases, arguments.replay, arguments.only)
         counts = run_cases(cases, None)
     else:
-        end = begin + arguments.seconds
+        end = start + arguments.seconds
         cases = functools.partial(random_cases, arguments.only, arguments.seed, end, arguments.inputs)
         counts = run_cases(cases, FAILURES)
-    seconds = time.monotonic() - begin
+    seconds = time.monotonic() - start
     inputs = f"{counts.begun:,} inputs for {len(arguments.only)} targets in {seconds:.0f} s"
     print(f"{inputs}, seed {arguments.seed}: {counts.refused:,} refused, {counts.failed} failed")
     return 1 if counts.failed else 0

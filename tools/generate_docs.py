@@ -133,14 +133,14 @@ def error_classes() -> list[type[CrossplyError]]:
     for module in pkgutil.walk_packages(crossply.__path__, "crossply."):
         if not module.name.startswith(GENERATED_PACKAGES):
             importlib.import_module(module.name)
-    found: list[type[CrossplyError]] = []
+    classes: list[type[CrossplyError]] = []
     waiting: list[type[CrossplyError]] = [CrossplyError]
     while waiting:
         error = waiting.pop()
-        if error.__module__.startswith("crossply.") and error not in found:
-            found.append(error)
+        if error.__module__.startswith("crossply.") and error not in classes:
+            classes.append(error)
         waiting += error.__subclasses__()
-    return found
+    return classes
 
 
 def metrics_page() -> str:
@@ -149,8 +149,8 @@ def metrics_page() -> str:
     rows += [(family.name, family.kind, (), family.help) for family in process_families()]
     lines = ["| metric | type | labels | meaning |", "|---|---|---|---|"]
     for name, kind, labels, meaning in rows:
-        told = ", ".join(f"`{label}`" for label in labels)
-        lines.append(f"| `{name}` | {kind} | {told} | {_cell(meaning)} |")
+        listed = ", ".join(f"`{label}`" for label in labels)
+        lines.append(f"| `{name}` | {kind} | {listed} | {_cell(meaning)} |")
     sections = [
         "# Metrics",
         NOTICE,

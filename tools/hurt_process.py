@@ -52,28 +52,28 @@ def run_hurt(work: Work, hear: Callable[[list[Any]], None], log: str, tracing: l
 
     `tracing` are the options of strace, which writes to `log`; without options it is not used.
     """
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    own_socket, child_socket = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     process = os.fork()
     if process == 0:
-        ours.close()
-        _work(work, theirs)
-    theirs.close()
+        own_socket.close()
+        _work(work, child_socket)
+    child_socket.close()
     tracer = None
-    heard_all = False
+    is_complete = False
     try:
         tracer = _attach(process, log, tracing) if tracing else None
-        ours.send(b"begin")
-        heard_all = _listen(ours, hear)
+        own_socket.send(b"begin")
+        is_complete = _listen(own_socket, hear)
     finally:
-        ours.close()
-        if not heard_all:
+        own_socket.close()
+        if not is_complete:
             os.kill(process, signal.SIGKILL)
         _, status = os.waitpid(process, 0)
         if tracer is not None:
             tracer.wait()
     lines = Path(log).read_text().splitlines() if tracing else []
     hits = sum("(INJECTED)" in line for line in lines)
-    return Ending(not heard_all, os.WIFSIGNALED(status), hits, _count(lines))
+    return Ending(not is_complete, os.WIFSIGNALED(status), hits, _count(lines))
 
 
 def _work(work: Work, parent: socket.socket) -> NoReturn:

@@ -68,10 +68,10 @@ def present_helm() -> str | None:
 
 def find_helm() -> str | None:
     """Helm, built by Go where there is none yet."""
-    found = present_helm()
-    if found is None:
+    helm = present_helm()
+    if helm is None:
         subprocess.run([os.path.join(CLUSTER, "build.sh"), "helm"], stdout=subprocess.DEVNULL, check=False)
-    return found or present_helm()
+    return helm or present_helm()
 
 
 def main(arguments: list[str]) -> int:

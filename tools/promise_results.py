@@ -54,14 +54,14 @@ def _outcome(case: ElementTree.Element) -> str:
 
 def promises() -> list[tuple[str, str, list[str]]]:
     """Read the promises of docs/reliability.md: id, sentence, tests."""
-    found = []
+    promises_read = []
     is_table = False
     for line in PROMISES.read_text().splitlines():
         is_table = line.startswith("| id |") or (is_table and line.startswith("|"))
         row = re.match(r"\| ([a-z0-9-]+) \| (.*?) \|(.*)$", line)
         if is_table and row is not None and row[1] != "id":
-            found.append((row[1], row[2], tests_in(row[3])))
-    return found
+            promises_read.append((row[1], row[2], tests_in(row[3])))
+    return promises_read
 
 
 def tests_in(text: str) -> list[str]:

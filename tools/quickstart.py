@@ -76,7 +76,7 @@ async def apply(client: Any, discovery: Any, obj: Any) -> None:
 
 def is_ready(site: Any) -> bool:
     conditions = (site.get("status") or {}).get("conditions") or ()
-    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
 
 
 def show(site: Any) -> None:

@@ -75,8 +75,8 @@ class Injection(NamedTuple):
     lasting: bool = False
 
     def tracing(self) -> list[str]:
-        when = f"{self.when}+" if self.lasting else self.when
-        return ["-e", f"trace={self.call}", "-e", f"inject={self.call}:{self.effect}:when={when}"]
+        occurrence = f"{self.when}+" if self.lasting else self.when
+        return ["-e", f"trace={self.call}", "-e", f"inject={self.call}:{self.effect}:when={occurrence}"]
 
 
 class Start(NamedTuple):
@@ -191,10 +191,10 @@ def run_for(seconds: float, trials: Trials, seed: int, results: Results) -> None
     ]
     chance.shuffle(series)  # so that runs that are too short for all of them differ
     for number, (first, start) in enumerate(series):
-        for when in itertools.count(1):
+        for call_number in itertools.count(1):
             if time.monotonic() > end:
                 return
-            if not trials.inject(start, first._replace(when=when)):
+            if not trials.inject(start, first._replace(when=call_number)):
                 break
         for _ in range(4):
             trials.run_short(chance.choice(starts), chance)

@@ -184,11 +184,11 @@ class Ledger:
         asyncio.run(self._check(directory))
 
     async def _check(self, directory: str) -> None:
-        found, revision = await read(directory)
+        stored, revision = await read(directory)
         require(revision >= self.revision, f"at {revision}, but {self.revision} was acknowledged")
-        for name in found.keys() | self.possible.keys():
+        for name in stored.keys() | self.possible.keys():
             may_be = self.possible.get(name, {None})
-            require(found.get(name) in may_be, f"{name} is {found.get(name)}, but may be {may_be}")
+            require(stored.get(name) in may_be, f"{name} is {stored.get(name)}, but may be {may_be}")
         await self._check_backup()
         await self._check_restored(f"{directory}.restored")
 
@@ -198,8 +198,8 @@ class Ledger:
             return
         path, snapshot = self.backup
         restore(path, f"{path}.checked")
-        found, _ = await read(f"{path}.checked")
-        require(found == snapshot, f"the backup has {found}, not {snapshot}")
+        stored, _ = await read(f"{path}.checked")
+        require(stored == snapshot, f"the backup has {stored}, not {snapshot}")
 
     async def _check_restored(self, directory: str) -> None:
         if not os.path.isdir(directory) or not os.listdir(directory):
@@ -207,11 +207,11 @@ class Ledger:
             return
         assert self.backup is not None
         try:
-            found, _ = await read(directory)
+            stored, _ = await read(directory)
         except StorageError:
             require("restored" not in self.steps, "a restored store is refused")
             return
-        require(found == self.backup[1], f"the restored store has {found}, not {self.backup[1]}")
+        require(stored == self.backup[1], f"the restored store has {stored}, not {self.backup[1]}")
 
 
 async def read(directory: str) -> tuple[Snapshot, int]:
@@ -231,9 +231,9 @@ async def read(directory: str) -> tuple[Snapshot, int]:
     return before
 
 
-def require(kept: bool, otherwise: str) -> None:
+def require(condition: bool, otherwise: str) -> None:
     """Raise Broken unless a promise was kept."""
-    if not kept:
+    if not condition:
         raise Broken(otherwise)
 
 

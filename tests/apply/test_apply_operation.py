@@ -161,9 +161,9 @@ OWNERSHIP = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "steps", "wanted"), OWNERSHIP, ids=[row[0] for row in OWNERSHIP])
-def test_applies_own(reason, steps, wanted) -> None:
-    assert owners(play(*steps)) == wanted, reason
+@pytest.mark.parametrize(("reason", "steps", "expected"), OWNERSHIP, ids=[row[0] for row in OWNERSHIP])
+def test_applies_own(reason, steps, expected) -> None:
+    assert owners(play(*steps)) == expected, reason
 
 
 def test_one_conflict_is_a_sentence() -> None:
@@ -202,9 +202,9 @@ def test_status_is_not_owned_through_the_main_endpoint_nor_spec_through_status()
 
 def test_applying_what_is_already_so_changes_nothing_and_keeps_the_time() -> None:
     live = play(("a", {"text": "x", "items": [{"name": "i"}]}))
-    again = apply(live, widget({"text": "x", "items": [{"name": "i"}]}), MAIN, "a", LATER)
-    assert again.object == live
-    assert not again.changed
+    second = apply(live, widget({"text": "x", "items": [{"name": "i"}]}), MAIN, "a", LATER)
+    assert second.object == live
+    assert not second.changed
 
 
 def test_time_moves_with_the_object_and_entries_are_sorted_by_it() -> None:

@@ -55,16 +55,16 @@ def test_applying_twice_is_applying_once(steps) -> None:
     for manager, spec in steps:
         live = stored(apply(live, widget(spec), MAIN, manager, NOW, True).object)
     manager, spec = steps[-1]
-    again = apply(live, widget(spec), MAIN, manager, LATER)
-    assert not again.changed
-    assert again.object == live
+    second = apply(live, widget(spec), MAIN, manager, LATER)
+    assert not second.changed
+    assert second.object == live
 
 
 @MANY
 @given(SPECS, SPECS)
 def test_after_a_forced_apply_only_equal_values_are_shared(first, second) -> None:
-    one = stored(apply(None, widget(first), MAIN, "a", NOW).object)
-    both = apply(one, widget(second), MAIN, "b", NOW, True).object
+    applied = stored(apply(None, widget(first), MAIN, "a", NOW).object)
+    both = apply(applied, widget(second), MAIN, "b", NOW, True).object
     sets = {entry["manager"]: entry["fieldsV1"] for entry in both["metadata"].get("managedFields", [])}
     shared = intersection(sets.get("a", {}), sets.get("b", {}))
     for path in paths(shared):
@@ -74,13 +74,13 @@ def test_after_a_forced_apply_only_equal_values_are_shared(first, second) -> Non
 @MANY
 @given(SPECS, SPECS)
 def test_an_apply_conflicts_or_is_what_force_gives(first, second) -> None:
-    one = stored(apply(None, widget(first), MAIN, "a", NOW).object)
-    forced = apply(one, widget(second), MAIN, "b", NOW, True).object
+    applied = stored(apply(None, widget(first), MAIN, "a", NOW).object)
+    forced = apply(applied, widget(second), MAIN, "b", NOW, True).object
     with contextlib.suppress(ApplyConflict):
-        assert apply(one, widget(second), MAIN, "b", NOW).object == forced
+        assert apply(applied, widget(second), MAIN, "b", NOW).object == forced
         return
     with pytest.raises(ApplyConflict, match="Apply failed with"):
-        apply(one, widget(second), MAIN, "b", NOW)
+        apply(applied, widget(second), MAIN, "b", NOW)
 
 
 @MANY

@@ -24,9 +24,9 @@ ELEMENTS = ["f:a", "f:b", 'k:{"name":"x"}', 'k:{"name":"y"}', 'v:"s"', "v:1", "i
 PATHS = st.lists(st.lists(st.sampled_from(ELEMENTS), min_size=1, max_size=3).map(tuple), max_size=8)
 
 
-def set_of(found):
+def set_of(path_set):
     result = {}
-    for path in found:
+    for path in path_set:
         result = union(result, single(path))
     return result
 
@@ -34,13 +34,13 @@ def set_of(found):
 @given(PATHS, PATHS)
 @settings(max_examples=200, deadline=None)
 def test_arithmetic_is_that_of_sets_of_paths(first, second) -> None:
-    one, two = set_of(first), set_of(second)
-    assert set(paths(union(one, two))) == set(first) | set(second)
-    assert set(paths(intersection(one, two))) == set(first) & set(second)
-    assert set(paths(difference(one, two))) == set(first) - set(second)
+    left, two = set_of(first), set_of(second)
+    assert set(paths(union(left, two))) == set(first) | set(second)
+    assert set(paths(intersection(left, two))) == set(first) & set(second)
+    assert set(paths(difference(left, two))) == set(first) - set(second)
     below = {path for path in first if not any(path[: len(other)] == other for other in second)}
-    assert set(paths(without(one, two))) == below
-    assert all(contains(one, path) == (path in first) for path in [*first, *second])
+    assert set(paths(without(left, two))) == below
+    assert all(contains(left, path) == (path in first) for path in [*first, *second])
 
 
 @given(PATHS)
@@ -61,10 +61,10 @@ SPELLINGS = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "written", "wanted"), SPELLINGS, ids=[row[0] for row in SPELLINGS])
-def test_every_element_has_one_spelling(reason, written, wanted) -> None:
-    assert canonical(written) == wanted, reason
-    assert decode_fields({"f:a": {written: {}}}) == {"f:a": {wanted: {}} if wanted else {}}
+@pytest.mark.parametrize(("reason", "written", "expected"), SPELLINGS, ids=[row[0] for row in SPELLINGS])
+def test_every_element_has_one_spelling(reason, written, expected) -> None:
+    assert canonical(written) == expected, reason
+    assert decode_fields({"f:a": {written: {}}}) == {"f:a": {expected: {}} if expected else {}}
 
 
 def test_marks_without_meaning_are_dropped() -> None:
@@ -96,6 +96,6 @@ def test_paths_are_written_as_messages_show_them() -> None:
 
 
 def test_elements_sort_by_kind_and_value() -> None:
-    found = ["i:1", 'v:"b"', "v:10", "v:2", 'k:{"n":"b"}', 'k:{"n":"a"}', "f:b", "f:a", "v:true"]
-    wanted = ["f:a", "f:b", 'k:{"n":"a"}', 'k:{"n":"b"}', "v:2", "v:10", 'v:"b"', "v:true", "i:1"]
-    assert sorted(found, key=order) == wanted
+    elements = ["i:1", 'v:"b"', "v:10", "v:2", 'k:{"n":"b"}', 'k:{"n":"a"}', "f:b", "f:a", "v:true"]
+    expected = ["f:a", "f:b", 'k:{"n":"a"}', 'k:{"n":"b"}', "v:2", "v:10", 'v:"b"', "v:true", "i:1"]
+    assert sorted(elements, key=order) == expected

@@ -64,8 +64,8 @@ OWNED = [
 @pytest.mark.parametrize(("reason", "spec", "fields"), OWNED, ids=[row[0] for row in OWNED])
 def test_built_in_kinds_merge_by_their_definitions(reason, spec, fields) -> None:
     patch = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "spec": spec}
-    made = apply(None, patch, SCOPE, "a", "2024-05-01T10:00:00Z").object
-    assert made["metadata"]["managedFields"][0]["fieldsV1"] == {"f:spec": fields}, reason
+    applied = apply(None, patch, SCOPE, "a", "2024-05-01T10:00:00Z").object
+    assert applied["metadata"]["managedFields"][0]["fieldsV1"] == {"f:spec": fields}, reason
 
 
 def test_a_custom_resource_without_schema_is_deduced() -> None:

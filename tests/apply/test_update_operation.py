@@ -42,9 +42,9 @@ def test_whoever_changes_a_field_takes_it_and_whoever_removes_it_frees_it() -> N
 
 def test_writing_the_same_value_takes_nothing() -> None:
     live = created({"text": "x"})
-    again = update(live, dict(live), MAIN, "u", LATER)
-    assert owners(again) == owners(live)
-    assert again["metadata"]["managedFields"][0]["time"] == NOW
+    second = update(live, dict(live), MAIN, "u", LATER)
+    assert owners(second) == owners(live)
+    assert second["metadata"]["managedFields"][0]["time"] == NOW
 
 
 RESETS = [("an empty entry", [{}]), ("an empty list", [])]
@@ -53,8 +53,8 @@ RESETS = [("an empty entry", [{}]), ("an empty list", [])]
 @pytest.mark.parametrize(("reason", "entries"), RESETS, ids=[row[0] for row in RESETS])
 def test_records_can_be_reset_and_stay_away_until_the_next_apply(reason, entries) -> None:
     live = created({"text": "x"})
-    asked = {**live, "metadata": {**live["metadata"], "managedFields": entries}}
-    bare = stored(update(live, asked, MAIN, "u", LATER))
+    request = {**live, "metadata": {**live["metadata"], "managedFields": entries}}
+    bare = stored(update(live, request, MAIN, "u", LATER))
     assert "managedFields" not in bare["metadata"], reason
     assert "managedFields" not in changed(bare, {"text": "y"})["metadata"]
     assert set(owners(apply(bare, widget({"count": 1}), MAIN, "a", NOW).object)) == {
@@ -72,9 +72,9 @@ def test_dropping_managedfields_does_not_reset_them() -> None:
 def test_records_may_be_written_but_not_through_a_subresource() -> None:
     live = created({"text": "x"})
     entry = {**live["metadata"]["managedFields"][0], "manager": "renamed"}
-    asked = {**live, "metadata": {**live["metadata"], "managedFields": [entry]}}
-    assert set(owners(update(live, asked, MAIN, "u", LATER))) == {"renamed Update"}
-    assert set(owners(update(live, asked, STATUS, "u", LATER))) == {"c Update"}
+    request = {**live, "metadata": {**live["metadata"], "managedFields": [entry]}}
+    assert set(owners(update(live, request, MAIN, "u", LATER))) == {"renamed Update"}
+    assert set(owners(update(live, request, STATUS, "u", LATER))) == {"c Update"}
     broken = {**live, "metadata": {**live["metadata"], "managedFields": [{"operation": "?"}]}}
     assert set(owners(update(live, broken, MAIN, "u", LATER))) == {"c Update"}
 
@@ -84,8 +84,8 @@ def test_updaters_are_told_apart_by_version_and_subresource() -> None:
     in_v2 = {**live, "apiVersion": "shop.example.org/v2"}
     live = changed(in_v2, {"count": 2}, "m", SCOPES["v2", ""])
     live = stored(update(live, {**live, "status": {"phase": "P"}}, SCOPES["v2", "status"], "m", LATER))
-    found = [(e["apiVersion"][-2:], e.get("subresource")) for e in live["metadata"]["managedFields"]]
-    assert found == [("v1", None), ("v2", None), ("v2", "status")]
+    owners_now = [(e["apiVersion"][-2:], e.get("subresource")) for e in live["metadata"]["managedFields"]]
+    assert owners_now == [("v1", None), ("v2", None), ("v2", "status")]
 
 
 def test_more_than_ten_updaters_fold_the_oldest_into_one() -> None:
@@ -93,9 +93,9 @@ def test_more_than_ten_updaters_fold_the_oldest_into_one() -> None:
     for n in range(1, 12):
         new = {"map": {**live["spec"]["map"], f"k{n}": "x"}}
         live = changed(live, new, f"m{n:02}", now=f"2024-05-01T12:00:{n:02}Z")
-    found = owners(live)
-    assert len(found) == 10
-    assert found["ancient-changes Update"] == {
+    owners_now = owners(live)
+    assert len(owners_now) == 10
+    assert owners_now["ancient-changes Update"] == {
         "f:spec": {".": {}, "f:map": {".": {}, "f:k0": {}, "f:k1": {}, "f:k2": {}}}
     }
 
@@ -123,8 +123,8 @@ def test_a_field_that_became_atomic_is_owned_whole() -> None:
 
 def test_owners_in_a_version_that_is_gone_are_forgotten() -> None:
     live = created({"text": "x"})
-    gone = {**live["metadata"]["managedFields"][0], "apiVersion": "shop.example.org/v0", "manager": "old"}
-    live["metadata"]["managedFields"].append(gone)
+    obsolete = {**live["metadata"]["managedFields"][0], "apiVersion": "shop.example.org/v0", "manager": "old"}
+    live["metadata"]["managedFields"].append(obsolete)
     assert set(owners(update(live, dict(live), MAIN, "u", LATER))) == {"c Update"}
 
 
@@ -150,9 +150,9 @@ def test_owners_of_replicas_pass_through_the_scale() -> None:
     assert [(e["apiVersion"], e["fieldsV1"]) for e in scale] == [
         ("autoscaling/v1", {"f:spec": {"f:replicas": {}}})
     ]
-    taken = [{**scale[0], "manager": "hpa", "operation": "Update", "subresource": "scale"}]
+    updated = [{**scale[0], "manager": "hpa", "operation": "Update", "subresource": "scale"}]
     assert owners(
-        {"metadata": {"managedFields": parent_entries(entries, taken, {version: path}, version)}}
+        {"metadata": {"managedFields": parent_entries(entries, updated, {version: path}, version)}}
     ) == {
         "a Apply": {"f:spec": {"f:text": {}}},
         "hpa Update scale": {"f:spec": {"f:count": {}}},

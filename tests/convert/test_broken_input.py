@@ -100,7 +100,7 @@ CONVERSIONS: list[Callable[[dict[str, Any]], Any]] = [
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path, *(found for key, item in inner for found in places(item, (*path, key)))]
+    return [path, *(place for key, item in inner for place in places(item, (*path, key)))]
 
 
 def damaged(value: Any, path: tuple[Any, ...], junk: Any) -> Any:

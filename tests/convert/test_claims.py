@@ -20,8 +20,8 @@ def claim(**metadata: Any) -> dict[str, Any]:
     }
 
 
-def converted(given: dict[str, Any], **wishes: Any) -> dict[str, Any]:
-    return claim_to_composite(given, CompositeOptions(**wishes), lambda: "abcde")
+def converted(obj: dict[str, Any], **options: Any) -> dict[str, Any]:
+    return claim_to_composite(obj, CompositeOptions(**options), lambda: "abcde")
 
 
 def test_a_composite_resource_is_bound_to_its_claim() -> None:
@@ -40,10 +40,10 @@ def test_a_composite_resource_is_bound_to_its_claim() -> None:
 
 
 def test_a_direct_one_stands_on_its_own() -> None:
-    found = converted(claim(annotations={"a": "b"}), direct=True, kind="Store", uid="u")
-    assert found["kind"] == "Store"
-    assert found["metadata"] == {"name": "mine", "annotations": {"a": "b"}, "uid": "u"}
-    assert found["spec"] == {"size": 3}
+    composite = converted(claim(annotations={"a": "b"}), direct=True, kind="Store", uid="u")
+    assert composite["kind"] == "Store"
+    assert composite["metadata"] == {"name": "mine", "annotations": {"a": "b"}, "uid": "u"}
+    assert composite["spec"] == {"size": 3}
 
 
 def test_the_label_of_the_composite_is_not_kept() -> None:

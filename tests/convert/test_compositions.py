@@ -25,12 +25,12 @@ def composition(**spec: Any) -> dict[str, Any]:
 
 def spec_of(converted: Converted | None) -> dict[str, Any]:
     assert converted is not None
-    found: dict[str, Any] = converted.value["spec"]
-    return found
+    spec: dict[str, Any] = converted.value["spec"]
+    return spec
 
 
 def test_an_environment_becomes_the_first_step() -> None:
-    given = composition(
+    original = composition(
         mode="Pipeline",
         environment={
             "defaultData": {"zone": "a"},
@@ -40,9 +40,9 @@ def test_an_environment_becomes_the_first_step() -> None:
         },
         pipeline=[{"step": "old"}],
     )
-    found = spec_of(environment_to_function(given, "my-environments"))
-    assert "environment" not in found
-    assert found["pipeline"] == [
+    spec = spec_of(environment_to_function(original, "my-environments"))
+    assert "environment" not in spec
+    assert spec["pipeline"] == [
         {
             "step": "environment-configs",
             "functionRef": {"name": "my-environments"},
@@ -58,19 +58,19 @@ def test_an_environment_becomes_the_first_step() -> None:
         },
         {"step": "old"},
     ]
-    assert given["spec"]["environment"], "what was given is not changed"
+    assert original["spec"]["environment"], "the input is not changed"
 
 
 @pytest.mark.parametrize(
     "environment", [None, {}, {"policy": {"resolve": "Always"}}, {"patches": []}, "nonsense"]
 )
 def test_an_environment_that_selects_nothing_needs_no_step(environment: object) -> None:
-    given = composition(mode="Pipeline", pipeline=[], environment=environment)
-    assert environment_to_function(given, "") is None
+    original = composition(mode="Pipeline", pipeline=[], environment=environment)
+    assert environment_to_function(original, "") is None
 
 
 @pytest.mark.parametrize(
-    ("given", "sentence"),
+    ("original", "sentence"),
     [
         ({}, "GroupVersionKind is empty"),
         ({"apiVersion": "v1", "kind": "Pod"}, "GroupVersionKind Group is not apiextensions.crossplane.io"),
@@ -93,13 +93,13 @@ def test_an_environment_that_selects_nothing_needs_no_step(environment: object) 
         ),
     ],
 )
-def test_what_has_no_environment_to_convert_is_told(given: dict[str, Any], sentence: str) -> None:
+def test_what_has_no_environment_to_convert_is_told(original: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ConversionError, match="^" + sentence.replace("[", r"\[").replace("{", r"\{") + "$"):
-        environment_to_function(given, "")
+        environment_to_function(original, "")
 
 
 def test_templates_become_the_input_of_patch_and_transform() -> None:
-    given = composition(
+    original = composition(
         mode="Resources",
         writeConnectionSecretsToNamespace="n",
         patchSets=[{"name": "s", "patches": [{"fromFieldPath": "a"}]}],
@@ -108,10 +108,10 @@ def test_templates_become_the_input_of_patch_and_transform() -> None:
             {"name": "b", "patches": [{"patchSetName": "s", "type": "PatchSet"}]},
         ],
     )
-    found = spec_of(resources_to_pipeline(given, ""))
-    assert set(found) == {"compositeTypeRef", "mode", "pipeline", "writeConnectionSecretsToNamespace"}
-    assert found["mode"] == "Pipeline"
-    (step,) = found["pipeline"]
+    spec = spec_of(resources_to_pipeline(original, ""))
+    assert set(spec) == {"compositeTypeRef", "mode", "pipeline", "writeConnectionSecretsToNamespace"}
+    assert spec["mode"] == "Pipeline"
+    (step,) = spec["pipeline"]
     assert step["functionRef"] == {"name": "function-patch-and-transform"}
     assert step["input"] == {
         "apiVersion": "pt.fn.crossplane.io/v1beta1",
@@ -125,27 +125,27 @@ def test_templates_become_the_input_of_patch_and_transform() -> None:
 
 
 def test_templates_and_environment_are_converted_together() -> None:
-    given = composition(
+    original = composition(
         environment={"defaultData": {"a": 1}, "patches": [{"fromFieldPath": "a"}]}, resources=[{"name": "r"}]
     )
-    first, second = spec_of(current_composition(given, NAMES))["pipeline"]
+    first, second = spec_of(current_composition(original, NAMES))["pipeline"]
     assert first["step"] == "environment-configs"
     patches = [{"fromFieldPath": "a", "type": "FromCompositeFieldPath"}]
     assert second["input"]["environment"] == {"patches": patches}
 
 
 def test_from_and_to_become_a_pipeline_of_today() -> None:
-    given = {
+    original = {
         "apiVersion": "apiextensions.crossplane.io/v1alpha1",
         "kind": "Composition",
         "spec": {"from": {"apiVersion": "acme.test/v1", "kind": "Cache"}, "to": [{"base": {"kind": "A"}}]},
     }
-    converted = current_composition(given, NAMES)
+    converted = current_composition(original, NAMES)
     assert converted is not None
     assert converted.value["apiVersion"] == "apiextensions.crossplane.io/v1"
-    found = spec_of(converted)
-    assert found["compositeTypeRef"] == {"apiVersion": "acme.test/v1", "kind": "Cache"}
-    assert found["pipeline"][0]["input"]["resources"] == [{"base": {"kind": "A"}, "name": "resource-0"}]
+    spec = spec_of(converted)
+    assert spec["compositeTypeRef"] == {"apiVersion": "acme.test/v1", "kind": "Cache"}
+    assert spec["pipeline"][0]["input"]["resources"] == [{"base": {"kind": "A"}, "name": "resource-0"}]
 
 
 def test_a_pipeline_of_today_is_left_alone() -> None:
@@ -160,17 +160,17 @@ def test_a_pipeline_without_a_mode_keeps_its_steps_and_gets_the_mode() -> None:
         "mode": "Pipeline",
         "pipeline": steps,
     }
-    found = spec_of(current_composition(composition(pipeline=steps, environment=environment), NAMES))
-    assert [step["step"] for step in found["pipeline"]] == ["environment-configs", "s"]
+    spec = spec_of(current_composition(composition(pipeline=steps, environment=environment), NAMES))
+    assert [step["step"] for step in spec["pipeline"]] == ["environment-configs", "s"]
 
 
 def test_a_composition_of_the_designs_of_functions_gets_the_version_of_today() -> None:
     steps = [{"step": "s"}]
-    given = {
+    original = {
         **composition(mode="Pipeline", pipeline=steps),
         "apiVersion": "apiextensions.crossplane.io/v2alpha1",
     }
-    converted = current_composition(given, NAMES)
+    converted = current_composition(original, NAMES)
     assert converted is not None
     assert converted.value == composition(mode="Pipeline", pipeline=steps)
 
@@ -196,12 +196,12 @@ def test_a_field_that_is_no_list_of_objects_is_named(field: str) -> None:
     ],
 )
 def test_merge_options_become_one_word(options: dict[str, bool], policy: str) -> None:
-    found = explicit_patch({"policy": {"fromFieldPath": "Required", "mergeOptions": options}})
-    assert found["policy"] == {"fromFieldPath": "Required", "toFieldPath": policy}
+    patch = explicit_patch({"policy": {"fromFieldPath": "Required", "mergeOptions": options}})
+    assert patch["policy"] == {"fromFieldPath": "Required", "toFieldPath": policy}
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("original", "explicit_fields"),
     [
         ({"math": {"multiply": 2}}, {"type": "math", "math": {"type": "Multiply", "multiply": 2}}),
         ({"math": {"clampMin": 2}}, {"type": "math", "math": {"type": "ClampMin", "clampMin": 2}}),
@@ -214,12 +214,12 @@ def test_merge_options_become_one_word(options: dict[str, bool], policy: str) ->
         ({}, {}),
     ],
 )
-def test_transforms_say_their_type(given: dict[str, Any], said: dict[str, Any]) -> None:
-    assert explicit_patch({"transforms": [given]})["transforms"] == [said]
+def test_transforms_say_their_type(original: dict[str, Any], explicit_fields: dict[str, Any]) -> None:
+    assert explicit_patch({"transforms": [original]})["transforms"] == [explicit_fields]
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("original", "explicit_fields"),
     [
         ({"fromConnectionSecretKey": "k"}, {"type": "FromConnectionSecretKey", "name": "k"}),
         ({"name": "n", "fromFieldPath": "p"}, {"type": "FromFieldPath"}),
@@ -227,6 +227,6 @@ def test_transforms_say_their_type(given: dict[str, Any], said: dict[str, Any]) 
         ({"name": "n", "type": "FromValue", "fromFieldPath": "p"}, {}),
     ],
 )
-def test_connection_details_say_their_type(given: dict[str, Any], said: dict[str, Any]) -> None:
-    (found,) = explicit_template({"connectionDetails": [given]}, 0)["connectionDetails"]
-    assert found == {**given, **said}
+def test_connection_details_say_their_type(original: dict[str, Any], explicit_fields: dict[str, Any]) -> None:
+    (explicit,) = explicit_template({"connectionDetails": [original]}, 0)["connectionDetails"]
+    assert explicit == {**original, **explicit_fields}

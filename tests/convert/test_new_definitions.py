@@ -19,8 +19,8 @@ def example(spec: Any, **more: Any) -> dict[str, Any]:
 
 def schema_of(definition: dict[str, Any], part: str = "spec") -> dict[str, Any]:
     (version,) = definition["spec"]["versions"]
-    found: dict[str, Any] = version["schema"]["openAPIV3Schema"]["properties"][part]
-    return found
+    schema: dict[str, Any] = version["schema"]["openAPIV3Schema"]["properties"][part]
+    return schema
 
 
 def simple(spec: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -30,21 +30,21 @@ def simple(spec: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def field(written: Any, **types: Any) -> dict[str, Any]:
-    found: dict[str, Any] = schema_of(simple({"a": written}, customTypes=types))["properties"]["a"]
-    return found
+    schema: dict[str, Any] = schema_of(simple({"a": written}, customTypes=types))["properties"]["a"]
+    return schema
 
 
 def test_the_head_of_a_definition_is_that_of_its_example() -> None:
-    found = definition_of_example(example({}), "")
-    assert found["metadata"] == {"name": "caches.acme.test"}
-    assert found["spec"]["scope"] == "Cluster"
-    assert found["spec"]["names"] == {"categories": ["crossplane"], "kind": "Cache", "plural": "caches"}
-    assert composite_crd(found)["metadata"]["name"] == "caches.acme.test"
+    converted = definition_of_example(example({}), "")
+    assert converted["metadata"] == {"name": "caches.acme.test"}
+    assert converted["spec"]["scope"] == "Cluster"
+    assert converted["spec"]["names"] == {"categories": ["crossplane"], "kind": "Cache", "plural": "caches"}
+    assert composite_crd(converted)["metadata"]["name"] == "caches.acme.test"
 
 
 def test_an_example_in_a_namespace_defines_a_namespaced_kind() -> None:
-    given = example({}, metadata={"name": "x", "namespace": "n"})
-    assert definition_of_example(given, "")["spec"]["scope"] == "Namespaced"
+    namespaced = example({}, metadata={"name": "x", "namespace": "n"})
+    assert definition_of_example(namespaced, "")["spec"]["scope"] == "Namespaced"
 
 
 def test_a_plural_that_was_wished_for_is_used() -> None:
@@ -77,18 +77,18 @@ def test_a_plural_that_was_wished_for_is_used() -> None:
     ],
 )
 def test_the_type_of_a_field_is_guessed(value: object, schema: dict[str, Any]) -> None:
-    found = definition_of_example(example({"a": value}, status={"a": value}), "")
-    assert schema_of(found)["properties"] == {"a": schema}
-    assert schema_of(found, "status")["properties"] == {"a": schema}
+    converted = definition_of_example(example({"a": value}, status={"a": value}), "")
+    assert schema_of(converted)["properties"] == {"a": schema}
+    assert schema_of(converted, "status")["properties"] == {"a": schema}
 
 
 def test_what_every_composite_resource_has_is_left_out() -> None:
-    found = definition_of_example(example({"a": 1, "compositionRef": {"name": "c"}, "claimRef": {}}), "")
-    assert list(schema_of(found)["properties"]) == ["a"]
+    converted = definition_of_example(example({"a": 1, "compositionRef": {"name": "c"}, "claimRef": {}}), "")
+    assert list(schema_of(converted)["properties"]) == ["a"]
 
 
 @pytest.mark.parametrize(
-    ("given", "sentence"),
+    ("original", "sentence"),
     [
         (None, "invalid manifest: apiVersion is required"),
         (example({}, apiVersion="v1"), "invalid manifest: apiVersion must be in the format group/version"),
@@ -117,9 +117,9 @@ def test_what_every_composite_resource_has_is_left_out() -> None:
         ),
     ],
 )
-def test_an_example_that_says_too_little_is_refused(given: Any, sentence: str) -> None:
+def test_an_example_that_says_too_little_is_refused(original: Any, sentence: str) -> None:
     with pytest.raises(ConversionError) as refused:
-        definition_of_example(given, "")
+        definition_of_example(original, "")
     assert str(refused.value) == sentence
 
 
@@ -245,13 +245,13 @@ def definition(**version: bool) -> dict[str, Any]:
 
 
 def test_a_composition_fits_its_definition() -> None:
-    found = composition_for(definition(served=True, referenceable=True), "AWS", "")
-    assert found["metadata"] == {"name": "aws.xcaches.acme.test"}
-    assert found["spec"]["compositeTypeRef"] == {"apiVersion": "acme.test/v2", "kind": "XCache"}
+    converted = composition_for(definition(served=True, referenceable=True), "AWS", "")
+    assert converted["metadata"] == {"name": "aws.xcaches.acme.test"}
+    assert converted["spec"]["compositeTypeRef"] == {"apiVersion": "acme.test/v2", "kind": "XCache"}
 
 
 @pytest.mark.parametrize(
-    ("given", "sentence"),
+    ("original", "sentence"),
     [
         ({}, "XRD spec.group is required"),
         ({"spec": {"group": "acme.test"}}, "XRD spec.names.kind is required"),
@@ -259,9 +259,9 @@ def test_a_composition_fits_its_definition() -> None:
         ({"spec": []}, "failed to unmarshal XRD: error unmarshaling JSON: while decoding JSON: json: cannot"),
     ],
 )
-def test_a_definition_that_is_not_complete_is_refused(given: dict[str, Any], sentence: str) -> None:
+def test_a_definition_that_is_not_complete_is_refused(original: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ConversionError) as refused:
-        composition_for(given, "", "")
+        composition_for(original, "", "")
     assert str(refused.value).startswith(sentence)
 
 

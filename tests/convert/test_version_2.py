@@ -32,7 +32,7 @@ def converter(scope: str = "") -> Converter:
 
 
 @pytest.mark.parametrize(
-    ("spec", "wish", "scope"),
+    ("spec", "requested", "scope"),
     [
         ({"claimNames": CLAIM_NAMES}, "", "Namespaced"),
         ({}, "", "Cluster"),
@@ -41,24 +41,24 @@ def converter(scope: str = "") -> Converter:
         ({}, "Namespaced", "Namespaced"),
     ],
 )
-def test_a_definition_gets_a_scope_that_suits_it(spec: dict[str, Any], wish: str, scope: str) -> None:
-    found = definition_to_v2(definition(**spec), wish).value
-    assert found["apiVersion"] == "apiextensions.crossplane.io/v2"
-    assert found["spec"]["scope"] == scope
-    assert "status" not in found
+def test_a_definition_gets_a_scope_that_suits_it(spec: dict[str, Any], requested: str, scope: str) -> None:
+    converted = definition_to_v2(definition(**spec), requested).value
+    assert converted["apiVersion"] == "apiextensions.crossplane.io/v2"
+    assert converted["spec"]["scope"] == scope
+    assert "status" not in converted
 
 
 def test_what_version_2_has_no_place_for_is_told() -> None:
-    given = definition(
+    original = definition(
         claimNames=CLAIM_NAMES, connectionSecretKeys=["k"], defaultCompositeDeletePolicy="Background"
     )
-    converted = definition_to_v2(given, "")
+    converted = definition_to_v2(original, "")
     assert set(converted.value["spec"]) == {"group", "names", "scope"}
     assert converted.left_out == ("spec.claimNames", "spec.connectionSecretKeys")
 
 
 def test_a_claim_becomes_a_composite_resource_in_its_namespace() -> None:
-    given = resource(
+    claim = resource(
         "Cache",
         {
             "size": 3,
@@ -70,7 +70,7 @@ def test_a_claim_becomes_a_composite_resource_in_its_namespace() -> None:
         namespace="team",
         labels={"crossplane.io/composite": "x-abcde", "tier": "gold"},
     )
-    converted = converter().convert(given)
+    converted = converter().convert(claim)
     assert converted is not None
     assert converted.value == resource(
         "XCache",
@@ -94,7 +94,7 @@ def test_a_composite_resource_keeps_the_fields_of_the_engine_in_their_new_place(
 
 
 @pytest.mark.parametrize(
-    "given",
+    "original",
     [
         resource("XCache", {"size": 3}, namespace="team"),
         resource("Other", {"compositionRef": {}}),
@@ -103,5 +103,5 @@ def test_a_composite_resource_keeps_the_fields_of_the_engine_in_their_new_place(
         {},
     ],
 )
-def test_what_is_of_today_already_stays_as_it_is(given: dict[str, Any]) -> None:
-    assert converter().convert(given) is None
+def test_what_is_of_today_already_stays_as_it_is(original: dict[str, Any]) -> None:
+    assert converter().convert(original) is None

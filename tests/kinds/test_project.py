@@ -21,20 +21,20 @@ def project(**spec: Any) -> dict[str, Any]:
 def test_a_project_has_a_place_for_its_apis_and_depends_on_packages() -> None:
     package = {"apiVersion": "a", "kind": "Function", "package": "registry.test/f", "version": "v1"}
     dependencies = [{"type": "xpkg", "xpkg": package}, {"type": "k8s", "k8s": {"version": "v1.33.0"}}]
-    found = parse_project(project(dependencies=dependencies, paths={"apis": "kinds"}))
-    assert (found.name, found.repository, found.apis) == ("p", "registry.test/p", "kinds")
-    assert found.packages == ("registry.test/f",)
-    assert found.dependencies == tuple(dependencies)
+    parsed = parse_project(project(dependencies=dependencies, paths={"apis": "kinds"}))
+    assert (parsed.name, parsed.repository, parsed.apis) == ("p", "registry.test/p", "kinds")
+    assert parsed.packages == ("registry.test/f",)
+    assert parsed.dependencies == tuple(dependencies)
     assert parse_project(project()).apis == "apis"
 
 
 def test_a_project_says_where_its_functions_and_models_are() -> None:
-    found = parse_project(project(paths={"schemas": "m"}, schemas={"languages": ["python"]}))
-    assert (found.functions, found.schemas, found.languages) == ("functions", "m", ("python",))
+    parsed = parse_project(project(paths={"schemas": "m"}, schemas={"languages": ["python"]}))
+    assert (parsed.functions, parsed.schemas, parsed.languages) == ("functions", "m", ("python",))
 
 
 @pytest.mark.parametrize(
-    ("given", "sentence"),
+    ("original", "sentence"),
     [
         ({}, 'unsupported project apiVersion "", expected "dev.crossplane.io/v1alpha1"'),
         ({**project(), "kind": "Other"}, 'unsupported project kind "Other", expected "Project"'),
@@ -57,7 +57,7 @@ def test_a_project_says_where_its_functions_and_models_are() -> None:
         ),
     ],
 )
-def test_what_is_no_project_is_refused(given: dict[str, Any], sentence: str) -> None:
+def test_what_is_no_project_is_refused(original: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ProjectError) as refused:
-        parse_project(given)
+        parse_project(original)
     assert str(refused.value) == sentence

@@ -72,8 +72,8 @@ def test_what_changes_the_hash(other: dict[str, Any]) -> None:
 
 
 def test_a_new_revision_carries_labels_owner_and_spec() -> None:
-    made = new_revision(composition(labels={"a": "1", "b": "2"}, annotations={"note": "hi"}, uid="u1"), 3)
-    assert made["metadata"] == {
+    revision = new_revision(composition(labels={"a": "1", "b": "2"}, annotations={"note": "hi"}, uid="u1"), 3)
+    assert revision["metadata"] == {
         "name": "comp-984932c",
         "labels": {
             "crossplane.io/composition-name": "comp",
@@ -93,9 +93,9 @@ def test_a_new_revision_carries_labels_owner_and_spec() -> None:
             }
         ],
     }
-    read = parse_revision(made)
+    read = parse_revision(revision)
     assert (read.number, read.composition, read.controller_uid) == (3, "comp", "u1")
-    assert parse_pipeline(made).steps == parse_composition(composition()).steps
+    assert parse_pipeline(revision).steps == parse_composition(composition()).steps
 
 
 def test_a_revision_of_the_first_design_keeps_its_composite_type() -> None:

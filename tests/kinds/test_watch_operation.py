@@ -54,8 +54,8 @@ def test_an_operation_tells_which_resource_it_is_for():
 def test_every_step_is_given_the_resource_and_keeps_what_it_required():
     for step in made(DEPLOYMENT)["spec"]["pipeline"]:
         assert step["requirements"]["requiredSchemas"] == []
-        (wanted,) = step["requirements"]["requiredResources"]
-        assert (wanted["name"], wanted["namespace"]) == ("d", "ns")
+        (required,) = step["requirements"]["requiredResources"]
+        assert (required["name"], required["namespace"]) == ("d", "ns")
     assert "requiredResources" not in STEP["requirements"], "the template is not changed"
 
 
@@ -75,7 +75,7 @@ def test_the_same_state_has_the_same_operation_and_another_state_another():
 
 
 def test_what_is_gone_is_told_as_deleted():
-    gone = as_deleted(DEPLOYMENT, "2026-01-01T00:00:00Z")
-    assert gone["metadata"]["deletionTimestamp"] == "2026-01-01T00:00:00Z"
-    assert gone["metadata"]["resourceVersion"] == "ops.crossplane.io/synthetic-deleted"
+    deleted = as_deleted(DEPLOYMENT, "2026-01-01T00:00:00Z")
+    assert deleted["metadata"]["deletionTimestamp"] == "2026-01-01T00:00:00Z"
+    assert deleted["metadata"]["resourceVersion"] == "ops.crossplane.io/synthetic-deleted"
     assert DEPLOYMENT["metadata"]["resourceVersion"] == "42"

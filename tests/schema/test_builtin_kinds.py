@@ -60,19 +60,19 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(("value", "wanted"), ROWS)
-def test_a_builtin_kind_is_read_strictly(value, wanted):
+@pytest.mark.parametrize(("value", "expected"), ROWS)
+def test_a_builtin_kind_is_read_strictly(value, expected):
     go_type = type_of_kind(value["apiVersion"], value["kind"])
     assert go_type is not None
-    assert strict_problem(value, go_type) == wanted
+    assert strict_problem(value, go_type) == expected
 
 
 def test_a_crd_is_read_without_strictness():
     crd = {"spec": {"unknown": 1, "versions": [{"schema": {"openAPIV3Schema": {"items": {"type": 5}}}}]}}
-    wanted = FIELD.format(
+    expected = FIELD.format(
         "number", "JSONSchemaProps.spec.versions.schema.openAPIV3Schema.items.type", "string"
     )
-    assert type_problem(crd, "v1.CustomResourceDefinition") == wanted
+    assert type_problem(crd, "v1.CustomResourceDefinition") == expected
     assert type_problem({"spec": {"unknown": 1}}, "v1.CustomResourceDefinition") is None
 
 

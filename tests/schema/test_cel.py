@@ -43,8 +43,8 @@ VALUE = {
 
 def errors(rule: str, value: Any = VALUE, old: Any = None, **more: Any) -> list[str]:
     schema = {"properties": {"spec": {**SCHEMA, "x-kubernetes-validations": [{"rule": rule, **more}]}}}
-    found = RuleChecker(schema | {"type": "object"}).check({"spec": value}, old and {"spec": old})
-    return [str(error) for error in found]
+    problems = RuleChecker(schema | {"type": "object"}).check({"spec": value}, old and {"spec": old})
+    return [str(error) for error in problems]
 
 
 HOLDS = [
@@ -130,13 +130,13 @@ FAILS = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "wanted"), FAILS)
-def test_a_rule_that_fails_says_why(rule, wanted):
-    assert errors(rule) == [wanted]
+@pytest.mark.parametrize(("rule", "expected"), FAILS)
+def test_a_rule_that_fails_says_why(rule, expected):
+    assert errors(rule) == [expected]
 
 
 @pytest.mark.parametrize(
-    ("more", "wanted"),
+    ("more", "expected"),
     [
         ({"message": " too small "}, "spec: Invalid value: too small"),
         ({"messageExpression": "'n is ' + string(self.n)"}, "spec: Invalid value: n is 3"),
@@ -149,8 +149,8 @@ def test_a_rule_that_fails_says_why(rule, wanted):
         ({"reason": "FieldValueDuplicate"}, "spec: Duplicate value"),
     ],
 )
-def test_a_rule_can_say_what_to_report(more, wanted):
-    assert errors("self.n > 5", **more) == [wanted]
+def test_a_rule_can_say_what_to_report(more, expected):
+    assert errors("self.n > 5", **more) == [expected]
 
 
 def test_a_transition_rule_needs_two_objects():
@@ -180,11 +180,11 @@ def test_items_of_a_map_list_are_compared_by_their_keys():
     }
     keys = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"]}
     checker = RuleChecker({"type": "object", "properties": {"l": {"type": "array", "items": item, **keys}}})
-    found = checker.check(
+    problems = checker.check(
         {"l": [{"k": "a", "v": 1}, {"k": "b", "v": 5}, {"k": "c", "v": 0}]},
         {"l": [{"k": "b", "v": 3}, {"k": "a", "v": 4}]},
     )
-    assert [error.path for error in found] == ["l[0]"]
+    assert [error.path for error in problems] == ["l[0]"]
 
 
 def test_rules_of_scalars_maps_and_all_of_are_evaluated():
@@ -194,14 +194,14 @@ def test_rules_of_scalars_maps_and_all_of_are_evaluated():
         "properties": {"n": small, "m": {"type": "object", "additionalProperties": small}},
         "allOf": [{"x-kubernetes-validations": [{"rule": "self.n > 100"}]}],
     }
-    found = [str(error) for error in RuleChecker(schema).check({"n": 3, "m": {"k": 9, "j": 1}})]
-    assert found == [
+    problems = [str(error) for error in RuleChecker(schema).check({"n": 3, "m": {"k": 9, "j": 1}})]
+    assert problems == [
         "<nil>: Invalid value: failed rule: self.n > 100",
         "m[k]: Invalid value: 9: failed rule: self < 2",
         "n: Invalid value: 3: failed rule: self < 2",
     ]
-    whole = {**schema, "x-kubernetes-validations": [{"rule": "self.metadata.name == 'a'"}]}
-    assert [error.path for error in RuleChecker(whole).check({"n": 1, "metadata": {"name": "a"}})] == [""]
+    with_rule = {**schema, "x-kubernetes-validations": [{"rule": "self.metadata.name == 'a'"}]}
+    assert [error.path for error in RuleChecker(with_rule).check({"n": 1, "metadata": {"name": "a"}})] == [""]
 
 
 def test_a_value_of_the_wrong_type_disturbs_only_rules_that_ask_for_it():
@@ -215,9 +215,9 @@ def test_a_value_of_the_wrong_type_disturbs_only_rules_that_ask_for_it():
 def test_a_rule_that_takes_too_long_is_stopped():
     value = {"l": list(range(2000))}
     rule = "self.l.all(x, self.l.all(y, self.l.all(z, x + y + z >= 0)))"
-    found = errors(rule, value)
-    assert len(found) == 1
-    assert "cost exceeds limit" in found[0]
+    problems = errors(rule, value)
+    assert len(problems) == 1
+    assert "cost exceeds limit" in problems[0]
     assert "longer than" in errors("true" + " || true" * 20_000)[0]
 
 

@@ -77,8 +77,8 @@ def test_only_namespaced_composites_refer_to_resources_without_a_namespace() -> 
 
 
 def test_the_machinery_wins_over_a_users_field_of_the_same_name() -> None:
-    mine = {"properties": {"spec": {"properties": {"compositionRef": {"type": "boolean"}}}}}
-    assert spec_fields(composite_crd(xrd(schema=mine)))["compositionRef"]["type"] == "object"
+    own_schema = {"properties": {"spec": {"properties": {"compositionRef": {"type": "boolean"}}}}}
+    assert spec_fields(composite_crd(xrd(schema=own_schema)))["compositionRef"]["type"] == "object"
 
 
 def test_only_some_parts_of_the_users_schema_are_taken() -> None:

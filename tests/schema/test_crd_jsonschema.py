@@ -40,9 +40,19 @@ def test_a_schema_is_converted_for_an_editor(schema: Any, converted: Any, reason
 
 def test_each_version_has_a_file() -> None:
     versions = [{"name": name, "schema": {"openAPIV3Schema": {"type": "object"}}} for name in ("v1", "v2")]
-    found = json_schemas({"spec": {"group": "acme.test", "names": {"kind": "XCache"}, "versions": versions}})
-    assert [schema.file_name for schema in found] == ["acme.test_v1_xcache.json", "acme.test_v2_xcache.json"]
-    assert list(found[0].schema) == ["$id", "additionalProperties", "type", "x-kubernetes-group-version-kind"]
+    schemas = json_schemas(
+        {"spec": {"group": "acme.test", "names": {"kind": "XCache"}, "versions": versions}}
+    )
+    assert [schema.file_name for schema in schemas] == [
+        "acme.test_v1_xcache.json",
+        "acme.test_v2_xcache.json",
+    ]
+    assert list(schemas[0].schema) == [
+        "$id",
+        "additionalProperties",
+        "type",
+        "x-kubernetes-group-version-kind",
+    ]
 
 
 def test_the_text_is_indented_and_keeps_its_order() -> None:

@@ -67,8 +67,8 @@ def test_a_definition_has_its_machinery_beside_the_users_fields(
 
 
 def test_a_schema_of_the_whole_resource_is_understood_as_well() -> None:
-    whole = {"properties": {"spec": {"properties": {"depth": {"type": "integer"}}}}}
-    assert "depth" in spec_fields(composite_crd(definition("InfrastructureDefinition", whole)))
+    full_schema = {"properties": {"spec": {"properties": {"depth": {"type": "integer"}}}}}
+    assert "depth" in spec_fields(composite_crd(definition("InfrastructureDefinition", full_schema)))
 
 
 def test_a_publication_makes_a_namespaced_requirement() -> None:

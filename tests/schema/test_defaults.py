@@ -43,12 +43,12 @@ ROWS = [
 
 
 @pytest.mark.parametrize(
-    ("schema", "value", "wanted"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS]
+    ("schema", "value", "expected"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS]
 )
-def test_defaults_follow_the_structure(schema, value, wanted):
-    if wanted is None:
-        wanted = [{"protocol": "TCP"}, {"protocol": "UDP"}]
-    assert apply_defaults(value, schema) == wanted
+def test_defaults_follow_the_structure(schema, value, expected):
+    if expected is None:
+        expected = [{"protocol": "TCP"}, {"protocol": "UDP"}]
+    assert apply_defaults(value, schema) == expected
 
 
 def test_a_default_is_copied_for_each_use():

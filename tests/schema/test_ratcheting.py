@@ -65,9 +65,9 @@ BAD = {"field": "bad"}
 def test_an_update_is_blamed_for_its_own_mistakes_only(
     old: dict[str, Any], new: dict[str, Any], blamed: list[str]
 ) -> None:
-    found = validate(new, SCHEMA)
-    assert found, "the new object is not valid"
-    assert [error.field for error in new_errors(found, new, old, SCHEMA)] == blamed
+    problems = validate(new, SCHEMA)
+    assert problems, "the new object is not valid"
+    assert [error.field for error in new_errors(problems, new, old, SCHEMA)] == blamed
 
 
 def ruled(*rules: dict[str, Any]) -> RuleChecker:

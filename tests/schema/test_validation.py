@@ -110,23 +110,23 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(("schema", "value", "wanted"), ROWS, ids=[str(row[:2]) for row in ROWS])
-def test_a_keyword_is_checked(schema, value, wanted):
-    found = validate({"f": value}, {"type": "object", "properties": {"f": schema}})
-    assert [str(error) for error in found] == wanted
+@pytest.mark.parametrize(("schema", "value", "expected"), ROWS, ids=[str(row[:2]) for row in ROWS])
+def test_a_keyword_is_checked(schema, value, expected):
+    problems = validate({"f": value}, {"type": "object", "properties": {"f": schema}})
+    assert [str(error) for error in problems] == expected
 
 
 def test_a_client_that_only_has_json_sees_floats():
-    found = validate(as_json({"f": 1, "g": True}), {"properties": {"f": {"type": "string"}}})
-    assert found[0].value == "number"
+    problems = validate(as_json({"f": 1, "g": True}), {"properties": {"f": {"type": "string"}}})
+    assert problems[0].value == "number"
     assert as_json({"f": [1, True]}) == {"f": [1.0, True]}
     assert isinstance(as_json(True), bool)
 
 
 def test_the_same_sentence_is_reported_once():
     schema = {"properties": {"f": {"type": "string", "allOf": [{"type": "string"}]}}}
-    found = [str(error) for error in validate({"f": 1}, schema)]
-    assert len([text for text in found if "must be of type string" in text]) == 1
+    problems = [str(error) for error in validate({"f": 1}, schema)]
+    assert len([text for text in problems if "must be of type string" in text]) == 1
 
 
 LISTS = [
@@ -144,10 +144,10 @@ LISTS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "more", "value", "wanted"), LISTS)
-def test_sets_and_maps_have_no_duplicates(kind, more, value, wanted):
+@pytest.mark.parametrize(("kind", "more", "value", "expected"), LISTS)
+def test_sets_and_maps_have_no_duplicates(kind, more, value, expected):
     schema = {"properties": {"f": {"type": "array", "x-kubernetes-list-type": kind, **more}}}
-    assert [str(error) for error in check_list_types({"f": value}, schema)] == wanted
+    assert [str(error) for error in check_list_types({"f": value}, schema)] == expected
 
 
 def test_an_omitted_value_is_not_shown():

@@ -13,8 +13,8 @@ def test_kept_bytes_are_the_same_in_less_memory() -> None:
     tracemalloc.start()
     try:
         data = [compact_bytes(orjson.dumps({"name": f"object-{number}"})) for number in range(1000)]
-        held, _ = tracemalloc.get_traced_memory()
+        memory, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     assert data[7] == b'{"name":"object-7"}'
-    assert held < 200 * len(data)
+    assert memory < 200 * len(data)

@@ -24,14 +24,14 @@ values = st.recursive(
 
 
 def containers(value: Any) -> list[int]:
-    found = []
+    result = []
     pending = [value]
     while pending:
         item = pending.pop()
         if isinstance(item, dict | list):
-            found.append(id(item))
+            result.append(id(item))
             pending += item.values() if isinstance(item, dict) else item
-    return found
+    return result
 
 
 @given(values)
@@ -86,9 +86,9 @@ def test_values_of_different_types_or_shapes_are_not_equal(one: Any, other: Any,
 
 
 def test_the_order_of_keys_does_not_matter() -> None:
-    one, other = {"a": 1, "b": [2]}, {"b": [2], "a": 1}
-    assert equal(one, other)
-    assert digest.of_value(one) == digest.of_value(other)
+    first, other = {"a": 1, "b": [2]}, {"b": [2], "a": 1}
+    assert equal(first, other)
+    assert digest.of_value(first) == digest.of_value(other)
 
 
 def test_digests_are_sha256_in_hexadecimal() -> None:

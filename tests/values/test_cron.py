@@ -55,9 +55,9 @@ DUE = [
 ]
 
 
-@pytest.mark.parametrize(("text", "after", "due", "reason"), DUE)
-def test_a_schedule_is_due_next(text: str, after: str, due: str, reason: str) -> None:
-    assert parse(text).next(datetime.fromisoformat(after)) == datetime.fromisoformat(due), reason
+@pytest.mark.parametrize(("text", "after", "next_time", "reason"), DUE)
+def test_a_schedule_is_due_next(text: str, after: str, next_time: str, reason: str) -> None:
+    assert parse(text).next(datetime.fromisoformat(after)) == datetime.fromisoformat(next_time), reason
 
 
 CHANGES = [
@@ -108,11 +108,11 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize(("zone", "text", "after", "due", "reason"), CHANGES)
+@pytest.mark.parametrize(("zone", "text", "after", "next_time", "reason"), CHANGES)
 def test_clocks_are_changed_as_the_library_sees_it(
-    zone: str, text: str, after: str, due: str, reason: str
+    zone: str, text: str, after: str, next_time: str, reason: str
 ) -> None:
-    start, expected = (datetime.fromisoformat(time).astimezone(UTC) for time in (after, due))
+    start, expected = (datetime.fromisoformat(time).astimezone(UTC) for time in (after, next_time))
     assert parse(f"TZ={zone} {text}").next(start) == expected, reason
     # Without a zone of its own a schedule goes by the clock of whoever asks, and answers by it.
     answer = parse(text).next(start.astimezone(ZoneInfo(zone)))
@@ -204,7 +204,7 @@ ONE_FIELD = st.from_regex(r"[*?]|[0-9]{1,2}(-[0-9]{1,2})?(/[0-9])?", fullmatch=T
 def test_any_text_is_a_schedule_that_goes_forward_or_is_refused(text: str) -> None:
     start = datetime(2026, 11, 15, 12, tzinfo=UTC)
     try:
-        due = parse(text).next(start)
+        next_time = parse(text).next(start)
     except InvalidSchedule:
         return
-    assert due is None or start + timedelta(seconds=1) <= due
+    assert next_time is None or start + timedelta(seconds=1) <= next_time

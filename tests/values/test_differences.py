@@ -20,7 +20,9 @@ OBJECTS = st.dictionaries(st.text("xyz", max_size=2), VALUES, max_size=4)
 
 
 def told(before, after):
-    return [(each.field, each.before, each.after) for each in differences(before, after)]
+    return [
+        (difference.field, difference.before, difference.after) for difference in differences(before, after)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -80,8 +82,8 @@ def test_a_value_as_deep_as_one_likes_is_compared():
             value = {"a": value}
         return value
 
-    [found] = differences(nested(1), nested(2))
-    assert (len(found.path), found.before, found.after) == (501, 1, 2)
+    [difference] = differences(nested(1), nested(2))
+    assert (len(difference.path), difference.before, difference.after) == (501, 1, 2)
 
 
 @given(VALUES, VALUES)

@@ -102,9 +102,9 @@ def test_many_wildcards_on_a_deep_value_need_no_recursion() -> None:
 def test_every_expanded_path_can_be_read(value: Any, count: int) -> None:
     obj = {"root": value}
     try:
-        found = paths.expand(obj, "root" + "[*]" * count)
+        expanded = paths.expand(obj, "root" + "[*]" * count)
     except PathError:
         return
-    assert len(set(found)) == len(found)
-    for path in found:
+    assert len(set(expanded)) == len(expanded)
+    for path in expanded:
         paths.get(obj, path)

@@ -29,7 +29,7 @@ def test_an_integer_is_read(text: str, number: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    ("text", "message"),
     [
         ("", "invalid syntax"),
         ("-", "invalid syntax"),
@@ -43,10 +43,10 @@ def test_an_integer_is_read(text: str, number: int) -> None:
         ("9" * 30 + "x", "value out of range"),
     ],
 )
-def test_what_is_no_int64_is_refused(text: str, complaint: str) -> None:
+def test_what_is_no_int64_is_refused(text: str, message: str) -> None:
     with pytest.raises(NumberError) as caught:
         parse_int(text)
-    assert str(caught.value) == f'strconv.ParseInt: parsing "{text}": {complaint}'
+    assert str(caught.value) == f'strconv.ParseInt: parsing "{text}": {message}'
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from crossply.values.regexp import RegexpError, compile_go
 
 
 def test_a_pattern_finds_groups_like_gos() -> None:
-    found = compile_go(r"(?P<zone>[a-z]+)-(\d+)").search("in eu-17!")
-    assert found is not None
-    assert (found.group(0), found.group("zone"), found.group(2)) == ("eu-17", "eu", "17")
+    match = compile_go(r"(?P<zone>[a-z]+)-(\d+)").search("in eu-17!")
+    assert match is not None
+    assert (match.group(0), match.group("zone"), match.group(2)) == ("eu-17", "eu", "17")
 
 
 def test_what_looks_like_a_forbidden_escape_may_be_literal() -> None:

@@ -75,7 +75,7 @@ def test_huge_exponents_cost_nothing() -> None:
 
 
 texts = st.builds(
-    lambda sign, whole, fraction, suffix: f"{sign}{whole}{fraction}{suffix}",
+    lambda sign, integer, fraction, suffix: f"{sign}{integer}{fraction}{suffix}",
     st.sampled_from(["", "-", "+"]),
     st.integers(0, 10**12),
     st.one_of(st.just(""), st.integers(0, 99999).map(lambda number: f".{number}")),
@@ -87,9 +87,9 @@ texts = st.builds(
 def test_the_canonical_form_is_the_same_amount_and_stays(text: str) -> None:
     parsed = quantity.parse(text)
     assume(abs(parsed.as_float()) < 1e21)  # beyond E there is no suffix, and Kubernetes leaves it out
-    again = quantity.parse(str(parsed))
-    assert again == parsed
-    assert str(again) == str(parsed)
+    reparsed = quantity.parse(str(parsed))
+    assert reparsed == parsed
+    assert str(reparsed) == str(parsed)
 
 
 @given(texts, texts)

@@ -59,8 +59,8 @@ def test_what_is_written_is_read_back_as_floats(value):
 def test_any_bytes_are_read_or_refused(data):
     with contextlib.suppress(StructError):
         read = decode_struct(data)
-        again = decode_struct(encode_struct(read))
-        assert repr(again) == repr(read)
+        reread = decode_struct(encode_struct(read))
+        assert repr(reread) == repr(read)
 
 
 @settings(max_examples=40, deadline=None)
@@ -102,13 +102,13 @@ def test_booleans_are_not_numbers():
 
 
 def test_the_view_shares_nothing_mutable():
-    given_object = {"spec": {"list": [1]}}
-    to_wire(given_object)["spec"]["list"].append(2)
-    assert given_object == {"spec": {"list": [1]}}
+    original = {"spec": {"list": [1]}}
+    to_wire(original)["spec"]["list"].append(2)
+    assert original == {"spec": {"list": [1]}}
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "message"),
     [
         ({"a": {1, 2}}, "a set is not a JSON value"),
         ({"a": "\ud800"}, "lone surrogate"),
@@ -116,8 +116,8 @@ def test_the_view_shares_nothing_mutable():
         ({"a": 10**400}, "too large for a double"),
     ],
 )
-def test_what_a_struct_cannot_carry_is_refused(value, said):
-    with pytest.raises(StructError, match=said):
+def test_what_a_struct_cannot_carry_is_refused(value, message):
+    with pytest.raises(StructError, match=message):
         encode_struct(value)
 
 

@@ -111,10 +111,10 @@ def _work(cases: Iterator[Case], shared: mmap.mmap, failures: Path | None) -> No
 
 
 def _run(case: Case, failures: Path | None) -> str:
-    given = case.make()
+    case_input = case.make()
     signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS, CPU_SECONDS)
     try:
-        case.target.run(given)
+        case.target.run(case_input)
     except CrossplyError:
         return "refused"
     except (Exception, TooSlow):  # noqa: BLE001 - that is what we are looking for
@@ -130,10 +130,10 @@ def _tell(case: Case, problem: str, failures: Path | None) -> None:
     print(f"FAILED {case.target.name}, case {case.name}\n{problem}", end="", flush=True)
     if failures is None:
         return
-    held = json.dumps({"target": case.target.name, "input": case.make()}, indent=1)
+    recorded = json.dumps({"target": case.target.name, "input": case.make()}, indent=1)
     failures.mkdir(parents=True, exist_ok=True)
-    path = failures / f"{case.target.name}-{hashlib.sha256(held.encode()).hexdigest()[:8]}.json"
-    path.write_text(held + "\n")
+    path = failures / f"{case.target.name}-{hashlib.sha256(recorded.encode()).hexdigest()[:8]}.json"
+    path.write_text(recorded + "\n")
     print(f"  kept in {path}", flush=True)
 
 
@@ -151,13 +151,13 @@ def _stop(signum: int, frame: object) -> None:
 
 def _wait(process: int, shared: mmap.mmap) -> int:
     """The status of the process; it is killed when it does not get on."""
-    begun, since = -1, time.monotonic()
+    started, since = -1, time.monotonic()
     while True:
-        ended, status = os.waitpid(process, os.WNOHANG)
-        if ended:
+        exited, status = os.waitpid(process, os.WNOHANG)
+        if exited:
             return status
-        if _load(shared).begun != begun:
-            begun, since = _load(shared).begun, time.monotonic()
+        if _load(shared).begun != started:
+            started, since = _load(shared).begun, time.monotonic()
         elif time.monotonic() - since > PATIENCE:
             os.kill(process, signal.SIGKILL)
         time.sleep(0.02)

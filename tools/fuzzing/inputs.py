@@ -48,10 +48,10 @@ def value(rng: random.Random, depth: int = 4) -> Any:
 
 def document(rng: random.Random) -> dict[str, Any]:
     """A JSON object."""
-    made = {text(rng): value(rng) for _ in range(rng.randrange(8))}
+    obj = {text(rng): value(rng) for _ in range(rng.randrange(8))}
     if rng.random() < 0.7:
-        made.update(apiVersion="example.org/v1", kind="Thing", metadata=value(rng, 2))
-    return made
+        obj.update(apiVersion="example.org/v1", kind="Thing", metadata=value(rng, 2))
+    return obj
 
 
 def mutated(rng: random.Random, data: bytes, words: list[str] = WORDS) -> bytes:
@@ -82,25 +82,25 @@ def mutated_text(rng: random.Random, data: str, words: list[str] = WORDS) -> str
     return mutated(rng, data.encode(), words).decode("utf-8", "replace")
 
 
-def mutated_value(rng: random.Random, given: Any) -> Any:
+def mutated_value(rng: random.Random, original: Any) -> Any:
     """A JSON value that is like another one, but wrong in a few places."""
     if rng.random() < 0.08:
         return value(rng, 2)
-    if isinstance(given, dict):
-        made = {key: mutated_value(rng, member) for key, member in given.items() if rng.random() > 0.04}
+    if isinstance(original, dict):
+        members = {key: mutated_value(rng, member) for key, member in original.items() if rng.random() > 0.04}
         if rng.random() < 0.1:
-            made[rng.choice([text(rng), *given])] = value(rng, 2)
-        return made
-    if isinstance(given, list):
-        made_items = [mutated_value(rng, item) for item in given if rng.random() > 0.04]
-        return made_items + made_items[:1] if rng.random() < 0.05 else made_items
-    return given
+            members[rng.choice([text(rng), *original])] = value(rng, 2)
+        return members
+    if isinstance(original, list):
+        items = [mutated_value(rng, item) for item in original if rng.random() > 0.04]
+        return items + items[:1] if rng.random() < 0.05 else items
+    return original
 
 
 def yaml_text(rng: random.Random) -> bytes:
     """YAML, mostly broken."""
-    made = dump(document(rng)).encode("utf-8", "surrogatepass")
-    return mutated(rng, made) if rng.random() < 0.8 else made
+    data = dump(document(rng)).encode("utf-8", "surrogatepass")
+    return mutated(rng, data) if rng.random() < 0.8 else data
 
 
 def as_text(data: bytes) -> str:

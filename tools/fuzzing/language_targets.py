@@ -78,17 +78,17 @@ def pipeline(rng: random.Random, depth: int) -> str:
 
 
 def make_template(rng: random.Random) -> Any:
-    made = template(rng)
+    source = template(rng)
     if rng.random() < 0.2:
-        made = mutated_text(
-            rng, made, ["{{", "}}", "-}}", "{{-", "|", "(", ")", "$", "`", '"', ":=", ".", "end"]
+        source = mutated_text(
+            rng, source, ["{{", "}}", "-}}", "{{-", "|", "(", ")", "$", "`", '"', ":=", ".", "end"]
         )
-    return {"template": made, "data": {**document(rng), "a": value(rng)}}
+    return {"template": source, "data": {**document(rng), "a": value(rng)}}
 
 
-def run_template(given: Any) -> None:
+def run_template(case_input: Any) -> None:
     try:
-        compile_text(given["template"]).render(given["data"])
+        compile_text(case_input["template"]).render(case_input["data"])
     except TemplateError:
         return
 
@@ -99,8 +99,8 @@ def make_template_step(rng: random.Random) -> Any:
     return {**make_request(rng), "input": {**source, **(extra if rng.random() < 0.3 else {})}}
 
 
-def run_template_step(given: Any) -> None:
-    encode_response(load_function("go-templating")(request_of(given)))
+def run_template_step(case_input: Any) -> None:
+    encode_response(load_function("go-templating")(request_of(case_input)))
 
 
 _CEL_OPERANDS = (
@@ -170,9 +170,9 @@ def make_cel(rng: random.Random) -> Any:
     return {"source": sources, "object": obj, "old": {**obj, "a": 5} if rng.random() < 0.5 else None}
 
 
-def run_cel(given: Any) -> None:
-    schema = {**_CEL_SCHEMA, "x-kubernetes-validations": [given["source"]]}
-    RuleChecker(schema).check(given["object"], given["old"])
+def run_cel(case_input: Any) -> None:
+    schema = {**_CEL_SCHEMA, "x-kubernetes-validations": [case_input["source"]]}
+    RuleChecker(schema).check(case_input["object"], case_input["old"])
 
 
 _SELECTORS = (
@@ -226,10 +226,12 @@ def make_selectors(rng: random.Random) -> Any:
     return {"labels": joined(_SELECTORS), "fields": joined(_FIELDS), "of": labels, "object": document(rng)}
 
 
-def run_selectors(given: Any) -> None:
-    _either(lambda: labels_match(parse_labels(given["labels"]), given["of"]))
+def run_selectors(case_input: Any) -> None:
+    _either(lambda: labels_match(parse_labels(case_input["labels"]), case_input["of"]))
     version = Version("v1", selectable_fields=("spec.nodeName", "spec", "apiVersion"))
-    _either(lambda: fields_match(parse_fields(given["fields"], version, custom=True), given["object"]))
+    _either(
+        lambda: fields_match(parse_fields(case_input["fields"], version, custom=True), case_input["object"])
+    )
 
 
 def _either(part: Callable[[], object]) -> None:

@@ -91,8 +91,8 @@ def make_stream(rng: random.Random) -> Any:
     return as_text(mutated(rng, data) if rng.random() < 0.5 else data)
 
 
-def run_stream(given: Any) -> None:
-    package = read(as_bytes(given))
+def run_stream(case_input: Any) -> None:
+    package = read(as_bytes(case_input))
     check_single_meta(package)
     failures(package)
 
@@ -160,18 +160,18 @@ def _zstd(data: bytes) -> bytes:
     return bytes(zstd.compress(data))
 
 
-def _image(given: Any) -> Image:
-    annotations = {media.ANNOTATION: media.BASE} if given["annotated"] else {}
-    return Image({}, (Layer(in_memory(as_bytes(given["layer"])), annotations=annotations),))
+def _image(case_input: Any) -> Image:
+    annotations = {media.ANNOTATION: media.BASE} if case_input["annotated"] else {}
+    return Image({}, (Layer(in_memory(as_bytes(case_input["layer"])), annotations=annotations),))
 
 
-def run_layer(given: Any) -> None:
-    stream_of(_image(given))
+def run_layer(case_input: Any) -> None:
+    stream_of(_image(case_input))
 
 
-def run_unpack(given: Any) -> None:
+def run_unpack(case_input: Any) -> None:
     with tempfile.TemporaryDirectory() as directory:
-        unpack(_image(given), directory, _LIMITS)
+        unpack(_image(case_input), directory, _LIMITS)
 
 
 def make_archive(rng: random.Random) -> Any:
@@ -188,11 +188,11 @@ def make_archive(rng: random.Random) -> Any:
     return as_text(mutated(rng, data, [*_NUMBERS, "null", "[]", "{}", text(rng)]))
 
 
-def run_archive(given: Any) -> None:
+def run_archive(case_input: Any) -> None:
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "x.xpkg")
         with open(path, "wb") as file:
-            file.write(as_bytes(given))
+            file.write(as_bytes(case_input))
         read_tagged(path)
         stream_of(read_archive(path))
 

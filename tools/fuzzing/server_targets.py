@@ -233,15 +233,15 @@ def _json_patch(rng: random.Random) -> Any:
 def _partial(rng: random.Random, obj: Any) -> Any:
     """A part of an object, with directives of strategic merge patches here and there."""
     if isinstance(obj, dict):
-        made = {key: _partial(rng, member) for key, member in obj.items() if rng.random() < 0.7}
+        members = {key: _partial(rng, member) for key, member in obj.items() if rng.random() < 0.7}
         if rng.random() < 0.1:
-            made["$patch"] = rng.choice(("replace", "delete", "merge", text(rng), None))
+            members["$patch"] = rng.choice(("replace", "delete", "merge", text(rng), None))
         if rng.random() < 0.05:
-            made["$retainKeys"] = rng.choice((["a"], value(rng, 1)))
+            members["$retainKeys"] = rng.choice((["a"], value(rng, 1)))
         if rng.random() < 0.1 and obj:
             key = rng.choice(list(obj))
-            made[rng.choice(("$setElementOrder/", "$deleteFromPrimitiveList/")) + str(key)] = value(rng, 2)
-        return made
+            members[rng.choice(("$setElementOrder/", "$deleteFromPrimitiveList/")) + str(key)] = value(rng, 2)
+        return members
     if isinstance(obj, list):
         return [_partial(rng, item) for item in obj]
     return None if rng.random() < 0.05 else obj
@@ -267,13 +267,18 @@ def make_query(rng: random.Random) -> Any:
 def make_definition(rng: random.Random) -> Any:
     """A definition that is wrong somewhere, and has rules; as a dry run, so that nothing stays."""
     rules = [{"rule": expression(rng), "message": text(rng)}]
-    made = mutated_value(rng, _DEFINITION)
-    if isinstance(made, dict) and rng.random() < 0.7:
+    definition = mutated_value(rng, _DEFINITION)
+    if isinstance(definition, dict) and rng.random() < 0.7:
         schema = mutated_value(rng, {**_SCHEMA, "x-kubernetes-validations": rules})
         version = {**_DEFINITION["spec"]["versions"][0], "schema": {"openAPIV3Schema": schema}}  # type: ignore[index]
-        made["spec"] = {**_DEFINITION["spec"], "versions": [version]}  # type: ignore[dict-item]
+        definition["spec"] = {**_DEFINITION["spec"], "versions": [version]}  # type: ignore[dict-item]
     path = f"{_DEFINITIONS}/things.example.org?dryRun=All&fieldManager=f&force=true"
-    return {"method": "PATCH", "path": path, "type": _PATCHES[3], "body": as_text(json.dumps(made).encode())}
+    return {
+        "method": "PATCH",
+        "path": path,
+        "type": _PATCHES[3],
+        "body": as_text(json.dumps(definition).encode()),
+    }
 
 
 def make_write(rng: random.Random) -> Any:
@@ -291,9 +296,11 @@ def make_write(rng: random.Random) -> Any:
     }
 
 
-def run_request(given: Any) -> None:
+def run_request(case_input: Any) -> None:
     server = _server()
-    status = server.request(given["method"], given["path"], given["type"], as_bytes(given["body"]))
+    status = server.request(
+        case_input["method"], case_input["path"], case_input["type"], as_bytes(case_input["body"])
+    )
     if status in (404, 201):
         server.prepare()  # an earlier input may have deleted what this one is about
 

@@ -50,12 +50,12 @@ def make_yaml(rng: random.Random) -> Any:
     return {"text": as_text(yaml_text(rng)), "strict": rng.random() < 0.3}
 
 
-def run_yaml(given: Any) -> None:
-    read_stream(as_bytes(given["text"]), strict=given["strict"])
+def run_yaml(case_input: Any) -> None:
+    read_stream(as_bytes(case_input["text"]), strict=case_input["strict"])
 
 
-def run_yaml_round_trip(given: Any) -> None:
-    made = json.loads(json.dumps(given))
+def run_yaml_round_trip(case_input: Any) -> None:
+    made = json.loads(json.dumps(case_input))
     load(dump(made))
 
 
@@ -64,39 +64,39 @@ def make_paths(rng: random.Random) -> Any:
     return {"path": path, "object": {**document(rng), "a": value(rng)}, "value": value(rng, 2)}
 
 
-def run_paths(given: Any) -> None:
-    path, obj = given["path"], given["object"]
+def run_paths(case_input: Any) -> None:
+    path, obj = case_input["path"], case_input["object"]
     paths.parse(path)
     for use in (paths.get, paths.expand, paths.delete):
         try:
             use(obj, path)
         except CrossplyError:
             continue
-    paths.set_value(obj, path, given["value"])
+    paths.set_value(obj, path, case_input["value"])
 
 
 def make_sprintf(rng: random.Random) -> Any:
     return {"format": text(rng) + text(rng), "arguments": [value(rng, 2) for _ in range(rng.randrange(4))]}
 
 
-def run_sprintf(given: Any) -> None:
-    sprintf(given["format"], given["arguments"])
+def run_sprintf(case_input: Any) -> None:
+    sprintf(case_input["format"], case_input["arguments"])
 
 
 def make_json(rng: random.Random) -> Any:
     return as_text(mutated(rng, json.dumps(value(rng)).encode()))
 
 
-def run_json(given: Any) -> None:
-    gojson.loads(as_bytes(given).decode("utf-8", "replace"))
+def run_json(case_input: Any) -> None:
+    gojson.loads(as_bytes(case_input).decode("utf-8", "replace"))
 
 
 def make_struct(rng: random.Random) -> Any:
     return as_text(mutated(rng, encode_struct(document(rng))))
 
 
-def run_struct(given: Any) -> None:
-    decode_struct(as_bytes(given))
+def run_struct(case_input: Any) -> None:
+    decode_struct(as_bytes(case_input))
 
 
 def make_request(rng: random.Random) -> Any:
@@ -110,27 +110,29 @@ def make_request(rng: random.Random) -> Any:
     }
 
 
-def request_of(given: Any) -> Request:
+def request_of(case_input: Any) -> Request:
     """The request that `make_request` stands for."""
-    observed = {name: Resource.of(Snapshot(obj)) for name, obj in given["observed"].items()}
-    state = State(Resource.of(Snapshot(given["composite"])), observed)
-    return Request(state, input=Snapshot(given["input"]).view, context=Snapshot(given["context"]).view)
+    observed = {name: Resource.of(Snapshot(obj)) for name, obj in case_input["observed"].items()}
+    state = State(Resource.of(Snapshot(case_input["composite"])), observed)
+    return Request(
+        state, input=Snapshot(case_input["input"]).view, context=Snapshot(case_input["context"]).view
+    )
 
 
 def make_wire(rng: random.Random) -> Any:
     return as_text(mutated(rng, encode_request(request_of(make_request(rng)))))
 
 
-def run_wire(given: Any) -> None:
-    decode_request(as_bytes(given))
-    decode_response(as_bytes(given))
+def run_wire(case_input: Any) -> None:
+    decode_request(as_bytes(case_input))
+    decode_response(as_bytes(case_input))
 
 
 def make_functions(rng: random.Random) -> Any:
-    made = {**make_request(rng), "function": rng.choice(PUBLISHED)}
+    request = {**make_request(rng), "function": rng.choice(PUBLISHED)}
     if rng.random() < 0.8:
-        made["input"] = {"resources": [_patch_template(rng)], "patchSets": value(rng, 2)}
-    return made
+        request["input"] = {"resources": [_patch_template(rng)], "patchSets": value(rng, 2)}
+    return request
 
 
 def _patch_template(rng: random.Random) -> dict[str, Any]:
@@ -143,8 +145,8 @@ def _patch_template(rng: random.Random) -> dict[str, Any]:
     return {"name": text(rng), "base": document(rng), "patches": [patch, value(rng)], text(rng): value(rng)}
 
 
-def run_functions(given: Any) -> None:
-    encode_response(load_function(given["function"])(request_of(given)))
+def run_functions(case_input: Any) -> None:
+    encode_response(load_function(case_input["function"])(request_of(case_input)))
 
 
 def make_composition(rng: random.Random) -> Any:
@@ -162,8 +164,8 @@ def make_schema(rng: random.Random) -> Any:
     return {"schema": schema, "object": obj}
 
 
-def run_schema(given: Any) -> None:
-    schema, obj = given["schema"], given["object"]
+def run_schema(case_input: Any) -> None:
+    schema, obj = case_input["schema"], case_input["object"]
     try:
         validate(obj, schema)
         prune(apply_defaults(obj, schema), schema)
@@ -178,8 +180,8 @@ def make_schedule(rng: random.Random) -> Any:
     return {"schedule": "".join(words), "month": rng.randrange(1, 13)}
 
 
-def run_schedule(given: Any) -> None:
-    cron.parse(given["schedule"]).next(datetime(2026, given["month"], 1, tzinfo=UTC))
+def run_schedule(case_input: Any) -> None:
+    cron.parse(case_input["schedule"]).next(datetime(2026, case_input["month"], 1, tzinfo=UTC))
 
 
 def make_operation(rng: random.Random) -> Any:
@@ -195,10 +197,12 @@ def make_operation(rng: random.Random) -> Any:
     }
 
 
-def run_operation(given: Any) -> None:
-    desired = Resource(given["desired"])
-    call = lambda step, request: Response(State(None, {"it": desired}), output=given["output"])  # noqa: E731
-    OperationRendering(InMemoryCluster([given["observed"]], [], []), call).run(given["operation"], {})
+def run_operation(case_input: Any) -> None:
+    desired = Resource(case_input["desired"])
+    call = lambda step, request: Response(State(None, {"it": desired}), output=case_input["output"])  # noqa: E731
+    OperationRendering(InMemoryCluster([case_input["observed"]], [], []), call).run(
+        case_input["operation"], {}
+    )
 
 
 def targets() -> Iterator[tuple[str, Any, Any]]:

@@ -36,7 +36,7 @@ def test_a_comment_belongs_to_an_entry(text: str, found: list[Comment], reason: 
 
 def test_comments_follow_what_was_moved() -> None:
     comments = [Comment(("a", "b"), "# 1"), Comment(("a", "c"), "# 2"), Comment(("z",), "# 3")]
-    paths = [found.path for found in moved(comments, [(("a",), ("x", 0)), (("a", "c"), ("y",))])]
+    paths = [comment.path for comment in moved(comments, [(("a",), ("x", 0)), (("a", "c"), ("y",))])]
     assert paths == [("x", 0, "b"), ("y",), ("z",)]
 
 

@@ -42,17 +42,17 @@ def lines_added(old: bytes, new: str) -> list[str]:
 
 @pytest.mark.parametrize("index", [0, 2])
 def test_an_item_is_put_in_and_nothing_else_changes(index: int) -> None:
-    whole = load(TEXT)
-    whole["spec"]["things"].insert(index, {"name": "c", "size": 3})
-    text = item_inserted(TEXT, whole, PATH, index)
+    value = load(TEXT)
+    value["spec"]["things"].insert(index, {"name": "c", "size": 3})
+    text = item_inserted(TEXT, value, PATH, index)
     assert lines_added(TEXT, text) == ["    - name: c", "      size: 3"]
-    assert load(text) == whole
+    assert load(text) == value
 
 
 def test_an_item_is_replaced_with_its_comments() -> None:
-    whole = load(TEXT)
-    whole["spec"]["things"][0] = {"name": "a", "size": 2}
-    assert item_replaced(TEXT, whole, PATH, 0) == TEXT.decode().replace("size: 1  #", "size: 2 #")
+    value = load(TEXT)
+    value["spec"]["things"][0] = {"name": "a", "size": 2}
+    assert item_replaced(TEXT, value, PATH, 0) == TEXT.decode().replace("size: 1  #", "size: 2 #")
 
 
 @pytest.mark.parametrize(
@@ -65,16 +65,16 @@ def test_an_item_is_replaced_with_its_comments() -> None:
     ],
 )
 def test_a_list_begins_where_there_was_none(text: str, expected: str) -> None:
-    whole = load(text)
-    whole["spec"]["things"] = [{"name": "c"}]
-    assert item_inserted(text.encode(), whole, PATH, 0) == expected
+    value = load(text)
+    value["spec"]["things"] = [{"name": "c"}]
+    assert item_inserted(text.encode(), value, PATH, 0) == expected
 
 
 def test_a_list_in_brackets_is_written_anew_with_its_comments() -> None:
     text = b"spec:\n  z: 1 # one\n  things: [{name: a}] # all\n"
-    whole = load(text)
-    whole["spec"]["things"].insert(0, {"name": "c"})
-    changed = item_inserted(text, whole, PATH, 0)
-    assert load(changed) == whole
+    value = load(text)
+    value["spec"]["things"].insert(0, {"name": "c"})
+    changed = item_inserted(text, value, PATH, 0)
+    assert load(changed) == value
     assert "# one" in changed
     assert "# all" in changed
