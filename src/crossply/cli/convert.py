@@ -44,7 +44,6 @@ def _documents(data: bytes, path: str) -> list[Document]:
 
 
 def _beside(paths: list[str] | None) -> list[Document]:
-    """What files have in them that are only looked at."""
     return [document for path in paths or () for document in read_documents(path, "cannot parse XRD")]
 
 

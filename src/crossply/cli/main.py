@@ -20,7 +20,7 @@ INTERRUPTED = 130
 
 
 def entry() -> NoReturn:
-    """Run as the program `crossply`: write UTF-8 whatever the locale, and leave at once when done."""
+    """Run as the program `crossply`: write UTF-8 in every locale, and exit at once."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="surrogateescape")
@@ -128,5 +128,5 @@ def _unexpected(error: BaseException) -> int:
 
 
 def _drop_stdout() -> None:
-    """Point stdout at nothing: Python flushes it once more at exit, and the reader is gone."""
+    """Redirect stdout to /dev/null: Python flushes it again at exit, and the reader has closed the pipe."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

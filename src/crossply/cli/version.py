@@ -79,7 +79,7 @@ async def _deployed_version(client: Client) -> str | None:
 
 
 def version_of(deployment: Object) -> str | None:
-    """The version of a Deployment by its label, or else by the tag of its image; with a leading v."""
+    """The version of a Deployment from its label or its image's tag; with a leading v."""
     labels = deployment["metadata"].get("labels") or {}
     version = labels.get(_VERSION_LABEL) or _image_tag(deployment)
     return f"v{version.removeprefix('v')}" if version else None

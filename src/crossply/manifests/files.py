@@ -22,7 +22,7 @@ class SourceError(CrossplyError):
 
 
 def read_bytes(path: str, purpose: str) -> bytes:
-    """The content of a file; `purpose` begins the sentence when it cannot be read."""
+    """The content of a file; `purpose` begins the error message."""
     try:
         with open(path, "rb") as file:
             # Not everything that can be opened ends, and nobody writes manifests of this size.

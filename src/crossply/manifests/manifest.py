@@ -15,7 +15,7 @@ _MANIFEST = "cannot parse YAML manifest"
 
 
 class Manifest(NamedTuple):
-    """An object and where it came from: a document, and for the input of a pipeline the place in it."""
+    """An object and its source: a document, and for a pipeline input the path in it."""
 
     value: Object
     document: Document

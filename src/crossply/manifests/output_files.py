@@ -49,7 +49,7 @@ def make_directory(path: str, prefix: str) -> None:
 
 
 def in_go_words(verb: str, path: str, problem: OSError) -> str:
-    """What Go says of a file that cannot be used."""
+    """Go's message for an error of a file."""
     # Go finds that a directory cannot be made where a file is; Python that the file exists.
     if isinstance(problem, FileExistsError):
         return f"{verb} {path}: not a directory"
@@ -71,7 +71,7 @@ def replace_folder(path: str, files: Mapping[str, str], prefix: str) -> None:
 
 
 def remove_folder(path: str, prefix: str) -> None:
-    """Remove a folder with all in it, if it is there; of a link only the link."""
+    """Remove a folder with its contents, if it exists; of a symbolic link only the link."""
     import shutil
 
     try:

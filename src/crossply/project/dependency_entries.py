@@ -24,7 +24,7 @@ class ProjectDependencyError(CrossplyError):
 
 
 class Named(NamedTuple):
-    """What a user asked for on the command line."""
+    """A dependency as named on the command line."""
 
     package: str
     api_only: bool = False

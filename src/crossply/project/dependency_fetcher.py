@@ -30,7 +30,7 @@ def cache_directory(path: str | None) -> str:
 
 
 class DependencyFetcher:
-    """Fetches for one command. What it has met already it does not look at again."""
+    """Fetches dependencies for one command, each package once."""
 
     def __init__(
         self, user: RegistryUser, project: Project, cache: str | None, *, anew: bool, login: GitLogin = NOBODY
@@ -53,7 +53,7 @@ class DependencyFetcher:
         return list(crds.values())
 
     def add(self, entry: Object) -> Object:
-        """Fetch a dependency, and give its entry with all that is known of it now."""
+        """Fetch a dependency and return its completed entry."""
         if entry.get(XPKG):
             return {**entry, XPKG: self._add_package(entry[XPKG])}
         if entry.get("git"):

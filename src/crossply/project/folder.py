@@ -35,7 +35,7 @@ class ProjectFolder(NamedTuple):
         return _read(os.path.normpath(os.path.join(self.root, name)))
 
     def add_api(self, name: str, text: str, *, replace: bool, otherwise: str) -> None:
-        """Write a file among the APIs; `otherwise` says what to do when there is one already."""
+        """Write a file into the APIs folder; `otherwise` completes the error message if it exists."""
         apis = os.path.normpath(os.path.join(self.root, self.project.apis))
         path = os.path.normpath(f"{apis}/{name}")
         prefix = "failed to create directories for the specified output path"

@@ -104,7 +104,7 @@ def _git(prefix: str, environ: dict[str, str], *words: str) -> None:
 
 
 def _environment(login: GitLogin, environ: Mapping[str, str]) -> dict[str, str]:
-    """What git is started with. A token goes by the environment, where other users cannot read it."""
+    """The environment of git. It holds the token, because other users can read arguments."""
     variables = {**environ, "GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": _PROTOCOLS, "LC_ALL": "C"}
     if login.token:
         from base64 import b64encode

@@ -44,7 +44,7 @@ def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plane]:
 
 
 def _started(directory: str) -> Plane:
-    """Start it without looking for garbage in between: all that is loaded and made is there to stay."""
+    """Start without garbage collection, because everything that is created stays alive."""
     import gc
 
     was_enabled = gc.isenabled()

@@ -150,7 +150,7 @@ class Plane:
     def get(
         self, api_version: str | Object, kind: str = "", name: str = "", namespace: str = ""
     ) -> Object | None:
-        """An object by its identity, or as it is now: `get("v1", "Secret", "s", "default")`, `get(obj)`."""
+        """The live object, or None: `get("v1", "Secret", "s", "default")`, `get(obj)`."""
         return self._wait(self._get(*_identity(api_version, kind, name, namespace)))
 
     def list(self, api_version: str, kind: str, namespace: str = "", labels: str = "") -> Objects:
@@ -158,7 +158,6 @@ class Plane:
         return self._wait(self._list(api_version, kind, namespace, labels))
 
     def delete(self, obj: Object, *, wait: bool = True, timeout: float = PATIENCE) -> None:
-        """Delete an object, and wait until it is gone."""
         identity = _identity(obj)
         self._wait(self._delete(*identity))
         if wait:
@@ -169,7 +168,7 @@ class Plane:
         return self._wait(self._set_status(obj, status))
 
     def set_ready(self, obj: Object) -> Object:
-        """Give an object the conditions of a managed resource that is there."""
+        """Set the conditions of a ready managed resource."""
         conditions = [
             {
                 "type": kind,

@@ -104,7 +104,7 @@ def _functions(functions: Functions | None) -> tuple[tuple[Source, ...] | None, 
 
 
 def _calling(called: Mapping[str, PythonFunction], runners: Runners, timeout: float) -> CallFunction:
-    """Calls of Python functions in this process, of all others as ever; each call may take so long."""
+    """Call Python functions in this process and others by their runners, each with the timeout."""
     here = {name: InProcess(name, getattr(function, "run", function)) for name, function in called.items()}
 
     def call(step: Step, request: Request) -> Response:
@@ -128,7 +128,7 @@ def _sources(sources: Many) -> tuple[Source, ...]:
 
 
 class Rendition:
-    """What came of a reconcile. `again` makes the next one of it."""
+    """The result of a reconcile. `again` runs the next one."""
 
     def __init__(
         self,
@@ -193,7 +193,7 @@ class Rendition:
 
     @property
     def results(self) -> list[tuple[str, str]]:
-        """What was told, as severity and message; of a pipeline that failed, too."""
+        """Results as severity and message, also of a failed pipeline."""
         rendered = self._played.rendered or self._rendered
         return [(event.type, event.message) for event in rendered.events]
 
@@ -220,7 +220,7 @@ class Rendition:
         return self
 
     def expect_snapshot(self, name: str = "") -> Rendition:
-        """Compare everything with what was kept; a test with several snapshots gives them names."""
+        """Compare everything with the snapshot; a test with several snapshots names them."""
         __tracebackhide__ = True
         lines = self._snapshots.problems(self._played.rendered or self._rendered, name)
         if lines:

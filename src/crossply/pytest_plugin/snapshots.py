@@ -23,7 +23,7 @@ class Snapshots(NamedTuple):
     update: bool
 
     def problems(self, rendered: Rendered, name: str) -> list[str]:
-        """In which lines a reconcile is not what was kept; with the flag to update, it is kept."""
+        """The differences from the snapshot as lines; with the update flag it is written instead."""
         folder = os.path.splitext(self.file)[0] + FOLDER_ENDING
         path = os.path.join(folder, file_name(f"{self.test} {name}", 1, 1))
         shown = documents(rendered, None, results=True, context=True)

@@ -51,7 +51,7 @@ def _code_location(name: str, functions: Iterable[Object]) -> str:
 
 @contextmanager
 def _sigterm_raised() -> Iterator[None]:
-    """Leave by an exception when told to end: the default would leave processes and containers behind."""
+    """Turn SIGTERM into an exception: the default action would leave processes and containers running."""
     import signal
 
     def leave(*_: object) -> NoReturn:

@@ -56,7 +56,7 @@ def check_composition(document: Document, purpose: str, ours: str = "") -> None:
 
 
 def check_definition(document: Document, purpose: str) -> None:
-    """Raise what Crossplane says when it cannot read the document as an XRD."""
+    """Raise Crossplane's error if the document is not an XRD."""
     from crossply.kinds.definition_types import decode_xrd
 
     try:

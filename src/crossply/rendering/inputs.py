@@ -76,7 +76,7 @@ def _is_composition(value: Any) -> bool:
 
 
 def _misshapen(document: Document, problem: KindError, purpose: str) -> CrossplyError:
-    """What to say of a Composition that we cannot read: what Crossplane says, if it cannot either."""
+    """The error for an invalid Composition: Crossplane's own, if Crossplane rejects it too."""
     from crossply.rendering.go_type_errors import check_composition
 
     place = _place_of(document, str(problem))
@@ -110,7 +110,7 @@ def _input_of_wrong_type(document: Document, place: str, hint: str) -> RenderRef
 
 
 def _place_of(document: Document, message: str) -> str:
-    """Where the field that a message begins with is written."""
+    """The place of the field that a message begins with."""
     from crossply.values.field_path import PathError, parse
 
     try:
@@ -255,7 +255,6 @@ def load_required(paths: Iterable[str] | None, noun: str) -> list[Object]:
 
 
 def load_schemas(path: str | None) -> list[Object]:
-    """The OpenAPI documents in a directory, where one is given."""
     if not path:
         return []
     from crossply.rendering import schemas as render_schemas
@@ -284,7 +283,7 @@ def load_definition(path: str) -> Object:
 
 
 def machinery_for(xr: Object, definition: Object | None) -> Machinery:
-    """Where the definition keeps the engine's fields; where modern ones do, without a definition."""
+    """The paths of the engine's fields by the XRD, or those of modern XRs without one."""
     if definition is None:
         return MODERN
     from crossply.kinds.definition import parse_definition

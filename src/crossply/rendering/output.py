@@ -14,7 +14,7 @@ _API = "render.crossplane.io/v1beta1"
 
 
 def documents(rendered: Rendered, original: Object | None, *, results: bool, context: bool) -> list[Object]:
-    """The documents in their order. `original` is merged under the composite resource when it is given."""
+    """The documents in order. `original` is merged under the composite resource."""
     composite = rendered.composite
     if original is not None:
         composite = merge_over(original, composite)
@@ -23,7 +23,7 @@ def documents(rendered: Rendered, original: Object | None, *, results: bool, con
 
 
 def in_order(objects: Iterable[Object], events: Iterable[Event], context: Object | None) -> list[Object]:
-    """Objects, then what was told, then the context, where there is one."""
+    """Objects, then results, then the context if there is one."""
     shown = [*map(_at_rest, objects), *map(_result, events)]
     if context is not None:
         shown.append({"apiVersion": _API, "kind": "Context", "fields": from_wire(context)})

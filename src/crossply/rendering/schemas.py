@@ -46,7 +46,7 @@ def _openapi(file: str, prefix: str) -> Object:
 
 
 def apply_definition_defaults(xr: Object, definition: Object) -> Object:
-    """The composite resource with the defaults that its definition gives."""
+    """The composite resource with the defaults of its XRD."""
     try:
         spec = composite_crd(definition)["spec"]
     except CrossplyError as problem:

@@ -52,7 +52,7 @@ class Trees:
 
 
 def child_references(node: Node, secrets: bool) -> list[Reference]:
-    """What a resource refers to, if it is a claim or an XR; with its connection secret if asked for."""
+    """The references of a claim or XR, optionally with its connection secret."""
     reference = node.reference
     spec = node.object.get("spec")
     if (node.group, reference.kind) in _CHILDLESS or not isinstance(spec, dict):

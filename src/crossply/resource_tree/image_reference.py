@@ -34,7 +34,7 @@ def parse_tagged(text: str) -> Image | None:
 
 
 def package_name(source: str) -> str:
-    """The name that a package installed as a dependency gets: a DNS label made of its repository."""
+    """The name of a package that is installed as a dependency: a DNS label of its repository."""
     image = _split(source.partition("@")[0])
     if image is None:
         return dns_label(source)

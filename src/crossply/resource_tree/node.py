@@ -19,15 +19,13 @@ _RUNTIME_CONFIGS = ("ControllerConfig", "DeploymentRuntimeConfig")
 
 
 class Reference(NamedTuple):
-    """Which object is meant."""
-
     api_version: str
     kind: str
     name: str
     namespace: str = ""
 
     def stub(self) -> Object:
-        """The object as far as the reference tells."""
+        """An object with only apiVersion, kind and metadata."""
         names = {"name": self.name, "namespace": self.namespace}
         metadata = {key: value for key, value in names.items() if value}
         return {"apiVersion": self.api_version, "kind": self.kind, "metadata": metadata}
@@ -109,7 +107,6 @@ class Node:
 
     @property
     def is_runtime_config(self) -> bool:
-        """Whether it says how a package's program runs."""
         return self.group == _PACKAGE_GROUP and self.reference.kind in _RUNTIME_CONFIGS
 
     def condition(self, name: str) -> Condition:
@@ -131,7 +128,7 @@ class Node:
 
 
 class Trace(NamedTuple):
-    """What was asked for: one tree, or those of a whole kind."""
+    """One tree, or the trees of all resources of a kind."""
 
     roots: list[Node]
     is_list: bool

@@ -21,7 +21,7 @@ DEFAULT_CONCURRENCY = 5
 
 
 class Reader:
-    """Reads objects, so many at a time."""
+    """Reads objects with limited concurrency."""
 
     def __init__(self, client: Client, kinds: Kinds, concurrency: int) -> None:
         self._client = client

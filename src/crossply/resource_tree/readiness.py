@@ -16,7 +16,7 @@ _WORKLOAD_GROUPS = ("", "apps", "batch")
 
 
 def unready_children(node: Node) -> list[Node]:
-    """The composed resources without a Ready condition that an XR says it waits for."""
+    """The composed resources without a Ready condition that an XR's message names."""
     ready = node.condition("Ready")
     named = _NAMED.match(ready.message) if ready.status == "False" else None
     if named is None:

@@ -13,7 +13,6 @@ from crossply.values.goquote import quote
 
 
 def discovery_failure(problem: KubeError, server: str) -> str:
-    """Why the kinds could not be asked for."""
     if isinstance(problem, Unauthorized):
         return "the server has asked for the client to provide credentials"
     return failure(problem, f"{server}/api?timeout=32s")

@@ -36,7 +36,7 @@ class Served(NamedTuple):
 
 
 class Kinds:
-    """What one server serves; asked when needed."""
+    """The kinds that one server serves, fetched on demand."""
 
     def __init__(self, client: Client, clock: Callable[[], float] = time.monotonic) -> None:
         self._client = client
@@ -93,7 +93,7 @@ class Kinds:
 
 
 def find(served: list[Served], text: str) -> Kind | None:
-    """The kind that is meant, by a resource's name first and by the kind's own name second."""
+    """The kind by a resource name, or else by its own name."""
     best_first = sorted(served, key=lambda item: item.rank)
     readings = spellings(text)
     for spelling in readings:

@@ -30,7 +30,7 @@ class TraceOptions(NamedTuple):
 
 
 async def loading_for(client: Client, target: Target, options: TraceOptions) -> Loading:
-    """Find the kind that is meant, and get ready to load it."""
+    """Find the kind of the target and return its loader."""
     kinds = Kinds(client)
     try:
         kind = await kinds.named(target.type)
@@ -73,7 +73,7 @@ class Loading:
         return Trace([root], is_list=False)
 
     async def reload(self) -> Node | None:
-        """The tree as it is now; None once its root is gone."""
+        """The current tree; None after its root was deleted."""
         root = await self._reader.get(self._root)
         if root.problem and root.problem.sort == NOT_FOUND:
             return None

@@ -56,7 +56,7 @@ def _is_scalar(schema: Object) -> bool:
 
 
 def value_of(schema: Object, depth: int = 0) -> Any:
-    """A value that the schema allows, as far as that can be told; patterns and rules are not looked at."""
+    """A value that the schema allows, except for patterns and CEL rules."""
     for known in ("default", "example"):
         if schema.get(known) is not None:
             return schema[known]

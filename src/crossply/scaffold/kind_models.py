@@ -23,7 +23,7 @@ _PRESERVE = "x-kubernetes-preserve-unknown-fields"
 
 
 class Type(NamedTuple):
-    """The type of a value: a scalar or a class by its annotation, a list or a dict by what is in it."""
+    """The type of a value: a scalar or class by its annotation, a list or dict by its item type."""
 
     annotation: str
     shape: str = "scalar"

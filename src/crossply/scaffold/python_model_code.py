@@ -58,7 +58,7 @@ def _class(model: Model) -> str:
 
 
 def _docstring(text: str, indent: str) -> list[str]:
-    """A docstring, wrapped; whatever the text holds cannot end it early."""
+    """A wrapped docstring, escaped so that no text can end it early."""
     text = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"').strip()
     text = "".join(char if char.isprintable() or char == "\n" else " " for char in text)
     paragraphs = [textwrap.wrap(paragraph, _WIDTH - len(indent)) for paragraph in text.split("\n")]
@@ -128,7 +128,7 @@ def _from_dict(attribute: Attribute) -> str:
 
 
 def _converted(type_: Type) -> bool:
-    """Whether a value has to be made of what is read: there may be a class in it, or it could be shared."""
+    """Whether a value must be converted: it contains a class, or would be shared."""
     return type_.shape != "scalar"
 
 
@@ -137,7 +137,7 @@ def _read(type_: Type, source: str, depth: int = 0) -> str:
 
 
 def _conversion(type_: Type, source: str, convert: str, depth: int) -> str:
-    """The expression that makes a value of another; lists and dicts are new ones."""
+    """The expression that converts a value; lists and dicts are copied."""
     if type_.nullable and _converted(type_):
         present = _conversion(type_._replace(nullable=False), source, convert, depth)
         return f"None if {source} is None else {present}"

@@ -55,7 +55,7 @@ class Tracker:
         self._reached: set[Part] = set()
 
     def tracked(self, call: CallFunction) -> CallFunction:
-        """The same calls, each noted."""
+        """The same calls, recorded."""
 
         def noted(step: Step, request: Request) -> Response:
             self._reached.add(Part(STEP, step.name))

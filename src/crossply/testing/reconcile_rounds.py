@@ -46,7 +46,7 @@ class CompositionUnderTest(NamedTuple):
 
 
 class InitialState(NamedTuple):
-    """Where a case begins."""
+    """The state before the first round of a case."""
 
     xr: Object
     observed: Sequence[Object] = ()
@@ -57,7 +57,7 @@ class InitialState(NamedTuple):
 
 
 class RoundResult(NamedTuple):
-    """What came of one round; `rendered` is None where not even a status was reached."""
+    """The result of one round; `rendered` is None if not even a status was computed."""
 
     rendered: Rendered | None
     problem: CrossplyError | None = None

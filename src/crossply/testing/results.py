@@ -23,8 +23,6 @@ class Finding(NamedTuple):
 
 
 class CaseResult(NamedTuple):
-    """What came of one case."""
-
     name: str
     status: str
     place: str
@@ -37,8 +35,6 @@ class CaseResult(NamedTuple):
 
 
 class SuiteResult(NamedTuple):
-    """What came of one suite."""
-
     name: str
     file: str
     cases: tuple[CaseResult, ...]

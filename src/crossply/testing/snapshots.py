@@ -35,7 +35,7 @@ def text_of(documents: Sequence[Object]) -> str:
 
 
 def compare(stored: Sequence[Document], documents: Sequence[Object]) -> list[tuple[Mismatch, str]]:
-    """Every field in which a round is not what was kept, with its place in the snapshot."""
+    """Every field that differs from the snapshot, with its place in it."""
     expected = dict(zip(_keys([document.value for document in stored]), stored, strict=True))
     actual = dict(zip(_keys(documents), documents, strict=True))
     differing = []

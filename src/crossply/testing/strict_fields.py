@@ -38,7 +38,7 @@ class Reader:
 
 
 def one_of(fields: Fields, key: str, choices: tuple[str, ...]) -> str | None:
-    """A field with few possible values; None where it is not given."""
+    """A field with a fixed set of values, or None."""
     value = fields.optional_text(key)
     if value is not None and value not in choices:
         raise fields.wrong(f'must be {" or ".join(choices)}, not "{value}"', key)

@@ -28,7 +28,7 @@ Source = str | Object
 
 
 class Pattern(NamedTuple):
-    """An object that is expected, wholly or in part."""
+    """An expected object, compared exactly or as a subset."""
 
     object: Any
     path: Path
@@ -60,7 +60,7 @@ class Named(NamedTuple):
 
 
 class Expectation(NamedTuple):
-    """What a round is expected to give; what is not mentioned may be anything."""
+    """The expected result of a round; fields that are not mentioned may have any value."""
 
     path: Path
     composite: Pattern | None = None
@@ -100,7 +100,7 @@ class Round(NamedTuple):
 
 
 class CaseInputs(NamedTuple):
-    """What is there beside the composite resource; a case adds its own to the suite's."""
+    """The other inputs of a rendering; a case adds its own to the suite's."""
 
     observed: tuple[Source, ...] = ()
     required: tuple[Source, ...] = ()
@@ -109,7 +109,7 @@ class CaseInputs(NamedTuple):
     context: Object = {}  # noqa: RUF012 - read only
 
     def with_more(self, more: CaseInputs) -> CaseInputs:
-        """These, and those of a case; of what both have, the case's is meant."""
+        """These merged with those of a case, which wins."""
         return CaseInputs(
             self.observed + more.observed,
             self.required + more.required,
@@ -120,7 +120,7 @@ class CaseInputs(NamedTuple):
 
 
 class Case(NamedTuple):
-    """One test: a composite resource, and what its rounds give."""
+    """One test: a composite resource and its rounds."""
 
     name: str
     path: Path
@@ -161,5 +161,5 @@ class Suite(NamedTuple):
 
 @lru_cache(maxsize=1)
 def _nodes(text: bytes) -> Node | None:
-    """The nodes of a suite's text. Every case asks for lines: it is parsed once, and not for each of them."""
+    """The YAML nodes of a suite's text. Cached, because every case looks up lines."""
     return compose(text, MAX_NODES)

@@ -78,7 +78,7 @@ def _validity(suite: Suite, definition: Object | None) -> ObjectValidator | None
 
 
 def initial_state(suite: Suite, case: Case, prepared: PreparedSuite) -> InitialState:
-    """Where a case begins."""
+    """The state before the first round of a case."""
     source = case.xr if case.xr is not None else suite.xr
     if source is None:
         raise SuiteError(

@@ -37,7 +37,7 @@ _CASE = ("name", "skip", "xr", "xrPatch", "rounds", *_ROUND, *_SURROUNDINGS)
 
 
 def is_suite(value: Any) -> bool:
-    """Whether a document is meant to be one; of which version it is, is told when it is read."""
+    """Whether a document is a suite, of any version."""
     if not isinstance(value, dict) or value.get("kind") != KIND:
         return False
     return str(value.get("apiVersion")).startswith(api_group(API_VERSION))
@@ -52,7 +52,7 @@ def read_suite(document: Document) -> Suite:
 
 
 def _place(document: Document, message: str) -> str:
-    """Where the field is that a message begins with, or the nearest around it that was written."""
+    """The place of the field that a message begins with, or of its nearest parent in the text."""
     try:
         path = parse(message.partition(": ")[0])
     except PathError:

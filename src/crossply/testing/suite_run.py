@@ -33,7 +33,7 @@ WHOLE_SUITE = "(the suite)"
 
 
 class SuiteRunOptions(NamedTuple):
-    """What the command line asks of a run."""
+    """The options of a run."""
 
     words: tuple[str, ...] = ()
     """Cases whose names contain one of these run; without any, all do."""
@@ -184,7 +184,7 @@ def _write(path: str, text: str) -> None:
 
 
 def render_twice(suite: Suite) -> list[Rendered]:
-    """What comes at first, and when everything is ready."""
+    """The first rendering, and the one after all resources became ready."""
     prepared = prepare_suite(suite)
     scene = initial_state(suite, Case("", (), ()), prepared)
     with running(prepared.functions, None) as runners:
@@ -204,7 +204,7 @@ def _reached(played: RoundResult) -> Rendered:
 def run_suites(
     suites: Sequence[Document | Unreadable], options: SuiteRunOptions, jobs: int
 ) -> Iterator[SuiteResult]:
-    """Run suites; with `fail_fast` no further one is begun after a failure."""
+    """Run suites; with `fail_fast` none is started after a failure."""
     results = _spread(suites, options, jobs) if jobs > 1 and len(suites) > 1 else _in_turn(suites, options)
     for result in results:
         yield result

@@ -14,7 +14,7 @@ from crossply.values.differences import MISSING, Difference, Item, Segment, diff
 
 
 def mismatches(expected: Any, actual: Any, match: str) -> list[Difference]:
-    """Every field that is not as expected: `before` is what was expected, `after` what came."""
+    """Every field that differs: `before` is the expected value, `after` the actual one."""
     changes = [difference for difference in differences(expected, actual) if not _is_same(difference)]
     if match == EXACT:
         return changes

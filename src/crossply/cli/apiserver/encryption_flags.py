@@ -65,7 +65,7 @@ ENCRYPTION_FLAGS = (
 
 
 def codec_of(invocation: Invocation) -> ValueCodec:
-    """How objects are stored: encrypted if a flag says so."""
+    """The storage codec: encrypted if a flag enables it."""
     from crossply.apiserver.storage import PLAIN
 
     if not has_key(invocation):

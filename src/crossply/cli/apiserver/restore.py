@@ -10,7 +10,6 @@ from crossply.cli.up.data_directory import data_flag, open_data_directory
 
 
 def run(invocation: Invocation) -> int:
-    """Make the data anew; nothing that is there is overwritten."""
     from crossply.apiserver.storage import restore
     from crossply.apiserver.storage.data_directory import DirectoryLock
 

@@ -15,7 +15,6 @@ from crossply.values.yaml.comments import dump_with, read_comments
 
 
 def run(invocation: Invocation) -> int:
-    """Make a Composition and write it among the project's APIs."""
     folder = open_project(invocation["project-file"])
     say = invocation.stderr.write
     with step_output("Ensuring function-auto-ready dependency", say):

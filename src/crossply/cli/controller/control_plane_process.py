@@ -42,7 +42,7 @@ def stop_requested() -> Event:
 
 
 async def unless_stopped(stopped: Event, work: Coroutine[object, object, None]) -> bool:
-    """Do some work to its end, unless it is stopped before; tells whether it is done."""
+    """Run the work until it ends or is stopped; returns whether it ended."""
     import asyncio
 
     task, stop = asyncio.ensure_future(work), asyncio.ensure_future(stopped.wait())
@@ -60,7 +60,7 @@ async def unless_stopped(stopped: Event, work: Coroutine[object, object, None]) 
 async def run_plane(
     plane: ControlPlane, stopped: Event, ready: Callable[[], None], *others: Awaitable[object]
 ) -> None:
-    """Run it until it is stopped, or until one of the others ends; whatever is under way is finished."""
+    """Run until stopped, or until one of the others ends. Work in progress is finished."""
     import asyncio
 
     starting = asyncio.ensure_future(plane.start())
@@ -85,7 +85,7 @@ async def run_plane(
 async def probes_served(
     port: int, is_ready: Callable[[], bool], reason: Callable[[], str] | None = None
 ) -> AsyncIterator[None]:
-    """Answer whoever asks whether we live and whether we work; a port that is taken is only told of."""
+    """Serve health and readiness probes; a port that is in use is only logged."""
     import logging
     from contextlib import AsyncExitStack
 

@@ -23,7 +23,6 @@ LOG_FORMAT = Flag(
 
 
 def debug_flag(short: str = "") -> Flag:
-    """The flag that makes the log tell more."""
     return Flag("debug", "Log every reconcile, not only warnings and errors.", short=short)
 
 

@@ -73,7 +73,7 @@ def package_settings(invocation: Invocation) -> PackageSettings:
 
 
 def local_package_settings(invocation: Invocation, directory: str) -> PackageSettings:
-    """The same for one machine: packages are kept in a directory, and fetched with the user's own logins."""
+    """The settings for one machine: a local cache directory, and the user's own registry logins."""
     from crossply.xpkg.keychain import default_keychain
 
     settings = _settings(invocation, directory)

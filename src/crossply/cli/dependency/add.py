@@ -14,7 +14,6 @@ from crossply.values import Object
 
 
 def run(invocation: Invocation) -> int:
-    """Fetch the dependency, then note it in the project file."""
     folder = open_project(invocation["project-file"])
     named = Named(
         invocation["package"],

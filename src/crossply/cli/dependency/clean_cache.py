@@ -27,7 +27,7 @@ def run(invocation: Invocation) -> int:
 
 
 def _check(cache: str, folder: ProjectFolder) -> None:
-    """All in the directory is going to be removed: a slip of the hand must not take along what matters."""
+    """Refuse to remove a directory that is obviously not a cache."""
     for directory in (folder.root, os.path.expanduser("~"), os.getcwd()):
         if f"{os.path.realpath(directory)}/".startswith(f"{os.path.realpath(cache).rstrip('/')}/"):
             raise ProjectDependencyError(

@@ -27,12 +27,12 @@ def schemas_path(folder: ProjectFolder) -> str:
 
 
 def left_out(project: Project) -> list[str]:
-    """The languages that a project wants models in, and that there are none for."""
+    """The unsupported languages of a project."""
     return [language for language in project.languages if language not in LANGUAGES]
 
 
 def schema_files(project: Project, crds: list[Object]) -> dict[str, dict[str, str]]:
-    """The models of some kinds: for each language that the project wants, files by their names."""
+    """Model files by name, for each language of the project."""
     languages = [language for language in LANGUAGES if language in (project.languages or LANGUAGES)]
     return {language: _FILES[language](crds) for language in languages}
 

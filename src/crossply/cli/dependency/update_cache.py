@@ -13,7 +13,7 @@ from crossply.project.remote_crds import GitLogin
 
 
 def run(invocation: Invocation) -> int:
-    """Fetch every dependency in the best version of today; models are written when all are there."""
+    """Fetch the best version of every dependency; models are written when all are fetched."""
     folder = open_project(invocation["project-file"])
     say = invocation.stderr.write
     login = GitLogin(invocation["git-username"], invocation["git-token"] or "", invocation["git-host"])

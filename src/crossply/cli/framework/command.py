@@ -91,7 +91,7 @@ class Flag:
 
 
 class Argument:
-    """One positional argument; with `many` it takes all the words that are left."""
+    """One positional argument; with `many` it takes all remaining words."""
 
     __slots__ = ("choices", "default", "help", "kind", "many", "name", "optional")
 
@@ -121,7 +121,7 @@ def summary(argument: Argument) -> str:
 
 
 class Command:
-    """A command that can be run. Its place among the other commands is `tree`'s business."""
+    """A command that can be run. `tree` registers it."""
 
     __slots__ = ("arguments", "description", "examples", "flags", "name", "run", "summary")
 
@@ -195,14 +195,13 @@ class Invocation:
 
     @property
     def verbose(self) -> bool:
-        """Tell whether --verbose was given."""
         return bool(self.values.get("verbose"))
 
     def given(self, name: str) -> bool:
-        """Tell whether a value was given rather than defaulted."""
+        """Whether the value was set by the user or the environment, not by default."""
         return name in self._given
 
     def log(self, message: str) -> None:
-        """Say something on stderr, only when --verbose asks for it."""
+        """Write to stderr if --verbose is set."""
         if self.verbose:
             self.stderr.write(f"crossply: {message}\n")

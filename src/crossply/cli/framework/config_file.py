@@ -57,7 +57,7 @@ def _usual_place(environ: Mapping[str, str]) -> str:
 
 
 def read(path: str) -> dict[str, Any]:
-    """Read and check a configuration file; a missing one says the defaults."""
+    """Read and validate a configuration file; a missing file means the defaults."""
     # Most calls end here, without importing a YAML reader.
     if not path or not os.path.lexists(path):
         return {"version": VERSION}

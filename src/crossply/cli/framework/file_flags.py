@@ -39,7 +39,7 @@ def read_object(invocation: Invocation, purpose: str) -> Document:
 
 
 def write_output(invocation: Invocation, text: str, prefix: str = "") -> None:
-    """Write the result to where the user wants it; `prefix` begins the error message."""
+    """Write to --output-file or stdout; `prefix` begins the error message."""
     path = invocation["output-file"]
     if path:
         write_file(path, text, prefix or f'cannot write output file "{path}"')

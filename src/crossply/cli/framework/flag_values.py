@@ -145,7 +145,7 @@ def read_value(kind: str, text: str) -> Any:
 
 
 def read_flag(flag: Flag, text: str, before: Any) -> Any:
-    """Read the text given for a flag; lists and maps grow on what was given `before`."""
+    """Parse the value of a flag; lists and maps extend the value `before`."""
     if flag.kind == "map":
         return {**(before or {}), **_pairs(flag, text)}
     read = flag.parse or (lambda word: read_value(LIST_KINDS.get(flag.kind, flag.kind), word))
@@ -165,7 +165,7 @@ def _pairs(flag: Flag, text: str) -> dict[str, Any]:
 
 
 def default_of(flag: Flag) -> Any:
-    """Give the value of a flag that was not given."""
+    """The value of a flag that was not set."""
     if flag.kind == "bool":
         return bool(flag.default)
     if flag.kind == "map":

@@ -68,7 +68,7 @@ def _flag_label(flag: Flag) -> str:
 
 
 def usage_of(flag: Flag) -> str:
-    """Show a flag with the value it takes: `--xrd=PATH`."""
+    """A flag with its placeholder: `--xrd=PATH`."""
     return f"--{flag.name}" if flag.kind == "bool" else f"--{flag.name}={placeholder(flag)}"
 
 

@@ -66,7 +66,6 @@ class Parsed:
 
     @property
     def wants_help(self) -> bool:
-        """Tell whether --help was among the flags."""
         return bool(self.given.get("help"))
 
 

@@ -38,7 +38,7 @@ def _is_control(char: str) -> bool:
 
 
 def report_unexpected(error: BaseException, stream: TextIO) -> None:
-    """Print an error that is our mistake: a short message that says what to report, not a traceback."""
+    """Print an internal error: a short message that says what to report, without a traceback."""
     import sys
 
     from crossply.version import __version__

@@ -30,7 +30,7 @@ def command_missing(path: str, concealed: frozenset[str]) -> UsageError:
 def check_complete(
     command: Command, flags: tuple[Flag, ...], values: Mapping[str, Any], arguments: int
 ) -> None:
-    """Raise when something the command needs was not given; so many `arguments` were."""
+    """Raise if a required flag or argument is missing; `arguments` is the number of given ones."""
     _check_choices(command, flags, values)
     _check_required(flags, values)
     _check_arguments(command.arguments, arguments)

@@ -12,7 +12,7 @@ _PIPELINE = ("spec", "pipeline")
 
 
 def with_step(data: bytes, source: str, name: str, function: str) -> tuple[Object, str]:
-    """The Composition of a file as it is, and the text of it with a step that comes first."""
+    """The unchanged Composition of a file, and its text with the step inserted first."""
     composition = _composition(data, source)
     pipeline = composition["spec"].get("pipeline") or []
     present = [step for step in pipeline if isinstance(step, dict) and step.get("step") == name]

@@ -108,7 +108,7 @@ def _reference(project: Project, name: str) -> str:
 
 
 def _free_directory(folder: ProjectFolder, name: str) -> str:
-    """The directory of the new function, if nothing is there."""
+    """The directory of the new function; it must not exist."""
     path = os.path.join(folder.root, folder.relative(os.path.join(folder.project.functions, name)))
     if os.path.lexists(path) and not (os.path.isdir(path) and not os.listdir(path)):
         raise FunctionGenerateError(

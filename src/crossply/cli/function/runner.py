@@ -21,7 +21,7 @@ _POLL_SECONDS = 0.5
 
 
 def run(invocation: Invocation) -> int:
-    """Serve until SIGTERM or SIGINT, then let what runs finish."""
+    """Serve until SIGTERM or SIGINT, then finish running calls."""
     from crossply.containers.image_store import Store
     from crossply.containers.settings import Settings, store_directory
     from crossply.functions.image_runs import ImageRuns
@@ -75,7 +75,7 @@ def _target(network: str, address: str) -> str:
 
 
 def socket_target(address: str) -> str:
-    """A socket as gRPC spells it: what a Composition says as the runner's endpoint is an address, too."""
+    """The gRPC target of a socket address; the endpoint in a Composition is one, too."""
     for prefix in (*ABSTRACT_PREFIXES, "unix-abstract:", "@"):
         if address.startswith(prefix):
             return f"unix-abstract:{address[len(prefix) :]}"

@@ -22,7 +22,7 @@ from crossply.kinds.watch_operation import operation_for, parse_watch_operation
 
 
 def answer(request: OperationInput | CronInput | WatchInput, timeout: float) -> int:
-    """Write what is asked for; gives the exit code."""
+    """Write the response and return the exit code."""
     if isinstance(request, OperationInput):
         return _render(request, timeout)
     if isinstance(request, CronInput):

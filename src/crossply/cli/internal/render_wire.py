@@ -50,7 +50,7 @@ class OperationInput(NamedTuple):
 
 
 class CronInput(NamedTuple):
-    """A CronOperation whose Operation of a time is wanted."""
+    """A CronOperation, and the time to create an Operation for."""
 
     cron_operation: Object
     seconds: int | None
@@ -58,7 +58,7 @@ class CronInput(NamedTuple):
 
 
 class WatchInput(NamedTuple):
-    """A WatchOperation whose Operation for a resource is wanted."""
+    """A WatchOperation, and the resource to create an Operation for."""
 
     watch_operation: Object
     watched: Object
@@ -82,7 +82,6 @@ Input = CompositeInput | OperationInput | CronInput | WatchInput
 
 
 def read_request(data: bytes) -> Input:
-    """What a RenderRequest asks to render."""
     try:
         chunks = _chunks(data)
         numbers = [number for number in _INPUTS if number in chunks]
@@ -138,7 +137,7 @@ _READERS: dict[int, Callable[[_Chunks], Input]] = {
 
 
 def _functions(chunks: _Chunks, number: int) -> dict[str, str]:
-    """The address of each function by its name; of two of one name the first counts."""
+    """Addresses of functions by name; the first of duplicate names wins."""
     functions = [_chunks(function) for function in chunks.get(number, ())]
     return {_text(function, 1): _text(function, 2) for function in reversed(functions)}
 
@@ -171,7 +170,6 @@ def _text(fields: _Chunks, number: int) -> str:
 
 
 def response_bytes(rendered: Rendered) -> bytes:
-    """The RenderResponse that tells what was rendered."""
     output = b"".join(
         (
             _field(1, encode_struct(rendered.composite)),
@@ -189,7 +187,6 @@ def response_bytes(rendered: Rendered) -> bytes:
 
 
 def operation_bytes(rendered: RenderedOperation) -> bytes:
-    """The RenderResponse that tells what an Operation did."""
     output = b"".join(
         (
             b"" if rendered.operation is None else _field(1, encode_struct(rendered.operation)),
@@ -206,7 +203,7 @@ def operation_bytes(rendered: RenderedOperation) -> bytes:
 
 
 def created_operation_bytes(operation: Object, *, by_watch: bool) -> bytes:
-    """The RenderResponse with the Operation that a CronOperation or a WatchOperation makes."""
+    """The RenderResponse with the Operation that a CronOperation or WatchOperation creates."""
     return _field(1, b"") + _field(5 if by_watch else 4, _field(1, encode_struct(operation)))
 
 

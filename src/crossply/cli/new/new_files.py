@@ -58,7 +58,7 @@ DIRECTORY = Flag(
 
 
 def checked_name(name: str, *, dots: bool = False) -> str:
-    """A name that Kubernetes accepts; with dots between its parts where those make sense."""
+    """A valid DNS label, or with `dots` a DNS subdomain."""
     label = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
     pattern = rf"{label}(\.{label})+" if dots else label
     if len(name) <= 63 and re.fullmatch(pattern, name):

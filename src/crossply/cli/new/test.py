@@ -14,7 +14,6 @@ from crossply.values.yaml import Document
 
 
 def run(invocation: Invocation) -> int:
-    """Render, and write down what came as what is expected."""
     composition = invocation["composition"]
     path = invocation["output"] or f"{os.path.splitext(composition)[0]}_test.yaml"
     folder = os.path.dirname(path) or os.curdir

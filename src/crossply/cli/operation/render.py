@@ -80,7 +80,7 @@ def _write(invocation: Invocation, rendered: RenderedOperation) -> None:
 
 
 def load_operation(path: str) -> Object:
-    """The Operation in a file, or the one that a CronOperation or a WatchOperation would make."""
+    """The Operation in a file, or the one that a CronOperation or WatchOperation would create."""
     purpose = f'cannot unmarshal type metadata from "{path}"'
     document = first_document(path, purpose, f'cannot read operation file "{path}"')
     value = document.value if isinstance(document.value, dict) else {}

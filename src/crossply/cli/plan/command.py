@@ -49,7 +49,7 @@ def run(invocation: Invocation) -> int:
 
 
 def _data_directories(invocation: Invocation) -> list[str]:
-    """Where the control plane keeps its data, if it runs on this machine: beside its kubeconfig."""
+    """The data directories of control planes on this machine: the directories of their kubeconfigs."""
     from crossply.cli.up.lock import LOCK_FILE
 
     files = [invocation["kubeconfig"] or "", *invocation.environ.get("KUBECONFIG", "").split(os.pathsep)]
@@ -71,7 +71,7 @@ def _write(invocation: Invocation, result: PlanResult) -> None:
 
 
 def _progress(invocation: Invocation) -> Progress:
-    """Tell on a terminal how far it is, on one line that is gone in the end."""
+    """Show the progress on one line of a terminal, which is cleared at the end."""
     stderr = invocation.stderr
     if not stderr.isatty():
         return lambda done, total: None

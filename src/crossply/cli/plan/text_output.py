@@ -44,7 +44,7 @@ class Text:
         return "".join(f"{line}\n" for line in (*lines, self._summary()))
 
     def _other(self, node: Node) -> Iterator[str]:
-        """An object of the files. What is new there is written there: it is not told again."""
+        """A planned object. Fields of new objects are in the files and not shown again."""
         if node.action == CREATE and not node.warnings and not node.error:
             return iter([self._line(0, "+", self._label(node))])
         return self._tree(node, 0)
@@ -103,7 +103,7 @@ def _is_shown(node: Node) -> bool:
 
 
 def _is_news(node: Node, field: Field) -> bool:
-    """Whether a field says something that the tree, or another object, does not say already."""
+    """Whether a field shows a change that is not shown elsewhere in the tree."""
     if node.key.plural in _DERIVED:
         return False
     if "resourceRefs[" in field.path or "composedRefs[" in field.path:

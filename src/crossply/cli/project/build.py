@@ -70,7 +70,7 @@ def _write(images: dict[str, Image], path: str) -> None:
 
 
 class _Build:
-    """One run: what is fetched is kept in a directory as long as it takes."""
+    """One build; fetched images are in a temporary directory."""
 
     def __init__(self, invocation: Invocation, folder: ProjectFolder, directory: str) -> None:
         self._invocation = invocation
@@ -113,7 +113,7 @@ class _Build:
         ]
 
     def _sources(self) -> list[FunctionSource]:
-        """What each function is made of; known of all before the first is built."""
+        """The sources of all functions, checked before the first is built."""
         from crossply.xpkg.project_functions import find_source, functions_of
 
         sources = []
@@ -130,7 +130,7 @@ class _Build:
             return str(parse_tag(f"{repository}:{tag}"))
 
     def _bases(self, base: str) -> list[Image]:
-        """An image that functions are put on, for each architecture; from where the project says."""
+        """The base image of functions for each architecture, from the project's mirror if it has one."""
         from crossply.xpkg.image_configs import rewritten
         from crossply.xpkg.image_reference import parse
         from crossply.xpkg.project_functions import checked

@@ -37,7 +37,6 @@ def _files(invocation: Invocation) -> Iterable[str]:
 
 
 def test(invocation: Invocation) -> int:
-    """Find the suites, run them, tell."""
     started = perf_counter()
     suites = find_suites(_paths(invocation))
     if invocation["list"]:

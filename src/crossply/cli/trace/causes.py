@@ -76,7 +76,7 @@ def _failure(node: Node) -> str:
 
 
 def _waiting(node: Node) -> str:
-    """What a resource waits for that is not among those it refers to."""
+    """What a resource waits for besides its children."""
     if node.deleting:
         finalizers = ", ".join(map(str, node.metadata.get("finalizers") or ()))
         return (

@@ -39,7 +39,7 @@ def dot(trace: Trace) -> str:
 
 
 def mermaid(trace: Trace) -> str:
-    """Write a flowchart; colours tell what is ready, what is waited for and what failed."""
+    """A Mermaid flowchart; colours show ready, waiting and failed resources."""
     lines = ["graph TD"]
     drawn = _by_level(trace)
     unready = {id(child) for item in drawn for child in unready_children(item.node)}

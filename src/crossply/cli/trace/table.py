@@ -101,7 +101,7 @@ class Table:
 
 
 def resource_status(node: Node, synced: Condition, ready: Condition) -> Condition:
-    """What to say of a resource: that it goes away, what is wrong, or that it is ready."""
+    """The status of a resource: being deleted, its problem, or ready."""
     if node.deleting:
         return Condition(reason="Deleting")
     if node.problem:
@@ -121,7 +121,7 @@ def package_status(node: Node, installed: Condition, healthy: Condition) -> Cond
 
 
 def _first_trouble(first: Condition, second: Condition, otherwise: Condition) -> Condition:
-    """The first condition that is not true and says why; when both are true, the second's reason."""
+    """The first condition that is not true and has a reason; if both are true, the second's reason."""
     if first.status == second.status == "True":
         return second._replace(message="")
     for condition in (first, second):

@@ -112,7 +112,7 @@ def _over(picture: str, first: bool) -> str:
 
 
 def fit(lines: list[str], columns: int, rows: int) -> list[str]:
-    """The lines that a terminal has room for; one that is too long takes more than one row."""
+    """The lines that fit on a terminal; a long line takes more than one row."""
     used = 0
     for number, line in enumerate(lines):
         used += max(1, -(-len(line) // columns))

@@ -128,7 +128,7 @@ class ApiProcess:
 
 
 def choose_address(invocation: Invocation, data: str) -> str:
-    """Where the API server listens: where the user says, or on the port of last time if that is free."""
+    """The address from --listen, or the port of the last start if it is free."""
     port = saved_port(data)
     if invocation.given("listen") or port is None:
         return str(invocation["listen"])

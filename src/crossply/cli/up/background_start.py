@@ -32,7 +32,7 @@ def detached_words(words: Sequence[str], descriptor: int) -> list[str]:
 
 
 def start_detached(invocation: Invocation) -> str:
-    """Run the command line in the background, wait until it is ready, and return what to tell the user."""
+    """Run the command line in the background, wait until it is ready, and return a message."""
     data = open_data_directory(invocation)
     if is_locked(data):
         owner = running(data)
@@ -63,7 +63,7 @@ def start_detached(invocation: Invocation) -> str:
 
 
 def report_ready(invocation: Invocation) -> None:
-    """Let the process that waits for us go on, if it still does."""
+    """Notify the process that waits for readiness, if it still runs."""
     descriptor = invocation["ready-fd"]
     if descriptor is not None:
         with contextlib.suppress(BrokenPipeError):

@@ -82,7 +82,7 @@ def holds(process: Process, data: str) -> bool:
 
 
 def _record(descriptor: int, owner: str) -> None:
-    """Say who holds the lock. The file keeps its size: so this needs no space on a full disk."""
+    """Record the owner of the lock. The file keeps its size, so this works on a full disk."""
     with contextlib.suppress(OSError):
         os.pwrite(descriptor, f"{owner.ljust(_RECORD_BYTES - 1)}\n".encode(), 0)
 

@@ -16,7 +16,7 @@ class Process(NamedTuple):
     """As `start_time` says it."""
 
     def is_alive(self) -> bool:
-        """Whether the process with this number is still the one that was meant."""
+        """Whether the process still runs: its PID exists with the same start time."""
         return start_time(self.pid) == self.started
 
     def has_open(self, path: str) -> bool:
@@ -57,7 +57,7 @@ class Process(NamedTuple):
 
 
 def start_time(pid: int) -> str:
-    """When a process started, in whatever way this system says it; empty where there is no such process."""
+    """The start time of a process, in a form that depends on the system; empty if there is none."""
     if os.path.isdir("/proc/self"):
         return _from_proc(pid)
     import subprocess

@@ -35,7 +35,6 @@ class BatchError(CrossplyError):
 
 
 def run(invocation: Invocation) -> int:
-    """Build all packages, and push them unless only building was asked for."""
     import asyncio
     import tempfile
 
@@ -83,7 +82,7 @@ class Batch:
         self._sources = _sources(invocation)
 
     async def run(self) -> None:
-        """Work on all services; what goes wrong with one does not keep the others."""
+        """Process all services; a failure does not stop the others."""
         import asyncio
 
         from crossply.xpkg.registry_session import session
@@ -179,7 +178,7 @@ class Batch:
 
 
 def _failed(problems: list[tuple[str, CrossplyError]]) -> BatchError:
-    """One error of all, told with the place and the hint of the first that has them."""
+    """One error for all services, with the place and hint of the first that has them."""
     sentence = ""
     for service, problem in problems:
         message = f"\nfailed to process smaller provider package for {quote(service)}: {problem}"

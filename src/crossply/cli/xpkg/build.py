@@ -54,7 +54,7 @@ def _build(invocation: Invocation, base: Image) -> int:
 
 
 def _with_project(invocation: Invocation, base: Image) -> Image:
-    """The runtime with the Python project that is to run in it, if one is given."""
+    """The runtime image with the Python project in it, if one is given."""
     from crossply.xpkg.python_project import with_project
 
     if not invocation["python-project"]:
@@ -69,7 +69,7 @@ def _with_project(invocation: Invocation, base: Image) -> Image:
 
 
 def _runtime(invocation: Invocation, directory: str) -> Image:
-    """The image that the package brings; an empty one where it brings none."""
+    """The embedded runtime image, or an empty image."""
     from crossply.cli.xpkg.local_images import local_or_pulled, read_image
     from crossply.xpkg.image import EMPTY
     from crossply.xpkg.image_reference import parse

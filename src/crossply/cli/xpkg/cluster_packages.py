@@ -57,7 +57,7 @@ IMPERSONATION = (
 
 
 def name_of(invocation: Invocation) -> str:
-    """The name that was given, or one made of the repository."""
+    """The name argument, or a name derived from the repository."""
     from crossply.xpkg.dns_names import to_dns_label
     from crossply.xpkg.image_reference import parse
 
@@ -109,7 +109,7 @@ WAIT = Flag(
 
 
 async def wait_until_healthy(client: Client, kind: Kind, name: str, image: str, seconds: float) -> None:
-    """Look again and again until the package is healthy in the version that was asked for."""
+    """Poll until the requested version of the package is healthy."""
     message = ""
     try:
         async with asyncio.timeout(seconds):

@@ -28,7 +28,7 @@ class InitError(CrossplyError):
 
 
 def run(invocation: Invocation) -> int:
-    """Fill the directory from the template, show its notes, and run its script where that is wanted."""
+    """Copy the template, show its notes, and run its script if the user agrees."""
     directory, template = invocation["directory"], invocation["template"]
     _prepare(directory)
     url = TEMPLATES.get(template, template)
@@ -92,7 +92,7 @@ def _git(words: list[str], environ: dict[str, str], prefix: str) -> str:
 
 
 def _offer(invocation: Invocation, script: str) -> None:
-    """Run the script of the template if the user wants it."""
+    """Run the template's script if the user agrees."""
     if invocation["run-init-script"]:
         _run(invocation, script)
         return

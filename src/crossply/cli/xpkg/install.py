@@ -24,7 +24,6 @@ from crossply.values import Object
 
 
 def run(invocation: Invocation) -> int:
-    """Create the package, and wait for it where asked to."""
     import asyncio
 
     package = package_object(invocation)

@@ -55,7 +55,7 @@ async def push_package(
     reference: Reference,
     annotations: dict[str, str],
 ) -> str:
-    """Push an image, or several with an index of them; its digest. `names` are for what goes wrong."""
+    """Push an image, or an index of several; returns the digest. `names` are for error messages."""
     from crossply.xpkg.image_push import push_image, push_images
 
     try:

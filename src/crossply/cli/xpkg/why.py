@@ -24,7 +24,7 @@ def run(invocation: Invocation) -> int:
 
 
 def _source(source: str, packages: list[Locked]) -> str:
-    """The source that is meant: given as such, as the name of a package, or by its end."""
+    """The source of a package: given in full, by its last part, or by the package's name."""
     for package in packages:
         if source in (package.source, package.name) or package.source.endswith(f"/{source}"):
             return package.source
@@ -47,7 +47,7 @@ async def _known(invocation: Invocation) -> tuple[list[Locked], list[str]]:
 
 
 async def _tags(invocation: Invocation, source: str) -> list[str]:
-    """The tags of a package; a registry that does not answer takes nothing from the rest."""
+    """The tags of a package; none if the registry does not respond."""
     from crossply.xpkg.image_pull import tags
     from crossply.xpkg.image_reference import parse
     from crossply.xpkg.registry_session import session

@@ -15,7 +15,6 @@ SIMPLE_SCHEMA = "simpleschema"
 
 
 def run(invocation: Invocation) -> int:
-    """Make a definition and write it among the project's APIs."""
     folder = open_project(invocation["project-file"])
     name = folder.relative(invocation["file"])
     try:
