@@ -57,7 +57,8 @@ def set_conditions(
     result, characters = list(conditions), 0
     for change in changes:
         most = MOST_MESSAGE if characters < _MOST_MESSAGES else _SHORT_MESSAGE
-        change = change._replace(message=cut(change.message, most), reason=change.reason[:_MOST_REASON])
+        if len(change.message) > most or len(change.reason) > _MOST_REASON:
+            change = change._replace(message=cut(change.message, most), reason=change.reason[:_MOST_REASON])
         characters += len(change.message)
         _place(result, _entry(change, now, 0 if change.by_function else generation))
     return result

@@ -46,8 +46,9 @@ def check_depth(xr: Object) -> Effects[None]:
 
 def check_not_itself(xr: Object, composed: Iterable[Composed]) -> None:
     """Refuse to make a composite resource a part of itself."""
+    identity, name = _identity(xr), name_of(xr)
     for resource in composed:
-        if _identity(resource.object) == _identity(xr):
+        if resource.object["metadata"]["name"] == name and _identity(resource.object) == identity:
             raise CompositionLoop(
                 f'cannot compose resources: cannot apply composed resource "{resource.name}": it is the '
                 "composite resource itself"

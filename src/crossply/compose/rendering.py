@@ -161,12 +161,15 @@ class Rendering:
         return Diagnosis(problem, self._live)
 
     def _composed(self, outcome: Outcome) -> Rendered:
-        return self._rendered()._replace(
+        return Rendered(
             composite=self._written(outcome),
-            composed=tuple(resource.object for resource in outcome.composed),
-            deleted=tuple(deletion.snapshot.object for deletion in outcome.deletions),
+            composed=tuple([resource.object for resource in outcome.composed]),
+            deleted=tuple([deletion.snapshot.object for deletion in outcome.deletions]),
+            events=tuple(self.events),
             context=outcome.context,
-            unready=tuple(resource.name for resource in outcome.composed if not resource.ready),
+            required_resources=tuple(self._reads.required_resources),
+            required_schemas=tuple(self._reads.required_schemas),
+            unready=tuple([resource.name for resource in outcome.composed if not resource.ready]),
         )
 
     def _rendered(self) -> Rendered:
