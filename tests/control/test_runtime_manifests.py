@@ -15,11 +15,16 @@ from crossply.control.runtimes.certificate_authority import (
     read_authorities,
     renew_authority,
 )
-from crossply.control.runtimes.deployment_manifest import deployment_for
 from crossply.control.runtimes.deployment_runtime import stamp_of
 from crossply.control.runtimes.manifest_parts import Subject
 from crossply.control.runtimes.package_runtimes import PackageRuntimes, UnknownRuntime, parse_runtimes
-from crossply.control.runtimes.service_manifest import account_for, endpoint_of, service_for, service_names
+from crossply.control.runtimes.runtime_manifests import (
+    account_for,
+    deployment_for,
+    endpoint_of,
+    service_for,
+    service_names,
+)
 
 OWNER = {
     "apiVersion": "pkg.crossplane.io/v1",

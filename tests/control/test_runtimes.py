@@ -22,7 +22,7 @@ from crossply.control.kinds import (
     SERVICE,
     SERVICE_ACCOUNT,
 )
-from crossply.control.runtimes.deployment_manifest import STAMP
+from crossply.control.runtimes.runtime_manifests import STAMP
 from crossply.control.shared_secret import data_of, files_of
 from tests.support.control.crossplane_certificates import certificate_of_crossplane, files_of_crossplane
 from tests.support.control.runtimes import (

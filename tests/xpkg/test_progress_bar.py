@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from crossply.xpkg.progress_bar import ProgressBar
+from crossply.xpkg.progress import ProgressBar
 
 
 class Terminal(io.StringIO):

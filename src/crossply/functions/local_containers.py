@@ -13,7 +13,7 @@ from crossply.functions.docker_settings import ContainerSettings
 from crossply.functions.image_runs import ImageRun, fetch_within
 from crossply.functions.in_container import InContainer
 from crossply.xpkg.keychain import default_keychain
-from crossply.xpkg.progress_bar import ProgressBar
+from crossply.xpkg.progress import ProgressBar
 from crossply.xpkg.registry import Trust
 
 

@@ -1,12 +1,13 @@
-"""Serving a function over gRPC, to any engine that speaks the function protocol.
+"""Serves a function over gRPC to any engine that speaks the function protocol.
 
 gRPC only carries bytes, for v1 and v1beta1 alike, whose messages are the same. A built-in function is served
 by `FunctionServer`, which lets `compose.wire` read and write them; functions of the SDK do that themselves.
-Reflection and health are served beside, as every function's server does, and metrics where they are wanted.
+Reflection and health are served beside, as every function's server does, and metrics if they are enabled.
 """
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
@@ -220,3 +221,25 @@ def _target(settings: ServerSettings) -> str:
     if settings.network == "unix":
         return f"unix:{settings.address}"
     return f"[::]{settings.address}" if settings.address.startswith(":") else settings.address
+
+
+if TYPE_CHECKING:
+    from crossply.functions.server import Server
+
+
+def serve_until_signal(start: Callable[[], Server]) -> None:
+    """Start a server, wait until a signal ends it, and let the running calls finish."""
+    signals = _block_signals()
+    server = start()
+    signal.sigwait(signals)
+    server.stop()
+
+
+def _block_signals() -> set[signal.Signals]:
+    """Keep the signals that end the server until they are waited for, in this thread and those it starts.
+
+    A handler would run in the main thread only, which a signal that another thread takes does not wake.
+    """
+    signals = {signal.SIGTERM, signal.SIGINT}
+    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    return signals

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crossply.errors import CrossplyError
 from crossply.functions.failures import ServeError
-from crossply.functions.server import Handler, Server, ServerSettings
+from crossply.functions.server import Handler, Server, ServerSettings, serve_until_signal
 from crossply.functions.server_metrics import CallMeter, serve_metrics
-from crossply.functions.serving import serve_until_signal
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

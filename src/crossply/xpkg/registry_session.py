@@ -124,7 +124,7 @@ async def session(user: RegistryUser, label: str, insecure: bool = False) -> Asy
     from urllib.request import getproxies_environment
 
     from crossply.xpkg.keychain import default_keychain
-    from crossply.xpkg.progress_bar import ProgressBar
+    from crossply.xpkg.progress import ProgressBar
     from crossply.xpkg.registry import Registries, Trust
 
     trust = Trust(insecure=insecure, proxies=getproxies_environment())

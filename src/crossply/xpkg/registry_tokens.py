@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import aiohttp
 import orjson
 from yarl import URL
 
-from crossply.xpkg.auth_challenge import Challenge, read_challenges
 from crossply.xpkg.keychain import ANONYMOUS, Keychain, KeychainError, Login
 from crossply.xpkg.registry_addresses import check_address, may_see_credentials, read_address, schemes_beside
 from crossply.xpkg.registry_failures import NotAllowed, RegistryUnreachable, refusal
@@ -132,3 +132,33 @@ class _Asking:
         if not isinstance(token, str) or not token.isascii() or any(char.isspace() for char in token):
             raise NotAllowed(f"{response.url.host} gave no token for {self._registry}")
         return token
+
+
+_PAIR = re.compile(r'\s*([A-Za-z0-9_-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))\s*(?:,|$)')
+_LONGEST = 8192
+
+
+class Challenge(NamedTuple):
+    """One way to authenticate, with its parameters."""
+
+    scheme: str
+    parameters: dict[str, str]
+
+
+def read_challenges(headers: Sequence[str]) -> list[Challenge]:
+    """The ways that a registry offers; what cannot be understood is left out."""
+    return [challenge for header in headers if (challenge := _read(header[:_LONGEST])) is not None]
+
+
+def _read(header: str) -> Challenge | None:
+    scheme, _, rest = header.strip().partition(" ")
+    if not scheme:
+        return None
+    parameters = {}
+    position = 0
+    while pair := _PAIR.match(rest, position):
+        name, quoted, plain = pair.groups()
+        value = re.sub(r"\\(.)", r"\1", quoted) if quoted is not None else plain
+        parameters[name.lower()] = value
+        position = pair.end()
+    return Challenge(scheme.lower(), parameters)

@@ -18,13 +18,19 @@ from crossply.compose.metadata import annotations_of, controller_of, labels_of, 
 from crossply.control.kinds import DEPLOYMENT, SERVICE, SERVICE_ACCOUNT
 from crossply.control.runtimes.certificate_authority import TRUSTED, is_from_another
 from crossply.control.runtimes.credentials import Credentials, renewal_in
-from crossply.control.runtimes.deployment_manifest import STAMP, deployment_for
 from crossply.control.runtimes.manifest_parts import PACKAGE, Subject
 from crossply.control.runtimes.package_runtimes import FUNCTION
 from crossply.control.runtimes.runtime import NotRunning, Prepared
 from crossply.control.runtimes.runtime_configs import NoRuntimeConfig, RuntimeConfigs
+from crossply.control.runtimes.runtime_manifests import (
+    STAMP,
+    account_for,
+    deployment_for,
+    endpoint_of,
+    service_for,
+    service_names,
+)
 from crossply.control.runtimes.runtime_objects import RuntimeObjects
-from crossply.control.runtimes.service_manifest import account_for, endpoint_of, service_for, service_names
 from crossply.control.shared_secret import Files
 from crossply.errors import CrossplyError
 from crossply.functions.binding import RUNTIME, TO_COMPLETION

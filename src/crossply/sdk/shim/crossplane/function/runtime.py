@@ -8,8 +8,7 @@ from typing import Any
 
 import grpc
 
-from crossply.functions.server import Refused, Server, ServerSettings
-from crossply.functions.serving import serve_until_signal
+from crossply.functions.server import Refused, Server, ServerSettings, serve_until_signal
 from crossply.sdk.published_function import PublishedFunction
 
 from .proto.v1 import run_function_pb2
