@@ -1,4 +1,4 @@
-"""The Deployment, Service and ServiceAccount of a package: the user's templates, with defaults and our fields.
+"""The Deployment, Service and ServiceAccount of a package: the user's templates, with defaults and our own.
 
 What the template leaves out gets a default: name, replicas, security contexts, pull policy, service account,
 image. Namespace, owner and selector are ours. Ports, environment, volumes and mounts are added to the user's.
