@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crossply.functions.builtin.auto_ready.health import is_ready
-from crossply.functions.builtin.timestamps import parse_timestamp
+from crossply.functions.builtin.timestamps import timestamp_key
 
 
 def native(api_version: str, kind: str, **rest: Any) -> dict[str, Any]:
@@ -185,7 +185,7 @@ def test_a_rule_that_fails_leaves_the_ready_condition_its_say() -> None:
     ],
 )
 def test_a_timestamp_is_rfc_3339(text: str, expected: bool) -> None:
-    assert (parse_timestamp(text) is not None) is expected
+    assert (timestamp_key(text) is not None) is expected
 
 
 def test_timestamps_compare_by_time_not_by_spelling() -> None:
@@ -197,6 +197,6 @@ def test_timestamps_compare_by_time_not_by_spelling() -> None:
         "2024-02-29T00:00:00Z",
         "2024-03-01T00:00:00Z",
     ]
-    order = [parse_timestamp(text) for text in spelled]
+    order = [timestamp_key(text) for text in spelled]
     assert order == sorted(order, key=lambda each: each or (0, ""))
-    assert parse_timestamp("2024-01-01T00:30:00+00:30") == parse_timestamp("2024-01-01T00:00:00.000Z")
+    assert timestamp_key("2024-01-01T00:30:00+00:30") == timestamp_key("2024-01-01T00:00:00.000Z")

@@ -13,7 +13,7 @@ _SECONDS_PER_DAY = 86_400
 
 
 @lru_cache(maxsize=4096)
-def parse_timestamp(text: str) -> tuple[int, str] | None:
+def timestamp_key(text: str) -> tuple[int, str] | None:
     """Seconds and the digits of the fraction, which sort by time; None when the text is no timestamp."""
     head, rest = text[:19], text[19:]
     if len(head) != 19 or not head.isascii() or not rest.isascii():

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from crossply.functions.builtin.timestamps import parse_timestamp
+from crossply.functions.builtin.timestamps import timestamp_key
 from crossply.values import Object
 
 HealthCheck = Callable[[Object], bool]
@@ -121,14 +121,14 @@ def cron_job(observed: Object) -> bool:
     if _get_path(observed, "spec", "suspend") is True:
         return True
     scheduled = _get_path(observed, "status", "lastScheduleTime")
-    last = parse_timestamp(scheduled) if isinstance(scheduled, str) else None
+    last = timestamp_key(scheduled) if isinstance(scheduled, str) else None
     if last is None:
         return False
     active = _get_path(observed, "status", "active")
     if isinstance(active, list) and active:
         return True
     succeeded = _get_path(observed, "status", "lastSuccessfulTime")
-    success = parse_timestamp(succeeded) if isinstance(succeeded, str) else None
+    success = timestamp_key(succeeded) if isinstance(succeeded, str) else None
     return success is not None and success >= last
 
 
@@ -232,7 +232,7 @@ def _is_condition(value: Object) -> bool:
     for name, item in value.items():
         if item.__class__ is str:
             if name == "observedGeneration" or (
-                name == "lastTransitionTime" and parse_timestamp(item) is None
+                name == "lastTransitionTime" and timestamp_key(item) is None
             ):
                 return False
         elif (

@@ -8,7 +8,7 @@ from typing import Any
 from crossply.functions.builtin.patch_and_transform.dialect import Dialect
 from crossply.functions.builtin.patch_and_transform.errors import FAILURES, Failure, Fatal, is_not_found, wrap
 from crossply.functions.builtin.patch_and_transform.object_fields import Read, reader
-from crossply.functions.builtin.timestamps import parse_timestamp
+from crossply.functions.builtin.timestamps import timestamp_key
 from crossply.values import Object
 from crossply.values.protobuf_struct import from_wire
 
@@ -128,4 +128,4 @@ def _is_integer(value: Any) -> bool:
 
 
 def _is_time(value: Any) -> bool:
-    return value is None or (type(value) is str and parse_timestamp(value) is not None)
+    return value is None or (type(value) is str and timestamp_key(value) is not None)
