@@ -42,6 +42,7 @@ from crossply.control.composites.composed_store import ComposedStore
 from crossply.control.composites.composite_writes import FINALIZER
 from crossply.control.composites.composition_selection import Compositions
 from crossply.control.composites.reconciler import CompositeReconciler
+from crossply.control.dependencies import Dependencies
 from crossply.control.kinds import COMPOSITION, REVISION
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
@@ -51,7 +52,6 @@ from crossply.kube.kind import Kind
 from crossply.testing.reconcile_rounds import CaseReconciler, CompositionUnderTest, InitialState
 from crossply.values import Object
 from tests.support.in_memory_api import (
-    Dependencies,
     Functions,
     InMemoryApi,
     InMemoryInformers,
@@ -193,7 +193,7 @@ async def _by_controller(scenario: Scenario) -> Done:
         Kinds(CONFIG_MAP, kind),  # type: ignore[arg-type]
         informers,  # type: ignore[arg-type]
         recorded,  # type: ignore[arg-type]
-        Dependencies(),  # type: ignore[arg-type]
+        Dependencies(informers),  # type: ignore[arg-type]
         None,  # type: ignore[arg-type]
         functions=Functions(calls),  # type: ignore[arg-type]
         now=lambda: NOW,

@@ -128,12 +128,5 @@ class Functions:
         pass
 
 
-class Dependencies:
-    """Dependencies of which none ever changes."""
-
-    def follow(self, *_: Any) -> None:
-        pass
-
-
 def _key(kind: str, obj: Object) -> Key:
     return kind, namespace_of(obj), name_of(obj)
