@@ -6,8 +6,9 @@ import pytest
 
 from crossply.compose.errors import ComposeError
 from crossply.control.composites.service_account import explain_refusal
-from crossply.control.rbac_grants import Composed, Place, explained, grant, refusal_in
+from crossply.control.rbac_grants import Composed, Place, explained, grant, read_refusal
 from crossply.kinds.definition import parse_definition
+from crossply.kube.failures import Forbidden
 
 IN_NAMESPACE = (
     'cannot apply: configmaps "a" is forbidden: User "system:serviceaccount:ops:blog" cannot patch resource '
@@ -55,14 +56,6 @@ IMPERSONATE = (
             "one Secret is read, not all of the namespace",
         ),
         (
-            f"cannot get composed resource: {IN_NAMESPACE.replace('patch', 'get')}",
-            "role",
-            WRITES,
-            "configmaps -n web",
-            "--serviceaccount=ops:blog",
-            "what is composed is to be written next",
-        ),
-        (
             IN_NAMESPACE.replace("patch", "list"),
             "role",
             READS,
@@ -73,7 +66,7 @@ IMPERSONATE = (
     ],
 )
 def test_the_commands_that_grant_what_was_refused(message, kind, verbs, resource, subject, reason):
-    refusal = refusal_in(message)
+    refusal = read_refusal(message)
     assert refusal is not None
     role, binding = grant(refusal)
     name = role.split()[3]
@@ -84,15 +77,49 @@ def test_the_commands_that_grant_what_was_refused(message, kind, verbs, resource
     assert (role, binding) == (f"{made} {applied}", f"{bound} {applied}"), reason
 
 
+@pytest.mark.parametrize(
+    ("verb", "place", "verbs", "reason"),
+    [
+        ("get", Place("configmaps", "web"), WRITES, "what is composed is to be written next"),
+        ("get", Place("configmaps", "shop"), READS, "what is composed elsewhere is only read here"),
+        ("get", Place("secrets", "web"), READS, "what is not composed is only read"),
+    ],
+)
+def test_what_is_composed_is_granted_for_writing(verb, place, verbs, reason):
+    composed = Composed("blog", frozenset({place}))
+    refusal = read_refusal(IN_NAMESPACE.replace("patch", verb), composed)
+    assert refusal is not None
+    commands = [command for command in grant(refusal, composed) if "binding" not in command]
+    assert any(f"--verb={verbs} --resource=configmaps" in command for command in commands), reason
+
+
+def test_a_kind_that_is_composed_anywhere_is_listed_in_the_whole_cluster():
+    composed = Composed("blog", frozenset({Place("servers.cloud.org", "web")}))
+    refusal = read_refusal(IN_CLUSTER.replace("create", "list"), composed)
+    assert refusal is not None
+    assert refusal.is_composed
+
+
+def refused(message, prefix=""):
+    """An error that a refusal of the API server caused."""
+    problem = ComposeError(f"{prefix}{message}")
+    problem.__cause__ = Forbidden(message, status=403)
+    return problem
+
+
+def test_a_message_without_a_refusal_behind_it_is_left_alone():
+    assert explained(IN_NAMESPACE, ComposeError(IN_NAMESPACE)) == IN_NAMESPACE
+
+
 def roles(message, composed):
     return [
-        command.split()[3] for command in grant(refusal_in(message), composed) if "binding" not in command
+        command.split()[3] for command in grant(read_refusal(message), composed) if "binding" not in command
     ]
 
 
 def test_an_account_is_granted_all_that_a_composition_composes_in_every_place():
     places = {Place("configmaps", "web"), Place("secrets", "web"), Place("servers.cloud.org", "")}
-    commands = grant(refusal_in(IN_NAMESPACE), Composed("blog", frozenset(places)))
+    commands = grant(read_refusal(IN_NAMESPACE), Composed("blog", frozenset(places)))
     assert len(commands) == 4
     assert "--resource=servers.cloud.org " in commands[0]
     assert "--resource=configmaps,secrets -n web" in commands[2]
@@ -122,7 +149,7 @@ def definition(**spec):
 
 def test_a_refusal_of_the_account_that_was_acted_for_is_explained():
     account = {"namespace": "ops", "name": "blog"}
-    problem = ComposeError(IN_NAMESPACE)
+    problem = refused(IN_NAMESPACE)
     problem = explain_refusal(problem, definition(serviceAccountRef=account))
     assert str(problem).startswith(f"{IN_NAMESPACE}. service account ops/blog may not patch configmaps")
     other = ComposeError("something else")
@@ -133,7 +160,7 @@ def test_a_refusal_of_the_account_that_was_acted_for_is_explained():
 @pytest.mark.parametrize("message", [IMPERSONATE, IMPERSONATE.partition(": ")[2]])
 def test_the_engine_is_granted_to_act_as_the_account_of_a_definition_and_as_no_other(message):
     composed = Composed("blog", frozenset({Place("configmaps", "web")}))
-    text = explained(message, "system:serviceaccount:ops:blog", composed)
+    text = explained(message, refused(message), "system:serviceaccount:ops:blog", composed)
     assert "--verb=impersonate --resource=serviceaccounts --resource-name=blog -n ops" in text
     assert "configmaps" not in text
 
@@ -154,7 +181,7 @@ def test_the_engine_is_granted_to_act_as_the_account_of_a_definition_and_as_no_o
     ],
 )
 def test_the_controllers_are_granted_the_one_object_that_they_were_refused(message, rights):
-    assert f" {rights} --dry-run=client" in explained(message)
+    assert f" {rights} --dry-run=client" in explained(message, refused(message))
 
 
 @pytest.mark.parametrize(
@@ -166,7 +193,8 @@ def test_the_controllers_are_granted_the_one_object_that_they_were_refused(messa
     ],
 )
 def test_a_refusal_of_the_controllers_themselves_is_answered_by_a_role_that_they_gather(verb, verbs, reason):
-    message = explained(IN_CLUSTER.replace("create", verb))
+    message = IN_CLUSTER.replace("create", verb)
+    message = explained(message, refused(message))
     role, label = message.partition("to grant it: ")[2].split(" && ")
     name = role.split()[3]
     assert role == (
@@ -179,6 +207,6 @@ def test_a_refusal_of_the_controllers_themselves_is_answered_by_a_role_that_they
 
 def test_the_controllers_themselves_only_watch_what_an_account_composes():
     watched = IN_CLUSTER.replace("ops:blog", "system:crossply").replace("create", "watch")
-    problem = ComposeError(f"cannot watch composed resources: {watched}")
+    problem = refused(watched, "cannot watch composed resources: ")
     problem = explain_refusal(problem, definition(serviceAccountRef={"namespace": "ops", "name": "blog"}))
     assert "--verb=get,list,watch --resource=servers.cloud.org" in str(problem)

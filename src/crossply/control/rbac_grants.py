@@ -12,6 +12,8 @@ import shlex
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from crossply.kube.failures import Forbidden
+
 SERVICE_ACCOUNT = "system:serviceaccount:"
 GATHERED = "rbac.crossplane.io/aggregate-to-crossplane"
 """The label of roles whose rights the controllers have."""
@@ -77,24 +79,45 @@ class _Role(NamedTuple):
     """Empty for all objects."""
 
 
-def refusal_in(message: str) -> Refusal | None:
-    """The refusal that a message tells of, if it tells of one."""
+NOTHING_COMPOSED = Composed()
+
+
+def refusal_of(problem: BaseException, composed: Composed = NOTHING_COMPOSED) -> Refusal | None:
+    """The refusal that an error was caused by, if it was caused by one."""
+    cause: BaseException | None = problem
+    while cause is not None and not isinstance(cause, Forbidden):
+        cause = cause.__cause__ or cause.__context__
+    return None if cause is None else read_refusal(str(cause), composed)
+
+
+def read_refusal(message: str, composed: Composed = NOTHING_COMPOSED) -> Refusal | None:
+    """The refusal that the API server describes; its Status has no fields for the user and the verb."""
     match = _REFUSAL.search(message)
     if match is None:
         return None
     plural = match["resource"].partition("/")[0]
     resource = f"{plural}.{match['group']}" if match["group"] else plural
     verb, name = match["verb"], match["name"] or ""
-    is_composed = verb != _IMPERSONATE and (verb not in _WATCHES or "composed resource" in message)
-    return Refusal(match["user"], verb, Place(resource, match["namespace"] or ""), is_composed, name)
+    place = Place(resource, match["namespace"] or "")
+    is_composed = verb != _IMPERSONATE and (verb not in _WATCHES or _is_composed(place, verb, composed))
+    return Refusal(match["user"], verb, place, is_composed, name)
 
 
-def explained(message: str, account: str = "", composed: Composed = Composed()) -> str:  # noqa: B008
-    """A message with the commands that help, where it says that something may not be done.
+def _is_composed(place: Place, verb: str, composed: Composed) -> bool:
+    """Whether a Composition composes what may not be read; kinds are watched in the whole cluster."""
+    if verb == "get" or place.namespace:
+        return place in composed.places
+    return any(place.resource == other.resource for other in composed.places)
+
+
+def explained(
+    message: str, problem: BaseException, account: str = "", composed: Composed = NOTHING_COMPOSED
+) -> str:
+    """The message of a problem, with the commands that help where the API server refused something.
 
     `account` is the user that a definition composes as; empty where the controllers do so themselves.
     """
-    refusal = refusal_in(message)
+    refusal = refusal_of(problem, composed)
     if refusal is None:
         return message
     if account and refusal.verb == _IMPERSONATE:
@@ -111,7 +134,7 @@ def explained(message: str, account: str = "", composed: Composed = Composed()) 
     return f"{message}. {sentence}; to grant it: {' && '.join(commands)}"
 
 
-def grant(refusal: Refusal, composed: Composed = Composed()) -> tuple[str, ...]:  # noqa: B008 - it is immutable
+def grant(refusal: Refusal, composed: Composed = NOTHING_COMPOSED) -> tuple[str, ...]:
     """The commands that make roles for an account, and bind them: one of each for every namespace."""
     verbs, places = _verbs(refusal), {refusal.place}
     if refusal.is_composed:
@@ -126,7 +149,7 @@ def grant(refusal: Refusal, composed: Composed = Composed()) -> tuple[str, ...]:
 def grant_to_controllers(
     refusal: Refusal,
     writes: bool,
-    composed: Composed = Composed(),  # noqa: B008 - it is immutable
+    composed: Composed = NOTHING_COMPOSED,
 ) -> tuple[str, ...]:
     """The commands that make a role, and gather it into the controllers' own.
 

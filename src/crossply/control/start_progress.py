@@ -22,7 +22,7 @@ _log = logging.getLogger("crossply.control")
 def start_progress(caches: Iterable[Informer]) -> str:
     """What a start waits for, for /readyz and the log: each kind that cannot be listed, and why."""
     reasons = [
-        f"cannot list {cache.kind.resource}: {explained(str(cache.trouble))}"
+        f"cannot list {cache.kind.resource}: {explained(str(cache.trouble), cache.trouble)}"
         for cache in caches
         if cache.trouble is not None and not cache.synced.is_set()
     ]

@@ -316,7 +316,7 @@ class ClaimReconciler:
 
     async def _fail(self, claim: Object, reason: str, message: str, cause: CrossplyError) -> NoReturn:
         """Tell on the claim what went wrong, and give up until the next try."""
-        message = explained(message)
+        message = explained(message, cause)
         await self._report_failure(claim, reason, message)
         raise cause.replace(message=message)
 

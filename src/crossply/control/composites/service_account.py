@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from crossply.control.plane import Plane
-from crossply.control.rbac_grants import Composed, explained
+from crossply.control.rbac_grants import NOTHING_COMPOSED, Composed, explained
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition
 
@@ -27,9 +27,9 @@ def composing(plane: Plane, definition: Definition) -> Plane:
 def explain_refusal(
     problem: CrossplyError,
     definition: Definition,
-    composed: Composed = Composed(),  # noqa: B008 - it is immutable
+    composed: Composed = NOTHING_COMPOSED,
 ) -> CrossplyError:
     """The problem, and where it is a refusal, how to allow what was refused."""
     account = definition.service_account
     user = account.user if account is not None else ""
-    return problem.replace(message=explained(str(problem), user, composed))
+    return problem.replace(message=explained(str(problem), problem, user, composed))
