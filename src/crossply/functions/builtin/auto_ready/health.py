@@ -231,9 +231,7 @@ def conditions(status: Any) -> list[tuple[Any, Any]]:
 def _is_condition(value: Object) -> bool:
     for name, item in value.items():
         if item.__class__ is str:
-            if name == "observedGeneration" or (
-                name == "lastTransitionTime" and timestamp_key(item) is None
-            ):
+            if name == "observedGeneration" or (name == "lastTransitionTime" and timestamp_key(item) is None):
                 return False
         elif (
             item is not None
