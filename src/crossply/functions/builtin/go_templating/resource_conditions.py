@@ -79,7 +79,7 @@ def _json(texts: dict[str, str], timestamp: str | None, generation: int) -> Memb
 
 @lru_cache(maxsize=1024)
 def _utc_json(text: str | None) -> str | None:
-    """A moment as Kubernetes writes it in JSON: null for the beginning of time."""
+    """A time as Kubernetes encodes it in JSON: null for the zero time."""
     from crossply.functions.builtin.go_templating.sprig.date_layouts import shown
     from crossply.functions.builtin.go_templating.sprig.go_time import ZERO
 
@@ -89,7 +89,7 @@ def _utc_json(text: str | None) -> str | None:
 
 @lru_cache(maxsize=1024)
 def _timestamp(text: str) -> Structure | None:
-    """The moment of a text, or None; no text is the beginning of time. Conditions seldom change theirs."""
+    """The time of a text, or None; an empty text is the zero time. Conditions rarely change, so cache."""
     from crossply.functions.builtin.go_templating.sprig.go_time import ZERO
     from crossply.functions.builtin.go_templating.sprig.time_values import time_value
 

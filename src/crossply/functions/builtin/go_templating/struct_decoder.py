@@ -116,7 +116,7 @@ def int64(value: Any) -> int:
 
 
 def time(value: Any) -> str:
-    """A moment; what cannot be read as one is told at once."""
+    """A time; an invalid one is an error at once."""
     from crossply.values.timestamps import parse_problem
 
     if not isinstance(value, str):

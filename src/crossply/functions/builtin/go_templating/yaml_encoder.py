@@ -134,7 +134,7 @@ def _float(number: float) -> str:
 
 
 def _structure(value: Structure | Failure) -> str:
-    """A struct without fields: a moment is written as such, anything else has nothing to show."""
+    """A struct without fields: a time is encoded as such, any other as an empty map."""
     from crossply.functions.builtin.go_templating.sprig.time_values import time_of
 
     time = time_of(value)

@@ -146,7 +146,7 @@ def _script_character(char: str) -> str:
 
 
 def call(name: str | None, function: Any, *values: Any) -> Any:
-    """Call a function value, which is told its name. No template can get hold of one: this can only fail."""
+    """Call a function value. Templates have no function values, so this always fails."""
     if function is None or function is NO_VALUE:
         raise FunctionFailed("call of nil")
     if name is None:

@@ -150,7 +150,7 @@ class Structure:
         self._plain = plain
         self.json = json
         self.value = value
-        """What the functions that made it want to find again, such as a moment; no template can see it."""
+        """A private value of the functions that made it, such as a time; templates cannot see it."""
 
     def plain(self) -> str:
         """What Go's Print would write."""

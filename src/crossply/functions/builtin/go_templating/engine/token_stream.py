@@ -109,11 +109,11 @@ class Tokens:
             self._depth -= 1
 
     def error(self, message: str) -> ParseError:
-        """A complaint with the line of the last token."""
+        """A ParseError with the line of the last token."""
         return ParseError(f"template: {self.source.name}:{self._window[0].line}: {message}")
 
     def unexpected(self, token: Token, context: str) -> ParseError:
-        """A complaint about a token, or the lexer's own."""
+        """A ParseError about a token, or the error of the lexer."""
         if token.kind != kinds.ERROR:
             return self.error(f"unexpected {token} in {context}")
         extra = ""

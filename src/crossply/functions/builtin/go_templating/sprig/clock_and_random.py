@@ -13,13 +13,13 @@ clock = time_ns
 """Nanoseconds since 1970; replaced by tests."""
 
 random_bytes = urandom
-"""So many random bytes, fit for secrets; replaced by tests."""
+"""Random bytes, fit for secrets; replaced by tests."""
 
 
 def random_below(limit: int) -> int:
     """An integer from zero up to limit, without it, each as likely as the other."""
     size = (limit.bit_length() + 7) // 8
-    # Numbers at the very end would favour the small ones: they are thrown again.
+    # Numbers at the end of the range would favour small results: draw again.
     fair = (1 << 8 * size) // limit * limit
     while True:
         number = int.from_bytes(random_bytes(size), "big")

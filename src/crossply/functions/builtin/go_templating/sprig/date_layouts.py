@@ -55,7 +55,7 @@ def is_offset(sign: str) -> bool:
 
 
 def shown(time: Time, layout: str) -> str:
-    """Show a moment by a layout."""
+    """Format a time by a layout."""
     calendar = civil(time)
     offset = time.zone.at(time.unix)
     pieces = []

@@ -28,7 +28,7 @@ _DIGITS = "0123456789"
 
 
 class TimeParseError(Exception):
-    """A text is not a moment in the layout; the message is Go's."""
+    """A text does not match the layout; the message is that of Go."""
 
 
 class _Bad(Exception):
@@ -40,7 +40,7 @@ class _OutOfRange(Exception):
 
 
 def read(layout: str, value: str) -> Time:
-    """Read a moment; a text without a zone is in UTC."""
+    """Parse a time; a text without a zone is in UTC."""
     if len(value) > MAX_TEXT:
         raise TimeParseError(f"parsing time: text is longer than {MAX_TEXT} characters")
     reading = _Reading(layout, value)

@@ -27,7 +27,6 @@ _ROUNDED_UNITS = (
 
 
 def now() -> Structure:
-    """The present moment."""
     return time_value(_now())
 
 
@@ -42,7 +41,7 @@ def date(layout: str, value: Any) -> str:
 
 
 def html_date(value: Any) -> str:
-    """Show a date as HTML wants it."""
+    """Format a date for HTML inputs."""
     return date(_HTML, value)
 
 
@@ -52,12 +51,12 @@ def date_in_zone(layout: str, value: Any, zone: str) -> str:
 
 
 def html_date_in_zone(value: Any, zone: str) -> str:
-    """Show a date as HTML wants it, in a time zone."""
+    """Format a date for HTML inputs, in a time zone."""
     return date_in_zone(_HTML, value, zone)
 
 
 def _to_time(value: Any, numbers: tuple[type, ...]) -> Time:
-    """The moment of a time, or of seconds since 1970; whatever is neither means now."""
+    """The time of a time.Time or of seconds since 1970; any other value means now."""
     time = time_of(value)
     if time is not None:
         return time._replace(zone=zone_named("Local"))

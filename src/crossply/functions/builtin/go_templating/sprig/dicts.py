@@ -59,7 +59,7 @@ def values(mapping: Map) -> list[Any]:
 
 
 def pick(mapping: Map, *names: str) -> Map:
-    """A map with the wanted keys only."""
+    """A map with the named keys only."""
     return {key: mapping[key] for key in names if key in mapping}
 
 

@@ -17,7 +17,7 @@ _LONGEST_NAME = 100
 _CYCLE_SECONDS = 146_097 * _DAY_SECONDS
 """Four hundred years, after which dates fall on the same days of the week."""
 _DATETIME_SECONDS = (-62_135_596_800 + 2 * _DAY_SECONDS, 253_402_300_799 - 2 * _DAY_SECONDS)
-"""Which moments Python's time zones can be asked about, with room for their offsets."""
+"""The range of times that Python's time zones support, with a margin for their offsets."""
 
 
 class Offset(NamedTuple):
@@ -34,7 +34,7 @@ class Zone(NamedTuple):
     place: Any = None
 
     def at(self, unix: int) -> Offset:
-        """The offset in force at a moment."""
+        """The offset in force at a time."""
         return self.fixed if self.place is None else _offset_of_place(self.place, unix)
 
 
@@ -42,23 +42,23 @@ UTC = Zone(Offset("UTC", 0))
 
 
 class Time(NamedTuple):
-    """A moment: seconds since 1970 and nanoseconds, shown in a zone."""
+    """A point in time: seconds since 1970 and nanoseconds, shown in a zone."""
 
     unix: int
     nanos: int = 0
     zone: Zone = UTC
 
     def within(self, zone: Zone) -> Time:
-        """The same moment, shown in another zone."""
+        """The same time in another zone."""
         return self._replace(zone=zone)
 
     def plus(self, nanoseconds: int) -> Time:
-        """The moment so many nanoseconds later."""
+        """The time that many nanoseconds later."""
         seconds, nanos = divmod(self.nanos + nanoseconds, SECOND)
         return self._replace(unix=self.unix + seconds, nanos=nanos)
 
     def since(self, earlier: Time) -> int:
-        """Nanoseconds from an earlier moment to this one."""
+        """Nanoseconds since an earlier time."""
         return (self.unix - earlier.unix) * SECOND + self.nanos - earlier.nanos
 
 
@@ -67,7 +67,7 @@ ZERO = Time(-62_135_596_800)
 
 
 class Civil(NamedTuple):
-    """What calendar and clock show at a moment."""
+    """Calendar date and clock time."""
 
     year: int
     month: int
@@ -80,7 +80,7 @@ class Civil(NamedTuple):
 
 
 def civil(time: Time) -> Civil:
-    """What calendar and clock show in the moment's zone; Sunday is week day 0."""
+    """Calendar date and clock time in the zone of the time; Sunday is weekday 0."""
     days, seconds = divmod(time.unix + time.zone.at(time.unix).seconds, _DAY_SECONDS)
     year, month, day = _date(days)
     minutes, second = divmod(seconds, 60)

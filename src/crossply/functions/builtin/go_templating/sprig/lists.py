@@ -27,7 +27,7 @@ def make_list(*items: Any) -> list[Any]:
 
 
 def _items(value: Any, message: str) -> list[Any]:
-    """The elements of a slice, or the complaint, with the kind of what it is instead."""
+    """The elements of a slice; raises FunctionFailed with the message and the kind of another value."""
     if value is None:
         raise FunctionFailed(_NIL_POINTER)
     if isinstance(value, bytes):

@@ -62,7 +62,7 @@ def shuffle(text: str) -> str:
 def uuidv4() -> str:
     """A random UUID."""
     number = int.from_bytes(world.random_bytes(16), "big")
-    # Four bits tell the version, two the variant.
+    # Four bits hold the version, two the variant.
     number = number & ~(0xF << 76) | 4 << 76
     number = number & ~(0b11 << 62) | 0b10 << 62
     text = f"{number:032x}"

@@ -20,7 +20,7 @@ def semver(text: str) -> Structure:
 def semver_compare(constraint: str, version: str) -> bool:
     """Whether a version satisfies a constraint."""
     try:
-        # A malformed constraint is told first.
+        # The error of a malformed constraint comes first.
         check(constraint)
         return satisfies(constraint, _version(version))
     except InvalidConstraint as error:

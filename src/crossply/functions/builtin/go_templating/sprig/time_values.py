@@ -23,18 +23,18 @@ TYPE = "time.Time"
 
 
 def time_value(time: Time) -> Structure:
-    """The value of a moment."""
+    """The template value of a time."""
     return Structure(TYPE, {}, _methods(time), lambda: layouts.text_of(time), time)
 
 
 def time_of(value: Any) -> Time | None:
-    """The moment of a value, if it is a time.Time."""
+    """The time of a value, if it is a time.Time."""
     inner = value.value if isinstance(value, Structure) else None
     return inner if isinstance(inner, Time) else None
 
 
 def clipped(nanoseconds: int) -> Duration:
-    """A difference of moments as a duration, which has its limits."""
+    """A difference of times as a duration, clipped to int64 nanoseconds."""
     return Duration(min(max(nanoseconds, INT64_MIN), INT64_MAX))
 
 
