@@ -40,7 +40,7 @@ class Pair(NamedTuple):
 
     @property
     def key_pem(self) -> bytes:
-        """What nobody else may see."""
+        """The private key."""
         return key_pem(self.key)
 
 
@@ -79,7 +79,7 @@ def key_pem(key: PrivateKey) -> bytes:
 def new_authority(
     subject: x509.Name, span: Span, names: tuple[str, ...] = (), key: PrivateKey | None = None
 ) -> Pair:
-    """Who signs certificates, and is trusted without anybody's signature. Without a key it gets a new one."""
+    """A self-signed certificate authority. Without a key it gets a new one."""
     key = key or new_key()
     builder = _new_builder(subject, subject, key, span)
     builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)

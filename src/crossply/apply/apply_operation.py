@@ -28,7 +28,7 @@ _BEFORE = "before-first-apply"
 
 
 class Applied(NamedTuple):
-    """What an apply made: the object with its managedFields, and whether anything but those changed."""
+    """The result of an apply: the object with its managedFields, and whether anything but those changed."""
 
     object: Object
     changed: bool
@@ -94,7 +94,7 @@ def _check_request(patch: Object, scope: Scope) -> None:
 
 
 def _first_managers(live: Object, scope: Scope, now: str) -> Managers:
-    """Give what is there already to an owner of its own, so that applying does not silently take it."""
+    """Record existing fields under a manager of their own, so that an apply does not take them silently."""
     try:
         return recorded(empty(scope), live, {}, scope, _BEFORE, now)
     except ApplyError as error:

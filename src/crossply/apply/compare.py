@@ -123,7 +123,7 @@ class _Walk:
 
 
 def _without_identity(old: list[Any], new: list[Any], list_type: ListType, path: Path) -> NotTyped:
-    """Return the complaint about items that cannot be told apart any more after pruning."""
+    """Return the error about items that pruning left without distinct keys."""
     messages = []
     for index, item in [*enumerate(old), *enumerate(new)]:
         try:
@@ -167,7 +167,7 @@ def _put(fields: FieldSet, path: Path, node: FieldSet) -> None:
 
 
 def every_field(value: Any, type_: Type) -> FieldSet:
-    """Return a field that came or went whole: itself and every field below."""
+    """Return an added or removed field and every field below it."""
     form, _ = form_of(type_, value)
     if form == MAP and type_.map is not None:
         return _every_member(value, type_.map)
@@ -200,7 +200,7 @@ def _every_item(value: Any, list_type: ListType) -> FieldSet:
 
 
 def same(first: Any, second: Any) -> bool:
-    """Tell whether two JSON values are equal: 1 is 1.0, but true is not 1."""
+    """Return whether two JSON values are equal: 1 is 1.0, but true is not 1."""
     if first is second:
         return True
     kind = first.__class__

@@ -1,4 +1,4 @@
-"""What an API server answers when a write cannot be merged: status code, reason and sentence."""
+"""Errors of writes that cannot be merged, with the status code and reason of the response."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ Path = tuple[str, ...]
 
 
 def is_member(node: FieldSet) -> bool:
-    """Tell whether the field that a nested node stands for is itself in the set."""
+    """Return whether the field that a nested node stands for is itself in the set."""
     return not node or SELF in node
 
 
@@ -123,7 +123,7 @@ def without(first: FieldSet, second: FieldSet) -> FieldSet:
 
 
 def contains(fields: FieldSet, path: Path) -> bool:
-    """Tell whether a field is in a set."""
+    """Return whether a field is in a set."""
     node: FieldSet | None = fields
     for element in path:
         node = node.get(element) if node else None

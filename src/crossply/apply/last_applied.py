@@ -1,8 +1,7 @@
-"""The way over from `kubectl apply` to server-side apply.
+"""Migration from client-side `kubectl apply` to server-side apply.
 
-`kubectl` once kept what it applied in an annotation. When it applies on the server, what the annotation says
-it applied, and what is still so, is its own: such fields are no conflicts. And the annotation is kept up to
-date for who goes back.
+Client-side apply records what was applied in an annotation. Fields in the annotation that are unchanged since
+belong to kubectl: they are no conflicts. The annotation is kept up to date, so that users can go back.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _MOST_ANNOTATED = 256 * 1024
 
 
 def real_conflicts(conflicts: list[Conflict], live: Object, scope: Scope) -> list[Conflict]:
-    """Return the conflicts on fields that the annotation does not say are kubectl's own."""
+    """Return the conflicts on fields that the annotation does not list."""
     own = _own_fields(live, scope)
     return [conflict for conflict in conflicts if not contains(own, conflict.path)]
 
@@ -48,7 +47,7 @@ def _own_fields(live: Object, scope: Scope) -> FieldSet:
 
 
 def annotated(object_: Object, config: Object) -> Object:
-    """Return an object whose annotation says what was applied now, if it has the annotation at all."""
+    """Return an object with the annotation updated, if it has the annotation."""
     annotations = _annotations(object_)
     if not annotations.get(ANNOTATION):
         return object_

@@ -1,7 +1,7 @@
-"""Who owns what: the entries of `metadata.managedFields`.
+"""The entries of `metadata.managedFields`.
 
 An entry belongs to a manager, an operation and a subresource; updates through different API versions are
-different entries, while an applier has one, whatever version it speaks.
+different entries, while an applier has one for all versions.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _TEXT = (str, type(None))
 
 
 class Identity(NamedTuple):
-    """What tells one entry from another; `api_version` is empty for appliers."""
+    """The identity of an entry; `api_version` is empty for appliers."""
 
     manager: str
     operation: str
@@ -36,7 +36,7 @@ class Identity(NamedTuple):
 
 
 class Owned(NamedTuple):
-    """What one manager owns, in the words of one API version."""
+    """The fields that one manager owns, in one API version."""
 
     fields: FieldSet
     api_version: str
@@ -51,12 +51,12 @@ Managers = dict[Identity, Owned]
 
 
 def applier(manager: str, subresource: str) -> Identity:
-    """Return the identity of whoever applies."""
+    """Return the identity of a manager that applies."""
     return Identity(manager or "unknown", APPLY, "", subresource)
 
 
 def updater(manager: str, subresource: str, api_version: str) -> Identity:
-    """Return the identity of whoever creates, replaces or patches."""
+    """Return the identity of a manager that creates, replaces or patches."""
     return Identity(manager or "unknown", UPDATE, api_version, subresource)
 
 
@@ -92,7 +92,7 @@ def with_entries(object_: Object, managers: Mapping[Identity, Owned]) -> Object:
 
 
 def is_reset(entries: list[Any] | None) -> bool:
-    """Tell whether a client asks to forget all owners: an empty list, or one empty entry."""
+    """Return whether a client asks to forget all owners: an empty list, or one empty entry."""
     if not entries:
         return entries is not None
     return len(entries) == 1 and not any(entries[0].values())

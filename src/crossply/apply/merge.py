@@ -15,7 +15,7 @@ from crossply.apply.schema_types import LIST, MAP, ListType, MapType, Type, firs
 
 
 class Merge:
-    """One merge. `hollow` tells whether it named a container without saying anything of what is in it."""
+    """One merge. `hollow` is true if the configuration has a container without members."""
 
     __slots__ = ("hollow",)
 
@@ -86,7 +86,7 @@ class Merge:
 
 
 def _survives_null(live: Any, type_: Type) -> bool:
-    """Tell whether a container keeps its members though the configuration says null."""
+    """Return whether a container keeps its members though the configuration has null."""
     form = first_form(type_)
     if form == MAP and type_.map is not None:
         return live.__class__ is dict and bool(live) and not type_.map.atomic
@@ -100,7 +100,7 @@ def _identical(first: list[Any], second: list[Any]) -> bool:
 
 
 def _interleaved(live: list[Any], elements: list[str], config: dict[str, Any]) -> list[Any]:
-    """Bring two lists of identified items into one order.
+    """Merge two lists of identified items into one order.
 
     Items that only one side has keep their places among their neighbours; for items that both have, the
     configuration's order wins.

@@ -1,6 +1,6 @@
-"""Move ownership with the values: whoever changes a field owns it, whoever saw it change or go does not.
+"""Update the ownership of fields: a manager that changes a field owns it, all others lose it.
 
-Managers may speak other API versions than the write; each is judged by what changed in its own version.
+Managers may use other API versions than the write; each is compared in its own version.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from crossply.values import Object
 
 
 class Conflicted(Exception):
-    """An apply would change fields of others; carries the conflicts to whoever words the answer."""
+    """An apply would change fields of other managers."""
 
     def __init__(self, conflicts: list[Conflict]) -> None:
         super().__init__("conflicts")
@@ -51,7 +51,7 @@ def own_by_updating(live: Object, new: Object, managers: Managers, scope: Scope)
 
 
 def _today(live: Object, managers: Managers, scope: Scope) -> Managers:
-    """Return the managers in terms of today's schemas; whoever spoke a version that is gone is forgotten."""
+    """Return the managers by the current schemas, without those of versions that are no longer served."""
     result: Managers = {}
     checked = {scope.api_version}
     for identity, owned in managers.items():
@@ -67,7 +67,7 @@ def _today(live: Object, managers: Managers, scope: Scope) -> Managers:
 
 
 class _Comparisons:
-    """What a write changed, as each API version sees it; computed when first asked for."""
+    """What a write changed in each API version, computed on first use."""
 
     def __init__(self, old: Object, new: Object, scope: Scope) -> None:
         self._old, self._new, self._scope = old, new, scope
@@ -111,7 +111,7 @@ def _handed_over(
 
 
 def reconciled(fields: FieldSet, type_: Type) -> FieldSet:
-    """Return a stored set as the schema of today would record it; the same set when nothing changed."""
+    """Return a stored set as the current schema would record it; the same set if nothing changed."""
     if type_.map is None or type_.map.atomic:
         return fields
     return _below(fields, type_)
@@ -153,7 +153,7 @@ def _deeper(type_: Type, element: str) -> Type | None:
 
 
 def _is_free(map_type: MapType) -> bool:
-    """Tell whether a map is only deduced: its values, not the schema, say what is atomic."""
+    """Return whether a map is only deduced: its values, not the schema, say what is atomic."""
     if map_type.fields or map_type.element is None or map_type.element is UNTYPED:
         return False
     return map_type.element.scalar == "untyped"

@@ -24,7 +24,7 @@ _CONVERTING_PRUNED = "failed to convert pruned object to last applied version"
 def prune(
     merged: Object, managers: Managers, last: Owned | None, applied: Owned, versions: Versions
 ) -> Object:
-    """Return a merged object without the fields that nobody wants any more."""
+    """Return a merged object without the fields that no manager owns any more."""
     if last is None or not last.fields:
         return merged
     version = versions.get(last.api_version)
@@ -75,7 +75,7 @@ def _put_back_at(version: Version, merged: Object, pruned: Object, owned: FieldS
 
 
 def leaves_nothing(managers: Managers, last: Owned | None, applied: Owned) -> bool:
-    """Tell whether pruning can have no effect: what was applied is applied again, in everyone's version.
+    """Return whether pruning can have no effect: what was applied is applied again, in everyone's version.
 
     It still has an effect when the configuration names containers without what is in them.
     """

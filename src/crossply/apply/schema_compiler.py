@@ -1,4 +1,4 @@
-"""From an OpenAPI schema to a tree of types.
+"""Compile an OpenAPI schema to a tree of types.
 
 Custom resources bring a structural schema; built-in kinds bring one that refers to definitions by name, which
 may refer to themselves. What a schema leaves open (`x-kubernetes-preserve-unknown-fields`, an object without
@@ -185,7 +185,7 @@ def _reference(schema: Object) -> str:
 
 
 def _overridden(type_: Type, relation: str | None) -> Type:
-    """Let a field say that the type it refers to is atomic or granular here."""
+    """Return the type as atomic or granular, as the referring field declares."""
     if relation is None or type_.map is None:
         return type_
     result = Type()

@@ -1,4 +1,4 @@
-"""What a write must know of its endpoint: kind, version, subresource, and the fields it may not set."""
+"""The endpoint of a write: kind, version, subresource, and the fields it may not set."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Version(NamedTuple):
     conversion: Callable[[Object, str], Object] = relabelled
 
     def convert(self, object_: Object, context: str = "") -> Object:
-        """Return an object in this version, checked when it came from another; the story tells what for."""
+        """Return an object in this version; check it if it was converted. `context` begins error messages."""
         if object_.get("apiVersion") == self.api_version:
             return object_
         converted = self.conversion(object_, self.api_version)

@@ -1,7 +1,7 @@
-"""Whether a value fits its type, and the sentences that say where it does not.
+"""Check whether a value fits its type.
 
-Stricter than it sounds and looser than schema validation: only what merging depends on is looked at, null is
-allowed anywhere, and numbers are numbers. Every write passes here, so the walk is written to be quick where
+Looser than schema validation: only what merging depends on is checked, null is allowed anywhere, and integers
+and floats are the same type. Every write passes here, so the walk is written to be quick where
 everything fits.
 """
 

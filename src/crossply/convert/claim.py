@@ -16,7 +16,7 @@ _LONGEST_PREFIX = 58
 
 
 class CompositeOptions(NamedTuple):
-    """What the composite resource is to be like; what is empty is taken from the claim."""
+    """Options of the composite resource; empty ones are taken from the claim."""
 
     name: str = ""
     kind: str = ""

@@ -76,7 +76,7 @@ class Converter:
                 self._scopes[known.group, names.kind] = successor.scope
 
     def misplaced(self, composition: Object) -> list[Misplaced]:
-        """What a Composition composes that namespaced XRs cannot have, where its kind becomes namespaced."""
+        """The cluster-scoped resources of a Composition whose XR becomes namespaced."""
         successor = self._successors.get(_composite_kind(composition))
         if successor is None or successor.scope != NAMESPACED:
             return []

@@ -22,7 +22,7 @@ def is_version_1(obj: Object) -> bool:
 
 
 def scope_of(definition: Object, requested: str) -> str:
-    """The scope that a definition will have: the one that was wished for, its own, or what suits it."""
+    """The scope that a definition will have: the requested one, its own, or a default."""
     spec = _spec_of(definition)
     if requested or spec.get("scope") in (CLUSTER, NAMESPACED):
         return requested or str(spec["scope"])
@@ -57,7 +57,7 @@ _MACHINERY = (
     "resourceRefs",
 )
 _OF_CLAIMS = ("claimRef", "resourceRef", "compositeDeletePolicy")
-"""What a claim and its composite resource knew of each other."""
+"""Fields that link a claim and its composite resource."""
 
 _CONNECTION = ("writeConnectionSecretToRef", "publishConnectionDetailsTo")
 _OWN_LABELS = (CLAIM_NAME, CLAIM_NAMESPACE, COMPOSITE)
@@ -80,7 +80,7 @@ def composite_to_v2(composite: Object, kind: str, scope: str) -> Converted:
 
 
 def _metadata(composite: Object, scope: str) -> Object:
-    """The metadata, without what the control plane wrote there of claims."""
+    """The metadata without the labels that link to a claim."""
     old_metadata = composite.get("metadata")
     metadata = dict(old_metadata) if isinstance(old_metadata, dict) else {}
     if scope != NAMESPACED:

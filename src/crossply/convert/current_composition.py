@@ -14,7 +14,7 @@ from crossply.values import Object
 
 
 class FunctionNames(NamedTuple):
-    """What the functions are called where the Composition will run."""
+    """The names of the functions in the control plane."""
 
     patch_and_transform: str = PATCH_AND_TRANSFORM
     environment_configs: str = ENVIRONMENT_CONFIGS

@@ -45,7 +45,7 @@ def environment_to_function(composition: Object, function: str) -> Converted | N
 
 
 def _settings(environment: Any) -> Object:
-    """What the function is to be told; its patches and when to resolve are not among it."""
+    """The function's input, without patches and resolve policy."""
     if not isinstance(environment, dict):
         return {}
     settings = {key: environment[key] for key in ("defaultData", "environmentConfigs") if key in environment}

@@ -155,7 +155,7 @@ def _explicit_detail(detail: Any) -> Any:
 
 
 def _typed(value: Object, types: dict[str, str]) -> Object:
-    """The value with the type that its fields speak of, unless it says its type itself."""
+    """The value with an explicit type, by default inferred from its fields."""
     if value.get("type"):
         return dict(value)
     for field, name in types.items():

@@ -1,6 +1,6 @@
 """The plural of a kind, for the names of its resources: Policy → policies, Gateway → gateways.
 
-Crossplane asks a library of English for it (flect); the rules are the same, so that the names are, too.
+The rules are those of flect, the library that Crossplane uses, so that the names are the same.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ class ExtraResourceRule(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One step of a pipeline: a function and what it is given."""
+    """One step of a pipeline: a function and its input."""
 
     name: str
     function: str
@@ -127,7 +127,7 @@ class Step(NamedTuple):
     function_revision_selector: dict[str, str] | None = None
     """The `matchLabels` of the selector."""
     max_iterations: int | None = None
-    """-1 lets the step ask for resources as often as it likes."""
+    """-1 means no limit."""
     allowed_extra_resources: tuple[ExtraResourceRule, ...] | None = None
     """None allows everything; an empty tuple allows nothing."""
     container: ContainerFunction | None = None
@@ -142,7 +142,7 @@ class Pipeline(NamedTuple):
     steps: tuple[Step, ...]
     connection_secrets_namespace: str | None
     reclaim_policy: str | None = None
-    """What becomes of infrastructure when nobody requires it any more: Delete or Retain."""
+    """What happens to infrastructure that is no longer required: Delete or Retain."""
 
 
 class Composition(NamedTuple):

@@ -1,7 +1,7 @@
 """Alpha container functions: the entries of a Composition's `spec.functions`.
 
-Each is an image that reads a FunctionIO on stdin and writes one on stdout. This module only holds what was
-asked for, with the defaults filled in; running the image is a matter of the functions room.
+Each is an image that reads a FunctionIO on stdin and writes one on stdout. This module holds the
+parsed settings with defaults; `functions` runs the image.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from crossply.values import Object
 from crossply.values.durations import parse_duration
 
 DEFAULT_ENDPOINT = "unix-abstract:crossplane/fn/default.sock"
-"""Where a runner listens that is nobody's in particular."""
+"""The default endpoint of a shared runner."""
 ABSTRACT_PREFIXES = ("unix:///@", "unix://@", "unix:@")
 """How the addresses of sockets that are no files begin where gRPC does not spell them."""
 DEFAULT_TIMEOUT = "10s"
@@ -51,7 +51,7 @@ class ContainerFunction(NamedTuple):
     config: Object | None
     """Given to the function as the `config` of its FunctionIO."""
     templates: Mapping[str, Object] = {}
-    """What the Composition's templates say of readiness and connection details, by the template's name."""
+    """Readiness checks and connection details of the Composition's templates, by the template's name."""
 
 
 def parse_container_function(entry: Fields, templates: Mapping[str, Object]) -> ContainerFunction:
@@ -77,7 +77,7 @@ def parse_container_function(entry: Fields, templates: Mapping[str, Object]) -> 
 
 
 def template_overrides(templates: list[Object]) -> dict[str, Object]:
-    """What templates say of their resources besides what they should be; the nameless go by their place."""
+    """Return the readiness checks and connection details of templates, by name or else by index."""
     overrides = {
         str(template.get("name") or f"resource-{index}"): {
             key: template[key] for key in _OVERRIDES if template.get(key)

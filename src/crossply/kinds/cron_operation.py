@@ -1,8 +1,8 @@
-"""A CronOperation: Operations made from a template on a schedule, and what it does at a given moment.
+"""A CronOperation: Operations created from a template on a schedule.
 
-`decide` tells that as data, from the CronOperation, the Operations that carry its `LABEL`, and the time.
-Whoever asks shows the status, deletes, creates, and looks again in time. One that is paused or being deleted
-does nothing: that is not asked here.
+`decide` returns what to do as data, from the CronOperation, the Operations that carry its `LABEL`, and the
+time. The controller writes the status, deletes, creates and requeues. It does not call `decide` for a
+CronOperation that is paused or being deleted.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ class Decision(NamedTuple):
     create: Object | None = None
     """The Operation to create."""
     requeue_after: float | None = None
-    """In how many seconds it is due next; None if never."""
+    """Seconds until it is due next; None if never."""
     problem: cron.InvalidSchedule | None = None
-    """Why it will not be due until somebody changes its schedule."""
+    """Why the schedule is invalid; it is not due until the schedule changes."""
 
 
 def parse_cron_operation(obj: Object) -> CronOperation:
@@ -91,7 +91,7 @@ def parse_cron_operation(obj: Object) -> CronOperation:
 
 
 def decide(obj: Object, children: Sequence[Child], now: datetime) -> Decision:
-    """What a CronOperation does at a moment, with the Operations that it has made so far."""
+    """Return what a CronOperation does now, given its Operations so far."""
     recorded = parse_cron_operation(obj)
     model = recorded._replace(
         # What is deleted, be it as garbage, takes no time back: else its time would be due once more.
@@ -159,7 +159,7 @@ def _timestamp(time: datetime | None) -> str:
 
 
 def _status(model: CronOperation, children: Sequence[Child]) -> Object:
-    """What it shows of its history; what there is nothing of is left out."""
+    """The status fields of its history, without empty ones."""
     shown: dict[str, Any] = {
         "lastScheduleTime": _timestamp(model.last_schedule),
         "lastSuccessfulTime": _timestamp(model.last_success),

@@ -1,6 +1,6 @@
-"""Reading the fields of an object that anybody may have written.
+"""Read the fields of an untrusted object.
 
-Every parser of this room reads through `Fields`: a field that is absent or null reads as its zero value, as
+Every parser of `kinds` uses `Fields`: a field that is absent or null reads as its zero value, as
 it does for the API server, and a field of the wrong type is an error that names the field in plain words.
 So no input, however broken, ends in a KeyError.
 """

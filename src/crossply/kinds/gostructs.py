@@ -1,10 +1,11 @@
-"""What happens to an object that passes through Go's typed structs.
+"""Decode and encode objects as Go's typed structs do.
 
 Crossplane decodes what a user wrote into a struct and later encodes it again: unknown fields disappear, empty
 optional ones too, required ones appear with their zero value, and a value of the wrong type is an error with
-Go's well known sentence. The types of this module describe such structs as data; `round_trip` is the journey.
+Go's well known sentence. The types of this module describe such structs as data; `round_trip` decodes and
+encodes.
 
-Revisions hash what comes out of it, and CRDs are made of it.
+Revisions hash the result, and CRDs are built from it.
 """
 
 from __future__ import annotations

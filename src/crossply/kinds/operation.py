@@ -1,4 +1,4 @@
-"""An Operation: a pipeline of functions that runs once, to its end, and applies what it wants."""
+"""An Operation: a pipeline of functions that runs to completion once and applies its desired resources."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WATCHED = "ops.crossplane.io/watched-resource"
 """The requirement that holds the resource which a WatchOperation is about."""
 
 RETRY_LIMIT = 5
-"""How often an Operation may fail, unless it says otherwise."""
+"""The default retry limit of an Operation."""
 
 
 class OperationError(KindError):

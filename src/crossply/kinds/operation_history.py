@@ -1,4 +1,4 @@
-"""The Operations that a CronOperation or a WatchOperation has made: which of them run, which may go."""
+"""The Operations of a CronOperation or a WatchOperation: which run, and which to garbage collect."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from crossply.values import Object
 from crossply.values.timestamps import parse_timestamp
 
 SUCCESSFUL_LIMIT = 3
-"""How many Operations that succeeded are kept, unless it says otherwise."""
+"""The default number of successful Operations to keep."""
 FAILED_LIMIT = 1
-"""How many Operations that failed are kept, unless it says otherwise."""
+"""The default number of failed Operations to keep."""
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
 _RUNNING, _SUCCESS = "PipelineRunning", "PipelineSuccess"
@@ -31,7 +31,7 @@ class Child(NamedTuple):
 
     @property
     def is_running(self) -> bool:
-        """Whether its pipeline runs; one that nobody has begun with does not."""
+        """Whether its pipeline runs; a pending Operation does not."""
         return self.reason == _RUNNING
 
 
@@ -58,7 +58,7 @@ def last_created(children: Sequence[Child]) -> datetime | None:
 
 
 def last_successful(children: Sequence[Child]) -> datetime | None:
-    """When the last success was told."""
+    """When the last Operation succeeded."""
     return latest(child.changed for child in children if child.reason == _SUCCESS)
 
 

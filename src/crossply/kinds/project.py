@@ -1,4 +1,4 @@
-"""A Project (crossplane-project.yaml): what is developed together, and where its parts lie."""
+"""A Project (crossplane-project.yaml): its directories, functions and dependencies."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class EmbeddedFunction(NamedTuple):
 
 
 class Project(NamedTuple):
-    """What the commands need to know of a project."""
+    """A parsed project."""
 
     name: str
     repository: str
@@ -60,12 +60,12 @@ class Project(NamedTuple):
     schemas: str = "schemas"
     """The directory of the models that are generated for its functions."""
     languages: tuple[str, ...] = ()
-    """The languages that models are wanted in; empty for all."""
+    """The languages to generate models for; empty for all."""
     dependencies: tuple[Object, ...] = ()
     """What it depends on: packages, and CRDs from elsewhere."""
     metadata: Object = {}  # noqa: RUF012  read-only, like every object here
     spec: Object = {}  # noqa: RUF012
-    """All that it says, as its Go type holds it."""
+    """The whole spec, as its Go type holds it."""
 
     def path(self, place: str) -> str:
         """The directory of one kind of parts, below the project's own: apis, examples, operations …"""

@@ -1,4 +1,4 @@
-"""What a project says of its packages: the objects that describe its Configuration and its Functions."""
+"""The package metadata of a project: the objects that describe its Configuration and its Functions."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _metadata(project: Project, name: str, texts: Mapping[str, str]) -> Object:
 
 
 def _others(project: Project) -> list[Object]:
-    """What is needed where the project runs, and not only to develop it."""
+    """The runtime dependencies."""
     fields = ("apiVersion", "kind", "package", "version")
     packages = [entry[XPKG] for entry in project.dependencies if entry["type"] == XPKG and entry.get(XPKG)]
     return [{field: entry[field] for field in fields} for entry in packages if not entry.get("apiOnly")]

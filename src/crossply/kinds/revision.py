@@ -1,6 +1,6 @@
-"""CompositionRevisions: a Composition as it was at one moment, named by the hash of what matters in it.
+"""CompositionRevisions: an immutable copy of a Composition, named by the hash of its content.
 
-The hash is Crossplane's, byte for byte, so that a control plane that is moved here finds its revisions again.
+The hash is Crossplane's, byte for byte, so that revisions of a migrated control plane stay valid.
 Labels and annotations count: changing only those makes a new revision too.
 """
 
@@ -45,7 +45,7 @@ class CompositionRevision(NamedTuple):
     invalid_because: str
     """Why it is not valid; `pipeline status unknown` before it was checked."""
     is_checked: bool
-    """Whether its functions were checked, whatever that showed."""
+    """Whether its functions were validated, with any result."""
 
 
 def parse_revision(obj: Object) -> CompositionRevision:

@@ -83,7 +83,7 @@ def operation_for(model: WatchOperation, watched: Object) -> Object:
 
 
 def as_deleted(watched: Object, now: str) -> Object:
-    """A resource that is gone, as Operations are told of it."""
+    """A deleted resource, as Operations get it."""
     metadata = {**_metadata(watched), "deletionTimestamp": now, "resourceVersion": _DELETED}
     return {**watched, "metadata": metadata}
 

@@ -28,11 +28,11 @@ class RuleChecker:
         self._has_rules = has_rules(schema)
 
     def check(self, value: Object, old: Object | None = None) -> list[FieldError]:
-        """Return what the rules say about an object; `old` is the object that it replaces."""
+        """Return the errors of an object; `old` is the object that it replaces."""
         return self._check(value, old, _Findings())
 
     def check_change(self, value: Object, old: Object) -> list[FieldError]:
-        """The same, but rules about one object alone are not asked where it stayed as it was."""
+        """Like `check`, but rules without `oldSelf` are skipped where the value is unchanged."""
         return self._check(value, old, _ChangeFindings())
 
     def _check(self, value: Object, old: Object | None, findings: _Findings) -> list[FieldError]:
@@ -50,7 +50,7 @@ class RuleChecker:
 
 
 class _Findings:
-    """The errors that were found so far; nothing that a rule says is forgiven."""
+    """The errors so far; no error is suppressed."""
 
     def __init__(self) -> None:
         self.errors: list[FieldError] = []
@@ -68,7 +68,7 @@ class _Findings:
 
 
 class _ChangeFindings(_Findings):
-    """Forgives what is said of unchanged parts, and of all that is in them."""
+    """Suppresses the errors of unchanged values and everything below them (ratcheting)."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -86,7 +86,7 @@ class _ChangeFindings(_Findings):
 
 
 def has_rules(schema: Any) -> bool:
-    """Tell whether a schema has a rule anywhere on its structure."""
+    """Return whether a schema has a rule anywhere on its structure."""
     if not isinstance(schema, dict):
         return False
     return (

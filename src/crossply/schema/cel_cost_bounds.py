@@ -1,4 +1,4 @@
-"""How much an expression can make of data of a size, at most: in bytes that it reads or writes.
+"""An upper bound for the bytes that an expression reads or writes, by the size of its data.
 
 The evaluator counts the turns of loops, not what is made in them: texts that double, and lists of lists.
 A bound is a sum over the items of the loops around: looking at each item once costs the list once, not its

@@ -45,7 +45,7 @@ class Environments:
         return Checked(kind, literal_issues(text), rewritten[len(prefix) : -1] if optional else rewritten)
 
     def mentions_old(self, text: str) -> bool:
-        """Tell whether an expression uses `oldSelf` as a variable, not only as a word in a text."""
+        """Return whether an expression uses `oldSelf` as a variable, not only as a word in a text."""
         try:
             self._checking["new"].compile(text)
         except RuntimeError as problem:
@@ -60,7 +60,7 @@ class Environments:
 
 
 def _compiled(environment: Any, text: str) -> tuple[str, str]:
-    """Return the kind of value that an expression has, or the checker's complaint."""
+    """Return the kind of value that an expression has, or the checker's error."""
     try:
         return str(environment.compile(text).return_type()), ""
     except RuntimeError as problem:

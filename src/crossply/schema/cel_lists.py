@@ -12,7 +12,7 @@ MOST_NUMBERS = 100_000
 
 
 def is_sorted(items: list[Any]) -> bool:
-    """Tell whether no item is smaller than the one before it."""
+    """Return whether no item is smaller than the one before it."""
     return all(not later < earlier for earlier, later in pairwise(items))
 
 
@@ -84,17 +84,17 @@ def numbers(count: int) -> list[int]:
 
 
 def contains(items: list[Any], members: list[Any]) -> bool:
-    """Tell whether a set has every item of another."""
+    """Return whether a set has every item of another."""
     return _set(members) <= _set(items)
 
 
 def equivalent(one: list[Any], other: list[Any]) -> bool:
-    """Tell whether two sets have the same items."""
+    """Return whether two sets have the same items."""
     return _set(one) == _set(other)
 
 
 def intersects(one: list[Any], other: list[Any]) -> bool:
-    """Tell whether two sets have an item in common."""
+    """Return whether two sets have an item in common."""
     return bool(_set(one) & _set(other))
 
 

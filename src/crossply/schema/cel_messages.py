@@ -1,4 +1,4 @@
-"""The evaluator's complaints in the words that Kubernetes uses for the same problem."""
+"""Translate the evaluator's errors into Kubernetes' messages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _COST = (
     "cost exceeds limit for rule: {rule}"
 )
 OUT_OF_BUDGET = "Iteration budget exceeded"
-"""What the evaluator says where an expression takes too long."""
+"""The evaluator's message for an expression that takes too long."""
 
 _EVALUATION = (
     (r'Key not found in map : "(.*)"', r"no such key: \1"),
@@ -78,11 +78,11 @@ def _unshifted(issue: str, shift: int) -> str:
 
 
 BUDGET_SPENT = "validation failed due to running out of cost budget, no further validation rules will be run"
-"""What Kubernetes says where all expressions together take too long."""
+"""Kubernetes' message when all expressions together take too long."""
 
 
 def is_cost(problem: str) -> bool:
-    """Tell whether an evaluation was stopped because it took too long, or too much memory."""
+    """Return whether an evaluation was stopped because it took too long, or too much memory."""
     return OUT_OF_BUDGET in problem
 
 

@@ -27,12 +27,12 @@ def ip(text: str) -> TaggedMap:
 
 
 def is_ip(text: str) -> bool:
-    """Tell whether a text is an IP address."""
+    """Return whether a text is an IP address."""
     return _succeeds(ip, text)
 
 
 def is_canonical(text: str) -> bool:
-    """Tell whether an IP address is written in its canonical form."""
+    """Return whether an IP address is written in its canonical form."""
     return ip(text)["ip"] == text
 
 
@@ -42,27 +42,27 @@ def family(tagged: TaggedMap) -> int:
 
 
 def is_unspecified(tagged: TaggedMap) -> bool:
-    """Tell whether an address is 0.0.0.0 or ::."""
+    """Return whether an address is 0.0.0.0 or ::."""
     return bool(_address(tagged).is_unspecified)
 
 
 def is_loopback(tagged: TaggedMap) -> bool:
-    """Tell whether an address is a loopback address."""
+    """Return whether an address is a loopback address."""
     return bool(_address(tagged).is_loopback)
 
 
 def is_link_local_multicast(tagged: TaggedMap) -> bool:
-    """Tell whether an address is a link-local multicast address."""
+    """Return whether an address is a link-local multicast address."""
     return _is_in(tagged, "224.0.0.0/24", "ff02::/16")
 
 
 def is_link_local_unicast(tagged: TaggedMap) -> bool:
-    """Tell whether an address is a link-local unicast address."""
+    """Return whether an address is a link-local unicast address."""
     return bool(_address(tagged).is_link_local)
 
 
 def is_global_unicast(tagged: TaggedMap) -> bool:
-    """Tell whether an address is a unicast address that is more than local, private ones included."""
+    """Return whether an address is a unicast address that is more than local, private ones included."""
     address = _address(tagged)
     broadcast = str(address) == "255.255.255.255"
     return not (
@@ -89,19 +89,19 @@ def cidr(text: str) -> TaggedMap:
 
 
 def is_cidr(text: str) -> bool:
-    """Tell whether a text is an address range."""
+    """Return whether a text is an address range."""
     return _succeeds(cidr, text)
 
 
 def contains_ip(tagged: TaggedMap, address: TaggedMap | str) -> bool:
-    """Tell whether an address range has an address."""
+    """Return whether an address range has an address."""
     parsed = _address(ip(address) if isinstance(address, str) else address)
     network = _interface(tagged).network
     return network.version == parsed.version and parsed in network
 
 
 def contains_cidr(tagged: TaggedMap, other: TaggedMap | str) -> bool:
-    """Tell whether an address range has all of another."""
+    """Return whether an address range has all of another."""
     inner = _interface(cidr(other) if isinstance(other, str) else other).network
     outer = _interface(tagged).network
     return bool(inner.version == outer.version and inner.subnet_of(outer))
@@ -141,7 +141,7 @@ def url(text: str) -> TaggedMap:
 
 
 def is_url(text: str) -> bool:
-    """Tell whether a text is a URL."""
+    """Return whether a text is a URL."""
     return _succeeds(url, text)
 
 

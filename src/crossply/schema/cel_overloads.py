@@ -28,7 +28,7 @@ _MISFIT = re.compile(
 
 
 def rewritten(expression: str, problem: str) -> str:
-    """Return an expression that says the same where a complaint of the checker asks for that."""
+    """Return an equivalent expression without the calls that an error of the checker names."""
     lines = expression.split("\n")
     edits = list(_own_names(lines, problem))
     for start, end in dynamic_operands(lines, problem):
@@ -40,9 +40,9 @@ def rewritten(expression: str, problem: str) -> str:
 
 
 def accepted(expression: str, compiled: Callable[[str], tuple[Compiled, str]]) -> tuple[str, Compiled, str]:
-    """Compile an expression, rewritten as often as that helps: what was compiled, the result, what is wrong.
+    """Compile an expression, rewriting it while that helps; return the expression, the result and the error.
 
-    `compiled` returns a result and "", or anything and the complaint of the checker.
+    `compiled` returns a result and "", or anything and the error of the checker.
     """
     result, problem = compiled(expression)
     while problem and (next_expression := rewritten(expression, problem)) != expression:
@@ -82,7 +82,7 @@ _TOKEN = re.compile(
 
 
 def dynamic_operands(lines: list[str], problem: str) -> Iterator[tuple[int, int]]:
-    """Where the right operands begin and end that a complaint of the checker is about."""
+    """Yield start and end of the right operands that an error of the checker is about."""
     expression = "\n".join(lines)
     for match in _NUMBERS_MISFIT.finditer(problem):
         operator = sum(len(line) + 1 for line in lines[: int(match[1]) - 1]) + int(match[2]) - 1

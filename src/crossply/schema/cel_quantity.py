@@ -18,7 +18,7 @@ def quantity(text: str) -> TaggedMap:
 
 
 def is_quantity(text: str) -> bool:
-    """Tell whether a text is a quantity."""
+    """Return whether a text is a quantity."""
     try:
         parse(text)
     except QuantityError:
@@ -39,7 +39,7 @@ def sign(tagged: TaggedMap) -> int:
 
 
 def is_integer(tagged: TaggedMap) -> bool:
-    """Tell whether a quantity is a whole number that an integer can hold."""
+    """Return whether a quantity is a whole number that an integer can hold."""
     integer = _as_integer(_read_quantity(tagged))
     return integer is not None and -_INT64 <= integer < _INT64
 

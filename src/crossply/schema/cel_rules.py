@@ -97,7 +97,7 @@ def _compile_message(text: str, optional: bool, environments: Any) -> Any:
 
 
 def rule_field(path: str, schema: Object) -> str:
-    """Return the field that a rule blames instead of its own node, or nothing if the schema has none such."""
+    """Return the field that a rule's `fieldPath` names, or "" if the schema has no such field."""
     import re
 
     steps = re.findall(r"\.([^.\[\]]+)|\['((?:[^'\\]|\\.)*)'\]", path)

@@ -92,5 +92,5 @@ def _with_names(metadata: Object | None) -> Object:
 
 
 def is_embedded(schema: Object | None) -> bool:
-    """Tell whether a schema is that of a whole resource inside another one."""
+    """Return whether a schema is that of a whole resource inside another one."""
     return bool(schema and schema.get("x-kubernetes-embedded-resource"))

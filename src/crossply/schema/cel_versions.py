@@ -21,7 +21,7 @@ def semver(text: str, normalize: bool = False) -> TaggedMap:
 
 
 def is_semver(text: str, normalize: bool = False) -> bool:
-    """Tell whether a text is a semantic version."""
+    """Return whether a text is a semantic version."""
     try:
         semver(text, normalize)
     except ValueError:

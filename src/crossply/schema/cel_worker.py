@@ -24,7 +24,7 @@ READY = b"ready"
 
 
 def main() -> None:
-    """Answer until nobody asks any more."""
+    """Serve until the parent closes the pipe."""
     _environment(("self",))
     _limit_memory()
     _write(READY)

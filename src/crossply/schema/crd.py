@@ -1,4 +1,4 @@
-"""From a definition to the CustomResourceDefinitions it stands for.
+"""Derive the CustomResourceDefinitions of a definition.
 
 `composite_crd` makes the CRD of the composite resource, `claim_crd` that of its claim. The definition goes
 through Crossplane's types first (`kinds.definition_types`), then each version is assembled (`crd_parts`) with

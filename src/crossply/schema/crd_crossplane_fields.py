@@ -1,4 +1,4 @@
-"""The fields that every composite resource and claim has, whatever its definition says.
+"""The fields that every composite resource and claim has, independent of its definition.
 
 Crossplane calls them the machinery: which Composition to use, what was composed, where secrets go, what
 condition it is in. Everything here returns new dicts, because the caller puts them into a CRD that others
@@ -45,7 +45,7 @@ def label_selector() -> Object:
 
 
 def composition_choice() -> Object:
-    """How a composite resource says which Composition and revision it wants."""
+    """The fields that select a Composition and a revision."""
     return {
         "compositionRef": name_ref(),
         "compositionSelector": label_selector(),
@@ -56,7 +56,7 @@ def composition_choice() -> Object:
 
 
 def composed_refs(*, with_namespace: bool) -> Object:
-    """The list of what a composite resource is composed of."""
+    """The list of composed resources."""
     names = ("apiVersion", "kind", "name", "namespace") if with_namespace else ("apiVersion", "kind", "name")
     return {
         "type": "array",

@@ -1,9 +1,9 @@
-"""A quick look at a value: for the usual, valid object it replaces defaulting, pruning and validation.
+"""A fast path for valid objects: one pass that replaces defaulting, pruning and validation.
 
-A schema is compiled once into nested functions. They hand back the value, with defaults filled in, or give
-up (`Unusual`) at the first thing that is not plainly right: an unknown field, a null, a constraint that is
-not met, a keyword that needs thought. Then the careful code looks at everything and finds the words.
-Giving up is never wrong, only slower, so this file may stay simple.
+A schema is compiled once into nested functions. They return the value with defaults filled in, or raise
+`Unusual` at the first thing that is not plainly valid: an unknown field, a null, a constraint that is not
+met, an unsupported keyword. Then the full code runs and produces the errors. `Unusual` is never wrong, only
+slower, so this module stays simple.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _compiled: dict[int, tuple[Object, Check]] = {}
 
 
 class Unusual(Exception):
-    """The value needs a careful look."""
+    """The value needs full validation."""
 
 
 def quick_check(schema: Object) -> Check:

@@ -1,4 +1,4 @@
-"""What is wrong with one field, in Kubernetes' own words.
+"""Errors of fields, with Kubernetes' messages.
 
 Every check of this room (`validation`, `kubernetes_extensions`, `prune`, `cel`) answers with a list of these;
 the command line prints their text, an API server turns them into the causes of a Status.
@@ -44,7 +44,7 @@ _VALUE_NOT_SHOWN = (REQUIRED, FORBIDDEN, TOO_LONG)
 
 
 MAX_ERRORS = 100
-"""How many errors of one object are reported. More help nobody, and take long to write."""
+"""How many errors of one object are reported. More would only take long to write."""
 
 
 class FieldError(NamedTuple):
@@ -98,18 +98,18 @@ def shown_number(value: float) -> str:
 
 
 def unsupported(path: str, value: Any, allowed: list[str]) -> FieldError:
-    """Say that a value is none of the allowed ones."""
+    """The value is not one of the allowed ones."""
     listed = ", ".join(quote(option) for option in allowed)
     return FieldError(NOT_SUPPORTED, path, value, f"supported values: {listed}" if allowed else "")
 
 
 def too_long(path: str, limit: int) -> FieldError:
-    """Say that a text is too long; Kubernetes counts characters and says bytes."""
+    """The text is too long; Kubernetes counts characters, and its message has bytes."""
     return FieldError(
         TOO_LONG, path, "<value omitted>", f"may not be more than {limit} byte{'' if limit == 1 else 's'}"
     )
 
 
 def too_many(path: str, count: int, limit: int) -> FieldError:
-    """Say that a list or an object has too many members."""
+    """The list or object has too many members."""
     return FieldError(TOO_MANY, path, count, f"must have at most {limit} item{'' if limit == 1 else 's'}")

@@ -12,7 +12,7 @@ _USER = re.compile(r"[A-Za-z0-9\-._:~!$&'()*+,;=%@]*")
 
 
 def is_request_uri(text: str) -> bool:
-    """Tell whether a text can stand in the first line of an HTTP request."""
+    """Return whether a text can stand in the first line of an HTTP request."""
     if not text or any(letter < " " or letter == "\x7f" for letter in text):
         return False
     if text == "*":
@@ -69,7 +69,7 @@ _NAME = re.compile(rf"(?:{_QUOTED}|[{_LETTER}. \t])*")
 
 
 def is_address(text: str) -> bool:
-    """Tell whether a text is one mail address, with or without a display name."""
+    """Return whether a text is one mail address, with or without a display name."""
     bare = text.strip(" \t")
     if not bare.endswith(">"):
         return _SPEC.fullmatch(bare) is not None

@@ -1,4 +1,4 @@
-"""The patterns behind `formats`, compiled when first asked for.
+"""The patterns behind `formats`, compiled on first use.
 
 Names that begin with @ are parts that `formats` uses; the others are formats by themselves. Python's own
 expressions are enough here: the patterns are ours, none of them backtracks without bound.
@@ -41,7 +41,7 @@ PATTERNS = {
 
 
 def matches(name: str, text: str) -> bool:
-    """Tell whether a whole text matches a named pattern."""
+    """Return whether a whole text matches a named pattern."""
     return _compiled(name).fullmatch(text) is not None
 
 

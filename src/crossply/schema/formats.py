@@ -17,20 +17,20 @@ def normalized(name: str) -> str:
 
 
 def is_checked(name: str) -> bool:
-    """Tell whether a format is one that Kubernetes checks."""
+    """Return whether a format is one that Kubernetes checks."""
     known = normalized(name)
     return known in _READERS or known in format_patterns.PATTERNS
 
 
 def matches_format(name: str, text: str) -> bool:
-    """Tell whether a text has a format that `is_checked`."""
+    """Return whether a text has a format that `is_checked`."""
     known = normalized(name)
     reader = _READERS.get(known)
     return reader(text) if reader else format_patterns.matches(known, text)
 
 
 def is_date(text: str) -> bool:
-    """Tell whether a text is a date such as 2024-02-29."""
+    """Return whether a text is a date such as 2024-02-29."""
     if not format_patterns.matches("@date", text):
         return False
     from datetime import date
@@ -44,7 +44,7 @@ def is_date(text: str) -> bool:
 
 
 def is_date_time(text: str) -> bool:
-    """Tell whether a text is an RFC 3339 date and time."""
+    """Return whether a text is an RFC 3339 date and time."""
     day, separator, clock = text.lower().partition("t")
     clock = clock.split("t")[0]
     if not separator or not is_date(day) or not format_patterns.matches("@clock", clock):
@@ -53,7 +53,7 @@ def is_date_time(text: str) -> bool:
 
 
 def is_duration(text: str) -> bool:
-    """Tell whether a text is a Go duration (1h30m) or a Scala one (10 seconds)."""
+    """Return whether a text is a Go duration (1h30m) or a Scala one (10 seconds)."""
     if format_patterns.matches("@goduration", text) or text in ("0", "+0", "-0"):
         return True
     return any(_is_unit(word) for word in format_patterns.duration_units(text))
@@ -69,12 +69,12 @@ def _is_unit(word: str) -> bool:
 
 
 def is_ipv4(text: str) -> bool:
-    """Tell whether a text is an IP address written with dots; leading zeros are tolerated."""
+    """Return whether a text is an IP address written with dots; leading zeros are tolerated."""
     return "." in text and _is_ip(text)
 
 
 def is_ipv6(text: str) -> bool:
-    """Tell whether a text is an IP address written with colons."""
+    """Return whether a text is an IP address written with colons."""
     return ":" in text and _is_ip(text)
 
 
@@ -100,7 +100,7 @@ def _is_octet(text: str) -> bool:
 
 
 def is_cidr(text: str) -> bool:
-    """Tell whether a text is an address range such as 10.0.0.0/8."""
+    """Return whether a text is an address range such as 10.0.0.0/8."""
     address, separator, length = text.partition("/")
     if (
         not separator
@@ -112,7 +112,7 @@ def is_cidr(text: str) -> bool:
 
 
 def is_hostname(text: str) -> bool:
-    """Tell whether a text is a host name; letters and symbols of any script are allowed."""
+    """Return whether a text is a host name; letters and symbols of any script are allowed."""
     labels = text.split(".")
     if len(text.encode()) > 255 or any(len(label.encode()) > 63 for label in labels):
         return False
@@ -149,7 +149,7 @@ def _category(char: str) -> str:
 
 
 def is_mac(text: str) -> bool:
-    """Tell whether a text is a MAC-48, EUI-48, EUI-64 or InfiniBand hardware address."""
+    """Return whether a text is a MAC-48, EUI-48, EUI-64 or InfiniBand hardware address."""
     for separator, width in ((":", 2), ("-", 2), (".", 4)):
         parts = text.split(separator)
         if len(parts) > 1:
@@ -161,21 +161,21 @@ def is_mac(text: str) -> bool:
 
 
 def is_email(text: str) -> bool:
-    """Tell whether a text is a mail address, with or without a display name."""
+    """Return whether a text is a mail address, with or without a display name."""
     from crossply.schema.format_addresses import is_address
 
     return is_address(text)
 
 
 def is_uri(text: str) -> bool:
-    """Tell whether a text is an absolute URI or an absolute path."""
+    """Return whether a text is an absolute URI or an absolute path."""
     from crossply.schema.format_addresses import is_request_uri
 
     return is_request_uri(text)
 
 
 def is_isbn10(text: str) -> bool:
-    """Tell whether a text is a ten-digit ISBN whose checksum is right."""
+    """Return whether a text is a ten-digit ISBN whose checksum is right."""
     digits = format_patterns.without_spaces_and_dashes(text)
     if not format_patterns.matches("@isbn10", digits):
         return False
@@ -184,7 +184,7 @@ def is_isbn10(text: str) -> bool:
 
 
 def is_isbn13(text: str) -> bool:
-    """Tell whether a text is a thirteen-digit ISBN whose checksum is right."""
+    """Return whether a text is a thirteen-digit ISBN whose checksum is right."""
     digits = format_patterns.without_spaces_and_dashes(text)
     if not format_patterns.matches("@isbn13", digits):
         return False
@@ -192,12 +192,12 @@ def is_isbn13(text: str) -> bool:
 
 
 def is_isbn(text: str) -> bool:
-    """Tell whether a text is an ISBN of either length."""
+    """Return whether a text is an ISBN of either length."""
     return is_isbn10(text) or is_isbn13(text)
 
 
 def is_credit_card(text: str) -> bool:
-    """Tell whether the digits of a text are those of a credit card, by its Luhn checksum."""
+    """Return whether the digits of a text are those of a credit card, by its Luhn checksum."""
     digits = "".join(letter for letter in text if letter in "0123456789")
     if not format_patterns.matches("@creditcard", digits):
         return False

@@ -1,4 +1,4 @@
-"""Read an object as a Go type would be read from JSON, and say what Go would say.
+"""Decode an object as Go decodes JSON into a type, with Go's errors.
 
 The types come from `builtin_kinds`. Fields are visited in the order of their names, which is the order in
 which Go writes an object it holds as a map; the first value of a wrong type is the one reported. Fields that
@@ -45,7 +45,7 @@ class _Stop(Exception):
 
 
 class _Reader:
-    """One reading: where it is (the struct, its fields, the whole path) and what it found."""
+    """The state of one decoding: the struct, its fields, the full path, and the errors."""
 
     __slots__ = ("fields", "path", "problem", "struct", "table", "unknown")
 

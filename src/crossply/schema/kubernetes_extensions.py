@@ -70,7 +70,7 @@ _EMBEDDED = "x-kubernetes-embedded-resource"
 
 
 def check_embedded(value: Any, schema: Object | None, path: str = "") -> list[FieldError]:
-    """Embedded objects must say what they are."""
+    """Embedded objects must have an apiVersion and a kind."""
     if not isinstance(schema, dict):
         return []
     errors: list[FieldError] = []

@@ -1,4 +1,4 @@
-"""Fields that a structural schema does not know: drop them, or name them.
+"""Drop or list the fields that a structural schema does not define.
 
 An API server prunes what a schema does not mention; `validate` reports it instead. Both walk the same way,
 so what is reported is exactly what would be lost.

@@ -1,7 +1,7 @@
-"""Mistakes that an update does not make: they were there before, in a part that it leaves as it was.
+"""Ratcheting: ignore the errors of an update that are in values it does not change.
 
-A schema may become stricter while there are objects that it would not take. Such an object can still be
-changed: an error is forgiven if the value it is about, or one around it, equals what it was. Items of a list
+A schema may become stricter while invalid objects exist. Such an object can still be
+changed: an error is ignored if its value, or one around it, is unchanged. Items of a list
 are compared one by one only where they have keys.
 """
 
@@ -20,7 +20,7 @@ from crossply.values.interruption import checkpoint
 
 
 class _Place(NamedTuple):
-    """A value, what it was, its schema, and how the path to the error goes on from here."""
+    """A value, its old value, its schema, and the rest of the path to the error."""
 
     new: Any
     old: Any
@@ -29,14 +29,14 @@ class _Place(NamedTuple):
 
 
 def new_errors(errors: list[FieldError], new: Object, old: Object, schema: Object) -> list[FieldError]:
-    """The errors that an update is to blame for; not all of them, if they are more than are reported."""
+    """The errors that an update introduces, limited to the number that is reported."""
     comparison = _Comparison()
     blamed = (error for error in errors if not comparison.forgives(_Place(new, old, schema, error.field)))
     return list(islice(blamed, MAX_ERRORS + 1))
 
 
 class _Comparison:
-    """What is found out about two objects, once for all errors."""
+    """Cached comparisons of two objects."""
 
     def __init__(self) -> None:
         # By identity: both objects outlive this.

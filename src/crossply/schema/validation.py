@@ -3,7 +3,7 @@
 After defaulting comes this check; unknown fields (`prune`), list types (`kubernetes_extensions`) and rules
 (`cel`) have files of their own. The checks of one node run in a fixed order: type, combinations (anyOf …),
 text, format, number, list, enum, object. `anyOf` and `oneOf` report the branch that matched most, which is
-counted exactly as Kubernetes counts it, since the count decides what a user gets to read.
+counted exactly as Kubernetes counts it, since the count decides which errors users see.
 
 Numbers keep the difference between integers and floats. A client that only has JSON, as Crossplane's
 command line, sees every number as a float: give it `as_json(value)`.
@@ -21,7 +21,7 @@ from crossply.values.interruption import checkpoint
 
 
 def validate(value: Any, schema: Object) -> list[FieldError]:
-    """Return what is wrong with a value, in the order in which Kubernetes finds it."""
+    """Return the errors of a value in Kubernetes' order."""
     return list(_node(value, schema, "").errors.values())
 
 

@@ -14,7 +14,7 @@ from crossply.values import Object
 
 
 def check_number(result: Result, value: float, schema: Object, path: str) -> None:
-    """Check a number against everything a schema says about numbers."""
+    """Check a number against every number keyword of a schema."""
     _check_range(result, value, schema, path, "Checked")
     factor, lowest, highest = schema.get("multipleOf"), schema.get("minimum"), schema.get("maximum")
     if factor is not None:

@@ -35,7 +35,7 @@ class Result:
         self.errors.setdefault(sentence, FieldError(INVALID, "", "", sentence))
 
     def merge(self, other: Result) -> None:
-        """Take over what another node found."""
+        """Add the result of another node."""
         for sentence, error in other.errors.items():
             self.errors.setdefault(sentence, error)
         self.matches += other.matches
@@ -46,7 +46,7 @@ _TOLERANCE = 1e-9
 
 
 def types_of(schema: Object) -> tuple[str, ...]:
-    """Return the types a schema allows; an int-or-string schema allows both, whatever it says."""
+    """Return the types a schema allows; an int-or-string schema allows both, whatever its type is."""
     if schema.get("x-kubernetes-int-or-string"):
         return ("integer", "string")
     named = schema.get("type")
@@ -64,7 +64,7 @@ def format_of(schema: Object) -> str:
 
 
 def has_type_or_format(schema: Object) -> bool:
-    """Tell whether there is anything to check about the type of a value."""
+    """Return whether there is anything to check about the type of a value."""
     return bool(types_of(schema) or format_of(schema))
 
 
@@ -112,13 +112,13 @@ def _type_problem(value: Any, types: tuple[str, ...], form: str) -> tuple[str, s
 
 
 def wrong_type(result: Result, path: str, expected: str, actual: str) -> None:
-    """Report a value whose type or format is not the wanted one."""
+    """Report a value of the wrong type or format."""
     sentence = f"{path} in body must be of type {expected}: {quote(actual)}"
     result.add(FieldError(TYPE_INVALID, path, actual, sentence), sentence)
 
 
 def is_integral(number: float) -> bool:
-    """Tell whether a float stands for an integer in JSON."""
+    """Return whether a float is an integer in JSON."""
     if not math.isfinite(number) or abs(number) > _LARGEST_JSON_INTEGER:
         return False
     integer = float(int(number))
@@ -151,7 +151,7 @@ def _unmatched(pattern: str, value: str) -> str:
 
 
 def check_format(result: Result, value: str, schema: Object, path: str) -> bool:
-    """Check the format of a text; tell whether there was one to check."""
+    """Check the format of a text; return whether the schema has one."""
     name = format_of(schema)
     if not name:
         return False

@@ -1,4 +1,4 @@
-"""Caches that are bounded in bytes, also where somebody else chooses the keys."""
+"""Caches that are bounded in bytes, also where the keys are untrusted."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Cron schedules as Go's robfig/cron reads them with `ParseStandard`, and its complaints.
+"""Parse cron schedules as Go's robfig/cron does with `ParseStandard`, with its errors.
 
 Five fields, a descriptor (`@daily`) or an interval (`@every 1h30m`), each perhaps after a time zone
-(`CRON_TZ=Europe/Berlin 30 6 * * MON-FRI`). When a schedule is due is told by `cron_times`.
+(`CRON_TZ=Europe/Berlin 30 6 * * MON-FRI`). `cron_times` computes when a schedule is due.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _BOUNDS = (
 
 
 def parse(text: str) -> Schedule:
-    """Read a schedule; an InvalidSchedule says in the library's words what is wrong with it."""
+    """Parse a schedule. Raises InvalidSchedule with the library's message."""
     if not text:
         raise InvalidSchedule("empty spec string")
     zone, text = _take_zone(text)
@@ -90,7 +90,7 @@ def _take_zone(text: str) -> tuple[tzinfo | None, str]:
 
 
 def _zone(name: str) -> tzinfo | None:
-    """A time zone by its name in the IANA database; None is that of whoever asks."""
+    """A time zone by its name in the IANA database; None for the caller's zone."""
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
     if name in ("", "UTC"):

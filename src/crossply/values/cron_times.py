@@ -23,7 +23,7 @@ class Interval(NamedTuple):
     delay: timedelta
 
     def next(self, after: datetime) -> datetime | None:
-        """The moment one delay after another, on the second; None when no calendar reaches so far."""
+        """The next time, on the second; None beyond the last year of `datetime`."""
         try:
             return _plus(after.replace(microsecond=0), self.delay)
         except OverflowError:
@@ -48,7 +48,7 @@ class Calendar(NamedTuple):
     zone: tzinfo | None = None
 
     def next(self, after: datetime) -> datetime | None:
-        """The first moment after another (which has a time zone) that is due; None when five years have none.
+        """The first due time after `after`, which has a time zone; None if there is none within five years.
 
         Clocks are those of the schedule's zone, or else of the zone of `after`, which the answer is in.
         """
@@ -76,7 +76,7 @@ class _Unit(NamedTuple):
 
 
 def _search(calendar: Calendar, time: datetime) -> datetime | None:
-    """The first moment, from this one on, that matches in every unit; larger units first."""
+    """The first time, from this one on, that matches in every unit; larger units first."""
     last_year = time.year + _YEARS
     level, moved = 0, False
     for _ in range(_MOST_STEPS):
@@ -95,7 +95,7 @@ def _search(calendar: Calendar, time: datetime) -> datetime | None:
 
 
 def _plus(time: datetime, delay: timedelta) -> datetime:
-    """Time that passes, whatever clocks are changed meanwhile."""
+    """Add elapsed time, independent of clock changes."""
     return (time.astimezone(UTC) + delay).astimezone(time.tzinfo)
 
 

@@ -49,7 +49,7 @@ def json_copy(value: Any) -> Any:
 
 
 def equal(first: Any, second: Any) -> bool:
-    """Tell whether two JSON values are the same, types included: 1, 1.0 and true are three values."""
+    """Return whether two JSON values are the same, types included: 1, 1.0 and true are three values."""
     pending = [(first, second)]
     while pending:
         left, right = pending.pop()

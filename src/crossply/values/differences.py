@@ -1,4 +1,4 @@
-"""What differs between two JSON values, field by field.
+"""The differences between two JSON values, field by field.
 
 Items of a list that have a name (or, as conditions, a type) are compared by it, so that an item that moved or
 was put in between does not make all that follow differ.
@@ -36,7 +36,7 @@ _NAMED_BY = ("name", "type")
 
 
 class Difference(NamedTuple):
-    """One field: what it was and what it is, MISSING where it is not."""
+    """One field with its old and its new value; MISSING where there is none."""
 
     path: Path
     before: Any
@@ -44,12 +44,12 @@ class Difference(NamedTuple):
 
     @property
     def field(self) -> str:
-        """The path as people write it."""
+        """The path as users write it."""
         return written(self.path)
 
 
 def differences(before: Any, after: Any) -> list[Difference]:
-    """Every field that differs, in the order of the paths; maps that are new or gone are told by field."""
+    """Every field that differs, in the order of the paths; added and removed maps are listed by field."""
     result = []
     pending: list[tuple[Path, Any, Any]] = [((), before, after)]
     while pending:
@@ -78,7 +78,7 @@ def _inner(left: Any, right: Any) -> list[tuple[Segment, Any, Any]] | None:
 
 
 def _are_lists(left: Any, right: Any) -> bool:
-    """Two lists, or one of objects that is new or gone."""
+    """Two lists, or one list of objects that was added or removed."""
     if isinstance(left, list) and isinstance(right, list):
         return True
     there, missing = (left, right) if isinstance(left, list) else (right, left)
@@ -115,7 +115,7 @@ def _by_name(items: list[Any], field: str) -> Object | None:
 
 
 def written(path: Path) -> str:
-    """A path as people write it: `spec.containers[app].ports[0]`, `metadata.labels[example.org/team]`."""
+    """A path as users write it: `spec.containers[app].ports[0]`, `metadata.labels[example.org/team]`."""
     text = ""
     for segment in path:
         if isinstance(segment, int | Item) or "." in segment:

@@ -1,4 +1,4 @@
-"""Digests: the names of what was made from what. SHA-256 everywhere, over canonical JSON for values."""
+"""SHA-256 digests of bytes, and of values by their canonical JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Go durations (`1h30m`, `1.5s`) as nanoseconds, with Go's complaints."""
+"""Go durations (`1h30m`, `1.5s`) as nanoseconds, with Go's errors."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def value_at(obj: Any, segments: tuple[Segment, ...]) -> Any:
 
 
 def explain(obj: Any, segments: tuple[Segment, ...]) -> NoReturn:
-    """Walk a path that failed once more, slowly, and raise what is wrong with it."""
+    """Walk a path that failed again and raise the exact error."""
     value = obj
     for index, segment in enumerate(segments):
         if isinstance(segment, int):

@@ -32,7 +32,7 @@ class PathNotFound(PathError):
 
 @cached_for_short_texts(4096)
 def parse(path: str) -> tuple[Segment, ...]:
-    """Split a path into its segments, or say where it is malformed."""
+    """Split a path into its segments. Raises PathError with the position."""
     segments: list[Segment] = []
     position = 0
     while position < len(path):
@@ -105,7 +105,7 @@ def _after_period(path: str, position: int) -> int:
 
 
 def _bracketed(path: str, position: int) -> tuple[str, int]:
-    """Return the text in the brackets that open at position, and where the path goes on after them."""
+    """Return the text in the brackets that open at position, and the position after them."""
     closing = path.find("]", position)
     if closing < 0:
         raise _malformed(path, "unterminated '['", position)

@@ -19,7 +19,7 @@ MAX_INDEX = 1024
 
 
 def set_value(obj: Any, path: str, value: Any) -> None:
-    """Put a copy of value at a path, making the objects and arrays on the way that are missing."""
+    """Set a copy of value at a path; missing objects and arrays on the path are created."""
     copied = json_copy(value)
     segments = _writable_segments(path)
     if segments and not _replaced(obj, segments, copied):
@@ -27,7 +27,7 @@ def set_value(obj: Any, path: str, value: Any) -> None:
 
 
 def _replaced(obj: Any, segments: tuple[Segment, ...], value: Any) -> bool:
-    """Write where the way exists already: the common case, kept short. Tell whether it did."""
+    """Fast path: write where the parents exist. Return whether they do."""
     container = obj
     last = segments[-1]
     try:
@@ -56,7 +56,7 @@ def merge_value(obj: Any, path: str, value: Any, options: MergeOptions | None) -
 
 
 def delete(obj: Any, path: str) -> None:
-    """Remove the field or array element at a path; what is not there needs no removal."""
+    """Remove the field or array element at a path; a missing one is ignored."""
     segments = segments_of(path)
     if not segments:
         return

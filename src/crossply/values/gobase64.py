@@ -19,7 +19,7 @@ class Base64Error(CrossplyError):
 
 
 def decode(text: str) -> bytes:
-    """The bytes that a text stands for."""
+    """Decode a text."""
     offset = bad_offset(text)
     if offset is not None:
         raise Base64Error(f"illegal base64 data at input byte {offset}")

@@ -1,6 +1,6 @@
 """Go's fmt.Sprintf for JSON values: the text that string transforms and combined patches produce.
 
-Where the format and its arguments disagree Go never fails, it writes the complaint into the text
+Where the format and its arguments disagree Go never fails, it writes the error into the text
 (`%!d(string=x)`, `%!s(MISSING)`); users have seen and copied those texts, so they are kept. Three parts:
 `goformat_parse` reads a format once, `goformat_verbs` prints one value by one verb, this module joins them.
 """
@@ -43,7 +43,7 @@ def _formatted(directive: Directive, args: Sequence[Any]) -> str:
 
 
 def _starred(directive: Directive, args: Sequence[Any]) -> str:
-    """Format with a width or precision from the arguments; one that is unfit is complained about first."""
+    """Format with a width or precision from the arguments; an invalid one is reported first."""
     flags = directive.flags
     bad_width = bad_precision = ""
     if directive.width_from is not None:

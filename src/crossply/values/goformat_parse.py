@@ -27,7 +27,7 @@ class Directive(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A format, read for a number of arguments; `extra_from` is the first argument nobody asked for."""
+    """A format, read for a number of arguments; `extra_from` is the first unused argument."""
 
     pieces: tuple[str | Directive, ...]
     extra_from: int | None

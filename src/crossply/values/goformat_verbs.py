@@ -17,7 +17,7 @@ _ADDRESS = 0xC000012000
 
 
 MAX_TEXT = 64 << 20
-"""How long a text may get: a short format can ask for millions of spaces again and again."""
+"""How long a text may get: a short format can produce millions of spaces."""
 
 
 class FormatError(CrossplyError):

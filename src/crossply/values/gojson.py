@@ -1,7 +1,7 @@
 """JSON as Go's encoding/json writes and reads it.
 
-`dumps` gives the bytes that hashes and `ToJson` depend on; `loads` reads what users put in strings, and when
-it cannot, says so in Go's words (`gojson_errors` finds them).
+`dumps` gives the bytes that hashes and `ToJson` depend on; `loads` reads what users put in strings, and
+raises Go's errors (`gojson_errors`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class JsonError(CrossplyError):
 
 
 def unsupported_number(number: float, prefix: str = "") -> JsonError:
-    """Return the complaint about a number that JSON cannot express."""
+    """Return the error about a number that JSON cannot express."""
     return JsonError(f"{prefix}json: unsupported value: {format_float(number, 'g', -1)}")
 
 

@@ -1,4 +1,4 @@
-"""Why a text is not JSON, in the words of Go's scanner.
+"""The errors of Go's JSON scanner.
 
 Only run on text that failed to parse. It follows Go byte by byte: a character of several bytes is named by
 its first, and the end of the text counts as a space, so `tru` is an unexpected `' '`.
@@ -10,7 +10,7 @@ from crossply.values.goquote import quote, utf8
 
 MAX_DEPTH = 10_000
 _MOST_STEPS = 50_000
-"""How many values and escapes are looked at: whoever sends megabytes of broken JSON need not learn where."""
+"""How many values and escapes are scanned: in megabytes of broken JSON the position is not worth it."""
 _END = "unexpected end of JSON input"
 _SPACES = b" \t\r\n"
 _DIGITS = b"0123456789"
@@ -25,12 +25,12 @@ class _SyntaxProblem(Exception):
 
 
 def syntax_problem(text: str) -> str:
-    """Return what Go says of a text that is not JSON; the empty string when it is JSON."""
+    """Return Go's error for a text that is not JSON; empty if it is JSON."""
     return first_problem(text)[0]
 
 
 def first_problem(text: str) -> tuple[str, int]:
-    """What Go says of a text that is not JSON, and after how many bytes; no words when it is JSON."""
+    """Return Go's error for a text that is not JSON and its offset in bytes; no error if it is JSON."""
     scanner = _Scanner(utf8(text))
     try:
         scanner.scan()
@@ -92,7 +92,7 @@ class _Scanner:
         return self._byte()
 
     def _value(self) -> bool:
-        """Read a scalar, or enter an object or array; tell whether a value is due in it."""
+        """Read a scalar, or enter an object or array; return whether a value must follow."""
         char = self._next()
         if char in b"{[":
             return self._enter(char)
@@ -123,7 +123,7 @@ class _Scanner:
         self._open.pop()
 
     def _after_value(self) -> bool:
-        """Read the comma or bracket after a value; tell whether another value is due."""
+        """Read the comma or bracket after a value; return whether another value must follow."""
         bracket = self._open[-1]
         char = self._next()
         if char == _CLOSING[bracket]:

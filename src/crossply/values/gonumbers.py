@@ -1,4 +1,4 @@
-"""Go's strconv: numbers and booleans from text, with Go's complaints, and floats to text.
+"""Go's strconv: numbers and booleans from text, with Go's errors, and floats to text.
 
 Used by the string conversions of patches and by `goformat`.
 """

@@ -44,7 +44,7 @@ def quote_rune_ascii(rune: int) -> str:
 
 
 def can_backquote(text: str) -> bool:
-    """Tell whether text fits, unchanged, on one line between backquotes."""
+    """Return whether text fits, unchanged, on one line between backquotes."""
     return not any(char in "`\x7f\ufeff" or (char < " " and char != "\t") or _is_raw(char) for char in text)
 
 

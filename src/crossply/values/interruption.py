@@ -1,7 +1,7 @@
-"""Stopping long work in a thread whose result nobody waits for any more.
+"""Cancel long work in a thread whose result is no longer needed.
 
-A thread cannot be ended from outside. Work that loops over data of unknown size calls `checkpoint` now and
-then; who runs the work says with `interruptible` how to find out that it is of no use.
+A thread cannot be stopped from outside. Work that loops over data of unknown size calls `checkpoint` now and
+then; the caller passes `interruptible` a function that returns whether the work is abandoned.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _current = _Current()
 
 
 def checkpoint() -> None:
-    """Raise `Interrupted` when nobody waits for the work of this thread."""
+    """Raise `Interrupted` if the work of this thread is abandoned."""
     is_abandoned = _current.is_abandoned
     if is_abandoned is not None and is_abandoned():
         raise Interrupted
@@ -31,7 +31,7 @@ def checkpoint() -> None:
 
 @contextmanager
 def interruptible(is_abandoned: Callable[[], bool]) -> Iterator[None]:
-    """Let `checkpoint` end what this thread does within, once the function returns true."""
+    """Make `checkpoint` raise inside the block once the function returns true."""
     before, _current.is_abandoned = _current.is_abandoned, is_abandoned
     try:
         yield

@@ -1,8 +1,8 @@
 """JSON values as a function sees them: google.protobuf.Struct, without the protobuf library.
 
-A Struct knows one kind of number, the double. `to_wire` gives the view that the wire would give and
+A Struct has one kind of number, the double. `to_wire` gives the view that the wire would give and
 `from_wire` turns whole doubles back into the integers that Kubernetes wants, so a function that runs
-in-process and one that is called over gRPC see and say the same. `encode_struct` is deterministic (keys in
+in-process and one that is called over gRPC see the same values. `encode_struct` is deterministic (keys in
 order of their UTF-8 bytes), which lets encoded objects be kept, joined and digested.
 """
 

@@ -20,7 +20,7 @@ _STRUCT = 0x2A
 def peek(data: bytes, *keys: str) -> Any:
     """The value at nested keys, every number a float; None where there is none.
 
-    Keys come before their values in what everybody writes. Other orders are allowed: then all is read.
+    Encoders write keys before their values. Other orders are allowed: then the whole Struct is decoded.
     """
     at, end = 0, len(data)
     try:

@@ -1,6 +1,6 @@
 """Regular expressions with Go's syntax and guarantees: linear time, no look-around, no back-references.
 
-The engine is RE2, Go's own ancestor. Its complaints are put into Go's words, which users search for.
+The engine is RE2, Go's own ancestor. Its errors are translated into Go's messages, which users search for.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _text(message: str | bytes) -> str:
 
 
 def _matches_single_bytes(pattern: str) -> bool:
-    r"""Tell whether the pattern uses \C, which RE2 has and Go does not."""
+    r"""Return whether the pattern uses \C, which RE2 has and Go does not."""
     at = pattern.find("\\")
     while 0 <= at < len(pattern) - 1:
         escaped = pattern[at + 1]

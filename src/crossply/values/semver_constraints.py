@@ -30,7 +30,7 @@ class InvalidConstraint(Exception):
 
 
 class _Constraint(NamedTuple):
-    """One comparison. `dirty` tells that a part was left open, `open_minor` and `open_patch` which."""
+    """One comparison. `dirty` is true if a part was left open, `open_minor` and `open_patch` which."""
 
     operator: str
     version: Version
@@ -59,7 +59,7 @@ def is_constraint(text: str) -> bool:
 
 
 def satisfies(text: str, version: Version) -> bool:
-    """Tell whether a version satisfies a constraint."""
+    """Return whether a version satisfies a constraint."""
     return any(_meets_all(group, version) for group in _groups(text))
 
 

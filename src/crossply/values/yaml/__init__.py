@@ -1,4 +1,4 @@
-"""YAML by the rules of Go's sigs.k8s.io/yaml, so that every file means here what it means to Kubernetes.
+"""YAML by the rules of Go's sigs.k8s.io/yaml, so that every file has the same meaning as in Kubernetes.
 
 `read_documents` and `read_first` read files; `read_stream` and `load` also return documents of comments only.
 `stream` splits a file, `fast_decode` reads the usual document, `node_tree` and `decode` every document.

@@ -1,8 +1,7 @@
-"""Comments that survive a rewriting: read from the old text, carried along, and written into the new one.
+"""Preserve comments when a document is rewritten.
 
-A comment belongs to an entry: the one it stands beside, or the one below it. `dump` knows nothing of
-comments and never will; they are put between the lines that it wrote, and what comes of it is read again:
-comments are worth keeping, but never at the price of another meaning.
+A comment belongs to the entry beside it or below it. `dump` does not know comments; they are inserted between
+its lines, and the result is parsed again: a comment must never change the value.
 """
 
 from __future__ import annotations
@@ -102,7 +101,7 @@ def _new_path(path: Path, new_places: dict[Path, Path]) -> Path:
 def dump_with(value: Any, comments: list[Comment]) -> str:
     """The text of a value, with comments at the entries they belong to.
 
-    A comment whose entry is gone stands above what the entry was a part of.
+    A comment whose entry was removed moves above the entry's parent.
     """
     text = dump(value)
     if not comments:

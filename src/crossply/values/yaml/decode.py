@@ -1,4 +1,4 @@
-"""The careful reader: decodes a tree of nodes exactly as go-yaml v2 and sigs.k8s.io/yaml do.
+"""Decode a tree of nodes exactly as go-yaml v2 and sigs.k8s.io/yaml do.
 
 Go works in two steps and so does this module, since their errors come in that order: first the nodes
 become typed values (maps may have any scalar as a key), then the typed values become JSON values.

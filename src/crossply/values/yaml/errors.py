@@ -1,4 +1,4 @@
-"""What can go wrong with YAML, in the words of Go's parser.
+"""YAML errors, with the messages of Go's parser.
 
 libyaml and its Go port share the problem texts but not the line numbers: Go's port counts from zero in
 parser errors, from one in scanner errors, and leaves the line out when it would be zero.
@@ -44,7 +44,7 @@ def too_many_nodes(line: int) -> LimitError:
 
 
 def from_libyaml(error: Any, first_line: int, source: str) -> YamlError:
-    """Put an error of PyYAML's C parser into Go's words."""
+    """Translate an error of PyYAML's C parser into Go's."""
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
     number = _go_line(error)
     prefix = f"line {number}: " if number else ""

@@ -1,4 +1,4 @@
-"""From parser events to a value in one pass: the way nearly every document takes.
+"""Decode parser events to a value in one pass: the fast path of nearly every document.
 
 A document with anchors, tags, odd keys or values that JSON cannot hold is `Unusual`: it is read again by
 `decode`, which follows Go step by step and knows every error. So this loop stays short and fast.
@@ -29,7 +29,7 @@ _BETWEEN_CHECKPOINTS = 256
 
 
 class Unusual(Exception):
-    """The document needs the careful reader."""
+    """The document needs `decode`."""
 
 
 def build(data: bytes, max_nodes: int) -> tuple[Any, int]:
@@ -113,7 +113,7 @@ def _plain(text: str) -> Any:
 
 
 def _key(value: Any, event: Any) -> str:
-    """Write a bool or a decimal number as a key; the careful reader knows the other kinds."""
+    """Write a bool or a decimal number as a key; `decode` handles the other kinds."""
     if value is True or value is False:
         return "true" if value else "false"
     text: str = getattr(event, "value", "")

@@ -1,4 +1,4 @@
-"""Where the entries of a document begin, and where its scalars lie: what is needed to place comments."""
+"""The positions of a document's entries and scalars, for placing comments."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _lay_out(parser: Any) -> Layout | None:
 
 
 def _enter(event: Any, open_nodes: list[_Open], layout: Layout) -> bool:
-    """Take in one node; false for a key that is no scalar, and for what is nested too deeply."""
+    """Add one node; false for a key that is no scalar, and for what is nested too deeply."""
     if len(open_nodes) > MAX_DEPTH:
         return False
     if type(event) is ScalarEvent:

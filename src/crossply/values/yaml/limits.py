@@ -26,7 +26,7 @@ ALIAS_RATIO_HIGH = 4_000_000
 
 
 def excessive_aliasing(decoded: int, from_aliases: int) -> bool:
-    """Tell whether too large a share of the nodes decoded so far came from aliases."""
+    """Return whether too large a share of the nodes decoded so far came from aliases."""
     if from_aliases <= 100 or decoded <= 1000:
         return False
     return from_aliases / decoded > _allowed_alias_ratio(decoded)

@@ -1,4 +1,4 @@
-"""The nodes of a document, with their lines: what the careful reader decodes and `locate` searches."""
+"""The nodes of a document, with their lines: `decode` decodes them and `locate` searches them."""
 
 from __future__ import annotations
 

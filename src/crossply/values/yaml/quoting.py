@@ -53,7 +53,7 @@ _short_style = lru_cache(maxsize=4096)(_style)
 
 
 def reads_as_string(text: str) -> bool:
-    """Tell whether a string stays one when it is written without quotes."""
+    """Return whether a string stays one when it is written without quotes."""
     if text[:1] not in HINTS:
         # Go leaves this one plain, but a key `<<` is read back as a merge.
         return text != "<<"
@@ -63,7 +63,7 @@ def reads_as_string(text: str) -> bool:
 
 
 def _is_base60(text: str) -> bool:
-    """Tell whether an old YAML 1.1 reader would take it for a number such as 1:30."""
+    """Return whether an old YAML 1.1 reader would take it for a number such as 1:30."""
     form = r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?"
     return ":" in text and _pattern(form).fullmatch(text) is not None
 

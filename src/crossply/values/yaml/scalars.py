@@ -123,7 +123,7 @@ _ZONE = r"(?:Z|[-+](\d\d):(\d\d))"
 
 
 def is_timestamp(text: str) -> bool:
-    """Tell whether go-yaml would take the text for a date or a date with a time."""
+    """Return whether go-yaml would take the text for a date or a date with a time."""
     if text[4:5] != "-":
         return False
     match = _match(text)

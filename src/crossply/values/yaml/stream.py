@@ -1,7 +1,7 @@
 """Files of YAML: split into documents as Kubernetes does, each one read on its own.
 
 A document of nothing but comments, separators and spaces is blank. Files may have blank documents anywhere.
-Readers of objects pass over them: `read_documents` and `read_first` do. `read_stream` shows them as None, and
+`read_documents` and `read_first` skip them. `read_stream` shows them as None, and
 `load` reads the first document whatever it is, as go-yaml does.
 """
 

@@ -1,7 +1,7 @@
-"""One item of a list changed in a text, and every other line of it left as it is.
+"""Change one item of a list in a YAML text and leave every other line as it is.
 
-The new text is read again before it is given away. Where it does not say what it should, because the list is
-written in brackets or in another unusual way, the whole is written anew, with its comments.
+The new text is parsed again before it is returned. If it does not have the expected value, because the list
+is in flow style or unusual in another way, the whole document is written anew, with its comments.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from crossply.values.yaml.stream import load, start_of_content
 
 
 def item_inserted(data: bytes, value: Any, path: Path, index: int) -> str:
-    """The text for `whole`: what `data` says, with a further item at `index` of the list at `path`."""
+    """The text of `value`: `data` with a further item at `index` of the list at `path`."""
     above, data = _cut(data)
     items = _at(value, path)
     text = _edited(data, value, lambda lines, layout: _insert(lines, layout, path, index, items[index]))
@@ -28,7 +28,7 @@ def item_inserted(data: bytes, value: Any, path: Path, index: int) -> str:
 
 
 def item_replaced(data: bytes, value: Any, path: Path, index: int) -> str:
-    """The text for `whole`: what `data` says, with another item at `index` of the list at `path`."""
+    """The text of `value`: `data` with another item at `index` of the list at `path`."""
     above, data = _cut(data)
     comments = read_comments(data)
     item = (*path, index)
