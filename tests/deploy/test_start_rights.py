@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import socket
 import subprocess
@@ -86,5 +87,5 @@ async def test_a_start_that_may_not_list_a_kind_names_it_and_goes_on_with_the_ri
             assert answer.startswith("starting\n")
             assert "to grant it: kubectl create clusterrole" in answer
             until_logged(tmp_path / "controller.log", "the control plane does not start")
-            install(server.kubeconfig, server.ca, tmp_path)
+            await asyncio.to_thread(install, server.kubeconfig, server.ca, tmp_path)
             assert until_ready_says(port, "ok") == "ok"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import os
@@ -42,7 +43,7 @@ def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 async def test_a_package_comes_back_as_it_was_pushed(registry: str, tmp_path: Path) -> None:
-    reference = pushed(registry, package(), "acme/function-x:v1.0.0")
+    reference = await asyncio.to_thread(pushed, registry, package(), "acme/function-x:v1.0.0")
 
     async def main() -> tuple[bytes, str, list[str]]:
         async with Registries() as registries:
@@ -64,7 +65,7 @@ async def test_a_blob_is_sent_in_pieces_where_it_is_large(
 ) -> None:
     monkeypatch.setattr(pushing, "PIECE", 1 << 16)
     big = image(archive([member("big", os.urandom(300_000))]))
-    reference = pushed(registry, big, "acme/big:v1")
+    reference = await asyncio.to_thread(pushed, registry, big, "acme/big:v1")
 
     async def main() -> Image:
         async with Registries() as registries:
@@ -80,7 +81,7 @@ async def test_a_registry_on_this_machine_may_have_any_name_of_it(name: str, tmp
         pytest.skip("this machine has no address ::1")
     with docker_registry(tmp_path, host=host) as address:
         port = address.rpartition(":")[2]
-        reference = pushed(f"{name}:{port}", package(), "acme/function-x:v1.0.0")
+        reference = await asyncio.to_thread(pushed, f"{name}:{port}", package(), "acme/function-x:v1.0.0")
 
         async def main() -> bytes:
             async with Registries() as registries:
@@ -187,7 +188,7 @@ async def test_several_platforms_make_one_package(registry: str, tmp_path: Path)
 
 @skopeo
 async def test_skopeo_understands_what_we_push_and_we_what_it_pushes(registry: str, tmp_path: Path) -> None:
-    reference = pushed(registry, package(), "acme/peer:v1")
+    reference = await asyncio.to_thread(pushed, registry, package(), "acme/peer:v1")
     copied = reference._replace(tag="v2")
     words = [path_of("skopeo"), "copy", "--src-tls-verify=false", "--dest-tls-verify=false", "-f", "v2s2"]
     done = subprocess.run(
@@ -240,7 +241,7 @@ def test_tls_and_passwords(tmp_path: Path) -> None:
 
 
 async def test_what_a_registry_kept_is_what_was_sent(registry: str) -> None:
-    reference = pushed(registry, package(), "acme/kept:v1")
+    reference = await asyncio.to_thread(pushed, registry, package(), "acme/kept:v1")
 
     async def main() -> dict[str, object]:
         async with Registries() as registries:
