@@ -270,4 +270,4 @@ async def test_a_cancelled_waiter_ends_the_work_in_its_thread() -> None:
     task.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await task
-    assert ended.is_set()
+    assert await asyncio.to_thread(ended.wait, 60)
