@@ -25,5 +25,5 @@ fi
 
 # The store need not survive a power cut here, so it does not wait for the disk.
 # The cluster lives as long as this command, however that ends.
-exec "$python" tests/cluster/real_cluster.py run --etcd-flag=--unsafe-no-fsync -- \
+exec "$python" -m tests.support.cluster run --etcd-flag=--unsafe-no-fsync -- \
     "$python" tools/run_tests.py tests/cluster "${suites[@]}" "$@"
