@@ -41,5 +41,5 @@ class PublishedSchemas:
             reply = await self._client.request("GET", address)
         except NotFound:
             return {}
-        found: dict[str, Object] = (orjson.loads(reply.data).get("components") or {}).get("schemas") or {}
-        return found
+        schemas: dict[str, Object] = (orjson.loads(reply.data).get("components") or {}).get("schemas") or {}
+        return schemas

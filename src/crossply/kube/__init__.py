@@ -2,6 +2,6 @@
 
 From the wire upwards: `config` finds out where the server is and who we are, `transport` sends requests and
 retries where that is safe, `client` knows the verbs, `discovery` the kinds. On top of them `watch` follows
-changes through every interruption, `informer` holds what was seen as encoded bytes, `workqueue` holds the keys
-to reconcile, and `leased_shards` divides them among replicas.
+changes through every interruption, `informer` holds what was seen as encoded bytes, `workqueue` the keys to
+reconcile, and `leased_shards` divides them among replicas.
 """

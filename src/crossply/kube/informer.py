@@ -1,9 +1,9 @@
-"""What exists of a kind, kept up to date by a watch, as encoded bytes.
+"""Informers: a copy of what exists of a kind, kept up to date by a watch, as encoded bytes.
 
 A dict takes about ten times the memory of its JSON, so objects stay encoded; whoever needs one decodes it.
-What is to be found quickly is extracted once, by index functions.
+Index functions extract once what objects are looked up by.
 
-A cache is behind the server by the time a watch event takes. Whoever writes an object can tell the cache what
+An informer is behind the server by the time a watch event takes. A writer can hand it what
 the server answered (`record_write`), and reads its own write from then on.
 """
 
@@ -37,9 +37,9 @@ from crossply.values import Object
 from crossply.values.compact_bytes import compact_bytes
 
 Index = Callable[[Object], Iterable[str]]
-"""The values that an object is found under."""
+"""The values that an object is indexed under."""
 EventHandler = Callable[[str, Key, bytes | None, bytes | None], None]
-"""Told of each change: its type, the object's key, its bytes before and after."""
+"""Called for each change: its type, the object's key, its bytes before and after."""
 
 GATHERING_SECONDS = 3.0
 """How long roles of a new kind take to be aggregated into ours."""
@@ -56,7 +56,7 @@ class Entry(NamedTuple):
     version: int
     """The resource version, as a number; -1 where it is none."""
     index_values: tuple[tuple[str, str], ...]
-    """The indexes and values that it is found under."""
+    """The indexes and values that it is indexed under."""
 
 
 class Informer:
@@ -77,11 +77,11 @@ class Informer:
         self._keys_by_value: dict[tuple[str, str], dict[Key, None]] = {}
         self._subscribers: list[EventHandler] = []
         self._unseen: set[Key] | None = None
-        """While everything is told anew: what was here before and was not told again yet."""
+        """During a relist: keys that were here before and were not listed yet."""
         self._watched = -1
-        """The version up to which the watch has told everything."""
+        """The resource version up to which the watch has reported everything."""
         self._written: set[Key] = set()
-        """What is here by `record_write` and was not told by the watch yet."""
+        """Keys that are here by `record_write` and that the watch has not reported yet."""
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -113,7 +113,7 @@ class Informer:
         return [self._entries[key].data for key in self.keys_by(index, value)]
 
     def add_index(self, name: str, function: Index) -> None:
-        """Find objects by something else from now on; a name always means the same function."""
+        """Index objects by something else from now on; a name always means the same function."""
         if name in self._indexes:
             return
         self._indexes[name] = function
@@ -121,7 +121,7 @@ class Informer:
             self._enter(key, entry.data, entry.uid, entry.version, orjson.loads(entry.data))
 
     def subscribe(self, subscriber: EventHandler) -> Callable[[], None]:
-        """Hear of every change from now on; what is here already is in `objects`. Returns how to stop it."""
+        """Call a handler for every change from now on; returns a function that unsubscribes it."""
         self._subscribers.append(subscriber)
         return lambda: self._subscribers.remove(subscriber)
 
@@ -206,7 +206,7 @@ class Informer:
             self._put(change)
 
     def _settle(self, version: int) -> None:
-        """Everything that exists was told: the rest is gone, save what was learned since that moment."""
+        """Everything that exists was listed: remove the rest, save what was written since."""
         for key in self._unseen or ():
             if key not in self._written or self._entries[key].version <= version:
                 self._remove(key)

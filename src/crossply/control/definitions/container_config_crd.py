@@ -69,5 +69,5 @@ def _variable() -> Object:
     return {"type": "object", "required": ["name"], "properties": {"name": text(), "value": text()}}
 
 
-def _number(least: int, what: str) -> Object:
-    return {"type": "integer", "minimum": least, "description": what}
+def _number(least: int, description: str) -> Object:
+    return {"type": "integer", "minimum": least, "description": description}

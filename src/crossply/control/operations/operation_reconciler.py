@@ -85,14 +85,14 @@ class OperationReconciler:
         return await self._run(operation, parsed)
 
     async def _run(self, operation: Object, parsed: Operation) -> Requeue | None:
-        told = PipelineReport()
+        report = PipelineReport()
         try:
-            resources = await self._operate(parsed, told)
+            resources = await self._operate(parsed, report)
         except ComposeError as problem:
-            self._tell(operation, told)
-            return await self._fail(with_outputs(operation, told), _event(problem))
-        self._tell(operation, told)
-        operation = with_outputs(operation, told)
+            self._tell(operation, report)
+            return await self._fail(with_outputs(operation, report), _event(problem))
+        self._tell(operation, report)
+        operation = with_outputs(operation, report)
         for resource in resources:
             try:
                 operation = with_applied(operation, await self._apply(resource, uid_of(operation)))
@@ -101,12 +101,12 @@ class OperationReconciler:
         await self._write(with_status(operation, (SYNCED, SUCCEEDED), self._plane.now()))
         return None
 
-    async def _operate(self, parsed: Operation, told: PipelineReport) -> tuple[OperationResource, ...]:
+    async def _operate(self, parsed: Operation, report: PipelineReport) -> tuple[OperationResource, ...]:
         # Every Operation asks anew: that is what it is for.
         reads = ClusterReads(self._plane, set(), uses_cache=False)
         try:
             async with asyncio.timeout(_SECONDS):
-                work = operate(parsed, {}, told, self._plane.capabilities)
+                work = operate(parsed, {}, report, self._plane.capabilities)
                 return (await drive_async(work, reads.handlers)).resources
         except TimeoutError:
             raise StepNotRun(f"the pipeline did not end within {_SECONDS:.0f} s") from None
@@ -124,8 +124,8 @@ class OperationReconciler:
             # The function named a version that is not the latest: that counts as a failure of the Operation.
             raise OperationResourceError(f"cannot apply desired resource: {problem}") from problem
 
-    def _tell(self, operation: Object, told: PipelineReport) -> None:
-        for event in told.events:
+    def _tell(self, operation: Object, report: PipelineReport) -> None:
+        for event in report.events:
             self._plane.recorder.record(operation, event)
 
     async def _fail(self, operation: Object, event: Event, *others: StatusCondition) -> Requeue:

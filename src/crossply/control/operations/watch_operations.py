@@ -123,7 +123,7 @@ class WatchOperations:
             self._leave(model.name)
         cache = self._plane.informers.acquire(kind, selection)
         changed: dict[tuple[str, str], Object] = {}
-        end = cache.subscribe(self._noticing(model.name, changed))
+        end = cache.subscribe(self._change_handler(model.name, changed))
         self._watched[model.name] = watched = _Watched(cache, end, changed, OperationRateLimit())
         await cache.readable()
         for data in cache.objects():
@@ -131,17 +131,17 @@ class WatchOperations:
             changed.setdefault((metadata_of(obj).get("namespace", ""), obj["metadata"]["name"]), obj)
         return watched
 
-    def _noticing(
+    def _change_handler(
         self, name: str, changed: dict[tuple[str, str], Object]
     ) -> Callable[[str, tuple[str, str], bytes | None, bytes | None], None]:
-        def notice(change: str, key: tuple[str, str], old: bytes | None, new: bytes | None) -> None:
+        def on_change(change: str, key: tuple[str, str], old: bytes | None, new: bytes | None) -> None:
             if new is not None:
                 changed[key] = orjson.loads(new)
             elif old is not None:
                 changed[key] = as_deleted(orjson.loads(old), self._plane.now())
             self.controller.enqueue_name(name)
 
-        return notice
+        return on_change
 
     async def _create_operations(self, parent: Object, model: WatchOperation, watched: _Watched) -> float:
         """Make the Operations that are due; the seconds until one may be made that has to wait."""

@@ -65,8 +65,8 @@ class DryRunTransport(Transport):
         address = parse_path(request.path)
         if address is None or "sendInitialEvents" in request.query:
             raise Invalid("a dry run has no streaming lists")
-        with self.store.feed(address, request.query) as feed:
-            yield cast(aiohttp.StreamReader, feed)
+        with self.store.feed(address, request.query) as watch:
+            yield cast(aiohttp.StreamReader, watch)
 
     async def _discover(self, request: Request) -> Reply:
         reply = await super().send(request)
@@ -137,15 +137,15 @@ class DryRunTransport(Transport):
 
     async def _look(self, address: ObjectPath, request: Request) -> Object | None:
         """What the server really has."""
-        seen = self.store.looked_at
-        if address.key not in seen:
+        fetched = self.store.looked_at
+        if address.key not in fetched:
             try:
-                seen[address.key] = orjson.loads((await super().send(request)).data)
+                fetched[address.key] = orjson.loads((await super().send(request)).data)
             except NotServed:
                 raise
             except NotFound:
-                seen[address.key] = None
-        return seen[address.key]
+                fetched[address.key] = None
+        return fetched[address.key]
 
     async def _create(self, address: ObjectPath, request: Request) -> Object:
         body = orjson.loads(request.body or b"{}")

@@ -38,9 +38,9 @@ class DryRunObject:
     def check_expected(self, body: Any) -> None:
         """Refuse a write that was meant for another object, or another version of it."""
         metadata = (body.get("metadata") if isinstance(body, dict) else None) or {}
-        held = self.now["metadata"] if self.now is not None else {}
+        current = self.now["metadata"] if self.now is not None else {}
         for field in ("uid", "resourceVersion"):
-            if metadata.get(field) and metadata[field] != held.get(field):
+            if metadata.get(field) and metadata[field] != current.get(field):
                 raise Conflict("the object has been modified", status=409, reason="Conflict")
 
     def after_apply(self, manager: str, desired: Object, answer: Object) -> Object:

@@ -96,26 +96,26 @@ class DryRunStore:
         if (address.group, address.plural) == (CRD.group, CRD.plural):
             self.kinds.note(known.before, after)
         self._history.append(change)
-        for feed in self._feeds:
-            feed.tell(change)
+        for watch in self._feeds:
+            watch.tell(change)
 
     @contextmanager
     def feed(self, address: ObjectPath, query: Mapping[str, str]) -> Iterator[DryRunWatch]:
         """A watch of what is imagined from a version on."""
-        feed = DryRunWatch(address, query)
+        watch = DryRunWatch(address, query)
         for change in self._history:
             if change.version > int(query.get("resourceVersion") or 0):
-                feed.tell(change)
-        self._feeds.append(feed)
+                watch.tell(change)
+        self._feeds.append(watch)
         try:
-            yield feed
+            yield watch
         finally:
-            self._feeds.remove(feed)
+            self._feeds.remove(watch)
 
     async def quiet(self) -> None:
         """Wait until every watch has told everything."""
         for _ in range(_TURNS):
-            if all(feed.idle for feed in self._feeds):
+            if all(watch.idle for watch in self._feeds):
                 return
             await asyncio.sleep(0)
 

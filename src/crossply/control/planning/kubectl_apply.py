@@ -59,8 +59,8 @@ def three_way(last: Object, desired: Object) -> Object:
 
 def _annotated(obj: Object, desired: Object) -> Object:
     """The object with kubectl's note of what was applied, written as kubectl writes it."""
-    given = {key: text for key, text in annotations_of(desired).items() if key != LAST_APPLIED}
-    noted = {**desired, "metadata": {**metadata_of(desired), "annotations": given}}
+    own_annotations = {key: text for key, text in annotations_of(desired).items() if key != LAST_APPLIED}
+    noted = {**desired, "metadata": {**metadata_of(desired), "annotations": own_annotations}}
     annotations = dict(metadata_of(obj).get("annotations") or {})
     annotations[LAST_APPLIED] = dumps(noted) + "\n"
     return {**obj, "metadata": {**metadata_of(obj), "annotations": annotations}}

@@ -34,13 +34,13 @@ def annotate(
     governed: Governed | None,
     rounds: ReconcileRounds,
     store: DryRunStore,
-    held: Mapping[ObjectKey, str],
+    held_back: Mapping[ObjectKey, str],
 ) -> None:
     """Add what is to be said."""
     if node.action == DELETE or node.error:
         return
-    if node.key in held:
-        node.notes.append(held[node.key])
+    if node.key in held_back:
+        node.notes.append(held_back[node.key])
         return
     node.warnings += _warnings(node.obj, store)
     if governed is None:

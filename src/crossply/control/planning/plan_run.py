@@ -37,14 +37,14 @@ class PlanResult(NamedTuple):
     unknown: Unknown
 
 
-async def make_plan(config: ClusterConfig, wish: PlanRequest, progress: Progress) -> PlanResult:
+async def make_plan(config: ClusterConfig, request: PlanRequest, progress: Progress) -> PlanResult:
     """What would change in a cluster."""
     async with DryRunClient(config) as client:
-        plane = plane_for(client, planned_functions(host_access_check(wish.objects, wish.host_access)))
+        plane = plane_for(client, planned_functions(host_access_check(request.objects, request.host_access)))
         try:
             await _check_control_plane(client)
-            planner = Planner(client, plane, wish.manager, wish.namespace, progress)
-            plan = await _planned(planner, wish.objects, wish.deletes)
+            planner = Planner(client, plane, request.manager, request.namespace, progress)
+            plan = await _planned(planner, request.objects, request.deletes)
             return PlanResult(plan, planner.forest.unknown)
         finally:
             await plane.recorder.settle()

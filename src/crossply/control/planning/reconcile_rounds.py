@@ -79,12 +79,12 @@ class ReconcileRounds:
         return keys
 
     def _woken(self, changes: Iterable[StoreChange]) -> list[ObjectKey]:
-        woken: dict[ObjectKey, None] = {}
+        enqueued: dict[ObjectKey, None] = {}
         for change in changes:
             for obj in (change.before, change.after):
                 if obj is not None:
-                    woken.update(dict.fromkeys(self._concerned(change.key, obj)))
-        return list(woken)
+                    enqueued.update(dict.fromkeys(self._concerned(change.key, obj)))
+        return list(enqueued)
 
     def _concerned(self, key: ObjectKey, obj: Object) -> Iterable[ObjectKey]:
         governed = self._kinds.at(key)
