@@ -38,7 +38,7 @@ made = image(archive([member("function", open(sys.argv[1], "rb").read(), mode=0o
 made = made._replace(config={**made.config, "config": {"Entrypoint": ["/function"], "User": "65532"}})
 stored = Store(sys.argv[2]).add(made, digest(made))
 settings = Settings(engine=sys.argv[3], limits=Limits(memory=64 * MEBIBYTE, pids=48))
-print(enforced_limits().told())
+print(enforced_limits().warning())
 container = ServedContainer("f", stored, settings)
 remote = Remote("f", container.target(30))
 request = Request(State(Resource({})), State(None, {"r": Resource({"kind": "Thing"})}))
@@ -118,5 +118,5 @@ def interpreter() -> str:
     ],
 )
 def test_limits_that_nothing_holds_are_told(held: EnforcedLimits, told: str) -> None:
-    assert held.told() == told
+    assert held.warning() == told
     assert held.unheld == (("cpu",) if held.cpu == BY_NOTHING else ())

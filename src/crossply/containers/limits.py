@@ -23,7 +23,7 @@ class EnforcedLimits(NamedTuple):
         """The limits that nothing holds."""
         return tuple(name for name, by in zip(self._fields, self, strict=True) if by == BY_NOTHING)
 
-    def told(self) -> str:
+    def warning(self) -> str:
         """What a user should know of it; empty where the kernel holds all limits."""
         messages = []
         if self.unheld:

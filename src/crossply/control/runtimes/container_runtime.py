@@ -69,7 +69,7 @@ class ContainerRuntime:
 
     async def prepare(self, revision: Object) -> Prepared:
         """Say where it is called, and which limits can be held here."""
-        not_enforced = await asyncio.to_thread(lambda: enforced_limits().told())
+        not_enforced = await asyncio.to_thread(lambda: enforced_limits().warning())
         condition = _NOT_ENFORCED._replace(message=not_enforced) if not_enforced else _ENFORCED
         desired = with_conditions(revision, (condition,), self._plane.now())
         name = name_of(revision)
