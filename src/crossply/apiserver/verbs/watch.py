@@ -156,10 +156,10 @@ class Watch:
         """Encoded events, joined: few writes for many small ones, little memory for many large ones."""
         encoded: list[bytes] = []
         size = 0
-        slices = Slices()
+        slices, encode = Slices(), self._encoder.encode
         for event in events:
             await slices.spend(len(event.data))
-            if line := await self._encoder.encode(event):
+            if line := await encode(event):
                 self.events += 1
                 encoded.append(line)
                 size += len(line)
