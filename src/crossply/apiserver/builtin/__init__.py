@@ -10,13 +10,12 @@ by its strategy (`strategies`). `conversions` converts between versions. `printe
 from __future__ import annotations
 
 from crossply.apiserver.builtin.conversions import converted
-from crossply.apiserver.builtin.decode_errors import decode_problem
+from crossply.apiserver.builtin.decode_errors import decode_problem, unknown_fields
 from crossply.apiserver.builtin.go_structs import blank, normalised
 from crossply.apiserver.builtin.resource_table import definitions
 from crossply.apiserver.builtin.resources import definition_of, resources
 from crossply.apiserver.builtin.strategies import strategy_for
 from crossply.apiserver.builtin.strategies.base import Strategy
-from crossply.apiserver.builtin.unknown_fields import unknown_fields
 
 __all__ = [
     "Strategy",

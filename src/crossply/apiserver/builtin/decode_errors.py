@@ -1,7 +1,8 @@
-"""The errors of Go's decoder for objects that do not fit the Go type of their kind."""
+"""What Go's strict decoder reports of a built-in kind: values of wrong types, and unknown fields."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from crossply.apiserver.builtin.go_scalars import LEAVES
@@ -67,3 +68,39 @@ def _is_of(value: Any, kind: str, types: tuple[type, ...]) -> bool:
     if kind == "integer" and isinstance(value, float):
         return value.is_integer()  # 1.0 is read as 1
     return isinstance(value, types)
+
+
+_EXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1"
+_SCHEMA_OR = {f"{_EXTENSIONS}.JSONSchemaPropsOr{other}" for other in ("Array", "Bool", "StringArray")}
+"""`items` and `additionalProperties`: their Go types ignore unknown fields."""
+
+
+def unknown_fields(resource: Resource, version: str, obj: Object) -> list[str]:
+    name = names_by_kind()[resource.group, version, resource.names.kind]
+    return list(_unknown(obj, {"$ref": name}, ""))
+
+
+def _unknown(value: Any, schema: Object, path: str) -> Iterator[str]:
+    ref = schema.get("$ref")
+    if ref in _SCHEMA_OR:
+        return
+    if ref:
+        schema = definitions()[ref]
+    if isinstance(value, dict):
+        yield from _unknown_members(value, schema, path)
+    elif isinstance(value, list) and "items" in schema:
+        for index, item in enumerate(value):
+            yield from _unknown(item, schema["items"], f"{path}[{index}]")
+
+
+def _unknown_members(value: Object, schema: Object, path: str) -> Iterator[str]:
+    fields, others = schema.get("properties"), schema.get("additionalProperties")
+    if not fields and others is None:
+        return
+    for key, member in value.items():
+        at = f"{path}.{key}" if path else key
+        below = others if fields is None else fields.get(key)
+        if below is None:
+            yield at
+        else:
+            yield from _unknown(member, below, at)

@@ -9,10 +9,57 @@ import orjson
 from crossply.apiserver.endpoints.replies import Reply
 from crossply.apiserver.endpoints.request_info import RequestInfo
 from crossply.apiserver.endpoints.status_errors import StatusError, no_such_method, no_such_path
-from crossply.apiserver.http import backup_endpoint as backup_page
-from crossply.apiserver.http.health import Health
+from crossply.apiserver.http import backup_endpoint
 from crossply.apiserver.server_context import ServerContext
+from crossply.apiserver.storage import Store
 from crossply.version import __version__
+
+HEALTH_PATHS = ("/healthz", "/livez", "/readyz")
+_TEXT = "text/plain; charset=utf-8"
+
+Check = Callable[[], bool]
+
+
+class Health:
+    def __init__(self, store: Store) -> None:
+        self.stopping = False
+        ping: dict[str, Check] = {"ping": lambda: True}
+        self._checks: dict[str, dict[str, Check]] = {
+            "livez": ping,
+            "healthz": {**ping, "storage": lambda: store.serving},
+            "readyz": {
+                **ping,
+                "storage": lambda: store.serving,
+                "shutdown": lambda: not self.stopping,
+            },
+        }
+
+    def paths(self) -> list[str]:
+        return [
+            path
+            for name, checks in self._checks.items()
+            for path in (f"/{name}", *(f"/{name}/{check}" for check in checks))
+        ]
+
+    def page(self, path: str, query: Mapping[str, str]) -> Reply:
+        name, _, only = path.strip("/").partition("/")
+        checks = self._checks[name]
+        if only:
+            if only not in checks:
+                raise no_such_path()
+            return Reply(200, b"ok", _TEXT) if checks[only]() else Reply(500, b"not ok\n", _TEXT)
+        excluded = query.get("exclude", "").split(",")
+        return _report(name, {key: check() for key, check in checks.items() if key not in excluded}, query)
+
+
+def _report(name: str, results: Mapping[str, bool], query: Mapping[str, str]) -> Reply:
+    passed = all(results.values())
+    if passed and "verbose" not in query:
+        return Reply(200, b"ok", _TEXT)
+    lines = [f"[+]{key} ok" if ok else f"[-]{key} failed: reason withheld" for key, ok in results.items()]
+    lines.append(f"{name} check {'passed' if passed else 'failed'}")
+    return Reply(200 if passed else 500, ("\n".join(lines) + "\n").encode(), _TEXT)
+
 
 _VERSION = {
     "major": "1",
@@ -66,7 +113,7 @@ class Pages:
         return Reply(200, orjson.dumps({"paths": self._paths()}))
 
     def _paths(self) -> list[str]:
-        paths = {"/api", "/apis", "/metrics", "/openapi/v2", "/openapi/v3", "/version", backup_page.PATH}
+        paths = {"/api", "/apis", "/metrics", "/openapi/v2", "/openapi/v3", "/version", backup_endpoint.PATH}
         for resource in self._context.registry.all():
             for name, version in resource.versions.items():
                 if version.served:

@@ -23,14 +23,13 @@ from crossply.apiserver.endpoints.dispatch import serve
 from crossply.apiserver.endpoints.replies import Reply, indented
 from crossply.apiserver.endpoints.request_info import RequestInfo, User, parse_request
 from crossply.apiserver.endpoints.status_errors import bad_request, no_such_path, too_many_requests
-from crossply.apiserver.http import backup_endpoint as backup_page
-from crossply.apiserver.http import health
+from crossply.apiserver.http import backup_endpoint
 from crossply.apiserver.http.backup_endpoint import Backups
 from crossply.apiserver.http.connections import SOFTWARE, Connections
 from crossply.apiserver.http.error_replies import as_status, error_reply
 from crossply.apiserver.http.flow_control import FairBudget, Flow, Reservation, current_flow, flow_of
 from crossply.apiserver.http.limits import Limits
-from crossply.apiserver.http.non_resource_urls import Pages, wrong_method
+from crossply.apiserver.http.non_resource_urls import HEALTH_PATHS, Pages, wrong_method
 from crossply.apiserver.http.rate_limited_log import RateLimitedLog
 from crossply.apiserver.http.request_bodies import read_body
 from crossply.apiserver.http.response_streaming import Watches, add_warnings, send_in_pieces
@@ -146,7 +145,7 @@ class ApiServer:
         """The budget that a request counts against while it is served; None for health checks and backups."""
         if info.verb == "watch":
             return self._watch_seats
-        if info.path in health.PATHS or info.path == backup_page.PATH:
+        if info.path in HEALTH_PATHS or info.path == backup_endpoint.PATH:
             return None
         return self._requests
 
@@ -166,7 +165,7 @@ class ApiServer:
         request, info = exchange.request, exchange.info
         _check_path(request.method, info)
         if not info.is_resource:
-            if info.path == backup_page.PATH and request.method == "GET":
+            if info.path == backup_endpoint.PATH and request.method == "GET":
                 return await self._backups.send(request)
             page = await self.pages.page(info, exchange.query, request.headers)
             return await self._send(exchange, _response(page), page.body)

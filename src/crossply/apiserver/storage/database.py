@@ -16,13 +16,13 @@ from crossply.apiserver.storage.entries import Entry, Event
 from crossply.apiserver.storage.errors import StorageDamaged, StorageFailed, WouldOverwrite
 from crossply.apiserver.storage.high_water_mark import HighWaterMark, MarkFile, mark_path, read_mark
 from crossply.apiserver.storage.log_loading import CREATED_WITH, State, check_structure, load
+from crossply.apiserver.storage.log_rows import RowTotals
 from crossply.apiserver.storage.lost_write_detection import (
     check_mark_exists,
     check_revision,
     check_totals,
     check_wal,
 )
-from crossply.apiserver.storage.row_checksums import RowTotals
 from crossply.apiserver.storage.schema import (
     APPLICATION_ID,
     delete_meta,

@@ -19,7 +19,7 @@ from zlib import crc32
 
 from crossply.apiserver.storage.data_directory import sync_directory
 from crossply.apiserver.storage.errors import WritesLost
-from crossply.apiserver.storage.row_checksums import RowTotals
+from crossply.apiserver.storage.log_rows import RowTotals
 from crossply.apiserver.storage.wal_file import NO_SALT
 
 _MAGIC = b"CPYMARK1"

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crossply.apiserver.storage.entries import Entry, Event, Key
 from crossply.apiserver.storage.errors import StorageDamaged
-from crossply.apiserver.storage.log_rows import Row, damaged, read
-from crossply.apiserver.storage.row_checksums import RowTotals, parse_totals
+from crossply.apiserver.storage.log_rows import Row, RowTotals, damaged, parse_totals, read
 from crossply.apiserver.storage.schema import read_meta
 from crossply.apiserver.storage.value_codec import PLAIN, ValueCodec
 

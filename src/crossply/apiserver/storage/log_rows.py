@@ -19,6 +19,41 @@ from crossply.apiserver.storage.value_codec import PLAIN, ValueCodec
 
 if TYPE_CHECKING:
     from apsw import Connection
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from apsw import Connection
+
+
+_SUM = "SELECT count(*), ifnull(sum(checksum), 0) FROM log WHERE revision <= ?"
+
+
+class RowTotals(NamedTuple):
+    """The number of rows and the sum of their checksums, after a compaction up to a revision."""
+
+    compacted: int
+    rows: int = 0
+    checksums: int = 0
+
+    def with_rows(self, checksums: list[int]) -> RowTotals:
+        return self._replace(rows=self.rows + len(checksums), checksums=self.checksums + sum(checksums))
+
+    def without_rows(self, checksums: list[int], compacted: int) -> RowTotals:
+        return RowTotals(compacted, self.rows - len(checksums), self.checksums - sum(checksums))
+
+    def as_text(self) -> str:
+        return f"{self.compacted} {self.rows} {self.checksums}"
+
+
+def parse_totals(text: str) -> RowTotals:
+    """Parse the result of `as_text`; raises ValueError or TypeError."""
+    return RowTotals(*map(int, text.split()))
+
+
+def sum_rows(connection: Connection, compacted: int, revision: int) -> RowTotals:
+    rows, checksums = connection.execute(_SUM, (revision,)).get
+    return RowTotals(compacted, rows, checksums)
+
 
 _INSERT = """
     INSERT INTO log(revision, resource, namespace, name, type, previous, checksum, value)

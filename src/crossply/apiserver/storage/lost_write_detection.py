@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from crossply.apiserver.storage.errors import WritesLost
 from crossply.apiserver.storage.high_water_mark import HighWaterMark
 from crossply.apiserver.storage.log_loading import State
-from crossply.apiserver.storage.row_checksums import sum_rows
+from crossply.apiserver.storage.log_rows import sum_rows
 from crossply.apiserver.storage.wal_file import NO_SALT, WalContent, is_restarted
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from crossply.apiserver.storage.disk_reserve import Reserve
 from crossply.apiserver.storage.entries import NO_LAST_STATE, Event
 from crossply.apiserver.storage.errors import StorageFull
 from crossply.apiserver.storage.high_water_mark import MarkFile
-from crossply.apiserver.storage.row_checksums import RowTotals
+from crossply.apiserver.storage.log_rows import RowTotals
 from crossply.apiserver.storage.schema import transaction, write_meta
 from crossply.apiserver.storage.sqlite_errors import is_full_error, write_errors
 from crossply.apiserver.storage.value_codec import ValueCodec

@@ -33,9 +33,9 @@ from crossply.apiserver.storage.group_commit import Batch, Change, GroupCommit, 
 from crossply.apiserver.storage.history import DEFAULT_LIMITS, History, HistoryLimits
 from crossply.apiserver.storage.journal import Journal, MemoryJournal
 from crossply.apiserver.storage.log_loading import FIRST_REVISION, State
+from crossply.apiserver.storage.log_rows import RowTotals
 from crossply.apiserver.storage.object_index import Heads
 from crossply.apiserver.storage.reencryption import open_current
-from crossply.apiserver.storage.row_checksums import RowTotals
 from crossply.apiserver.storage.subscribers import Subscribers
 from crossply.apiserver.storage.value_codec import PLAIN, ValueCodec
 
