@@ -33,8 +33,8 @@ def whole_command(resources: int) -> float:
 
 def pipeline_run(resources: int) -> Callable[[], object]:
     """One run of the engine with in-process functions, everything warm."""
-    recipe = workload.recipe(resources)
-    xr = Snapshot(configure(identify(workload.XR), workload.MACHINERY, recipe.composition))
+    prepared_composition = workload.prepared_composition(resources)
+    xr = Snapshot(configure(identify(workload.XR), workload.MACHINERY, prepared_composition.composition))
     runners = Runners(workload.functions())
 
     handlers = {
@@ -43,7 +43,7 @@ def pipeline_run(resources: int) -> Callable[[], object]:
     }
 
     def run() -> object:
-        return drive(compose(Job(xr, recipe, {}), PipelineReport()), handlers)
+        return drive(compose(Job(xr, prepared_composition, {}), PipelineReport()), handlers)
 
     run()
     return run

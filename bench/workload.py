@@ -6,7 +6,7 @@ import pathlib
 from typing import Any
 
 from crossply.compose.machinery import MODERN
-from crossply.compose.prepared_composition import Recipe, prepare
+from crossply.compose.prepared_composition import PreparedComposition, prepare
 from crossply.kinds.composition import parse_composition
 from crossply.values.yaml import dump_all
 
@@ -83,7 +83,7 @@ def functions() -> list[dict[str, Any]]:
     ]
 
 
-def recipe(resources: int) -> Recipe:
+def prepared_composition(resources: int) -> PreparedComposition:
     return prepare(parse_composition(composition(resources)))
 
 

@@ -17,7 +17,7 @@ from crossply.compose.effects import (
     DeleteComposed,
     Diagnose,
     Diagnosis,
-    FetchRecipe,
+    FetchComposition,
     IsNamespaced,
     Observation,
     Observe,
@@ -55,7 +55,7 @@ from tests.support.composition_platform import desires, make_xr
 
 FINALIZER = "composite.example.org"
 NOW = "2026-01-01T00:00:00Z"
-RECIPE = prepare(
+COMPOSITION = prepare(
     Composition("comp", {}, {}, TypeRef("example.org/v1", "XBucket"), (Step("a", "a"),), None, "")
 )
 CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"key": "value"}}
@@ -98,7 +98,7 @@ class Cluster:
                 "comp", changed=not MODERN.name_in(self.xr, "compositionRef")
             ),
             SelectRevision: lambda _: Selected("comp-1", changed=False),
-            FetchRecipe: lambda _: RECIPE,
+            FetchComposition: lambda _: COMPOSITION,
             Call: lambda call: self._function(call.request),
             IsNamespaced: lambda _: True,
             Observe: lambda _: Observation([Observed(Snapshot(obj)) for obj in self.composed.values()]),

@@ -149,7 +149,10 @@ def by_render(scenario: Scenario) -> Done:
     cluster = InMemoryCluster([*existing(scenario), *required(scenario)])
     rendering = Rendering(scenario.machinery, cluster, calls)
     try:
-        rendered, problem = rendering.run(composite(scenario), recipe(scenario), existing(scenario), {}), ""
+        rendered, problem = (
+            rendering.run(composite(scenario), prepared_composition(scenario), existing(scenario), {}),
+            "",
+        )
     except CrossplyError as failure:
         rendered, problem = rendering.after_failure(), str(failure)
     return done(scenario, calls, rendered, problem)
@@ -157,7 +160,7 @@ def by_render(scenario: Scenario) -> Done:
 
 def by_test(scenario: Scenario) -> Done:
     calls = Calls(scenario)
-    tested = CompositionUnderTest(recipe(scenario), scenario.machinery, calls, lambda xr: xr)
+    tested = CompositionUnderTest(prepared_composition(scenario), scenario.machinery, calls, lambda xr: xr)
     state = InitialState(composite(scenario), existing(scenario), required(scenario))
     result = CaseReconciler(tested, state).round()
     assert result.rendered is not None
@@ -276,7 +279,7 @@ def _selectors(requires: str) -> dict[str, ResourceSelector]:
     return {}
 
 
-def recipe(scenario: Scenario) -> Any:
+def prepared_composition(scenario: Scenario) -> Any:
     return prepare(parse_composition(composition(scenario)))
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from crossply.compose.garbage_collection import Deletion
     from crossply.compose.messages import Request, ResourceSelector, SchemaSelector
     from crossply.compose.observed_resources import Observed
-    from crossply.compose.prepared_composition import Recipe
+    from crossply.compose.prepared_composition import PreparedComposition
     from crossply.errors import CrossplyError
     from crossply.kinds.composition import ObjectRef, Step
     from crossply.values import Object
@@ -89,8 +89,8 @@ class SelectRevision(NamedTuple):
     composition: str
 
 
-class FetchRecipe(NamedTuple):
-    """Read what a revision composes by; the answer is a `Recipe`."""
+class FetchComposition(NamedTuple):
+    """Read what a revision composes by; the answer is a `PreparedComposition`."""
 
     revision: str
 
@@ -109,7 +109,7 @@ class Observe(NamedTuple):
     """Read what exists of a composite resource; the answer is an `Observation`."""
 
     xr: Object
-    recipe: Recipe
+    prepared_composition: PreparedComposition
 
 
 class Observation(NamedTuple):
@@ -220,7 +220,7 @@ Effect = (
     | AcceptRequest
     | SelectComposition
     | SelectRevision
-    | FetchRecipe
+    | FetchComposition
     | CountOwners
     | Observe
     | ServesWatchedRefs

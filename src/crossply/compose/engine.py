@@ -26,7 +26,7 @@ from crossply.compose.messages import (
 from crossply.compose.metadata import owner_from
 from crossply.compose.observed_resources import Observed, as_state
 from crossply.compose.pipeline import PipelineReport, run_pipeline
-from crossply.compose.prepared_composition import Recipe
+from crossply.compose.prepared_composition import PreparedComposition
 from crossply.values import Object
 from crossply.values.protobuf_struct import from_wire
 
@@ -35,7 +35,7 @@ class Job(NamedTuple):
     """One composite resource, configured (see `configuration`), and all that exists of it."""
 
     composite: Snapshot
-    recipe: Recipe
+    prepared_composition: PreparedComposition
     observed: Mapping[str, Observed]
     connection_details: Mapping[str, bytes] = {}
     context: Object = {}  # noqa: RUF012 - read only
@@ -69,7 +69,7 @@ def compose(job: Job, report: PipelineReport) -> Effects[Outcome]:
     owner = owner_from(xr)
     state = as_state(job.composite, job.connection_details, job.observed)
     finished = yield from run_pipeline(
-        job.recipe.steps, state, job.context, report, capabilities=job.capabilities
+        job.prepared_composition.steps, state, job.context, report, capabilities=job.capabilities
     )
     desired = finished.desired
     composed = yield from build_composed(desired.resources, job.observed, owner, report.events)

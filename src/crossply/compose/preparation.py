@@ -6,12 +6,12 @@ resource whose Composition does not fit names it, and one that has none has its 
 
 from __future__ import annotations
 
-from crossply.compose.effects import Effects, FetchRecipe, SelectComposition, SelectRevision
+from crossply.compose.effects import Effects, FetchComposition, SelectComposition, SelectRevision
 from crossply.compose.errors import IncompatibleComposition
 from crossply.compose.events import COMPOSE, SELECT
 from crossply.compose.machinery import INFRASTRUCTURE, Machinery
 from crossply.compose.metadata import COMPOSITE_LABEL, labels_of, metadata_of, name_of, uid_of
-from crossply.compose.prepared_composition import Recipe
+from crossply.compose.prepared_composition import PreparedComposition
 from crossply.compose.selection import Selected, default_revision_selector
 from crossply.kinds.composition import Composition
 from crossply.values import Object
@@ -40,22 +40,22 @@ class Preparation:
         self._machinery = machinery
         self._definition = definition
 
-    def prepare(self) -> Effects[Recipe]:
+    def prepare(self) -> Effects[PreparedComposition]:
         """Select what to compose by; raises why that cannot be."""
         composition = yield from self._select_composition()
         self.reason = COMPOSE
         revision = yield from self._select_revision(composition)
-        recipe: Recipe = yield FetchRecipe(revision)
+        prepared_composition: PreparedComposition = yield FetchComposition(revision)
         self.xr = with_label(self.xr)
-        check_compatible(self.xr, recipe.composition)
+        check_compatible(self.xr, prepared_composition.composition)
         if self._definition is not None:
             from crossply.compose.connection_contract import (
                 check_contract,
             )  # only where a definition is known
 
-            check_contract(self._definition, recipe.composition)
-        self.xr = configure(self.xr, self._machinery, recipe.composition)
-        return recipe
+            check_contract(self._definition, prepared_composition.composition)
+        self.xr = configure(self.xr, self._machinery, prepared_composition.composition)
+        return prepared_composition
 
     def _select_composition(self) -> Effects[str]:
         selected: Selected = yield SelectComposition(self.xr)

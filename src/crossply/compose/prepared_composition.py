@@ -16,16 +16,16 @@ class PreparedStep(NamedTuple):
     input: Snapshot | None
 
 
-class Recipe(NamedTuple):
+class PreparedComposition(NamedTuple):
     """A Composition, or one revision of it, whose inputs need no further conversion."""
 
     composition: Composition
     steps: tuple[PreparedStep, ...]
 
 
-def prepare(composition: Composition) -> Recipe:
+def prepare(composition: Composition) -> PreparedComposition:
     """Convert every step's input once. Functions may remember what they made of an input they saw before."""
-    return Recipe(composition, prepare_steps(composition.steps))
+    return PreparedComposition(composition, prepare_steps(composition.steps))
 
 
 def prepare_steps(steps: Iterable[Step]) -> tuple[PreparedStep, ...]:

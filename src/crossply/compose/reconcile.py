@@ -66,7 +66,7 @@ from crossply.compose.metadata import annotations_of, metadata_of, uid_of
 from crossply.compose.observed_resources import observe
 from crossply.compose.pipeline import PipelineReport
 from crossply.compose.preparation import Preparation
-from crossply.compose.prepared_composition import Recipe
+from crossply.compose.prepared_composition import PreparedComposition
 from crossply.compose.watched_resources import watched_status
 from crossply.errors import CrossplyError
 from crossply.values import Object
@@ -200,13 +200,13 @@ class _Reconciliation:
 
     def _decide(self, preparation: Preparation) -> Effects[Outcome]:
         """What is to be composed; what is no longer desired is gone by then."""
-        recipe = yield from self._prepare(preparation)
+        prepared_composition = yield from self._prepare(preparation)
         xr = preparation.xr
         yield from check_depth(xr)
-        self._composition = recipe.composition.name
+        self._composition = prepared_composition.composition.name
         machinery, definition = self._settings.machinery, self._settings.definition
         self._composed = list(machinery.read(xr, machinery.references) or ())
-        outcome = yield from self._compose(xr, recipe)
+        outcome = yield from self._compose(xr, prepared_composition)
         self._composed += (resource.object for resource in outcome.composed)
         check_not_itself(xr, outcome.composed)
         if definition is not None:
@@ -215,21 +215,21 @@ class _Reconciliation:
             yield DeleteComposed(outcome.deletions)
         return outcome
 
-    def _prepare(self, preparation: Preparation) -> Effects[Recipe]:
+    def _prepare(self, preparation: Preparation) -> Effects[PreparedComposition]:
         try:
             return (yield from preparation.prepare())
         finally:
             self._reason = preparation.reason
 
-    def _compose(self, xr: Object, recipe: Recipe) -> Effects[Outcome]:
-        observation: Observation = yield Observe(xr, recipe)
+    def _compose(self, xr: Object, prepared_composition: PreparedComposition) -> Effects[Outcome]:
+        observation: Observation = yield Observe(xr, prepared_composition)
         try:
             observed = observe(observation.resources, uid_of(xr))
         except ObservedError as problem:
             raise problem.within(CANNOT_OBSERVE) from None
         job = Job(
             Snapshot(self._with_responsive(xr)),
-            recipe,
+            prepared_composition,
             observed,
             observation.connection_details,
             self._settings.context,

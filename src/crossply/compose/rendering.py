@@ -20,7 +20,7 @@ from crossply.compose.effects import (
     DeleteComposed,
     Diagnose,
     Diagnosis,
-    FetchRecipe,
+    FetchComposition,
     Observation,
     Observe,
     PublishDetails,
@@ -41,7 +41,7 @@ from crossply.compose.messages import ResourceSelector, SchemaSelector, Snapshot
 from crossply.compose.metadata import controller_of, metadata_of, name_of, namespace_of, text_in, uid_of
 from crossply.compose.observed_resources import Observed
 from crossply.compose.pipeline import PipelineReport
-from crossply.compose.prepared_composition import Recipe
+from crossply.compose.prepared_composition import PreparedComposition
 from crossply.compose.reconcile import Settings, reconcile
 from crossply.compose.selection import Selected
 from crossply.errors import CrossplyError
@@ -90,27 +90,33 @@ class Rendering:
         self.report = PipelineReport()
         self.events: list[Event] = []
 
-    def run(self, xr: Object, recipe: Recipe, observed: Sequence[Object], context: Object) -> Rendered:
+    def run(
+        self,
+        xr: Object,
+        prepared_composition: PreparedComposition,
+        observed: Sequence[Object],
+        context: Object,
+    ) -> Rendered:
         """Reconcile the composite resource once."""
         xr = identify(xr)
         check_observed(xr, observed)
         self._live = xr = self._with_references(xr, observed)
         settings = Settings(self._machinery, lambda: NOW, context=context)
         work = reconcile(xr, settings, self.report)
-        reconciled = drive(work, self._handlers(recipe, observed))
+        reconciled = drive(work, self._handlers(prepared_composition, observed))
         return self._rendered() if reconciled is None else self._composed(reconciled.outcome)
 
     def after_failure(self) -> Rendered:
         """What a reconcile that failed has written: a status that says so."""
         return self._rendered()
 
-    def _handlers(self, recipe: Recipe, observed: Sequence[Object]) -> Handlers:
+    def _handlers(self, prepared_composition: PreparedComposition, observed: Sequence[Object]) -> Handlers:
         return {
             **self._reads.handlers,
             AcceptRequest: _is_new_request,
-            SelectComposition: lambda select: self._select(select.xr, recipe),
+            SelectComposition: lambda select: self._select(select.xr, prepared_composition),
             SelectRevision: lambda _: Selected("", changed=False),
-            FetchRecipe: lambda _: recipe,
+            FetchComposition: lambda _: prepared_composition,
             CountOwners: lambda _: 0,
             Observe: lambda effect: self._observe(effect.xr, observed),
             ServesWatchedRefs: lambda _: True,
@@ -124,8 +130,8 @@ class Rendering:
             Diagnose: self._diagnose,
         }
 
-    def _select(self, xr: Object, recipe: Recipe) -> Selected:
-        name = recipe.composition.name
+    def _select(self, xr: Object, prepared_composition: PreparedComposition) -> Selected:
+        name = prepared_composition.composition.name
         return Selected(name, self._machinery.read(xr, "compositionRef") != {"name": name})
 
     def _observe(self, xr: Object, observed: Sequence[Object]) -> Observation:

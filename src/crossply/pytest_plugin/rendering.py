@@ -91,7 +91,9 @@ class Renderer:
         runners = Runners(prepared.functions, suite.function_runtime)
         self._open.append(runners)
         call = _calling(called, runners, suite.timeout)
-        stage = CompositionUnderTest(prepared.recipe, prepared.machinery(scene.xr), call, prepared.defaulted)
+        stage = CompositionUnderTest(
+            prepared.prepared_composition, prepared.machinery(scene.xr), call, prepared.defaulted
+        )
         return Rendition(CaseReconciler(stage, scene), prepared, self._snapshots)
 
 

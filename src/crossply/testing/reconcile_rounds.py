@@ -22,7 +22,7 @@ from crossply.compose.metadata import (
     owner_from,
     text_in,
 )
-from crossply.compose.prepared_composition import Recipe
+from crossply.compose.prepared_composition import PreparedComposition
 from crossply.compose.rendering import Rendered, Rendering, identify
 from crossply.errors import CrossplyError
 from crossply.testing.strict_fields import SuiteError
@@ -38,7 +38,7 @@ _READY = ("Synced", "Ready")
 class CompositionUnderTest(NamedTuple):
     """What all cases of a suite share."""
 
-    recipe: Recipe
+    prepared_composition: PreparedComposition
     machinery: Machinery
     call: CallFunction
     defaulted: Callable[[Object], Object]
@@ -120,7 +120,9 @@ class CaseReconciler:
         world = InMemoryCluster([*observed, *scene.required], scene.secrets, scene.schemas)
         rendering = Rendering(stage.machinery, world, stage.call)
         try:
-            return RoundResult(rendering.run(xr, stage.recipe, observed, to_wire(scene.context)))
+            return RoundResult(
+                rendering.run(xr, stage.prepared_composition, observed, to_wire(scene.context))
+            )
         except ComposeError as problem:
             return RoundResult(rendering.after_failure(), problem)
         except CrossplyError as problem:
@@ -143,7 +145,7 @@ class CaseReconciler:
         """The world as the round leaves it; one that failed has only written a status."""
         machinery = self._stage.machinery
         self._xr = {**self._xr, "status": rendered.composite.get("status") or {}}
-        reference = {"name": self._stage.recipe.composition.name}
+        reference = {"name": self._stage.prepared_composition.composition.name}
         self._xr = machinery.with_field(self._xr, "compositionRef", reference)
         if failed:
             return

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from crossply.compose.connection_contract import check_contract
 from crossply.compose.machinery import Machinery
-from crossply.compose.prepared_composition import Recipe, prepare
+from crossply.compose.prepared_composition import PreparedComposition, prepare
 from crossply.kinds.definition import parse_definition
 from crossply.manifests.files import object_of
 from crossply.rendering import inputs
@@ -33,7 +33,7 @@ class PreparedSuite(NamedTuple):
     """What all cases of a suite share."""
 
     file: inputs.CompositionFile
-    recipe: Recipe
+    prepared_composition: PreparedComposition
     functions: list[Object]
     definition: Object | None
     validator: ObjectValidator | None = None

@@ -114,7 +114,10 @@ class SuiteRun:
         scene = initial_state(self._suite, case, self._prepared)
         call = self._tracker.tracked(caller(runners, self._suite.timeout))
         stage = CompositionUnderTest(
-            self._prepared.recipe, self._prepared.machinery(scene.xr), call, self._prepared.defaulted
+            self._prepared.prepared_composition,
+            self._prepared.machinery(scene.xr),
+            call,
+            self._prepared.defaulted,
         )
         play = CaseReconciler(stage, scene)
         before: RoundResult | None = None
@@ -189,7 +192,9 @@ def render_twice(suite: Suite) -> list[Rendered]:
     scene = initial_state(suite, Case("", (), ()), prepared)
     with running(prepared.functions, None) as runners:
         call = caller(runners, suite.timeout)
-        stage = CompositionUnderTest(prepared.recipe, prepared.machinery(scene.xr), call, prepared.defaulted)
+        stage = CompositionUnderTest(
+            prepared.prepared_composition, prepared.machinery(scene.xr), call, prepared.defaulted
+        )
         play = CaseReconciler(stage, scene)
         return [_reached(play.round()), _reached(play.round([ObservedChange(EVERYTHING, ready=True)]))]
 

@@ -55,8 +55,8 @@ def run(invocation: Invocation) -> int:
 
 def _render(rendering: Rendering, composite_input: CompositeInput) -> Rendered:
     try:
-        recipe = prepare(parse_composition(composite_input.composition))
-        return rendering.run(composite_input.composite, recipe, composite_input.observed, {})
+        prepared_composition = prepare(parse_composition(composite_input.composition))
+        return rendering.run(composite_input.composite, prepared_composition, composite_input.observed, {})
     except StepFailed:
         raise
     except KindError as problem:

@@ -11,7 +11,7 @@ import orjson
 
 from crossply.compose.errors import SelectionError
 from crossply.compose.machinery import Machinery
-from crossply.compose.prepared_composition import Recipe, prepare
+from crossply.compose.prepared_composition import PreparedComposition, prepare
 from crossply.compose.selection import (
     CompositionChoice,
     RevisionChoice,
@@ -76,7 +76,7 @@ class Compositions:
         self._compositions = compositions
         self._revisions = revisions
         self._read = _PerRevision(revisions, parse_revision)
-        self._recipes = _PerRevision(revisions, _recipe_of)
+        self._prepared = _PerRevision(revisions, _prepare_revision)
         compositions.add_index(BY_TYPE, _composite_index)
         revisions.add_index(BY_COMPOSITION, lambda revision: [_composition_of(revision)])
 
@@ -139,7 +139,7 @@ class Compositions:
         except SelectionError as problem:
             raise problem.within(FETCH) from None
 
-    def recipe(self, name: str, now: str) -> Recipe:
+    def prepared_composition(self, name: str, now: str) -> PreparedComposition:
         """What a revision composes by; raises Waiting for a new one whose functions are being checked."""
         data = self._revisions.get("", name)
         if data is None:
@@ -150,7 +150,7 @@ class Compositions:
                 raise Waiting(f"waiting for the functions of CompositionRevision {name} to be checked")
             raise _not_valid(name, revision.invalid_because)
         try:
-            return self._recipes.of(name, data)
+            return self._prepared.of(name, data)
         except KindError as problem:
             raise _not_valid(name, str(problem)) from None
 
@@ -202,7 +202,7 @@ def _age(data: bytes, now: str) -> float:
     return (datetime.fromisoformat(now) - datetime.fromisoformat(created)).total_seconds()
 
 
-def _recipe_of(obj: Object) -> Recipe:
+def _prepare_revision(obj: Object) -> PreparedComposition:
     revision, pipeline = parse_revision(obj), parse_pipeline(obj)
     return prepare(
         Composition(

@@ -18,7 +18,7 @@ from crossply.compose.effects import (
     DeleteComposed,
     Diagnose,
     Diagnosis,
-    FetchRecipe,
+    FetchComposition,
     FindScope,
     Observation,
     Observe,
@@ -37,7 +37,7 @@ from crossply.compose.machinery import Machinery
 from crossply.compose.messages import Requirements
 from crossply.compose.metadata import name_of, namespace_of, text_in, uid_of
 from crossply.compose.pipeline import PipelineReport
-from crossply.compose.prepared_composition import Recipe
+from crossply.compose.prepared_composition import PreparedComposition
 from crossply.compose.reconcile import Reconciled, Settings, reconcile
 from crossply.compose.selection import Selected
 from crossply.control.composites.circuit_breaker import CircuitBreaker
@@ -153,7 +153,7 @@ class _Driver:
             AcceptRequest: self._accept_request,
             SelectComposition: self._select_composition,
             SelectRevision: self._select_revision,
-            FetchRecipe: self._fetch_recipe,
+            FetchComposition: self._fetch_composition,
             CountOwners: self._count_owners,
             Observe: self._observe,
             FindScope: self._find_scope,
@@ -192,8 +192,8 @@ class _Driver:
             select.xr, kind.machinery, kind.definition, select.composition
         )
 
-    def _fetch_recipe(self, fetch: FetchRecipe) -> Recipe:
-        return self._reconciler.compositions.recipe(fetch.revision, self._plane.now())
+    def _fetch_composition(self, fetch: FetchComposition) -> PreparedComposition:
+        return self._reconciler.compositions.prepared_composition(fetch.revision, self._plane.now())
 
     def _count_owners(self, count: CountOwners) -> int:
         return count_owners(count.xr, self._plane.informers.running(), count.most)
@@ -201,7 +201,9 @@ class _Driver:
     async def _observe(self, effect: Observe) -> Observation:
         kind, xr = self._reconciler, effect.xr
         self._plane.functions.register_caller(
-            (kind.kind, *self._key), effect.recipe.composition.steps, lambda: kind.enqueue(*self._key, False)
+            (kind.kind, *self._key),
+            effect.prepared_composition.composition.steps,
+            lambda: kind.enqueue(*self._key, False),
         )
         resources = await kind.composed.load(xr, kind.machinery)
         self._interests.update(kind.composed.secrets_of(resources))
