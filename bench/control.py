@@ -102,7 +102,7 @@ async def creation(client: Client, running: Running, size: int, least: float) ->
     # The bench's own: it creates each and asks for the counts.
     own_requests = sent.total() - size - 1
     print(f"all Synced and Ready: {took:.1f} s, {took / least:.2f} x the floor (created in {elapsed:.1f} s)")
-    print(f"requests of the controllers: {own_requests / size:.2f} for each: {told(sent)}")
+    print(f"requests of the controllers: {own_requests / size:.2f} for each: {describe(sent)}")
     for process, then in spent.items():
         now = usage(running)[process]
         print(f"  {process}: {now.cpu - then.cpu:.1f} CPU-s, {now.rss:.0f} MiB")
@@ -142,7 +142,7 @@ async def rest(client: Client, running: Running, size: int) -> None:
     sent, after, own = await requests(client) - before, usage(running), sent_by(running) - own
     sent[("GET", "")] -= 1  # the question itself
     total = sum(count for (verb, resource), count in sent.items() if resource != "leases" and resource != "")
-    print(f"settled for {REST} s: {total} requests, {told(sent) or 'none'}")
+    print(f"settled for {REST} s: {total} requests, {describe(sent) or 'none'}")
     print(f"  our controllers sent, Leases included: {dict(own) or 'none'}; the others are the cluster's own")
     for process, then in spent.items():
         print(f"  {process}: {(after[process].cpu - then.cpu) * 60 / REST:.2f} CPU-s a minute")
@@ -231,7 +231,7 @@ def usage(running: Running) -> dict[str, Used]:
     return {process: used(pid) for process, pid in running.processes.items()}
 
 
-def told(counts: Requests) -> str:
+def describe(counts: Requests) -> str:
     return ", ".join(f"{verb} {place} {count}" for (verb, place), count in counts.most_common() if place)
 
 

@@ -126,7 +126,7 @@ def binding() -> dict[str, object]:
     return {"metadata": {"name": "bench"}, "roleRef": role, "subjects": subjects}
 
 
-async def hold_open(url: str, token: str, ca: str, name: str, clients: int) -> None:
+async def keep_connections_open(url: str, token: str, ca: str, name: str, clients: int) -> None:
     """Send bodies a byte now and then, or ask for lists and read none; print how many were answered."""
     context = ssl.create_default_context(cafile=ca)
     parts = urlsplit(url)
@@ -252,7 +252,7 @@ async def main() -> None:
 if __name__ == "__main__":
     if len(sys.argv) > 1:
         url, token, ca, name, clients = sys.argv[1:]
-        send = hold_open if name in (SLOW_BODIES, UNREAD_LISTS) else send_large
+        send = keep_connections_open if name in (SLOW_BODIES, UNREAD_LISTS) else send_large
         asyncio.run(send(url, token, ca, name, int(clients)))
     else:
         asyncio.run(main())

@@ -39,7 +39,7 @@ def random_cases(names: list[str], seed: int, end: float, inputs: int, start: in
         yield Case(target, name, lambda target=target, name=name: target.make(random.Random(name)))
 
 
-def kept_cases(directory: Path, names: list[str], start: int) -> Iterator[Case]:
+def recorded_cases(directory: Path, names: list[str], start: int) -> Iterator[Case]:
     """Inputs that once failed."""
     for path in sorted(directory.glob("*.json"))[start:]:
         recorded = json.loads(path.read_text())
@@ -60,7 +60,7 @@ def main() -> int:
     arguments = parser.parse_args()
     start = time.monotonic()
     if arguments.replay:
-        cases = functools.partial(kept_cases, arguments.replay, arguments.only)
+        cases = functools.partial(recorded_cases, arguments.replay, arguments.only)
         counts = run_cases(cases, None)
     else:
         end = start + arguments.seconds

@@ -12,7 +12,7 @@ from crossply.kinds.operation_history import Child, read_child
 from crossply.values import Object
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
-MADE = "2026-11-15T11:02:00Z"
+CREATED = "2026-11-15T11:02:00Z"
 
 
 def cron_operation(schedule: str = "*/5 * * * *", *, status: Object | None = None, **spec: Any) -> Object:
@@ -20,7 +20,7 @@ def cron_operation(schedule: str = "*/5 * * * *", *, status: Object | None = Non
     return {
         "apiVersion": "ops.crossplane.io/v1alpha1",
         "kind": "CronOperation",
-        "metadata": {"name": "backup", "uid": "u-1", "creationTimestamp": MADE},
+        "metadata": {"name": "backup", "uid": "u-1", "creationTimestamp": CREATED},
         "spec": {"schedule": schedule, "operationTemplate": template, **spec},
         "status": status or {},
     }

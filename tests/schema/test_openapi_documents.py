@@ -16,13 +16,13 @@ def thing(**schema: Any) -> dict[str, Any]:
     return {"type": "object", "x-kubernetes-group-version-kind": [kind], **schema}
 
 
-def found(schemas: dict[str, Any]) -> Any:
+def resolve(schemas: dict[str, Any]) -> Any:
     return find_schema(schemas, "example.org/v1", "Thing")
 
 
 def properties_of(**properties: Any) -> Any:
     text = {"type": "string", "description": "a text"}
-    schema = found({"Thing": thing(properties=properties), "Text": text})
+    schema = resolve({"Thing": thing(properties=properties), "Text": text})
     return schema["properties"]
 
 
@@ -36,7 +36,7 @@ def test_a_kind_is_found_by_group_version_and_kind() -> None:
 def test_a_schema_that_several_kinds_share_describes_none() -> None:
     shared = thing()
     shared["x-kubernetes-group-version-kind"] *= 2
-    assert found({"Shared": shared}) is None
+    assert resolve({"Shared": shared}) is None
 
 
 @pytest.mark.parametrize(
@@ -68,9 +68,9 @@ def test_other_places_are_left_as_they_are() -> None:
 
 def test_a_reference_to_a_schema_around_it_becomes_an_empty_object() -> None:
     node = {"type": "object", "properties": {"next": {"$ref": f"{REF}Node"}}}
-    schema = found({"Thing": thing(properties={"spec": {"$ref": f"{REF}Node"}}), "Node": node})
+    schema = resolve({"Thing": thing(properties={"spec": {"$ref": f"{REF}Node"}}), "Node": node})
     assert schema["properties"]["spec"] == {"type": "object", "properties": {"next": {"type": "object"}}}
-    schema = found({"Thing": thing(properties={"self": {"$ref": f"{REF}Thing"}})})
+    schema = resolve({"Thing": thing(properties={"self": {"$ref": f"{REF}Thing"}})})
     assert schema["properties"] == {"self": {"type": "object"}}
 
 
@@ -93,7 +93,7 @@ def test_schemas_that_grow_without_end_are_refused() -> None:
         below = {"$ref": f"{REF}L{level - 1}"}
         schemas[f"L{level}"] = {"properties": {"a": below, "b": below}}
     with pytest.raises(UnresolvedSchema, match="too large"):
-        found(schemas)
+        resolve(schemas)
 
 
 def test_a_schema_too_deep_to_walk_is_refused() -> None:
@@ -101,4 +101,4 @@ def test_a_schema_too_deep_to_walk_is_refused() -> None:
     for _ in range(5_000):
         schema = {"type": "object", "properties": {"a": schema}}
     with pytest.raises(UnresolvedSchema, match="too large"):
-        found({"Thing": thing(properties={"a": schema})})
+        resolve({"Thing": thing(properties={"a": schema})})

@@ -19,7 +19,7 @@ VALUES = st.recursive(
 OBJECTS = st.dictionaries(st.text("xyz", max_size=2), VALUES, max_size=4)
 
 
-def told(before, after):
+def changes(before, after):
     return [
         (difference.field, difference.before, difference.after) for difference in differences(before, after)
     ]
@@ -31,16 +31,16 @@ def told(before, after):
         ("a field that changes", {"a": {"b": 1}}, {"a": {"b": 2}}, [("a.b", 1, 2)]),
         ("a number is no boolean", {"a": 1}, {"a": True}, [("a", 1, True)]),
         (
-            "a new map is told by field",
+            "a new map is listed by field",
             {},
             {"a": {"b": 1, "c": 2}},
             [("a.b", MISSING, 1), ("a.c", MISSING, 2)],
         ),
-        ("a map that goes is told by field", {"a": {"b": 1}}, {}, [("a.b", 1, MISSING)]),
+        ("a map that goes is listed by field", {"a": {"b": 1}}, {}, [("a.b", 1, MISSING)]),
         ("an empty map is a value", {}, {"a": {}}, [("a", MISSING, {})]),
-        ("a map for a scalar is told whole", {"a": 1}, {"a": {"b": 1}}, [("a", 1, {"b": 1})]),
+        ("a map for a scalar is listed whole", {"a": 1}, {"a": {"b": 1}}, [("a", 1, {"b": 1})]),
         ("a key with dots is put in brackets", {}, {"a": {"b.c/d": 1}}, [("a[b.c/d]", MISSING, 1)]),
-        ("lists of scalars are told whole", {"a": [1, 2]}, {"a": [1, 3]}, [("a", [1, 2], [1, 3])]),
+        ("lists of scalars are listed whole", {"a": [1, 2]}, {"a": [1, 3]}, [("a", [1, 2], [1, 3])]),
         (
             "items are found by their name, wherever they are",
             {"a": [{"name": "x", "v": 1}, {"name": "y", "v": 2}]},
@@ -72,7 +72,7 @@ def told(before, after):
     ],
 )
 def test_each_field_that_differs_is_told(reason, before, after, expected):
-    assert told(before, after) == expected, reason
+    assert changes(before, after) == expected, reason
 
 
 def test_a_value_as_deep_as_one_likes_is_compared():

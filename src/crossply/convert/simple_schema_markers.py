@@ -102,12 +102,12 @@ def _default(schema: Object, value: str) -> None:
 
 _READERS: dict[str, Callable[[str], Any]] = {
     "integer": parse_int,
-    "number": lambda text: _whole(parse_float(text)),
+    "number": lambda text: _as_integer(parse_float(text)),
     "boolean": parse_bool,
 }
 
 
-def _whole(number: float) -> int | float:
+def _as_integer(number: float) -> int | float:
     return int(number) if number.is_integer() else number
 
 
@@ -118,7 +118,7 @@ def _description(schema: Object, value: str) -> None:
 
 def _limit(name: str) -> Callable[[Object, str], None]:
     def apply(schema: Object, value: str) -> None:
-        schema[name] = _whole(_parsed(parse_float, value, f"failed to parse {name} enum value"))
+        schema[name] = _as_integer(_parsed(parse_float, value, f"failed to parse {name} enum value"))
 
     return apply
 
