@@ -65,8 +65,8 @@ def top(server: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
     def call(words: str) -> tuple[int, str, str]:
         code = main(["cluster", "top", *words.split()])
-        said = capsys.readouterr()
-        return code, said.out, said.err
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
 
     return call
 

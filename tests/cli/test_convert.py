@@ -182,11 +182,11 @@ spec:
 
 def test_a_composition_that_namespaced_xrs_cannot_use_is_named_with_its_resources(bench: Bench) -> None:
     result = bench.run("convert", "---\n".join((XRD, INNER, CRD, COMPOSITION, PIPELINE)))
-    said = [line for line in result.err.splitlines() if line.startswith("Composition ")]
+    lines = [line for line in result.err.splitlines() if line.startswith("Composition ")]
     end = "or keep the XRD cluster-scoped with --scope=Cluster."
     why = "The XRD becomes Namespaced, and namespaced XRs cannot compose cluster-scoped objects:"
     use = "use the provider's namespaced kind, usually of"
-    assert said == [
+    assert lines == [
         f"Composition {name} has the cluster-scoped kind {kind}. {why} {advice}, {end}"
         for name, kind, advice in (
             (
@@ -226,6 +226,6 @@ def test_nothing_is_said_where_the_xrd_stays_cluster_scoped(
 
 def test_a_metadata_that_is_null_is_dropped_from_bases(bench: Bench) -> None:
     converted = read_stream(bench.run("convert", COMPOSITION).out)[0].value
-    bases = [each["base"] for each in converted["spec"]["pipeline"][0]["input"]["resources"]]
+    bases = [resource["base"] for resource in converted["spec"]["pipeline"][0]["input"]["resources"]]
     assert "metadata" not in bases[0]
     assert bases[3]["metadata"] == {"labels": {"a": "b"}}

@@ -111,9 +111,9 @@ def added() -> str:
 def test_a_package_is_noted_as_it_is_wanted_and_fetched_in_the_best_version(
     dependency: Run, packages: str, given: str, noted: str, cached: str, tmp_path: Path
 ) -> None:
-    code, _, said = dependency("add", f"{packages}/acme/lamps{given}")
-    assert code == 0, said
-    assert said.endswith(f"✓ Adding {packages}/acme/lamps:{noted.strip(chr(39))}\n")
+    code, _, err = dependency("add", f"{packages}/acme/lamps{given}")
+    assert code == 0, err
+    assert err.endswith(f"✓ Adding {packages}/acme/lamps:{noted.strip(chr(39))}\n")
     assert load(added()) == [
         {
             "type": "xpkg",
@@ -131,8 +131,8 @@ def test_a_package_is_noted_as_it_is_wanted_and_fetched_in_the_best_version(
 
 def test_a_digest_is_a_version_and_a_package_may_be_for_its_api_only(dependency: Run, packages: str) -> None:
     digest = _digest(packages)
-    code, _, said = dependency("add", f"{packages}/acme/home@{digest}", "--api-only", "--cache-dir=c")
-    assert code == 0, said
+    code, _, err = dependency("add", f"{packages}/acme/home@{digest}", "--api-only", "--cache-dir=c")
+    assert code == 0, err
     entry = load(added())[0]["xpkg"]
     assert (entry["kind"], entry["version"], entry["apiOnly"]) == ("Configuration", digest, True)
     assert Path("c").is_dir()
@@ -158,8 +158,8 @@ def test_a_dependency_that_is_there_gets_the_new_version_and_keeps_its_comments(
 
 
 def test_models_are_generated_of_all_kinds_that_packages_bring(dependency: Run, packages: str) -> None:
-    code, _, said = dependency("add", f"{packages}/acme/home:v3.0.0")
-    assert code == 0, said
+    code, _, err = dependency("add", f"{packages}/acme/home:v3.0.0")
+    assert code == 0, err
     read = (
         "from models.acme_test_v1alpha2 import Lamp; print(Lamp.from_dict({'spec': {'watt': 5}}).spec.watt)"
     )
@@ -171,28 +171,28 @@ def test_models_are_generated_of_all_kinds_that_packages_bring(dependency: Run, 
 
 
 def test_the_cache_is_brought_up_to_date_and_emptied(dependency: Run, packages: str, tmp_path: Path) -> None:
-    kept = tmp_path / "home/.crossplane/cache"
+    cache = tmp_path / "home/.crossplane/cache"
     assert dependency("add", f"{packages}/acme/home:v3.0.0")[0] == 0
-    stale = next(kept.rglob("*/home@v3.0.0/package.yaml"))
+    stale = next(cache.rglob("*/home@v3.0.0/package.yaml"))
     stale.write_text("stale")
-    code, out, said = dependency("update-cache")
-    assert code == 0, said
+    code, out, err = dependency("update-cache")
+    assert code == 0, err
     assert out == "wrote schemas/python\nwrote schemas/json\n"
-    assert "no models are generated of the kinds of Kubernetes itself\n" in said
+    assert "no models are generated of the kinds of Kubernetes itself\n" in err
     assert stale.read_text() != "stale"
     assert dependency("clean-cache", "--keep-packages")[:2] == (0, "Schema cache cleaned\n")
     assert (Path("schemas").exists(), stale.exists()) == (False, True)
     assert dependency("clean-cache")[0] == 0
-    assert not kept.exists()
+    assert not cache.exists()
 
 
 def test_languages_can_be_chosen_and_what_cannot_be_done_is_told(dependency: Run, packages: str) -> None:
     file = Path("crossplane-project.yaml")
     file.write_text(file.read_text() + "  schemas: {languages: [python, kcl]}\n")
     assert dependency("add", f"{packages}/acme/lamps")[0] == 0
-    code, out, said = dependency("update-cache")
+    code, out, err = dependency("update-cache")
     assert (code, out) == (0, "wrote schemas/python\n")
-    assert said.endswith("no models are generated for kcl\n")
+    assert err.endswith("no models are generated for kcl\n")
     assert [path.name for path in Path("schemas").iterdir()] == ["python"]
 
 
@@ -214,9 +214,9 @@ def test_another_dependency_that_cannot_be_had_does_not_stop_a_new_one(
     file = Path("crossplane-project.yaml")
     text = file.read_text()
     file.write_text(text.replace("  architectures", f"    - {{type: xpkg, xpkg: {gone}}}\n  architectures"))
-    code, _, said = dependency("add", f"{packages}/acme/lamps:v1.0.0")
+    code, _, err = dependency("add", f"{packages}/acme/lamps:v1.0.0")
     assert code == 0
-    assert "models were not generated" in said
+    assert "models were not generated" in err
     assert len(load(file.read_text())["spec"]["dependencies"]) == 3
 
 
@@ -238,17 +238,17 @@ def test_another_dependency_that_cannot_be_had_does_not_stop_a_new_one(
 def test_what_cannot_be_had_is_told_and_nothing_changes(
     dependency: Run, packages: str, words: list[str], told: str
 ) -> None:
-    code, _, said = dependency("add", *(word.replace("REGISTRY", packages) for word in words))
+    code, _, err = dependency("add", *(word.replace("REGISTRY", packages) for word in words))
     assert code == 1
-    assert told.replace("REGISTRY", packages) in said
+    assert told.replace("REGISTRY", packages) in err
     assert Path("crossplane-project.yaml").read_text() == PROJECT
     assert not Path("schemas").exists()
 
 
 def test_the_reason_is_in_the_error_and_the_hint_says_what_to_do(dependency: Run, packages: str) -> None:
-    _, _, said = dependency("add", f"{packages}/acme/lamps:v9.9.9")
-    hint = next(line for line in said.splitlines() if line.startswith("crossply: try: "))
-    error = said.splitlines()[-1]
+    _, _, err = dependency("add", f"{packages}/acme/lamps:v9.9.9")
+    hint = next(line for line in err.splitlines() if line.startswith("crossply: try: "))
+    error = err.splitlines()[-1]
     assert "MANIFEST_UNKNOWN" in error
     assert "MANIFEST_UNKNOWN" not in hint
     assert "check the repository and the tag" in hint
@@ -257,30 +257,30 @@ def test_the_reason_is_in_the_error_and_the_hint_says_what_to_do(dependency: Run
 def test_a_file_with_more_than_a_project_is_left_alone(dependency: Run) -> None:
     several = f"{PROJECT}---\nkind: Other\n"
     Path("crossplane-project.yaml").write_text(several)
-    code, _, said = dependency("add", "k8s:v1.33.0")
+    code, _, err = dependency("add", "k8s:v1.33.0")
     assert code == 1
-    assert "the project file holds more than a project" in said
+    assert "the project file holds more than a project" in err
     assert Path("crossplane-project.yaml").read_text() == several
 
 
 def test_without_a_project_nothing_can_be_added(crossply: Run) -> None:
     for words in (["add", "k8s:v1.33.0"], ["update-cache"], ["clean-cache"]):
-        code, _, said = crossply("dependency", *words)
+        code, _, err = crossply("dependency", *words)
         assert code == 1
-        assert 'failed to read project file "crossplane-project.yaml"' in said
+        assert 'failed to read project file "crossplane-project.yaml"' in err
 
 
 def test_cleaning_never_removes_what_is_no_cache(dependency: Run, tmp_path: Path) -> None:
     Path("schemas").mkdir()
     for directory in (".", "..", "/"):
-        code, _, said = dependency("clean-cache", f"--cache-dir={directory}")
+        code, _, err = dependency("clean-cache", f"--cache-dir={directory}")
         assert code == 1
-        assert "will not remove" in said
+        assert "will not remove" in err
     file = Path("crossplane-project.yaml")
     file.write_text(f"{PROJECT}  paths: {{schemas: ..}}\n")
-    code, _, said = dependency("clean-cache", "--keep-packages")
+    code, _, err = dependency("clean-cache", "--keep-packages")
     assert code == 1
-    assert 'schemas path ".." is not below the project' in said
+    assert 'schemas path ".." is not below the project' in err
     assert Path("schemas").is_dir()
 
 
@@ -292,7 +292,7 @@ def test_a_link_does_not_have_a_folder_elsewhere_replaced(
     (victim / "python" / "kept").write_text("mine")
     Path("schemas").symlink_to(victim)
     for words in (("clean-cache", "--keep-packages"), ("update-cache",)):
-        code, _, said = dependency(*words)
+        code, _, err = dependency(*words)
         assert code == 1
-        assert 'schemas path "schemas" is not below the project' in said
+        assert 'schemas path "schemas" is not below the project' in err
     assert (victim / "python" / "kept").read_text() == "mine"

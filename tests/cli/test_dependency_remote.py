@@ -108,8 +108,8 @@ def entries() -> list[object]:
 def test_crds_behind_a_url(dependency: Run, site: Site) -> None:
     site.pages["/lamps.yaml"] = CRD
     url = f"{site.address}/lamps.yaml"
-    code, _, said = dependency("add", url)
-    assert code == 0, said
+    code, _, err = dependency("add", url)
+    assert code == 0, err
     assert entries() == [{"type": "crd", "http": {"url": url}}]
     assert "class Lamp:" in Path("schemas/python/models/acme_test_v1.py").read_text()
 
@@ -126,9 +126,9 @@ def test_a_url_without_crds_is_no_dependency(
     dependency: Run, site: Site, page: str | None, told: str
 ) -> None:
     site.pages = {} if page is None else {"/x": page}
-    code, _, said = dependency("add", f"{site.address}/x")
+    code, _, err = dependency("add", f"{site.address}/x")
     assert code == 1
-    assert told in said
+    assert told in err
     assert entries() == []
 
 
@@ -151,9 +151,9 @@ def test_what_defines_no_kind_is_no_dependency(
     text = f"{PROJECT}  schemas: {{languages: {languages}}}\n"
     Path("crossplane-project.yaml").write_text(text)
     site.pages["/x"] = definition
-    code, _, said = dependency("add", f"{site.address}/x")
+    code, _, err = dependency("add", f"{site.address}/x")
     assert code == 1
-    assert told in said
+    assert told in err
     assert Path("crossplane-project.yaml").read_text() == text
 
 
@@ -162,9 +162,9 @@ def test_files_of_this_machine_are_no_urls(dependency: Run, tmp_path: Path) -> N
     Path("crossplane-project.yaml").write_text(
         f"{PROJECT}  dependencies:\n  - {{type: crd, http: {{url: 'file://{tmp_path}/crd.yaml'}}}}\n"
     )
-    code, _, said = dependency("update-cache")
+    code, _, err = dependency("update-cache")
     assert code == 1
-    assert "unsupported URL scheme: file" in said
+    assert "unsupported URL scheme: file" in err
 
 
 @pytest.mark.parametrize("ref", ["main", "v1", "COMMIT"])
@@ -173,8 +173,8 @@ def test_crds_of_a_git_repository(dependency: Run, repository: Path, ref: str) -
         ref = subprocess.check_output(
             [path_of("git"), "rev-parse", "HEAD"], cwd=repository, text=True
         ).strip()
-    code, _, said = dependency("add", str(repository), f"--git-ref={ref}", "--git-path=crds")
-    assert code == 0, said
+    code, _, err = dependency("add", str(repository), f"--git-ref={ref}", "--git-path=crds")
+    assert code == 0, err
     git = {"repository": str(repository), "ref": ref, "path": "crds"}
     assert entries() == [{"type": "crd", "git": git}]
     models = Path("schemas/python/models/acme_test_v1.py").read_text()
@@ -195,9 +195,9 @@ def test_crds_of_a_git_repository(dependency: Run, repository: Path, ref: str) -
 def test_what_a_repository_has_not_is_told(
     dependency: Run, repository: Path, words: list[str], told: str
 ) -> None:
-    code, _, said = dependency("add", str(repository), *words)
+    code, _, err = dependency("add", str(repository), *words)
     assert code == 1
-    assert told in said
+    assert told in err
     assert entries() == []
 
 
@@ -205,10 +205,10 @@ def test_without_git_there_is_a_hint(
     dependency: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    code, _, said = dependency("add", "https://git.test/x", "--git-ref=main")
+    code, _, err = dependency("add", "https://git.test/x", "--git-ref=main")
     assert code == 1
-    assert "the program git is not there" in said
-    assert "install git" in said
+    assert "the program git is not there" in err
+    assert "install git" in err
 
 
 def test_a_program_is_no_transport(dependency: Run, tmp_path: Path) -> None:
@@ -223,9 +223,9 @@ def test_a_token_is_shown_to_the_git_server(dependency: Run, site: Site) -> None
     )
     flags = ("--git-token=geheim", "--git-username=bot")
     host = site.address.partition("://")[2]
-    code, _, said = dependency("update-cache", *flags, f"--git-host={host}")
+    code, _, err = dependency("update-cache", *flags, f"--git-host={host}")
     assert code == 1
-    assert "geheim" not in said
+    assert "geheim" not in err
     assert set(site.logins) == {f"Basic {base64.b64encode(b'bot:geheim').decode()}"}
 
 

@@ -93,8 +93,8 @@ def pytest_passes(folder: str, told: str = "3 passed") -> None:
 
 
 def test_a_function_in_python_for_a_composition_has_models_and_passes_its_tests(generate: Run) -> None:
-    code, out, said = generate("compose-lamp", FILE, "-l", "python")
-    assert code == 0, said
+    code, out, err = generate("compose-lamp", FILE, "-l", "python")
+    assert code == 0, err
     assert out == "".join(f"wrote {path}\n" for path in files())
     main = Path("functions/compose-lamp/function/main.py").read_text()
     assert "from function.models.acme_test_v1 import Lamp\n" in main
@@ -138,10 +138,10 @@ def test_the_command_of_its_readme_serves_the_function(generate: Run, tmp_path: 
         try:
             while serving.poll() is None and not socket.exists():
                 time.sleep(0.05)
-            ended = serving.poll()
+            exit_code = serving.poll()
         finally:
             serving.terminate()
-        assert ended is None, serving.communicate()[1]
+        assert exit_code is None, serving.communicate()[1]
 
 
 def test_the_only_kind_of_a_project_is_what_a_function_is_for(generate: Run) -> None:
@@ -183,8 +183,8 @@ def test_templates_render(generate: Run, crossply: Run, monkeypatch: pytest.Monk
         "apiVersion: acme.test/v1\nkind: Lamp\nmetadata: {name: a, namespace: n}\nspec: {watt: 5}\n"
     )
     Path("functions.yaml").write_text("---\n".join(FUNCTION.replace("NAME", name) for name in BUILT_IN))
-    code, out, said = crossply("render", "xr.yaml", "composition.yaml", "functions.yaml")
-    assert code == 0, said
+    code, out, err = crossply("render", "xr.yaml", "composition.yaml", "functions.yaml")
+    assert code == 0, err
     composed = load(out.split("---\n")[2])
     assert (composed["kind"], composed["data"]) == ("ConfigMap", {"about": "Lamp a"})
 
@@ -225,9 +225,9 @@ def test_what_cannot_be_generated_is_told_and_nothing_is_written(
     Path("two.yaml").write_text(f"{COMPOSITION}---\n{COMPOSITION}")
     Path("bad.yaml").write_text("a: b: c\n")
     Path("narrow.yaml").write_text(f"{PROJECT}  schemas: {{languages: [json]}}\n")
-    code, _, said = generate(*words)
+    code, _, err = generate(*words)
     assert code == 1
-    assert told in said
+    assert told in err
     assert files() == ["functions/taken/x"]
     assert Path(FILE).read_text() == COMPOSITION
 

@@ -41,8 +41,8 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 
 
 def test_a_definition_is_written_among_the_apis(bench: Bench) -> None:
-    made = bench.run("xrd generate xr.yaml")
-    assert made.out == "Created CompositeResourceDefinition (XRD) at caches/definition.yaml\n"
+    result = bench.run("xrd generate xr.yaml")
+    assert result.out == "Created CompositeResourceDefinition (XRD) at caches/definition.yaml\n"
     assert bench.read(PLACE)["metadata"]["name"] == "caches.acme.test"
 
 
@@ -76,8 +76,8 @@ def test_a_simple_schema_is_an_input_too(bench: Bench) -> None:
 
 def test_the_project_comes_to_depend_on_what_its_composition_calls(bench: Bench) -> None:
     bench.run("xrd generate xr.yaml")
-    made = bench.run(f"composition generate {bench.folder / PLACE} --name aws")
-    assert made.err.splitlines() == [
+    result = bench.run(f"composition generate {bench.folder / PLACE} --name aws")
+    assert result.err.splitlines() == [
         "Ensuring function-auto-ready dependency...",
         "✓ Ensuring function-auto-ready dependency",
         "Writing Composition...",

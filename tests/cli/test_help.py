@@ -30,8 +30,8 @@ COMMAND = Command(
 
 
 def test_the_usage_line_shows_arguments_as_kong_does() -> None:
-    wanted = "Usage: crossply render <composite-resource> <composition> [<functions>] [flags]"
-    assert usage_line("render", COMMAND) == wanted
+    expected = "Usage: crossply render <composite-resource> <composition> [<functions>] [flags]"
+    assert usage_line("render", COMMAND) == expected
 
 
 def test_the_usage_line_shows_flags_that_are_needed() -> None:

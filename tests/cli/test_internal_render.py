@@ -80,16 +80,16 @@ def exchange(bench, request, *words):
     done = bench.run(*words, stdin=data, command=("internal", "render"))
     response = RenderResponse()
     response.ParseFromString(done.stdout)
-    said = done.stderr.decode()
-    assert "Traceback" not in said
-    assert "internal error" not in said
-    return done.returncode, response, said
+    err = done.stderr.decode()
+    assert "Traceback" not in err
+    assert "internal error" not in err
+    return done.returncode, response, err
 
 
 def test_a_rendering_is_answered_with_everything_that_would_be_written(bench, patch_and_transform) -> None:
     request = request_for(composition(config_map_step()), {"pt": patch_and_transform})
-    code, response, said = exchange(bench, request)
-    assert (code, said) == (0, "")
+    code, response, err = exchange(bench, request)
+    assert (code, err) == (0, "")
     assert response.HasField("meta")
     out = response.composite
     assert out.composite_resource["metadata"]["name"] == "app"
@@ -145,11 +145,11 @@ def test_a_fatal_result_exits_3_and_tells_what_is_known(bench) -> None:
 
     env = {"apiVersion": "example.org/v1", "kind": "Env", "metadata": {"name": "e", "labels": {"a": "b"}}}
     with serving(answer) as address:
-        code, response, said = exchange(bench, request_for(composition(step()), {"pt": address}))
+        code, response, err = exchange(bench, request_for(composition(step()), {"pt": address}))
         again = exchange(bench, request_for(composition(step()), {"pt": address}, required_resources=[env]))
     assert code == 3
     sentence = 'cannot compose resources: pipeline step "pt" returned a fatal result: no env'
-    assert said.splitlines()[-1] == f"crossply: error: cannot render composite resource: {sentence}"
+    assert err.splitlines()[-1] == f"crossply: error: cannot render composite resource: {sentence}"
     out = response.composite
     assert [same(selector) for selector in out.required_resources] == [
         {"apiVersion": "example.org/v1", "kind": "Env", "matchLabels": {"labels": {"a": "b"}}}
@@ -179,16 +179,16 @@ def test_a_fatal_result_exits_3_and_tells_what_is_known(bench) -> None:
     ],
 )
 def test_any_other_failure_exits_1_and_writes_nothing(bench, spec, sentence) -> None:
-    code, response, said = exchange(bench, request_for(spec, {}))
+    code, response, err = exchange(bench, request_for(spec, {}))
     assert (code, response.ByteSize()) == (1, 0)
-    assert sentence in said.splitlines()[-1]
+    assert sentence in err.splitlines()[-1]
 
 
 def test_a_function_that_is_down_exits_1_when_the_time_is_over(bench) -> None:
     request = request_for(composition(step()), {"pt": "127.0.0.1:1"})
-    code, response, said = exchange(bench, request, "--timeout=500ms")
+    code, response, err = exchange(bench, request, "--timeout=500ms")
     assert (code, response.ByteSize()) == (1, 0)
-    assert "rpc error: code = " in said
+    assert "rpc error: code = " in err
 
 
 ONE_OF = "render request must set exactly one of: composite, operation, cron_operation, watch_operation"
@@ -203,9 +203,9 @@ ONE_OF = "render request must set exactly one of: composite, operation, cron_ope
     ("half a message", b"\x12\x7f\x0a", "cannot unmarshal render request: "),
 )
 def test_a_bad_request_exits_1(bench, data, sentence) -> None:
-    code, _, said = exchange(bench, data)
+    code, _, err = exchange(bench, data)
     assert code == 1
-    assert sentence in said.splitlines()[-1]
+    assert sentence in err.splitlines()[-1]
 
 
 def test_objects_may_nest_deeper_than_protobuf_for_python_reads(bench) -> None:

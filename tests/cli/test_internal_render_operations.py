@@ -22,9 +22,9 @@ def bench(tmp_path):
 
 def exchange(bench, request):
     done = bench.run(stdin=request.SerializeToString(), command=("internal", "render"))
-    said = done.stderr.decode()
-    assert "internal error" not in said
-    return done.returncode, RenderResponse.FromString(done.stdout), said
+    err = done.stderr.decode()
+    assert "internal error" not in err
+    return done.returncode, RenderResponse.FromString(done.stdout), err
 
 
 def asked(address, **required):
@@ -41,8 +41,8 @@ def wants_settings(data, context):
     """A function that asks for an object, and gives up where there is none."""
     request = RunFunctionRequest.FromString(data)
     reply = RunFunctionResponse()
-    wanted = reply.requirements.resources["settings"]
-    wanted.api_version, wanted.kind, wanted.match_name, wanted.namespace = (
+    selector = reply.requirements.resources["settings"]
+    selector.api_version, selector.kind, selector.match_name, selector.namespace = (
         "v1",
         "ConfigMap",
         "settings",
@@ -59,12 +59,13 @@ def wants_settings(data, context):
 
 def test_an_operation_is_answered_with_what_it_applies_and_tells(bench):
     with serving(wants_settings) as address:
-        code, response, said = exchange(bench, asked(address, settings=SETTINGS))
-    assert (code, said) == (0, "")
+        code, response, err = exchange(bench, asked(address, settings=SETTINGS))
+    assert (code, err) == (0, "")
     out = response.operation
     assert MessageToDict(out.applied_resources[0]) == SETTINGS
     conditions = {
-        each["type"]: each["reason"] for each in MessageToDict(out.operation)["status"]["conditions"]
+        condition["type"]: condition["reason"]
+        for condition in MessageToDict(out.operation)["status"]["conditions"]
     }
     assert conditions["Succeeded"] == "PipelineSuccess"
     assert [(event.reason, event.message) for event in out.events] == [
@@ -75,9 +76,9 @@ def test_an_operation_is_answered_with_what_it_applies_and_tells(bench):
 
 def test_a_fatal_result_exits_3_and_tells_what_was_asked_for(bench):
     with serving(wants_settings) as address:
-        code, response, said = exchange(bench, asked(address))
+        code, response, err = exchange(bench, asked(address))
     assert code == 3
-    assert 'cannot render operation: pipeline step "tell" returned a fatal result: no settings' in said
+    assert 'cannot render operation: pipeline step "tell" returned a fatal result: no settings' in err
     assert response.operation.operation["status"]["failures"] == 1
     assert len(response.operation.required_resources) == 1
     assert response.operation.events[-1].reason == "FunctionInvocation"
@@ -95,9 +96,9 @@ def test_the_operation_of_a_schedule_is_made(bench, seconds):
     request.cron_operation.scheduled_time.FromSeconds(seconds)
     code, response, _ = exchange(bench, request)
     assert code == 0
-    made = MessageToDict(response.cron_operation.operation)
-    assert made["metadata"]["name"] == f"it-{seconds}"
-    assert made["metadata"]["labels"] == {"ops.crossplane.io/cronoperation": "it"}
+    operation = MessageToDict(response.cron_operation.operation)
+    assert operation["metadata"]["name"] == f"it-{seconds}"
+    assert operation["metadata"]["labels"] == {"ops.crossplane.io/cronoperation": "it"}
 
 
 def test_the_operation_for_a_watched_resource_is_made(bench):

@@ -122,8 +122,8 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     os.close(reader)
     child = subprocess.Popen([sys.executable, "-c", RUN, "--help"], stdout=writer, stderr=subprocess.PIPE)
     os.close(writer)
-    _, complaint = child.communicate(timeout=120)
-    assert (child.returncode, complaint) == (1, b"")
+    _, stderr = child.communicate(timeout=120)
+    assert (child.returncode, stderr) == (1, b"")
 
 
 def test_words_that_are_not_utf8_are_refused_in_a_sentence() -> None:

@@ -41,10 +41,10 @@ def crossply(
     def run(*words: str) -> Ended:
         capsys.readouterr()
         code = main(list(words))
-        said = capsys.readouterr()
-        assert "Traceback" not in said.err
-        assert "internal error" not in said.err
-        return Ended(code, said.out, said.err)
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        assert "internal error" not in captured.err
+        return Ended(code, captured.out, captured.err)
 
     return run
 
@@ -57,8 +57,8 @@ def worked(ended: Ended) -> str:
 def test_a_project_passes_its_test_validates_its_example_and_can_be_packed(
     crossply: Crossply, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = worked(crossply("new", "project", "platform", "--group=acme.io", "--kind=Policy"))
-    assert "next:\n  cd platform\n  crossply test\n  crossply validate apis/policies examples\n" in said
+    output = worked(crossply("new", "project", "platform", "--group=acme.io", "--kind=Policy"))
+    assert "next:\n  cd platform\n  crossply test\n  crossply validate apis/policies examples\n" in output
     monkeypatch.chdir("platform")
     assert "3 passed" in worked(crossply("test"))
     assert "1 success cases, 0 failure cases" in worked(crossply("validate", "apis/policies", "examples"))
@@ -78,10 +78,10 @@ def test_the_tools_for_projects_accept_it(crossply: Crossply, monkeypatch: pytes
 def test_nothing_is_written_over_without_being_told_so(crossply: Crossply) -> None:
     os.makedirs("platform/tests")
     pathlib.Path("platform/README.md").write_text("mine")
-    ended = crossply("new", "project", "platform")
-    assert ended.code == 1
-    assert "will not write over platform/README.md\n" in ended.err
-    assert "--force" in ended.err
+    result = crossply("new", "project", "platform")
+    assert result.code == 1
+    assert "will not write over platform/README.md\n" in result.err
+    assert "--force" in result.err
     assert sorted(os.listdir("platform")) == ["README.md", "tests"], "nothing of it was written"
     assert pathlib.Path("platform/README.md").read_text() == "mine"
     worked(crossply("new", "project", "platform", "--force"))
@@ -108,8 +108,8 @@ def test_names_that_cannot_be_are_refused(crossply: Crossply, words: tuple[str, 
 
 def test_a_definition_fits_the_example_it_was_made_of(crossply: Crossply) -> None:
     pathlib.Path("ex.yaml").write_text(EXAMPLE)
-    said = worked(crossply("new", "xrd", "ex.yaml"))
-    assert "crossply validate definition.yaml ex.yaml" in said
+    output = worked(crossply("new", "xrd", "ex.yaml"))
+    assert "crossply validate definition.yaml ex.yaml" in output
     assert "1 success cases" in worked(crossply("validate", "definition.yaml", "ex.yaml"))
     worked(crossply("xrd", "convert", "definition.yaml"))
 
@@ -121,9 +121,9 @@ def test_a_composition_passes_its_test(crossply: Crossply, scope: str) -> None:
     definition = pathlib.Path("apis/definition.yaml")
     definition.write_text(definition.read_text().replace("scope: Namespaced", f"scope: {scope}"))
     worked(crossply("new", "composition", "apis/definition.yaml"))
-    said = worked(crossply("test"))
-    assert "1 passed" in said
-    assert "2 of 2 steps, 1 of 1 resources" in said
+    output = worked(crossply("test"))
+    assert "1 passed" in output
+    assert "2 of 2 steps, 1 of 1 resources" in output
     expected = yaml.safe_load(pathlib.Path("apis/composition_test.yaml").read_text())
     data = expected["spec"]["cases"][0]["rounds"][0]["expect"]["resources"][0]["object"]["data"]
     assert data == {"name": "example", "size": "1", "engine": "example", "class": "example"}
@@ -143,8 +143,8 @@ def test_a_composition_for_a_definition_of_an_older_form(crossply: Crossply) -> 
 def test_a_test_expects_what_comes_today(crossply: Crossply) -> None:
     worked(crossply("new", "project", "p"))
     words = ("p/apis/apps/composition.yaml", "p/examples/app.yaml", "--xrd", "p/apis/apps/definition.yaml")
-    said = worked(crossply("new", "test", *words, "--functions", "p/functions.yaml"))
-    assert "wrote p/apis/apps/composition_test.yaml\n" in said
+    output = worked(crossply("new", "test", *words, "--functions", "p/functions.yaml"))
+    assert "wrote p/apis/apps/composition_test.yaml\n" in output
     assert "1 passed" in worked(crossply("test", "p/apis"))
     composition = pathlib.Path("p/apis/apps/composition.yaml")
     composition.write_text(composition.read_text().replace("name: main", "name: other"))
@@ -157,9 +157,9 @@ def test_a_test_for_what_cannot_be_rendered_is_not_written(crossply: Crossply) -
     worked(crossply("new", "project", "p"))
     composition = pathlib.Path("p/apis/apps/composition.yaml")
     composition.write_text(composition.read_text().replace("function-auto-ready", "function-nobody"))
-    ended = crossply("new", "test", "p/apis/apps/composition.yaml", "p/examples/app.yaml")
-    assert ended.code == 1
-    assert "function-nobody" in ended.err
+    result = crossply("new", "test", "p/apis/apps/composition.yaml", "p/examples/app.yaml")
+    assert result.code == 1
+    assert "function-nobody" in result.err
     assert not os.path.exists("p/apis/apps/composition_test.yaml")
 
 
@@ -178,8 +178,8 @@ def test_models_can_be_imported_and_read_the_example(crossply: Crossply) -> None
 
 def test_the_import_of_models_names_the_packages_they_lie_in(crossply: Crossply) -> None:
     worked(crossply("new", "function", "hello", "-d", "."))
-    said = worked(crossply("new", "models", "example/definition.yaml", "-o", "function/models/"))
-    use = next(line for line in said.splitlines() if "in Python: " in line).partition("in Python: ")[2]
+    output = worked(crossply("new", "models", "example/definition.yaml", "-o", "function/models/"))
+    use = next(line for line in output.splitlines() if "in Python: " in line).partition("in Python: ")[2]
     assert use == "from function.models.example_org_v1 import Greeting"
     done = subprocess.run([sys.executable, "-c", use], capture_output=True, text=True, check=False)
     assert done.stderr == ""
@@ -200,9 +200,9 @@ def test_the_import_of_models_names_the_packages_they_lie_in(crossply: Crossply)
 )
 def test_models_of_nothing_say_why(crossply: Crossply, text: str, told: str) -> None:
     pathlib.Path("x.yaml").write_text(text)
-    ended = crossply("new", "models", "x.yaml")
-    assert ended.code == 1
-    assert told in ended.err
+    result = crossply("new", "models", "x.yaml")
+    assert result.code == 1
+    assert told in result.err
     assert not os.path.exists("models")
 
 

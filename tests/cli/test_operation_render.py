@@ -46,14 +46,17 @@ def render(bench, made, *words):
 
 
 def conditions(shown):
-    return {each["type"]: (each["status"], each["reason"]) for each in shown["status"]["conditions"]}
+    return {
+        condition["type"]: (condition["status"], condition["reason"])
+        for condition in shown["status"]["conditions"]
+    }
 
 
 def test_an_operation_is_shown_with_all_that_it_applies(bench):
     told = {"severity": "SEVERITY_WARNING", "message": "careful", "reason": "Mine"}
     steps = dummy(**wanting(), results=[told]), dummy("out", **wanting(), output={"answer": 42})
-    code, documents, said = render(bench, operation(*steps), "-r")
-    assert (code, said) == (0, "")
+    code, documents, err = render(bench, operation(*steps), "-r")
+    assert (code, err) == (0, "")
     shown, applied, result = documents
     assert applied == SETTINGS
     assert shown["spec"]["pipeline"][0]["step"] == "say"
@@ -86,8 +89,8 @@ def test_functions_are_given_the_watched_resource_and_what_they_require(bench):
         target = {"render__runtime": "Development", "render__runtime_development_target": address}
         bench.write("functions.yaml", function("f", "example.com/f:v1", **target))
         made = operation(step, kind="WatchOperation")
-        code, documents, said = render(bench, made, "--watched-resource", "watched.yaml")
-    assert (code, said) == (0, "")
+        code, documents, err = render(bench, made, "--watched-resource", "watched.yaml")
+    assert (code, err) == (0, "")
     shown, applied = documents
     assert (shown["kind"], shown["metadata"]["labels"]) == ("Operation", {"made": "by-template"})
     assert applied["data"] == {"a": "seen"}
@@ -112,7 +115,9 @@ def test_one_that_is_complete_or_failed_too_often_is_not_run(bench):
     done = {"conditions": [{"type": "Succeeded", "status": "True", "reason": "PipelineSuccess"}]}
     assert render(bench, operation(dummy(**wanting()), status=done))[:2] == (0, [])
     _, (shown,), _ = render(bench, operation(dummy(**wanting()), status={"failures": 5}))
-    (succeeded,) = [each for each in shown["status"]["conditions"] if each["type"] == "Succeeded"]
+    (succeeded,) = [
+        condition for condition in shown["status"]["conditions"] if condition["type"] == "Succeeded"
+    ]
     assert (succeeded["status"], succeeded["message"]) == ("False", "failure limit of 5 reached")
 
 
@@ -139,20 +144,20 @@ FATAL = {"results": [{"severity": "SEVERITY_FATAL", "message": "no"}]}
     ("another kind", SETTINGS, "not an operation type: ConfigMap/v1"),
 )
 def test_mistakes_are_told(bench, made, sentence):
-    code, documents, said = render(bench, made)
+    code, documents, err = render(bench, made)
     assert (code, documents) == (1, [])
-    assert sentence in said
+    assert sentence in err
 
 
 def test_a_watched_resource_is_exactly_one(bench):
     bench.write("watched.yaml", SETTINGS, SETTINGS)
-    code, _, said = render(bench, operation(dummy()), "-w", "watched.yaml")
+    code, _, err = render(bench, operation(dummy()), "-w", "watched.yaml")
     assert code == 1
-    assert "--watched-resource must contain exactly one resource, got 2" in said
+    assert "--watched-resource must contain exactly one resource, got 2" in err
 
 
 @pytest.mark.parametrize("kind", ["Operation", "CronOperation", "WatchOperation"])
 def test_an_operation_without_steps_is_refused_as_by_the_api_server(bench, kind):
-    code, documents, said = render(bench, operation(kind=kind))
+    code, documents, err = render(bench, operation(kind=kind))
     assert (code, documents) == (1, [])
-    assert "spec.pipeline in body should have at least 1 items" in said
+    assert "spec.pipeline in body should have at least 1 items" in err

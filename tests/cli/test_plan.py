@@ -38,12 +38,12 @@ def test_a_plan_that_cannot_begin_says_why_and_what_to_try(
 ):
     (tmp_path / "it.yaml").write_text(content)
     code = main(["plan", "-f", str(tmp_path / "it.yaml"), "--kubeconfig", unreachable, *flags])
-    told = capsys.readouterr()
+    captured = capsys.readouterr()
     assert code == 1
-    assert told.out == ""
-    assert said in told.err
-    assert hint in told.err
-    assert "Traceback" not in told.err
+    assert captured.out == ""
+    assert said in captured.err
+    assert hint in captured.err
+    assert "Traceback" not in captured.err
 
 
 def test_a_file_is_asked_for(capsys):

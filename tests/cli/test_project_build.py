@@ -78,15 +78,15 @@ def serving(words: list[str], site: str) -> Iterator[str]:
 def in_order(images: dict[str, Image], repository: str) -> list[Image]:
     from crossply.xpkg.image import digest
 
-    return sorted((each for name, each in images.items() if name.startswith(f"{repository}:")), key=digest)
+    return sorted((image for name, image in images.items() if name.startswith(f"{repository}:")), key=digest)
 
 
 def test_a_project_without_functions_is_a_configuration(project: Run, tmp_path: Path) -> None:
     write_project(tmp_path, "registry.test", FILES)
     assert project("build")[:2] == (0, f'Built project "platform" to {OUTPUT}\n')
-    [(name, made)] = read_tagged(str(tmp_path / OUTPUT)).items()
+    [(name, image)] = read_tagged(str(tmp_path / OUTPUT)).items()
     assert name == "registry.test/acme/platform:configuration"
-    package = read(stream_of(made))
+    package = read(stream_of(image))
     assert package.meta == {
         "apiVersion": "meta.pkg.crossplane.io/v1",
         "kind": "Configuration",
@@ -115,7 +115,7 @@ def test_a_project_without_functions_is_a_configuration(project: Run, tmp_path: 
     }
     kinds = [each["kind"] for each in package.objects]
     assert kinds == ["Composition", "CompositeResourceDefinition", "Operation"]
-    assert [layer.purpose for layer in made.layers] == ["base", "upbound"]
+    assert [layer.purpose for layer in image.layers] == ["base", "upbound"]
 
 
 def test_repository_and_output_can_be_chosen(project: Run, tmp_path: Path) -> None:
@@ -131,10 +131,10 @@ def test_a_new_project_is_the_same_package_by_both_ways_to_build_it(crossply: Ru
     assert crossply("new", "project", "demo")[0] == 0
     project_file = ("-f", "demo/crossplane-project.yaml")
     assert crossply("project", "build", *project_file)[0] == 0
-    [made] = read_tagged(str(tmp_path / "_output/demo.xpkg")).values()
+    [image] = read_tagged(str(tmp_path / "_output/demo.xpkg")).values()
     words = ("-f", "demo/apis", "-e", "demo/examples", "-o", "other.xpkg")
     assert crossply("xpkg", "build", *words)[0] == 0
-    one, other = read(stream_of(made)), read(stream_of(read_archive(str(tmp_path / "other.xpkg"))))
+    one, other = read(stream_of(image)), read(stream_of(read_archive(str(tmp_path / "other.xpkg"))))
     assert one.objects == other.objects
     assert one.meta["spec"]["dependsOn"] == other.meta["spec"]["dependsOn"]
 
@@ -151,18 +151,18 @@ def test_templates_are_put_on_the_published_function(project: Run, tmp_path: Pat
         f"{repository}:amd64",
         f"{repository}:arm64",
     ]
-    made = images[f"{repository}:arm64"]
-    package = read(stream_of(made))
+    image = images[f"{repository}:arm64"]
+    package = read(stream_of(image))
     assert package.name == "platform-draw"
     assert package.meta["spec"] == {"capabilities": ["composition", "operation"]}
     described = package.meta["metadata"]["annotations"]["meta.crossplane.io/description"]
     assert described == "Function draw from project platform"
     (tmp_path / "root").mkdir()
-    unpack(made, str(tmp_path / "root"))
+    unpack(image, str(tmp_path / "root"))
     assert (tmp_path / "root/src/one.gotmpl").read_text() == "kind: One\n"
     assert (tmp_path / "root/src/more/two.tmpl").read_text() == "kind: Two\n"
     assert (tmp_path / "root/bin/run").read_text() == "arm64"
-    assert made.inner["Env"] == ["PATH=/bin", "FUNCTION_GO_TEMPLATING_DEFAULT_SOURCE=/src"]
+    assert image.inner["Env"] == ["PATH=/bin", "FUNCTION_GO_TEMPLATING_DEFAULT_SOURCE=/src"]
     configuration = read(stream_of(images[f"{mirror}/acme/platform:configuration"]))
     assert configuration.meta["spec"]["dependsOn"][-1] == {
         "apiVersion": "pkg.crossplane.io/v1",
@@ -181,14 +181,14 @@ def test_a_python_project_is_installed_and_the_same_files_give_the_same_packages
     assert project("build")[0] == 0
     first = (tmp_path / OUTPUT).read_bytes()
     [name] = [name for name in read_tagged(str(tmp_path / OUTPUT)) if "_greet" in name]
-    made = read_tagged(str(tmp_path / OUTPUT))[name]
+    image = read_tagged(str(tmp_path / OUTPUT))[name]
     assert name.endswith("_greet:arm64")
     (tmp_path / "root").mkdir()
-    unpack(made, str(tmp_path / "root"))
+    unpack(image, str(tmp_path / "root"))
     [main] = (tmp_path / "root").rglob("function/main.py")
     assert "return 7" in main.read_text()
-    assert made.inner["Entrypoint"][:2] == ["python3", "-c"]
-    assert made.inner["User"] == "65532"
+    assert image.inner["Entrypoint"][:2] == ["python3", "-c"]
+    assert image.inner["User"] == "65532"
     assert project("build")[0] == 0
     assert (tmp_path / OUTPUT).read_bytes() == first
 
@@ -206,9 +206,9 @@ def test_a_python_file_is_served_from_its_package(
     write_project(tmp_path, mirror, {**FILES, **SCRIPT}, "  architectures: [amd64]\n")
     code, _, err = project("build")
     assert code == 0, err
-    made = read_tagged(str(tmp_path / OUTPUT))[f"{mirror}/acme/platform_hello:amd64"]
+    image = read_tagged(str(tmp_path / OUTPUT))[f"{mirror}/acme/platform_hello:amd64"]
     (tmp_path / "root").mkdir()
-    unpack(made, str(tmp_path / "root"))
+    unpack(image, str(tmp_path / "root"))
     site = tmp_path / "root" / ROOT
     assert {path.name for path in (site / "function_of_project/source").iterdir()} == {
         "main.py",
@@ -218,7 +218,7 @@ def test_a_python_file_is_served_from_its_package(
     assert (site / "acme_words-1.0.dist-info").is_dir()
     assert (site / f"crossply-{__version__}.dist-info").is_dir()
     assert (site / "crossply/sdk/__init__.py").is_file()
-    with serving([sys.executable, *made.inner["Entrypoint"][1:]], str(site)) as address:
+    with serving([sys.executable, *image.inner["Entrypoint"][1:]], str(site)) as address:
         (tmp_path / "request.json").write_text("{}")
         words = ("call", "request.json", "--target", address)
         done = subprocess.run(

@@ -45,14 +45,14 @@ def test_what_the_configuration_depends_on_is_what_was_pushed(
         name = f"{address}/acme/platform"
         assert project("push", "-t", "v1.2.3")[:2] == (0, f'Pushed project "platform" to {name}:v1.2.3\n')
         _, configuration = fetched(f"{name}:v1.2.3", tmp_path)
-        wanted = configuration.meta["spec"]["dependsOn"][-1]
-        assert wanted["package"] == f"{name}_draw"
-        index, function = fetched(f"{wanted['package']}@{wanted['version']}", tmp_path)
+        dependency = configuration.meta["spec"]["dependsOn"][-1]
+        assert dependency["package"] == f"{name}_draw"
+        index, function = fetched(f"{dependency['package']}@{dependency['version']}", tmp_path)
         assert function.name == "platform-draw"
         assert sorted(each["platform"]["architecture"] for each in index.content["manifests"]) == [
             *ARCHITECTURES
         ]
-        assert fetched(f"{name}_draw:v1.2.3", tmp_path)[0].digest == wanted["version"]
+        assert fetched(f"{name}_draw:v1.2.3", tmp_path)[0].digest == dependency["version"]
 
 
 @real
@@ -67,17 +67,17 @@ def test_one_architecture_is_an_index_too_and_the_tag_tells_the_time(
         assert project("build", *file)[0] == 0
         code, out, err = project("push", *file)
         assert code == 0, err
-        found = re.search(r":(v0\.0\.0-\d{10})\n$", out)
-        assert found
-        tag = found.group(1)
+        match = re.search(r":(v0\.0\.0-\d{10})\n$", out)
+        assert match
+        tag = match.group(1)
 
         async def listed_tags() -> list[str]:
             async with Registries() as registries:
                 return await tags(registries, parse(f"{address}/acme/platform_fast:x"))
 
         assert asyncio.run(listed_tags()) == [tag]
-        wanted = fetched(f"{address}/acme/platform:{tag}", tmp_path)[1].meta["spec"]["dependsOn"][-1]
-        assert fetched(f"{wanted['package']}:{tag}", tmp_path)[0].digest == wanted["version"]
+        dependency = fetched(f"{address}/acme/platform:{tag}", tmp_path)[1].meta["spec"]["dependsOn"][-1]
+        assert fetched(f"{dependency['package']}:{tag}", tmp_path)[0].digest == dependency["version"]
 
 
 @pytest.mark.parametrize(

@@ -159,9 +159,9 @@ def asking_for_maps(data, context):
     """Wants all ConfigMaps of team a, and writes the names of what it got into the XR's status."""
     request = RunFunctionRequest.FromString(data)
     reply = RunFunctionResponse()
-    wanted = reply.requirements.resources["maps"]
-    wanted.api_version, wanted.kind = "v1", "ConfigMap"
-    wanted.match_labels.labels["team"] = "a"
+    selector = reply.requirements.resources["maps"]
+    selector.api_version, selector.kind = "v1", "ConfigMap"
+    selector.match_labels.labels["team"] = "a"
     found = [r.resource["metadata"]["name"] for r in request.required_resources["maps"].items]
     reply.desired.composite.resource.update({"status": {"found": found}})
     return reply.SerializeToString()

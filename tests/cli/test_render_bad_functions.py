@@ -40,8 +40,8 @@ def asking_for_ever():
 
     def answer(data: bytes, context: grpc.ServicerContext) -> bytes:
         reply = RunFunctionResponse()
-        wanted = reply.requirements.resources["more"]
-        wanted.api_version, wanted.kind, wanted.match_name = "v1", "ConfigMap", str(next(asked))
+        selector = reply.requirements.resources["more"]
+        selector.api_version, selector.kind, selector.match_name = "v1", "ConfigMap", str(next(asked))
         return reply.SerializeToString()
 
     return answer
@@ -79,9 +79,9 @@ def of_size(size: int):
 def test_a_function_that_answers_badly(bench, answer, sentence) -> None:
     with serving(answer) as address:
         bench.write("functions.yaml", remote(address))
-        said = bench.refusal(within=15).splitlines()[-1]
-    assert 'cannot run Composition pipeline step "pt": ' in said
-    assert sentence in said
+        message = bench.refusal(within=15).splitlines()[-1]
+    assert 'cannot run Composition pipeline step "pt": ' in message
+    assert sentence in message
 
 
 def test_a_function_that_answers_with_almost_4_mib_is_heard(bench) -> None:
@@ -116,18 +116,18 @@ def test_schemas_that_refer_to_each_other_without_end_are_refused(bench) -> None
     bench.write("schemas/v1.json", json.dumps({"components": {"schemas": schemas}}))
     with serving(asking) as address:
         bench.write("functions.yaml", remote(address))
-        said = bench.refusal(*FILES, "-s", "schemas", within=20)
-    assert "fetching schema for cm: the OpenAPI schema of ConfigMap is too large" in said
+        message = bench.refusal(*FILES, "-s", "schemas", within=20)
+    assert "fetching schema for cm: the OpenAPI schema of ConfigMap is too large" in message
 
 
 def test_a_function_that_hangs_is_given_up_when_the_time_is_over(bench) -> None:
     over = threading.Event()
     with serving(lambda *_: over.wait(20) and b"") as address:
         bench.write("functions.yaml", remote(address))
-        said = bench.refusal(*FILES, "--timeout=1s", within=15)
+        message = bench.refusal(*FILES, "--timeout=1s", within=15)
         over.set()
-    assert "rpc error: code = DeadlineExceeded desc = context deadline exceeded" in said
-    assert "raise --timeout" in said
+    assert "rpc error: code = DeadlineExceeded desc = context deadline exceeded" in message
+    assert "raise --timeout" in message
 
 
 @pytest.mark.parametrize("reason", ["nothing listens", "it accepts and is silent", "it speaks HTTP"])
@@ -139,9 +139,9 @@ def test_an_address_without_a_function_is_given_up_when_the_time_is_over(bench, 
         if reason == "it speaks HTTP":
             threading.Thread(target=speak_http, args=(place,), daemon=True).start()
         bench.write("functions.yaml", remote(f"127.0.0.1:{place.getsockname()[1]}"))
-        said = bench.refusal(*FILES, "--timeout=700ms", within=15)
-    assert "rpc error: code = " in said
-    assert "does the function serve at 127.0.0.1:" in said
+        message = bench.refusal(*FILES, "--timeout=700ms", within=15)
+    assert "rpc error: code = " in message
+    assert "does the function serve at 127.0.0.1:" in message
 
 
 def speak_http(place: socket.socket) -> None:
@@ -188,9 +188,9 @@ def test_a_function_of_ones_own_that_does_not_work(bench, command, sentence) -> 
     bench.write("crash.py", CRASHING)
     command = command.replace("{python}", sys.executable)
     bench.write("functions.yaml", function(crossply__runtime="process", crossply__command=command))
-    said = bench.refusal(*FILES, f"--timeout={1 if 'sleep' in command else 15}s", within=20)
-    assert sentence in said
-    assert 'cannot run Function "pt": ' in said
+    message = bench.refusal(*FILES, f"--timeout={1 if 'sleep' in command else 15}s", within=20)
+    assert sentence in message
+    assert 'cannot run Function "pt": ' in message
     assert not left_over(bench.folder)
 
 
@@ -225,8 +225,8 @@ def test_a_render_that_is_told_to_end_takes_its_functions_along(bench, told, cod
     process = subprocess.Popen([CROSSPLY, "render", *FILES], cwd=bench.folder, stderr=subprocess.PIPE)
     eventually((bench.folder / "called").exists)
     process.send_signal(told)
-    _, said = process.communicate(timeout=120)
-    assert (process.returncode, said) == (code, b"")
+    _, err = process.communicate(timeout=120)
+    assert (process.returncode, err) == (code, b"")
     assert not left_over(bench.folder)
 
 

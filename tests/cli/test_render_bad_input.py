@@ -66,9 +66,9 @@ DECODING = READING + "error unmarshaling JSON: while decoding JSON: "
 )
 def test_a_bad_composite_resource(bench, text, sentence) -> None:
     bench.write("xr.yaml", text)
-    said = bench.refusal(within=10)
-    assert sentence in said.splitlines()[-1]
-    assert "crossply: at " in said
+    message = bench.refusal(within=10)
+    assert sentence in message.splitlines()[-1]
+    assert "crossply: at " in message
 
 
 @table(
@@ -247,9 +247,9 @@ def test_a_composition_that_is_not_selected(bench, labels, sentence, place) -> N
     selector = {"crossplane": {"compositionSelector": {"matchLabels": {"tier": "silver"}}}}
     bench.write("xr.yaml", {**XR, "spec": selector})
     bench.write("composition.yaml", {**composition(), "metadata": {"labels": labels, "name": "app"}})
-    said = bench.refusal().splitlines()
-    assert said[-1] == f"crossply: error: {sentence}"
-    assert said[0] == f"crossply: at {place}"
+    lines = bench.refusal().splitlines()
+    assert lines[-1] == f"crossply: error: {sentence}"
+    assert lines[0] == f"crossply: at {place}"
 
 
 def test_a_secret_of_observed_resources_that_is_no_base64(bench) -> None:
@@ -258,8 +258,8 @@ def test_a_secret_of_observed_resources_that_is_no_base64(bench) -> None:
     bench.write("observed.yaml", {**observed(annotations=name), "spec": spec})
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "details", "namespace": "default"}}
     bench.write("secret.yaml", {**secret, "data": {"a": "?"}})
-    said = bench.refusal(*FILES, "-o", "observed.yaml", "-e", "secret.yaml")
-    assert 'from Secret "details": illegal base64 data at input byte 0' in said
+    message = bench.refusal(*FILES, "-o", "observed.yaml", "-e", "secret.yaml")
+    assert 'from Secret "details": illegal base64 data at input byte 0' in message
 
 
 OBSERVED = {**CONFIG_MAP, "metadata": {"name": "o", "namespace": "default"}}
@@ -361,9 +361,9 @@ CIRCLE = [
 )
 def test_a_bad_patch(bench, given, sentence) -> None:
     bench.write("composition.yaml", composition(step(input=resources(template("cm", given)))))
-    said = bench.refusal().splitlines()[-1]
-    assert 'pipeline step "pt" returned a fatal result: ' in said
-    assert sentence in said
+    message = bench.refusal().splitlines()[-1]
+    assert 'pipeline step "pt" returned a fatal result: ' in message
+    assert sentence in message
 
 
 @pytest.mark.parametrize("way", ["pipeline", "mode: Resources"])

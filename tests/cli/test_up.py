@@ -92,7 +92,7 @@ def test_what_is_detached_does_what_its_flags_say_and_down_stops_all_of_it(plane
     assert f"already: process {plane.process.pid}" in refused.stderr
     processes = plane.process, plane.api_server
     assert plane.down() == "stopped\n"
-    assert [each.is_alive() for each in processes] == [False, False]
+    assert [process.is_alive() for process in processes] == [False, False]
     assert plane.down() == "not running\n"
 
 
@@ -105,8 +105,8 @@ def test_one_that_fails_to_start_is_not_said_to_run_whatever_its_log_says(plane)
 
 
 def test_the_reason_why_one_does_not_start_is_told(plane):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
         done = plane.up("--listen", f"127.0.0.1:{port}")
     assert done.returncode == 1
     reason = f"the API server did not start: cannot listen on 127.0.0.1:{port}: "
@@ -116,8 +116,8 @@ def test_the_reason_why_one_does_not_start_is_told(plane):
 
 
 def test_the_reason_why_one_in_the_foreground_does_not_start_is_the_last_line(tmp_path):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        address = f"127.0.0.1:{taken.getsockname()[1]}"
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = f"127.0.0.1:{listener.getsockname()[1]}"
         done = crossply("up", "--data", str(tmp_path / "data"), "--listen", address)
     assert done.returncode == 1
     last = done.stderr.splitlines()[-1]

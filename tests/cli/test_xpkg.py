@@ -150,8 +150,8 @@ def template(tmp_path: Path) -> str:
 def test_a_package_begins_from_a_template(run: Run, tmp_path: Path, template: str) -> None:
     code, out, _ = run("init", "function-z", template, "-d", "new", "--run-init-script")
     assert code == 0
-    begun = f'Initialized package "function-z" in directory "{tmp_path}/new"'
-    assert out.startswith(f"{begun} from {template}/tree/")
+    message = f'Initialized package "function-z" in directory "{tmp_path}/new"'
+    assert out.startswith(f"{message} from {template}/tree/")
     assert "(main)\n\nRead me.\n" in out
     assert (tmp_path / "new" / "made").read_text() == "function-z\n"
     assert not (tmp_path / "new" / ".git").exists()

@@ -38,18 +38,18 @@ def test_every_service_becomes_a_package_for_all_platforms(run: Run, family: Pat
         name = f"{registry}/team/provider-sky-{service}:v1.0.0"
         index = found(name)
         assert index.media_type == media.OCI_INDEX
-        told = [each["platform"] for each in index.content["manifests"]]
-        assert told == [{"os": "linux", "architecture": each} for each in ("amd64", "arm64")]
+        platforms = [manifest["platform"] for manifest in index.content["manifests"]]
+        assert platforms == [{"os": "linux", "architecture": each} for each in ("amd64", "arm64")]
         for architecture in ("amd64", "arm64"):
-            made = pulled(name, family / "blobs", architecture)
-            assert kinds(made) == wanted
-            described = package_of(made).meta["metadata"]
+            image = pulled(name, family / "blobs", architecture)
+            assert kinds(image) == wanted
+            described = package_of(image).meta["metadata"]
             assert described["name"] == f"provider-sky-{service}"
             assert described["annotations"] == {"service": service, "colour": "grey"}
-            assert made.inner["Entrypoint"] == ["/usr/local/bin/provider"]
+            assert image.inner["Entrypoint"] == ["/usr/local/bin/provider"]
             root = family / f"{service}-{architecture}"
             root.mkdir()
-            unpack(made, str(root))
+            unpack(image, str(root))
             program = root / "usr/local/bin/provider"
             assert program.read_text() == f"{service} linux_{architecture}"
             assert program.stat().st_mode & 0o777 == 0o755
@@ -75,8 +75,8 @@ def test_packages_can_be_stored_and_not_pushed(run: Run, family: Path, registry:
     assert run(*words(registry, "unpushed"), *stored) == (0, "", "")
     files = sorted(str(path.relative_to(family)) for path in (family / "out").rglob("*.xpkg"))
     assert files == [f"out/{platform}/provider-sky-moon-v1.0.0.xpkg" for platform in PLATFORMS]
-    made = read_archive(str(family / files[1]))
-    assert (made.platform["architecture"], kinds(made)) == ("arm64", ["Sea", "Crater"])
+    image = read_archive(str(family / files[1]))
+    assert (image.platform["architecture"], kinds(image)) == ("arm64", ["Sea", "Crater"])
     with pytest.raises(NotInRegistry):
         found(f"{registry}/unpushed/provider-sky-moon:v1.0.0")
     before = (family / files[0]).read_bytes()
@@ -104,10 +104,10 @@ def test_base_images_of_a_container_engine_are_used_where_it_has_them(
 
     assert asyncio.run(main()) == (0, "", "")
     for platform in PLATFORMS:
-        made = read_archive(str(family / platform / "provider-sky-sun-v1.0.0.xpkg"))
+        image = read_archive(str(family / platform / "provider-sky-sun-v1.0.0.xpkg"))
         root = family / f"root-{platform}"
         root.mkdir()
-        unpack(made, str(root))
+        unpack(image, str(root))
         assert platform == f"linux_{(root / 'etc/base').read_text()}"
 
 
@@ -151,8 +151,8 @@ def test_variables_come_from_a_file_and_from_flags(run: Run, family: Path, regis
         "",
         "",
     )
-    made = pulled(f"{registry}/vars/provider-sky-moon:v1.0.0", family / "blobs")
-    assert package_of(made).meta["metadata"]["annotations"] == {
+    image = pulled(f"{registry}/vars/provider-sky-moon:v1.0.0", family / "blobs")
+    assert package_of(image).meta["metadata"]["annotations"] == {
         "service": "moon",
         "colour": "grey",
         "phases": "- new\n- full\n",

@@ -82,8 +82,8 @@ def test_mistakes_are_told(run: Run, family: Path, registry: str, flag: str, cod
     (family / "unknown.tmpl").write_text("{{ .Name | upper }}")
     (family / "odd.tmpl").write_text('{{ dict "a" }}')
     (family / "empty.tmpl").write_text("")
-    found_code, out, err = run(*words(registry, "mistakes"), "--smaller-providers=moon", flag)
-    assert (found_code, out.partition(" ")[0]) == (code, "Usage:" if code == 80 else "")
+    exit_code, out, err = run(*words(registry, "mistakes"), "--smaller-providers=moon", flag)
+    assert (exit_code, out.partition(" ")[0]) == (code, "Usage:" if code == 80 else "")
     assert told in last(err)
 
 
@@ -161,8 +161,10 @@ def test_pushing_is_tried_again(
             line = [*words(there.address), "--smaller-providers=moon", "--platform=linux_amd64", flag]
             return await asyncio.to_thread(run, *line)
 
-    found_code, _, err = asyncio.run(main())
-    assert (found_code, moody.asked) == (code, asked), why
+    exit_code, _, err = asyncio.run(main())
+    assert (exit_code, moody.asked) == (code, asked), why
     if code:
-        told = "failed to push smaller provider package: moon: failed to push package file moon-linux_amd64: "
-        assert told in last(err)
+        expected = (
+            "failed to push smaller provider package: moon: failed to push package file moon-linux_amd64: "
+        )
+        assert expected in last(err)

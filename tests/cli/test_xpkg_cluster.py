@@ -31,8 +31,8 @@ def run(world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
 
     def call(words: str) -> tuple[int, str, str]:
         code = main(["xpkg", *words.split()])
-        said = capsys.readouterr()
-        return code, said.out, said.err
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
 
     yield call
     for kind, name in INSTALLED:

@@ -41,9 +41,9 @@ WHOLE_BUCKET = {
     ],
 )
 def test_what_comes_as_expected_passes(folder: Folder, expect: dict[str, Any]) -> None:
-    ended = folder.check(**expect)
-    assert (ended.code, ended.err) == (0, ""), ended.out
-    assert "1 passed in" in ended.out
+    result = folder.check(**expect)
+    assert (result.code, result.err) == (0, ""), result.out
+    assert "1 passed in" in result.out
 
 
 @pytest.mark.parametrize(
@@ -105,12 +105,12 @@ def test_what_comes_as_expected_passes(folder: Folder, expect: dict[str, Any]) -
 def test_what_does_not_come_as_expected_is_told_with_its_line(
     folder: Folder, expect: dict[str, Any], told: list[str]
 ) -> None:
-    ended = folder.check(**expect)
-    assert ended.code == 1
-    assert "1 failed" in ended.out
+    result = folder.check(**expect)
+    assert result.code == 1
+    assert "1 failed" in result.out
     for each in told:
-        assert each in ended.out
-    assert "        at app_test.yaml:" in ended.out
+        assert each in result.out
+    assert "        at app_test.yaml:" in result.out
 
 
 def test_the_line_is_that_of_the_field(folder: Folder) -> None:
@@ -150,17 +150,19 @@ def test_a_failure_may_be_expected_with_what_was_told_before_it(folder: Folder) 
         "conditions": [{"type": "Synced", "status": "False", "reason": "ReconcileError"}],
     }
     folder.suite({"name": "needs a plan", "xrPatch": {"spec": {"cdn": None}}, "expect": expect})
-    ended = folder.run()
-    assert ended.code == 0, ended.out
+    result = folder.run()
+    assert result.code == 0, result.out
 
 
 def test_a_failure_that_was_not_expected_fails_the_case(folder: Folder) -> None:
     folder.suite(
         {"name": "it", "xrPatch": {"spec": {"cdn": None}}, "expect": {"absent": {"resources": ["x"]}}}
     )
-    ended = folder.run()
-    assert ended.code == 1
-    assert "pipeline: failure\n        - expected: (nothing)\n        + actual:   cannot compose" in ended.out
+    result = folder.run()
+    assert result.code == 1
+    assert (
+        "pipeline: failure\n        - expected: (nothing)\n        + actual:   cannot compose" in result.out
+    )
 
 
 CRD = {
@@ -202,11 +204,11 @@ def test_what_an_api_server_would_refuse_fails_where_it_is_known(folder: Folder)
     folder.suite(case)
     assert folder.run().code == 0, "nothing is validated unless asked for"
     folder.suite(case, crds="crds")
-    ended = folder.run()
-    assert ended.code == 1
-    assert 'resource bucket is not valid: spec.region: Unsupported value: "eu"' in ended.out
-    assert 'resource bucket is not valid: spec.zones: Invalid value: "zones": unknown field' in ended.out
-    assert "resource cdn" not in ended.out, "of an unknown kind nothing can be said"
+    result = folder.run()
+    assert result.code == 1
+    assert 'resource bucket is not valid: spec.region: Unsupported value: "eu"' in result.out
+    assert 'resource bucket is not valid: spec.zones: Invalid value: "zones": unknown field' in result.out
+    assert "resource cdn" not in result.out, "of an unknown kind nothing can be said"
 
 
 def test_a_composite_resource_that_would_be_refused_cannot_be_tested(folder: Folder) -> None:
@@ -222,6 +224,6 @@ def test_a_composite_resource_that_would_be_refused_cannot_be_tested(folder: Fol
         },
     }
     folder.suite({"name": "it", "expect": {"resources": [{"name": "bucket"}]}}, xrd=definition, validate=True)
-    ended = folder.run()
-    assert ended.code == 2
-    assert 'an API server would refuse the composite resource: spec.cdn: Invalid value: "cdn"' in ended.out
+    result = folder.run()
+    assert result.code == 2
+    assert 'an API server would refuse the composite resource: spec.cdn: Invalid value: "cdn"' in result.out

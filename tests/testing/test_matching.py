@@ -53,7 +53,7 @@ JSON = st.recursive(
     ],
 )
 def test_part_of_an_object(expected: Any, actual: Any, wrong: list[str]) -> None:
-    assert [each.field for each in mismatches(expected, actual, SUBSET)] == wrong
+    assert [mismatch.field for mismatch in mismatches(expected, actual, SUBSET)] == wrong
 
 
 def test_the_whole_object_has_no_other_fields() -> None:
@@ -75,9 +75,9 @@ def test_what_matches_wholly_matches_in_part(one: Any, other: Any) -> None:
 
 @given(JSON, JSON)
 def test_every_mismatch_has_a_path_that_was_written(one: Any, other: Any) -> None:
-    for each in mismatches(one, other, EXACT):
+    for mismatch in mismatches(one, other, EXACT):
         value = one
-        for segment in written_path(one, each.path):
+        for segment in written_path(one, mismatch.path):
             value = value[segment]
 
 

@@ -81,14 +81,14 @@ def test_a_suite_with_anything_anywhere_ends_in_a_verdict(path: tuple[Any, ...],
     for key in path[:-1]:
         place = place[key]
     place[path[-1]] = value
-    verdict = run_suite(Document(written, "x_test.yaml", 1), SuiteRunOptions())
-    assert verdict.cases
-    assert suite_text(verdict)
-    assert summary([verdict], 0.1)
-    junit_text([verdict])
-    coverage_text([verdict.coverage] if verdict.coverage is not None else [])
+    result = run_suite(Document(written, "x_test.yaml", 1), SuiteRunOptions())
+    assert result.cases
+    assert suite_text(result)
+    assert summary([result], 0.1)
+    junit_text([result])
+    coverage_text([result.coverage] if result.coverage is not None else [])
 
 
 def test_what_the_odd_ones_are_made_of_is_sound() -> None:
-    verdict = run_suite(Document(SOUND, "x_test.yaml", 1), SuiteRunOptions())
-    assert [case.status for case in verdict.cases] == ["failed", "failed"]
+    result = run_suite(Document(SOUND, "x_test.yaml", 1), SuiteRunOptions())
+    assert [case.status for case in result.cases] == ["failed", "failed"]

@@ -110,15 +110,15 @@ def test_it(render):
     render(XR).expect_snapshot().again(ready="*").expect_snapshot("ready")
 """
     run(project, code, failed=1).stdout.fnmatch_lines(["*there is no snapshot *--crossply-update*"])
-    kept = project.path / "test_snapshots_are_kept_beside_the_test.snapshots"
+    snapshots = project.path / "test_snapshots_are_kept_beside_the_test.snapshots"
     project.runpytest_subprocess("-p", "crossply.pytest_plugin", "--crossply-update").assert_outcomes(
         passed=1
     )
-    assert sorted(each.name for each in kept.iterdir()) == ["test-it-ready.yaml", "test-it.yaml"]
+    assert sorted(each.name for each in snapshots.iterdir()) == ["test-it-ready.yaml", "test-it.yaml"]
     run(project, code, passed=1)
     (project.path / "composition.yaml").write_text(COMPOSITION.replace("region: eu", "region: us"))
-    told = ["*resource bucket: spec.region*", "*- expected: eu*", "*+ actual:   us*", "*test-it.yaml:*"]
-    run(project, code, failed=1).stdout.fnmatch_lines(told)
+    expected = ["*resource bucket: spec.region*", "*- expected: eu*", "*+ actual:   us*", "*test-it.yaml:*"]
+    run(project, code, failed=1).stdout.fnmatch_lines(expected)
 
 
 def test_functions_may_be_written_in_the_test(project: pytest.Pytester) -> None:
@@ -246,5 +246,7 @@ def test_it(render):
 
 
 def test_pytest_finds_it_by_itself() -> None:
-    (found,) = (each for each in entry_points(group="pytest11") if each.name == "crossply")
+    (found,) = (
+        entry_point for entry_point in entry_points(group="pytest11") if entry_point.name == "crossply"
+    )
     assert found.value == "crossply.pytest_plugin"

@@ -20,8 +20,8 @@ def test_what_was_desired_is_observed_in_the_next_round(folder: Folder) -> None:
             ],
         }
     )
-    ended = folder.run()
-    assert ended.code == 0, ended.out
+    result = folder.run()
+    assert result.code == 0, result.out
 
 
 def test_statuses_stay_and_reach_the_composite_resource(folder: Folder) -> None:
@@ -53,8 +53,8 @@ def test_a_change_of_the_composite_resource_changes_what_is_composed(folder: Fol
             ],
         }
     )
-    ended = folder.run()
-    assert ended.code == 0, ended.out
+    result = folder.run()
+    assert result.code == 0, result.out
 
 
 def test_what_is_gone_is_composed_anew_and_what_is_not_desired_is_deleted(folder: Folder) -> None:
@@ -80,15 +80,15 @@ def test_what_is_gone_is_composed_anew_and_what_is_not_desired_is_deleted(folder
             ],
         }
     )
-    ended = folder.run()
-    assert ended.code == 0, ended.out
+    result = folder.run()
+    assert result.code == 0, result.out
 
 
 def test_a_mismatch_says_in_which_round(folder: Folder) -> None:
     folder.suite({"name": "comes up", "rounds": [{"expect": NOT_READY}, {"expect": READY}]})
-    ended = folder.run()
-    assert ended.code == 1
-    assert "round 2: condition Ready: status\n" in ended.out
+    result = folder.run()
+    assert result.code == 1
+    assert "round 2: condition Ready: status\n" in result.out
 
 
 def test_the_composition_is_selected_in_the_first_round_only(folder: Folder) -> None:
@@ -117,12 +117,12 @@ def test_a_round_that_fails_leaves_what_was_there(folder: Folder) -> None:
             ],
         }
     )
-    ended = folder.run()
-    assert ended.code == 0, ended.out
+    result = folder.run()
+    assert result.code == 0, result.out
 
 
 def test_what_cannot_have_happened_breaks_the_case(folder: Folder) -> None:
     folder.suite({"name": "it", "observe": [{"name": "bucket", "ready": True}], "expect": READY})
-    ended = folder.run()
-    assert ended.code == 2
-    assert 'nothing is observed of a composed resource "bucket"' in ended.out
+    result = folder.run()
+    assert result.code == 2
+    assert 'nothing is observed of a composed resource "bucket"' in result.out

@@ -20,12 +20,12 @@ FAILING: dict[str, Any] = {"name": "makes a <queue>", "expect": {"resources": [{
 
 def test_a_snapshot_is_written_on_demand_and_compared_after(folder: Folder) -> None:
     folder.suite({"name": "All of it!", "snapshot": True})
-    ended = folder.run()
-    assert ended.code == 1
-    assert "there is no snapshot yet\n        try: write it with --update" in ended.out
-    ended = folder.run("--update")
-    assert ended.code == 0
-    assert "wrote app_test.snapshots/all-of-it.yaml" in ended.out
+    result = folder.run()
+    assert result.code == 1
+    assert "there is no snapshot yet\n        try: write it with --update" in result.out
+    result = folder.run("--update")
+    assert result.code == 0
+    assert "wrote app_test.snapshots/all-of-it.yaml" in result.out
     assert "region: eu" in (folder.path / "app_test.snapshots/all-of-it.yaml").read_text()
     assert folder.run().code == 0
     assert "wrote" not in folder.run("--update").out, "nothing changed"
@@ -42,11 +42,11 @@ def test_a_snapshot_that_differs_is_told_field_by_field(folder: Folder) -> None:
     folder.run("--update")
     changed = COMPOSITION.replace("region: eu", "region: us").replace("name: cdn", "name: cache")
     folder.write("composition.yaml", changed)
-    ended = folder.run()
-    assert ended.code == 1
-    assert "resource bucket: spec.region\n        - expected: eu\n        + actual:   us\n" in ended.out
-    assert "resource cdn\n        - expected: there\n        + actual:   (nothing)\n" in ended.out
-    place = ended.out.split("+ actual:   us\n        at ")[1].splitlines()[0]
+    result = folder.run()
+    assert result.code == 1
+    assert "resource bucket: spec.region\n        - expected: eu\n        + actual:   us\n" in result.out
+    assert "resource cdn\n        - expected: there\n        + actual:   (nothing)\n" in result.out
+    place = result.out.split("+ actual:   us\n        at ")[1].splitlines()[0]
     file, _, line = place.partition(":")
     assert (folder.path / file).read_text().splitlines()[int(line) - 1].strip() == "region: eu"
     assert folder.run("-u").code == 0
@@ -57,31 +57,31 @@ def test_every_round_has_a_snapshot_of_its_own_and_unused_ones_go(folder: Folder
     rounds = [{"snapshot": True}, {"observe": [{"name": "*", "ready": True}], "snapshot": True}]
     folder.suite({"name": "all", "rounds": rounds})
     folder.run("-u")
-    kept = folder.path / "app_test.snapshots"
-    assert sorted(os.listdir(kept)) == ["all.1.yaml", "all.2.yaml"]
+    snapshots = folder.path / "app_test.snapshots"
+    assert sorted(os.listdir(snapshots)) == ["all.1.yaml", "all.2.yaml"]
     folder.suite({"name": "all", "snapshot": True})
     assert "unused snapshot app_test.snapshots/all.1.yaml" in folder.run().out
     assert "removed unused snapshot" in folder.run("-u").out
-    assert os.listdir(kept) == ["all.yaml"]
+    assert os.listdir(snapshots) == ["all.yaml"]
 
 
 def test_coverage_names_what_no_case_reached(folder: Folder) -> None:
     failing = {"name": "fails", "xrPatch": {"spec": {"cdn": None}}, "expect": {"failure": "spec.cdn"}}
     folder.suite(failing)
-    ended = folder.run()
-    assert ended.code == 0
-    assert "coverage of Composition apps: 1 of 3 steps, 0 of 2 resources\n" in ended.out
-    assert "  not reached: resource bucket at composition.yaml:24\n" in ended.out
-    assert "  not reached: step ready at composition.yaml:36\n" in ended.out
+    result = folder.run()
+    assert result.code == 0
+    assert "coverage of Composition apps: 1 of 3 steps, 0 of 2 resources\n" in result.out
+    assert "  not reached: resource bucket at composition.yaml:24\n" in result.out
+    assert "  not reached: step ready at composition.yaml:36\n" in result.out
     folder.suite(CASE, file="other_test.yaml")
     assert "coverage of Composition apps: 3 of 3 steps, 2 of 2 resources\n" in folder.run().out
 
 
 def test_too_little_coverage_fails_when_some_is_demanded(folder: Folder) -> None:
     folder.suite({"name": "fails", "xrPatch": {"spec": {"cdn": None}}, "expect": {"failure": "spec.cdn"}})
-    ended = folder.run("--coverage", "80")
-    assert ended.code == 1
-    assert "only 20 % of Composition apps were reached, not 80 %" in ended.err
+    result = folder.run("--coverage", "80")
+    assert result.code == 1
+    assert "only 20 % of Composition apps were reached, not 80 %" in result.err
     folder.suite(CASE)
     assert folder.run("--coverage", "100").code == 0
 
@@ -89,9 +89,9 @@ def test_too_little_coverage_fails_when_some_is_demanded(folder: Folder) -> None
 def test_a_junit_file_has_every_case(folder: Folder) -> None:
     broken = {"name": "broken", "xr": "nowhere.yaml", "expect": {}}
     folder.suite(CASE, FAILING, broken, {"name": "later", "skip": "not yet", "expect": {}})
-    ended = folder.run("--junit", "report.xml")
-    assert ended.code == 2
-    assert "1 passed, 1 failed, 1 broken, 1 skipped in" in ended.out
+    result = folder.run("--junit", "report.xml")
+    assert result.code == 2
+    assert "1 passed, 1 failed, 1 broken, 1 skipped in" in result.out
     root = ET.parse(folder.path / "report.xml").getroot()
     assert {key: root.get(key) for key in ("tests", "failures", "errors", "skipped")} == {
         "tests": "4",
@@ -110,17 +110,17 @@ def test_cases_are_chosen_by_their_names(folder: Folder) -> None:
     folder.suite(CASE, FAILING)
     assert folder.run("-k", "BUCKET").code == 0
     assert folder.run("-k", "queue").code == 1
-    ended = folder.run("-k", "nothing")
-    assert ended.code == 2
-    assert "no case has nothing in its name" in ended.err
+    result = folder.run("-k", "nothing")
+    assert result.code == 2
+    assert "no case has nothing in its name" in result.err
 
 
 def test_the_first_failure_is_enough_when_told_so(folder: Folder) -> None:
     folder.suite(FAILING, CASE)
     folder.suite(CASE, file="b_test.yaml")
-    ended = folder.run("--fail-fast", "-j", "1")
-    assert ended.code == 1
-    assert "0 passed, 1 failed in" in ended.out
+    result = folder.run("--fail-fast", "-j", "1")
+    assert result.code == 1
+    assert "0 passed, 1 failed in" in result.out
 
 
 def test_suites_run_in_several_processes_and_are_told_in_order(folder: Folder) -> None:
@@ -151,8 +151,8 @@ def test_a_function_may_be_any_that_render_runs(folder: Folder) -> None:
         },
     )
     folder.suite(CASE)
-    ended = folder.run()
-    assert ended.code == 0, ended.out
+    result = folder.run()
+    assert result.code == 0, result.out
 
 
 def test_a_function_that_hangs_ends_the_case_in_time(folder: Folder) -> None:
@@ -171,18 +171,18 @@ def test_a_function_that_hangs_ends_the_case_in_time(folder: Folder) -> None:
         },
     )
     folder.suite(CASE, timeout="1s")
-    begun = time.monotonic()
-    ended = folder.run()
-    assert ended.code == 1
-    assert 'cannot run Composition pipeline step "ready"' in ended.out
-    assert time.monotonic() - begun < 30
+    started = time.monotonic()
+    result = folder.run()
+    assert result.code == 1
+    assert 'cannot run Composition pipeline step "ready"' in result.out
+    assert time.monotonic() - started < 30
 
 
 def test_what_is_said_cannot_steer_the_terminal(folder: Folder) -> None:
     folder.suite({"name": "\x1b[2Jgone", "expect": {"resources": [{"name": "a\x1b[31m"}]}})
-    ended = folder.run()
-    assert "\x1b" not in ended.out
-    assert "\\x1b[2Jgone" in ended.out
+    result = folder.run()
+    assert "\x1b" not in result.out
+    assert "\\x1b[2Jgone" in result.out
 
 
 def test_long_values_are_shortened(folder: Folder) -> None:

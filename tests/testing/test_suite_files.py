@@ -71,51 +71,51 @@ def test_what_is_wrong_with_a_suite_is_told_with_its_place(
 ) -> None:
     spec = {**suite(CASE)["spec"], **change}
     folder.write("app_test.yaml", {**suite(CASE), "spec": spec})
-    ended = folder.run()
-    assert ended.code == 2, ended.out
-    assert told in ended.out
-    assert ":" in ended.out.split("        at ")[1].splitlines()[0]
+    result = folder.run()
+    assert result.code == 2, result.out
+    assert told in result.out
+    assert ":" in result.out.split("        at ")[1].splitlines()[0]
 
 
 def test_a_suite_of_another_version_is_refused(folder: Folder) -> None:
     folder.write("app_test.yaml", {**suite(CASE), "apiVersion": "crossply.dev/v9"})
-    ended = folder.run()
-    assert ended.code == 2
-    assert "apiVersion: must be crossply.dev/v1alpha1" in ended.out
-    assert "at app_test.yaml:1\n" in ended.out
+    result = folder.run()
+    assert result.code == 2
+    assert "apiVersion: must be crossply.dev/v1alpha1" in result.out
+    assert "at app_test.yaml:1\n" in result.out
 
 
 def test_broken_yaml_is_told_with_its_line(folder: Folder) -> None:
     folder.write("app_test.yaml", "kind: CompositionTest\na: [\n")
     folder.suite(CASE, file="fine_test.yaml")
-    ended = folder.run()
-    assert ended.code == 2
-    assert "! (the suite)" in ended.out
-    assert "        at app_test.yaml:" in ended.out
-    assert "1 passed, 1 broken" in ended.out, "the others are run"
+    result = folder.run()
+    assert result.code == 2
+    assert "! (the suite)" in result.out
+    assert "        at app_test.yaml:" in result.out
+    assert "1 passed, 1 broken" in result.out, "the others are run"
     assert "app_test.yaml:" in folder.run("--list").out
 
 
 def test_one_broken_case_leaves_the_others_alone(folder: Folder) -> None:
     folder.suite({"name": "broken", "xr": "nowhere.yaml", "expect": {}}, CASE)
-    ended = folder.run()
-    assert ended.code == 2
-    assert "1 passed, 1 broken in" in ended.out
+    result = folder.run()
+    assert result.code == 2
+    assert "1 passed, 1 broken in" in result.out
 
 
 def test_no_suite_is_an_error(folder: Folder) -> None:
-    ended = folder.run()
-    assert ended.code == 2
-    assert "no CompositionTest found in ." in ended.err
-    assert "crossply new test" in ended.err
+    result = folder.run()
+    assert result.code == 2
+    assert "no CompositionTest found in ." in result.err
+    assert "crossply new test" in result.err
 
 
 def test_suites_are_found_below_directories_by_what_they_say(folder: Folder) -> None:
     folder.suite(CASE, file="apis/x/anything.yaml", composition="../../composition.yaml")
     folder.suite(CASE, file=".hidden/test.yaml")
     folder.write("templates.yaml", "{{ not YAML }}: [")
-    ended = folder.run("--list")
-    assert (ended.code, ended.out) == (0, "apis/x/anything.yaml:17: it\n")
+    result = folder.run("--list")
+    assert (result.code, result.out) == (0, "apis/x/anything.yaml:17: it\n")
     assert folder.run("apis", "apis/x/anything.yaml").out.count("✓ it") == 1
 
 
@@ -123,10 +123,10 @@ def test_several_suites_may_share_a_file(folder: Folder) -> None:
     folder.suite(CASE)
     text = (folder.path / "app_test.yaml").read_text()
     folder.write("app_test.yaml", f"{text}---\n{text.replace('name: it', 'name: other')}")
-    ended = folder.run()
-    assert ended.code == 0
-    assert "✓ it" in ended.out
-    assert "✓ other" in ended.out
+    result = folder.run()
+    assert result.code == 0
+    assert "✓ it" in result.out
+    assert "✓ other" in result.out
 
 
 def test_everything_a_suite_names_is_beside_it(folder: Folder) -> None:
@@ -163,5 +163,5 @@ def test_everything_a_suite_names_is_beside_it(folder: Folder) -> None:
         requiredResources="environment.yaml",
         context={"given": {"by": 1}},
     )
-    ended = folder.run("a")
-    assert ended.code == 0, ended.out
+    result = folder.run("a")
+    assert result.code == 0, result.out
