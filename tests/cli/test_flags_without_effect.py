@@ -32,7 +32,7 @@ def is_read(flag: Flag, text: str) -> bool:
 
 
 def test_every_flag_that_no_code_reads_says_that_it_has_no_effect() -> None:
-    text = "\n".join(path.read_text() for path in sorted(SOURCE.glob("*.py")))
+    text = "\n".join(path.read_text() for path in sorted(SOURCE.rglob("*.py")))
     silent = {flag.name for _, flag in FLAGS if not flag.no_effect and not is_read(flag, text)}
     assert silent == set()
 
