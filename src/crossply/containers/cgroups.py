@@ -19,7 +19,7 @@ MEMORY, CPU, PIDS = "memory", "cpu", "pids"
 _PERIOD = 100_000
 _INDISPENSABLE = ("memory.limit_in_bytes", "memory.max", "pids.max")
 _TIMEOUT, _INTERVAL = 100, 0.01
-_OURS = re.compile(r"crossply-(\d+)-[a-z0-9]+")
+_GROUP_NAME = re.compile(r"crossply-(\d+)-[a-z0-9]+")
 _ROOT = "/sys/fs/cgroup"
 _BOUNDS = {MEMORY: "memory.limit_in_bytes", CPU: "cpu.cfs_quota_us", PIDS: "pids.max"}
 """The file of version 1 that a controller must have to be of use: kernels can be built without it."""
@@ -189,7 +189,7 @@ def _remove_orphans(directory: str) -> None:
     """Remove the groups of containers whose process is gone."""
     with contextlib.suppress(OSError):
         for name in os.listdir(directory):
-            match = _OURS.fullmatch(name)
+            match = _GROUP_NAME.fullmatch(name)
             if match and not os.path.exists(f"/proc/{match[1]}"):
                 with contextlib.suppress(OSError):
                     os.rmdir(os.path.join(directory, name))

@@ -40,7 +40,7 @@ class Container:
         self.socket = os.path.join(launcher.sockets, key) if port else ""
         try:
             self._resources.enter_context(in_use(image))
-            request = _wanted(image, settings, launcher.identity, key)
+            request = _start_request(image, settings, launcher.identity, key)
             if port:
                 request["relay"] = {"socket": self.socket, "port": port}
             self._group = make_group(places(), key, settings.limits)
@@ -93,7 +93,7 @@ class Container:
         if self.failed_to_start:
             detail = f": {self._launched.why}" if self._launched.why else _error_message(wrote)
             return ContainerError(f"the container could not be started{detail}", hint=BadImage.hint)
-        return ContainerEnded(f"its container ended with {_how(self.status)}{wrote}")
+        return ContainerEnded(f"its container ended with {_exit_reason(self.status)}{wrote}")
 
 
 def out_of_memory(settings: Settings, wrote: str) -> OutOfMemory:
@@ -108,11 +108,11 @@ def _error_message(wrote: str) -> str:
     return ": " + after.rpartition('"')[0].replace('\\"', '"') if marker else before or after
 
 
-def _how(status: int) -> str:
+def _exit_reason(status: int) -> str:
     return f"signal {status - 128}" if status > 128 else f"exit status {status}"
 
 
-def _wanted(image: StoredImage, settings: Settings, identity: Identity, key: str) -> Message:
+def _start_request(image: StoredImage, settings: Settings, identity: Identity, key: str) -> Message:
     """What the launcher is told."""
     enforced = enforced_limits()
     inner = image.inner

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 
-_KEPT = 32 << 10
+_MAX_BYTES = 32 << 10
 _CHUNK = 1 << 16
 _LINES = 12
 _LONGEST_LINE = 2000
@@ -23,13 +23,13 @@ class OutputTail:
         """Append a line and drop the oldest ones beyond the limit."""
         with self._lock:
             self._data += data
-            if len(self._data) > 2 * _KEPT:
-                del self._data[:-_KEPT]
+            if len(self._data) > 2 * _MAX_BYTES:
+                del self._data[:-_MAX_BYTES]
 
     def text(self) -> str:
         """All that is kept."""
         with self._lock:
-            return self._data[-_KEPT:].decode("utf-8", "replace")
+            return self._data[-_MAX_BYTES:].decode("utf-8", "replace")
 
     def last_lines(self) -> str:
         """The last lines, in the form that errors end with: a colon and the lines, or nothing."""

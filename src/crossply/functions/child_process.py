@@ -19,15 +19,15 @@ _WATCH = 'exec 3<&0; ( (read -r line <&3; kill -9 0) >/dev/null 2>&1 & ); exec "
 class ChildProcess:
     """One end of the pipe. What was started with it ends when it is cut, by us or by our end."""
 
-    __slots__ = ("_kept",)
+    __slots__ = ("_pipe",)
 
     def __init__(self) -> None:
-        self._kept = -1
+        self._pipe = -1
 
     def start(self, words: list[str], environ: dict[str, str]) -> subprocess.Popen[str]:
         """Start a command in a process group of its own; raises OSError or ValueError where it cannot be."""
         _check(words)
-        reading, self._kept = os.pipe()
+        reading, self._pipe = os.pipe()
         guarded = [_SHELL, "-c", _WATCH, "sh", *words] if os.path.exists(_SHELL) else words
         try:
             return subprocess.Popen(
@@ -48,7 +48,7 @@ class ChildProcess:
 
     def cut(self) -> None:
         """Kill what is left of the process group."""
-        pipe, self._kept = self._kept, -1
+        pipe, self._pipe = self._pipe, -1
         if pipe >= 0:
             os.close(pipe)
 

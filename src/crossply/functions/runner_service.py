@@ -111,7 +111,7 @@ class _Service:
         except DecodeError:
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the request is no RunFunctionRequest")
         try:
-            image_run = self._wanted(request)
+            image_run = self._image_run(request)
             output = self._runs.run(image_run, request.input, self._seconds(context))
         except CrossplyError as problem:
             self._settings.log(f"{_shown(request.image)}: {problem}")
@@ -125,7 +125,7 @@ class _Service:
         left = context.time_remaining()
         return self._settings.longest if left is None else min(left, self._settings.longest)
 
-    def _wanted(self, request: Any) -> ImageRun:
+    def _image_run(self, request: Any) -> ImageRun:
         config = request.run_function_config
         network = _NETWORKS.get(config.network.policy, "Isolated")
         if network == "Runner" and not self._settings.shares_network:

@@ -143,7 +143,7 @@ def _walk(by_source: Mapping[str, Locked], start: str, done: set[str]) -> None:
     """Go down all ways from a package; one that comes upon itself is a circle."""
     path = [start]
     upon = {start}
-    ahead = [iter(_wanted(by_source, start))]
+    ahead = [iter(_dependency_sources(by_source, start))]
     while path:
         for source in ahead[-1]:
             if source in upon:
@@ -152,7 +152,7 @@ def _walk(by_source: Mapping[str, Locked], start: str, done: set[str]) -> None:
             if source not in done:
                 path.append(source)
                 upon.add(source)
-                ahead.append(iter(_wanted(by_source, source)))
+                ahead.append(iter(_dependency_sources(by_source, source)))
                 break
         else:
             done.add(path[-1])
@@ -160,7 +160,7 @@ def _walk(by_source: Mapping[str, Locked], start: str, done: set[str]) -> None:
             ahead.pop()
 
 
-def _wanted(by_source: Mapping[str, Locked], source: str) -> list[str]:
+def _dependency_sources(by_source: Mapping[str, Locked], source: str) -> list[str]:
     package = by_source.get(source)
     return [dependency.source for dependency in package.dependencies] if package else []
 

@@ -194,7 +194,7 @@ class Registries:
                 if isinstance(problem.__cause__, PackagesError):
                     raise problem.__cause__ from None  # what was to be sent could not be read
                 if not ask.repeatable or attempt + 1 == _ATTEMPTS:
-                    raise _unreachable(ask.registry, self._tried(ask.registry), problem) from None
+                    raise _unreachable(ask.registry, self._attempted_schemes(ask.registry), problem) from None
             else:
                 if response.status not in _BUSY or not ask.repeatable or attempt + 1 == _ATTEMPTS:
                     return response
@@ -254,7 +254,7 @@ class Registries:
             return None
         return self._trust.proxies.get(url.scheme)
 
-    def _tried(self, registry: str) -> tuple[str, ...]:
+    def _attempted_schemes(self, registry: str) -> tuple[str, ...]:
         """The schemes that were tried: on this machine both."""
         base = self._bases[registry]
         return ("https", "http") if is_loopback(registry) and base.scheme == "http" else (base.scheme,)

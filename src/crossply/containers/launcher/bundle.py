@@ -26,20 +26,20 @@ class Bundle:
     def __init__(self, place: str, request: dict[str, Any]) -> None:
         self.path = os.path.join(place, request["key"])
         self._state = os.path.join(place, "engine")
-        self._wanted = request
+        self._request = request
         self._binds: list[str] = []
         self._relay = 0
 
     def make(self) -> None:
         """Make the directory and everything in it."""
         os.mkdir(self.path, 0o711)
-        for name, source in self._wanted["binds"].items():
+        for name, source in self._request["binds"].items():
             self._bind(name, source)
-        for name, files in self._wanted["files"].items():
-            self._write(name, files, self._wanted["owner"])
-        config = self._wanted["config"]
-        if self._wanted["relay"]:
-            self._relay = self._start_relay(**self._wanted["relay"])
+        for name, files in self._request["files"].items():
+            self._write(name, files, self._request["owner"])
+        config = self._request["config"]
+        if self._request["relay"]:
+            self._relay = self._start_relay(**self._request["relay"])
             for namespace in config["linux"]["namespaces"]:
                 if namespace["type"] == "network":
                     namespace["path"] = f"/proc/{self._relay}/ns/net"
@@ -84,7 +84,7 @@ class Bundle:
         """Start the engine; its process. Three files are its standard ones, the others let it into groups."""
         command = [
             part.replace("{bundle}", self.path).replace("{state}", self._state)
-            for part in self._wanted["command"]
+            for part in self._request["command"]
         ]
         pid = os.fork()
         if pid == 0:

@@ -55,7 +55,7 @@ class DependencyReconciler:
 
     def __init__(self, plane: Plane, fetching: PackageFetcher) -> None:
         self._plane, self._fetcher = plane, fetching
-        self._tried: dict[str, int] = {}
+        self._attempts: dict[str, int] = {}
         """How often each missing package was tried."""
         self._failed: dict[str, str] = {}
         """Why some of them could not be installed."""
@@ -105,13 +105,15 @@ class DependencyReconciler:
         allowed = within_limits(packages)
         beyond = [dependency.source for dependency in missing_packages if dependency.source not in allowed]
         missing_packages = [dependency for dependency in missing_packages if dependency.source in allowed]
-        self._tried = {
-            dependency.source: self._tried.get(dependency.source, 0) for dependency in missing_packages
+        self._attempts = {
+            dependency.source: self._attempts.get(dependency.source, 0) for dependency in missing_packages
         }
-        self._failed = {source: failure for source, failure in self._failed.items() if source in self._tried}
+        self._failed = {
+            source: failure for source, failure in self._failed.items() if source in self._attempts
+        }
         self._failed |= {source: str(limit_error(source)) for source in beyond}
         # Those that were tried less often come first, so that none waits for ever behind some that fail.
-        batch = sorted(missing_packages, key=lambda dependency: self._tried[dependency.source])[:AT_A_TIME]
+        batch = sorted(missing_packages, key=lambda dependency: self._attempts[dependency.source])[:AT_A_TIME]
         room = asyncio.Semaphore(_AT_ONCE)
         await asyncio.gather(*(self._try(dependency, packages, present, room) for dependency in batch))
         return len(missing_packages) > AT_A_TIME
@@ -121,7 +123,7 @@ class DependencyReconciler:
     ) -> None:
         """Install a package; where that does not work, the reason is remembered."""
         source = dependency.source
-        self._tried[source] += 1
+        self._attempts[source] += 1
         async with room:
             try:
                 await self._install_dependency(dependency, packages, present)

@@ -23,9 +23,9 @@ LOCAL_META: Object = {
 }
 """What stands for the description of a Function that needs no package."""
 _SHORT_ID = re.compile(r"-([0-9a-f]{12})$")
-_OURS = ("crossply.dev/", "render.crossplane.io/")
+_RUNTIME_PREFIXES = ("crossply.dev/", "render.crossplane.io/")
 """Say how a Function is run, which is the word of who installs it and never of the package itself."""
-_KEPT = (PACKAGE, "crossplane.io/paused")
+_OWN_KEYS = (PACKAGE, "crossplane.io/paused")
 
 
 class Incompatible(CrossplyError):
@@ -68,4 +68,8 @@ def capabilities(meta: Object) -> list[str]:
 
 def copied(values: Mapping[str, str]) -> dict[str, str]:
     """The labels or annotations of a package that its revision gets."""
-    return {key: value for key, value in values.items() if not key.startswith(_OURS) and key not in _KEPT}
+    return {
+        key: value
+        for key, value in values.items()
+        if not key.startswith(_RUNTIME_PREFIXES) and key not in _OWN_KEYS
+    }

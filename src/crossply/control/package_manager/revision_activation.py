@@ -50,7 +50,7 @@ def decide(existing: Sequence[ExistingRevision], current: str, rules: Rules) -> 
     before = next((revision for revision in existing if revision.name == current), None)
     others = [revision for revision in existing if revision.name != current]
     decision = Decision(_number(before, existing), rules.automatic or (before is not None and before.active))
-    active = _wanted(before, others, rules)
+    active = _desired_active(before, others, rules)
     if active is not None:
         decision = decision._replace(
             activate=tuple(
@@ -70,7 +70,7 @@ def _number(before: ExistingRevision | None, existing: Sequence[ExistingRevision
     return before.number if before is not None and 0 < before.number == highest else highest + 1
 
 
-def _wanted(
+def _desired_active(
     before: ExistingRevision | None, others: Sequence[ExistingRevision], rules: Rules
 ) -> set[str] | None:
     """Which others are to be active; None where that is the user's choice."""

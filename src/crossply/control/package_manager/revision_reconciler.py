@@ -142,11 +142,11 @@ class PackageRevisionReconciler:
         elif revision["metadata"].get("deletionTimestamp"):
             self.forget(name)
             await self._lock.leave(name)
-            await self._hold(revision, False)
+            await self._set_finalizer(revision, False)
         else:
-            await self._install(_Reconcile(await self._hold(revision, True)))
+            await self._install(_Reconcile(await self._set_finalizer(revision, True)))
 
-    async def _hold(self, revision: Object, present: bool) -> Object:
+    async def _set_finalizer(self, revision: Object, present: bool) -> Object:
         """Keep a revision from going before it has left the Lock, or let it go."""
         kind = self._kind.revision
         write = add_finalizer if present else remove_finalizer

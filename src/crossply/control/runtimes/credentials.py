@@ -86,7 +86,7 @@ class Credentials:
         self._task: asyncio.Task[None] | None = None
         self._files = self.new_files()
         self._shown: Files = {}
-        self._found: Authorities | None = None
+        self._known_authorities: Authorities | None = None
         self._subscribers: list[Callable[[], None]] = []
 
     @property
@@ -140,8 +140,8 @@ class Credentials:
 
     @property
     def _authorities(self) -> Authorities:
-        assert self._found is not None, "it was started"
-        return self._found
+        assert self._known_authorities is not None, "it was started"
+        return self._known_authorities
 
     async def _ensure(
         self, name: str, usage: x509.ObjectIdentifier, names: tuple[str, ...], metadata: Object | None
@@ -175,7 +175,7 @@ class Credentials:
         """Load the Secrets, renew what is due, and enqueue the next renewal."""
         lives = self._settings.lives
         files = await self._authority.settle(lambda files: renew_authority(files, self._clock(), lives))
-        before, self._found = self._found, read_authorities(files, self._clock())
+        before, self._known_authorities = self._known_authorities, read_authorities(files, self._clock())
         own = purpose_for(FOR_CLIENTS, (f"{self._settings.account}.{self._settings.namespace}",))
         shown = await self._own.settle(
             lambda files: renew_certificate(files, own, self._authorities, self._clock(), lives)

@@ -32,7 +32,7 @@ class FunctionAddresses:
 
     def __init__(self, namespace: str) -> None:
         self._namespace = namespace
-        self._found: dict[str, tuple[str, ...]] = {}
+        self._addresses: dict[str, tuple[str, ...]] = {}
         """By Service. Each tuple is replaced and never changed: other threads read it."""
 
     async def follow(self, caches: SharedInformers) -> None:
@@ -54,7 +54,7 @@ class FunctionAddresses:
         service, authority = match["service"], f"{match['service']}.{self._namespace}"
 
         def resolve() -> Address:
-            addresses = self._found.get(service)
+            addresses = self._addresses.get(service)
             if not addresses:
                 return NOWHERE
             scheme = _SCHEMES["IPv6" if addresses[0].startswith("[") else "IPv4"]
@@ -69,7 +69,7 @@ class FunctionAddresses:
 
     def _gather(self, cache: Informer, service: str) -> None:
         slices = [orjson.loads(data) for data in cache.by(SERVICE_NAME, service)]
-        self._found[service] = tuple(sorted({address for slice_ in slices for address in _ready(slice_)}))
+        self._addresses[service] = tuple(sorted({address for slice_ in slices for address in _ready(slice_)}))
 
 
 def _service_of(slice_: Object) -> tuple[str, ...]:

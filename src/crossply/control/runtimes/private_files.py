@@ -18,7 +18,7 @@ import tempfile
 from crossply.control.shared_secret import Files
 
 _PREFIX = "crossply-credentials-"
-_KEPT = 3
+_MAX_STATES = 3
 """So many states remain, for those who are just reading an older one."""
 
 
@@ -63,7 +63,7 @@ class PrivateFiles:
         os.symlink(str(self._number), link)
         os.replace(link, self.directory)
         self._states.append(state)
-        while len(self._states) > _KEPT:
+        while len(self._states) > _MAX_STATES:
             shutil.rmtree(self._states.pop(0), ignore_errors=True)
 
     def remove(self) -> None:
