@@ -67,7 +67,8 @@ def test_commands_of_a_concealed_maturity_are_left_out() -> None:
 
 
 def test_other_names_are_not_listed_at_the_top_but_a_hidden_group_shows_its_commands() -> None:
-    assert "\n  render " not in render("", None)
+    assert "\n  render " in render("", None), "the command that most people begin with"
+    assert "\n  trace " not in render("", None)
     assert "\n  render " in render("internal", None)
 
 
