@@ -7,8 +7,9 @@ import asyncio
 import pytest
 
 from crossply.control.definitions.core_crds import core_crds
-from crossply.control.definitions.installation import completed, install_crd
+from crossply.control.definitions.installation import completed, install_crd, install_or_keep
 from crossply.control.kinds import CRD
+from crossply.kube.failures import Conflict, KubeError
 from crossply.values.deepcopy import deepcopy
 
 OURS = {crd["metadata"]["name"]: crd for crd in core_crds()}
@@ -88,3 +89,12 @@ async def test_a_crd_that_only_we_wrote_is_what_we_say(client):
     live = await client.get(CRD, FUNCTIONS)
     assert "description" not in spec_of(live)
     await client.delete(CRD, FUNCTIONS)
+
+
+async def test_an_object_that_others_keep_changing_ends_the_start_with_an_error(client):
+    async def conflicting():
+        raise Conflict("the object has been modified")
+
+    with pytest.raises(KubeError, match=f"cannot install CustomResourceDefinition {FUNCTIONS}: ") as raised:
+        await install_or_keep(client, CRD, OURS[FUNCTIONS], conflicting())
+    assert "another installer" in raised.value.hint

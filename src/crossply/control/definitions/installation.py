@@ -13,7 +13,7 @@ from crossply.compose.metadata import name_of
 from crossply.control.definitions.core_crds import extend
 from crossply.control.kinds import CRD
 from crossply.kube.client import Client
-from crossply.kube.failures import Conflict, ServerFull
+from crossply.kube.failures import Conflict, KubeError, ServerFull
 from crossply.kube.kind import Kind
 from crossply.values import Object
 from crossply.values.deepcopy import deepcopy
@@ -84,10 +84,13 @@ _log = logging.getLogger("crossply.control")
 async def install_or_keep(client: Client, kind: Kind, obj: Object, installation: Awaitable[object]) -> None:
     """Install an object. If the server is full and has an older version of it, that one stays.
 
-    Raises ServerFull if there is none.
+    Raises ServerFull if there is none, and KubeError if others change the object all the time.
     """
     try:
         await installation
+    except Conflict as conflict:
+        message = f"cannot install {kind.kind} {name_of(obj)}: {conflict}"
+        raise KubeError(message, hint="another installer changes it: start again when that is done") from None
     except ServerFull as problem:
         if await client.get(kind, name_of(obj)) is None:
             raise
