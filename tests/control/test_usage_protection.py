@@ -31,7 +31,7 @@ from crossply.kube import informer
 from crossply.kube.client import Client
 from crossply.kube.failures import AlreadyExists, KubeError
 from crossply.kube.kind import Kind
-from crossply.kube.requests import Actor
+from crossply.kube.request_types import Actor
 from crossply.kube.shared_informers import SharedInformers
 from tests.support.control.usage_controllers import control_plane, delete_usages, is_ready, until, use
 from tests.support.server_process import CONFIG_MAP, NAMESPACE, config_map

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from crossply.convert.converter import Converter
 from crossply.convert.crossplane_v2 import definition_to_v2
 from crossply.convert.current_composition import FunctionNames
+from crossply.convert.legacy_manifests import Converter
 
 CLAIM_NAMES = {"kind": "Cache", "plural": "caches"}
 

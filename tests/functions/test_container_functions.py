@@ -19,10 +19,10 @@ from crossply.containers.image_store import Store
 from crossply.containers.settings import Settings
 from crossply.errors import CrossplyError
 from crossply.functions.container_functions import ContainerFunctions
+from crossply.functions.container_runner_service import RunnerServer, RunnerSettings
 from crossply.functions.image_runs import ImageRuns
 from crossply.functions.proto.v1alpha1 import run_function_pb2 as messages
 from crossply.functions.runner_client import FIRST_METHOD, METHOD, is_our_own
-from crossply.functions.runner_service import RunnerServer, RunnerSettings
 from crossply.kinds.composition import parse_composition
 from tests.support import registry as peers
 from tests.support.function_servers import CROSSPLY

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from crossply.functions.local_process import LocalProcess
-from crossply.functions.source_files import SourceFiles
+from crossply.functions.source_watcher import SourceFiles
 from tests.support.function_servers import REQUEST
 
 SERVER = """

@@ -15,7 +15,7 @@ from crossply.kube.client import Client
 from crossply.kube.config import ConfigError, in_cluster, load_config
 from crossply.kube.credentials import CredentialsFailed, TokenFile
 from crossply.kube.exec_plugin import ExecCredentials, Plugin
-from crossply.kube.requests import Actor
+from crossply.kube.request_types import Actor
 from crossply.values.yaml import dump
 from tests.support.server_process import NAMESPACE
 

@@ -14,7 +14,7 @@ from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig
 from crossply.kube.credentials import Credential
 from crossply.kube.failures import Busy, Unauthorized, Unreachable
-from crossply.kube.requests import Request
+from crossply.kube.request_types import Request
 from crossply.kube.transport import CONCURRENT
 from tests.support.server_process import CONFIG_MAP, config_map
 

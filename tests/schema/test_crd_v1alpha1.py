@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crossply.kinds.definition import parse_definition
-from crossply.kinds.definition_v1alpha1 import PublicationError
+from crossply.kinds.first_design_definitions import PublicationError
 from crossply.schema.crd import composite_crd
 from crossply.schema.crd_parts import CrdError
 from crossply.schema.crd_v1alpha1 import requirement_crd

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from crossply.apply.compare import compare
+from crossply.apply.configuration_field_set import owned_fields
 from crossply.apply.conflicts import Conflict
 from crossply.apply.errors import ApplyError
 from crossply.apply.field_sets import FieldSet, contains, difference
 from crossply.apply.managed_fields import without_entries
-from crossply.apply.owned_fields import owned_fields
 from crossply.apply.scope import Scope
 from crossply.apply.validate import check
 from crossply.values import Object, gojson

@@ -6,11 +6,11 @@ Managers may use other API versions than the write; each is compared in its own 
 from __future__ import annotations
 
 from crossply.apply.compare import NO_CHANGE, Comparison, compare
+from crossply.apply.configuration_field_set import owned_fields
 from crossply.apply.conflicts import Conflict, conflicts_of
 from crossply.apply.field_sets import FIELD, SELF, FieldSet, difference, intersection, without
 from crossply.apply.managed_fields import Identity, Managers, Owned
 from crossply.apply.merge import Merge
-from crossply.apply.owned_fields import owned_fields
 from crossply.apply.prune import leaves_nothing, prune
 from crossply.apply.schema_types import UNTYPED, MapType, Type
 from crossply.apply.scope import Scope

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from crossply.apply.configuration_field_set import owned_fields, with_named_fields
 from crossply.apply.errors import NotTyped
 from crossply.apply.field_sets import FieldSet, difference, intersection, is_member, union
 from crossply.apply.managed_fields import Managers, Owned
-from crossply.apply.owned_fields import owned_fields, with_named_fields
 from crossply.apply.path_elements import known_elements
 from crossply.apply.schema_types import LIST, MAP, ListType, MapType, Type, form_of
 from crossply.apply.scope import Version, Versions

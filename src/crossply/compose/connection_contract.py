@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from crossply.compose.errors import ContractBroken
 from crossply.kinds.composition import NATIVE_FUNCTION, Composition
-from crossply.kinds.definition_v1alpha1 import INFRASTRUCTURE
+from crossply.kinds.first_design_definitions import INFRASTRUCTURE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ import time
 from typing import NamedTuple
 
 from crossply.containers.container import Container
-from crossply.containers.container_log import OutputTail
 from crossply.containers.failures import OutputTooLarge, TookTooLong
 from crossply.containers.image_store import StoredImage
+from crossply.containers.output_tail import OutputTail
 from crossply.containers.settings import Settings
 
 _CHUNK = 1 << 16

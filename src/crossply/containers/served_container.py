@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from crossply.containers.container import Container
-from crossply.containers.container_log import ContainerLog
 from crossply.containers.failures import ContainerError, NotListening
 from crossply.containers.image_store import StoredImage
+from crossply.containers.output_tail import ContainerLog
 from crossply.containers.settings import Settings
 from crossply.containers.warm_pool import WarmPool
 

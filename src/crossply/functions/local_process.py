@@ -22,7 +22,7 @@ from crossply.compose.messages import Request, Response
 from crossply.functions.child_process import ChildProcess
 from crossply.functions.failures import FunctionCrashed, FunctionTimedOut, FunctionUnavailable
 from crossply.functions.remote import Remote
-from crossply.functions.source_files import SourceFiles
+from crossply.functions.source_watcher import SourceFiles
 
 ADDRESS_VARIABLE = "CROSSPLY_FUNCTION_ADDRESS"
 _TAIL_LINES = 12

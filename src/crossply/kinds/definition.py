@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from crossply.kinds.composition import TypeRef
-from crossply.kinds.definition_v1alpha1 import FIRST_DESIGN, SpecTemplate, parse_spec_template
 from crossply.kinds.fields import Fields, KindError
+from crossply.kinds.first_design_definitions import FIRST_DESIGN, SpecTemplate, parse_spec_template
 from crossply.values import Object
 
 LEGACY_CLUSTER = "LegacyCluster"

@@ -20,7 +20,7 @@ import orjson
 from crossply.kube.config import ClusterConfig
 from crossply.kube.failures import Expired, NotFound, NotServed
 from crossply.kube.kind import Kind
-from crossply.kube.requests import APPLY_PATCH, JSON, JSON_PATCH, MERGE_PATCH, Actor, Reply, Request
+from crossply.kube.request_types import APPLY_PATCH, JSON, JSON_PATCH, MERGE_PATCH, Actor, Reply, Request
 from crossply.kube.selection import Selection
 from crossply.kube.transport import Transport
 from crossply.values import Object

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from crossply.errors import CrossplyError
 from crossply.kube.credentials import Credential, Credentials, Fixed, TokenFile
-from crossply.kube.requests import Actor
+from crossply.kube.request_types import Actor
 from crossply.kube.tls import Certificate
 
 SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"

@@ -11,7 +11,7 @@ from typing import Any
 from crossply.kube.config import ClusterConfig, ConfigError, read_file
 from crossply.kube.credentials import Credential, Credentials, Fixed, TokenFile
 from crossply.kube.exec_plugin import ExecCredentials, Plugin
-from crossply.kube.requests import Actor
+from crossply.kube.request_types import Actor
 from crossply.kube.tls import Certificate
 from crossply.values import Object
 from crossply.values.yaml import YamlError, load

@@ -23,7 +23,7 @@ from crossply.kube.backoff import Backoff
 from crossply.kube.config import ClusterConfig
 from crossply.kube.credentials import Credential
 from crossply.kube.failures import Conflict, KubeError, Unauthorized, Unreachable, failure, without_values
-from crossply.kube.requests import Reply, Request
+from crossply.kube.request_types import Reply, Request
 from crossply.kube.tls import Certificate, tls_context
 from crossply.kube.write_guard import GUARD, Guard, GuardedRequest
 from crossply.record.metrics import UNANSWERED, Exchange, host_of

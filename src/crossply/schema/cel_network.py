@@ -131,7 +131,7 @@ def masked(tagged: TaggedMap) -> TaggedMap:
 
 def url(text: str) -> TaggedMap:
     """Read a URL: an absolute URI or an absolute path."""
-    from crossply.schema.format_addresses import is_request_uri
+    from crossply.schema.uri_and_email_formats import is_request_uri
 
     if not is_request_uri(text):
         raise ValueError(

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from crossply.kinds.definition import default_scope
 from crossply.kinds.definition_types import decode_xrd
-from crossply.kinds.definition_v1alpha1 import FIRST_DESIGN
+from crossply.kinds.first_design_definitions import FIRST_DESIGN
 from crossply.schema.crd_crossplane_fields import (
     LEGACY,
     NAMESPACED,

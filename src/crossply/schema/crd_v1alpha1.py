@@ -12,14 +12,14 @@ from typing import Any
 from crossply.kinds.definition import parse_definition
 from crossply.kinds.definition import published as with_requirement
 from crossply.kinds.definition_types import DefinitionDecodeError
-from crossply.kinds.definition_v1alpha1 import (
+from crossply.kinds.fields import Fields
+from crossply.kinds.first_design_definitions import (
     INFRASTRUCTURE,
     PublicationError,
     SpecTemplate,
     parse_publication,
     parse_spec_template,
 )
-from crossply.kinds.fields import Fields
 from crossply.schema.crd_crossplane_fields import (
     LEGACY,
     choice,

@@ -162,14 +162,14 @@ def is_mac(text: str) -> bool:
 
 def is_email(text: str) -> bool:
     """Return whether a text is a mail address, with or without a display name."""
-    from crossply.schema.format_addresses import is_address
+    from crossply.schema.uri_and_email_formats import is_address
 
     return is_address(text)
 
 
 def is_uri(text: str) -> bool:
     """Return whether a text is an absolute URI or an absolute path."""
-    from crossply.schema.format_addresses import is_request_uri
+    from crossply.schema.uri_and_email_formats import is_request_uri
 
     return is_request_uri(text)
 

@@ -84,7 +84,7 @@ class _Reader:
         if type_name in _SCHEMA_OR:
             self._schema_or(value, _SCHEMA_OR[type_name])
         elif isinstance(fields, str):
-            from crossply.schema.go_unmarshal import UnmarshalFailed, unmarshal
+            from crossply.schema.go_custom_types import UnmarshalFailed, unmarshal
 
             try:
                 unmarshal(type_name, value)

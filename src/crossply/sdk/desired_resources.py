@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any, NoReturn
 
 from crossply.sdk.failures import ValueRefused
-from crossply.sdk.incoming_request import IncomingRequest, StateParts
 from crossply.sdk.plain_values import fields_of
+from crossply.sdk.request_interface import IncomingRequest, StateParts
 from crossply.sdk.resources import Desired, part_of
 
 

@@ -13,7 +13,7 @@ from crossply.compose.wire import WireError, encode_response
 from crossply.compose.wire_decode import read_entries, read_fields, read_message
 from crossply.compose.wire_encode import write_chunk, write_entry
 from crossply.sdk import struct_cache as struct_cache
-from crossply.sdk.incoming_request import ResourcePart, ResponseDraft, StateParts, conditions_of
+from crossply.sdk.request_interface import ResourcePart, ResponseDraft, StateParts, conditions_of
 from crossply.values import Object
 from crossply.values.protobuf_struct import (
     StructError,

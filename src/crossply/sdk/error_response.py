@@ -10,8 +10,8 @@ from typing import Any
 from crossply.errors import CrossplyError
 from crossply.sdk.encoded_request import receive
 from crossply.sdk.failures import Fatal
-from crossply.sdk.incoming_request import IncomingRequest
 from crossply.sdk.request import Request
+from crossply.sdk.request_interface import IncomingRequest
 from crossply.sdk.response import Response
 
 _PACKAGE_DIRECTORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep

@@ -16,8 +16,8 @@ from crossply.sdk.encoded_request import receive
 from crossply.sdk.error_response import error_response
 from crossply.sdk.failures import NotAFunction, ValueRefused
 from crossply.sdk.in_process_request import InProcessRequest
-from crossply.sdk.incoming_request import AnswerableRequest, IncomingRequest, Written
 from crossply.sdk.request import Clock, Request
+from crossply.sdk.request_interface import AnswerableRequest, IncomingRequest, Written
 from crossply.sdk.response import Response
 
 if TYPE_CHECKING:

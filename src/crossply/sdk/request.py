@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from crossply.sdk.incoming_request import IncomingRequest
+from crossply.sdk.request_interface import IncomingRequest
 from crossply.sdk.resources import Resource
 from crossply.values import Object
 

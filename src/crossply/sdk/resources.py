@@ -11,8 +11,8 @@ from typing import Any
 
 from crossply.compose.messages import READY_FALSE, READY_TRUE, READY_UNSPECIFIED
 from crossply.sdk.failures import ValueRefused
-from crossply.sdk.incoming_request import Condition, IncomingRequest, ResourcePart, conditions_of
 from crossply.sdk.plain_values import fields_of, plain
+from crossply.sdk.request_interface import Condition, IncomingRequest, ResourcePart, conditions_of
 from crossply.values import Object
 from crossply.values.deepcopy import deepcopy
 from crossply.values.protobuf_struct import StructError

@@ -77,7 +77,7 @@ class Extensions:
 
     def _publish(self) -> None:
         """Add the requirement that a publication offers, once its definition is known."""
-        from crossply.kinds.definition_v1alpha1 import parse_publication
+        from crossply.kinds.first_design_definitions import parse_publication
         from crossply.schema.crd_v1alpha1 import requirement_crd
 
         for publication in list(self._publications):

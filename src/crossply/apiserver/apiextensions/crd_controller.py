@@ -14,6 +14,7 @@ from typing import Any
 
 from crossply.apiserver.apiextensions.accepted_names import UsedNames, used_names
 from crossply.apiserver.apiextensions.crd_conditions import is_true, with_condition
+from crossply.apiserver.apiextensions.crd_controller_writes import finish_definition, write_definition
 from crossply.apiserver.apiextensions.crd_finalizer import remove_instances
 from crossply.apiserver.apiextensions.crd_resource import resource_from
 from crossply.apiserver.apiextensions.crd_status import (
@@ -26,7 +27,6 @@ from crossply.apiserver.apiextensions.crd_status import (
     settled,
     without_finalizer,
 )
-from crossply.apiserver.apiextensions.crd_writes import finish_definition, write_definition
 from crossply.apiserver.endpoints.status_errors import forbidden
 from crossply.apiserver.object_codec import decode
 from crossply.apiserver.registry.resources import Resource

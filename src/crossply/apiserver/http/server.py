@@ -25,13 +25,13 @@ from crossply.apiserver.endpoints.request_info import RequestInfo, User, parse_r
 from crossply.apiserver.endpoints.status_errors import bad_request, no_such_path, too_many_requests
 from crossply.apiserver.http import backup_endpoint
 from crossply.apiserver.http.backup_endpoint import Backups
+from crossply.apiserver.http.bounded_body_reader import read_body
 from crossply.apiserver.http.connections import SOFTWARE, Connections
 from crossply.apiserver.http.error_replies import as_status, error_reply
 from crossply.apiserver.http.flow_control import FairBudget, Flow, Reservation, current_flow, flow_of
 from crossply.apiserver.http.limits import Limits
 from crossply.apiserver.http.non_resource_urls import HEALTH_PATHS, Pages, wrong_method
 from crossply.apiserver.http.rate_limited_log import RateLimitedLog
-from crossply.apiserver.http.request_bodies import read_body
 from crossply.apiserver.http.response_streaming import Watches, add_warnings, send_in_pieces
 from crossply.apiserver.metrics import Metrics
 from crossply.apiserver.server_context import ServerContext

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from crossply.cli.framework.command import Invocation
 from crossply.kube.config import ClusterConfig, ConfigError, load_config
-from crossply.kube.requests import Actor
+from crossply.kube.request_types import Actor
 from crossply.resource_tree.trace_target import TraceError
 from crossply.values.goquote import quote
 from crossply.values.yaml import YamlError, load

@@ -24,8 +24,8 @@ def run(invocation: Invocation) -> int:
     """Serve until SIGTERM or SIGINT, then finish running calls."""
     from crossply.containers.image_store import Store
     from crossply.containers.settings import Settings, store_directory
+    from crossply.functions.container_runner_service import RunnerServer, RunnerSettings
     from crossply.functions.image_runs import ImageRuns
-    from crossply.functions.runner_service import RunnerServer, RunnerSettings
 
     settings = RunnerSettings(
         target=_target(invocation["network"], invocation["address"]),

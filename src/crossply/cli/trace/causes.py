@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from crossply.cli.framework.printing import harmless
 from crossply.resource_tree.node import NOT_FOUND, NOT_SERVED, Node, Trace
-from crossply.resource_tree.readiness import unready_children, why_unready
+from crossply.resource_tree.unready_children import unready_children, why_unready
 
 MOST_SHOWN = 5
 _PAUSED = "crossplane.io/paused"

@@ -1,6 +1,6 @@
 """`crossply xpkg batch`: build and push the smaller packages of a family of providers.
 
-`packages.family` knows what belongs into which package, `batch_metadata` how it is described; this is
+`xpkg.provider_family` knows what belongs into which package, `batch_metadata` how it is described; this is
 the order of it all: the base images first, then every service by itself, so many at once as are allowed.
 """
 

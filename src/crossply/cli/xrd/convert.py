@@ -10,7 +10,7 @@ from crossply.cli.framework.file_flags import write_output
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import LEGACY_CLUSTER
 from crossply.kinds.definition_types import DefinitionDecodeError, decode_xrd
-from crossply.kinds.definition_v1alpha1 import FIRST_DESIGN, PUBLICATION, parse_publication
+from crossply.kinds.first_design_definitions import FIRST_DESIGN, PUBLICATION, parse_publication
 from crossply.manifests.output_files import ConvertError, make_directory, read_input, write_file
 from crossply.schema.crd import composite_crd, crds_of
 from crossply.values import Object

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from crossply.control.calls.endpoint import Endpoint
 from crossply.functions.binding import sources_of
-from crossply.functions.source_files import SourceFiles
+from crossply.functions.source_watcher import SourceFiles
 
 _INTERVAL = 0.5
 

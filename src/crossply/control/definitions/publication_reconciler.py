@@ -28,7 +28,7 @@ from crossply.control.kinds import CRD, INFRASTRUCTURE_DEFINITION, PUBLICATION
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition, parse_definition, published
-from crossply.kinds.definition_v1alpha1 import parse_publication
+from crossply.kinds.first_design_definitions import parse_publication
 from crossply.kube.informer import Informer
 from crossply.schema.crd_v1alpha1 import requirement_crd
 from crossply.values import Object

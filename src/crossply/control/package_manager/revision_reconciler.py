@@ -20,7 +20,7 @@ from crossply.control.definitions.kind_roles import KindRoles
 from crossply.control.finalizers import add_finalizer, remove_finalizer
 from crossply.control.kinds import CLUSTER_ROLE
 from crossply.control.package_manager.establisher import MANAGER, Establisher, Generations
-from crossply.control.package_manager.install_step import FetchBackoff, StepFailed, step
+from crossply.control.package_manager.install_failures import FetchBackoff, StepFailed, step
 from crossply.control.package_manager.lock import PackageLock
 from crossply.control.package_manager.package_checks import (
     LOCAL_META,

@@ -29,7 +29,7 @@ from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig
 from crossply.kube.failures import AlreadyExists, Conflict, Invalid, NotFound, NotServed
 from crossply.kube.kind import Kind
-from crossply.kube.requests import APPLY_PATCH, JSON, MERGE_PATCH, Reply, Request
+from crossply.kube.request_types import APPLY_PATCH, JSON, MERGE_PATCH, Reply, Request
 from crossply.kube.transport import Transport
 from crossply.values import Object
 from crossply.values.differences import carried

@@ -7,7 +7,7 @@ from typing import Any
 
 from crossply.compose.metadata import metadata_of
 from crossply.kube.failures import Conflict
-from crossply.kube.requests import APPLY_PATCH, MERGE_PATCH, Request
+from crossply.kube.request_types import APPLY_PATCH, MERGE_PATCH, Request
 from crossply.values import Object
 from crossply.values.differences import carried
 from crossply.values.merge_patch import merge_patch

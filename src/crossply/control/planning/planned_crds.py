@@ -14,7 +14,7 @@ from crossply.control.kinds import (
     PUBLICATION,
 )
 from crossply.kinds.definition import parse_definition
-from crossply.kinds.definition_v1alpha1 import parse_publication
+from crossply.kinds.first_design_definitions import parse_publication
 from crossply.kube.client import Client
 from crossply.kube.failures import Forbidden
 from crossply.schema.crd import claim_crd, composite_crd, offers_claim

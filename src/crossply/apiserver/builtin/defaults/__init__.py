@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from crossply.apiserver.builtin.defaults import configuration, network, pods, workloads
+from crossply.apiserver.builtin.defaults import network, pods, workloads
+from crossply.apiserver.builtin.defaults import other_kinds as configuration
 from crossply.values import Object
 
 DEFAULTS: dict[str, Callable[[Object], None]] = {
