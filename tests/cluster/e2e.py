@@ -50,16 +50,16 @@ def main(arguments: Sequence[str]) -> int:
         for line in unused(lines, names):
             print(f"e2e: no test is named so any more: {line.start}", file=sys.stderr)
         selection = choose(lines, names)
-        wanted = [name for name in selection.chosen if re.search(options.pattern, name)]
-        print(f"e2e: {len(wanted)} tests on the {options.server} server", file=sys.stderr)
+        selected = [name for name in selection.chosen if re.search(options.pattern, name)]
+        print(f"e2e: {len(selected)} tests on the {options.server} server", file=sys.stderr)
         with _heartbeat(options):
-            reports = _ginkgo(program, options, scratch, f"-ginkgo.focus={focus(wanted)}")
+            reports = _ginkgo(program, options, scratch, f"-ginkgo.focus={focus(selected)}")
     if broken := _broken_setup(reports):
         print(f"e2e: the tests cannot begin: {broken}", file=sys.stderr)
         return 1
-    results = {name: report for name, report in _reports(reports) if name in wanted}
-    _summarize(wanted, results)
-    states = {name: _state(results.get(name, _NOT_RUN)) for name in wanted}
+    results = {name: report for name, report in _reports(reports) if name in selected}
+    _summarize(selected, results)
+    states = {name: _state(results.get(name, _NOT_RUN)) for name in selected}
     _publish(selection, lines, options, states)
     return int(any(state != "passed" for state in states.values()))
 
@@ -128,15 +128,15 @@ def _state(report: Any) -> str:
     return state if state in ("passed", "skipped") else "failed"
 
 
-def _summarize(wanted: Sequence[str], results: dict[str, Any]) -> None:
-    for name in wanted:
+def _summarize(selected: Sequence[str], results: dict[str, Any]) -> None:
+    for name in selected:
         report = results.get(name, _NOT_RUN)
         print(f"{_state(report):8}{report.get('RunTime', 0) / 1e9:7.1f} s  {name}")
         if _state(report) != "passed":
             message = (report.get("Failure") or {}).get("Message", "it did not run")
             print("\n".join(f"        {row}" for row in message[:1500].splitlines()))
     passed = sum(_state(report) == "passed" for report in results.values())
-    print(f"e2e: {passed} of {len(wanted)} tests pass")
+    print(f"e2e: {passed} of {len(selected)} tests pass")
 
 
 def _publish(
@@ -154,8 +154,8 @@ def _publish(
 
 def _kubernetes_version() -> str:
     with open(os.path.join(_HERE, "go.mod"), encoding="utf-8") as file:
-        found = re.search(r"k8s\.io/kubernetes (v\S+)", file.read())
-    return found.group(1) if found else "of unknown version"
+        match = re.search(r"k8s\.io/kubernetes (v\S+)", file.read())
+    return match.group(1) if match else "of unknown version"
 
 
 if __name__ == "__main__":

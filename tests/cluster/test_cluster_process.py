@@ -84,7 +84,7 @@ def test_orphans_of_a_command_are_ended_and_the_cluster_is_not():
 def test_free_ports_are_different_and_free_until_taken():
     ports = free_ports(4)
     assert len(set(ports)) == 4
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", ports[0]))
-        taken.listen()
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", ports[0]))
+        listener.listen()
         assert not is_free(ports[0])

@@ -92,8 +92,8 @@ def test_the_server_tells_the_version_that_go_mod_pins(admin):
 
 
 def test_a_custom_kind_is_served_with_its_defaults(admin, widgets):
-    code, made = admin.call("POST", widgets, widget("defaulted"))
-    assert (code, made["spec"]) == (201, {"size": 3})
+    code, created = admin.call("POST", widgets, widget("defaulted"))
+    assert (code, created["spec"]) == (201, {"size": 3})
 
 
 def test_two_managers_conflict_until_one_forces(admin, widgets):
@@ -161,4 +161,4 @@ def test_a_killed_parent_leaves_no_program_running(real_cluster, tmp_path):
         assert programs.alive()
         parent.send_signal(signal.SIGKILL)
         parent.wait()
-    assert eventually(lambda: not any(each.alive() for each in programs.processes.values()), 10)
+    assert eventually(lambda: not any(process.alive() for process in programs.processes.values()), 10)

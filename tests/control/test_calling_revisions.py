@@ -34,9 +34,9 @@ STEP = Step("s", "f")
 
 def authority():
     """Somebody who signs certificates."""
-    found = read_authorities(renew_authority({}, NOW, Lifetimes()), NOW)
-    assert found is not None
-    return found
+    authorities = read_authorities(renew_authority({}, NOW, Lifetimes()), NOW)
+    assert authorities is not None
+    return authorities
 
 
 @contextlib.contextmanager
@@ -54,17 +54,17 @@ def signed(by, usage=FOR_CLIENTS):
     return issued(purpose_for(usage, ("localhost",)), by, NOW, Lifetimes())
 
 
-def saying(who):
+def saying(name):
     """A function that says who it is."""
-    return lambda request: Response(State(Resource({"by": who})))
+    return lambda request: Response(State(Resource({"by": name})))
 
 
 @contextlib.contextmanager
-def serving(by, who="it"):
+def serving(by, name="it"):
     """A function that only talks to whom an authority vouches for; its endpoint."""
     with shown(by, FOR_SERVERS) as files:
         server = FunctionServer(
-            "test", saying(who), ServerSettings("127.0.0.1:0", certificates=files.directory)
+            "test", saying(name), ServerSettings("127.0.0.1:0", certificates=files.directory)
         )
         try:
             yield f"dns:///localhost:{server.port}"
@@ -86,8 +86,8 @@ def called(functions, step=STEP):
 
 
 def test_an_endpoint_is_called_with_mutual_tls(functions):
-    ours = authority()
-    with serving(ours) as endpoint, shown(ours) as files:
+    own_authority = authority()
+    with serving(own_authority) as endpoint, shown(own_authority) as files:
         functions.factory.use_certificates(files.directory)
         functions.put_revision(revision(1, endpoint=endpoint))
         assert called(functions) == "it"
@@ -110,10 +110,12 @@ def test_who_is_not_vouched_for_gets_nothing():
 
 
 def test_a_new_endpoint_is_called_and_each_step_gets_the_revision_it_wants(functions):
-    ours = authority()
+    own_authority = authority()
     with contextlib.ExitStack() as stack:
-        one, two, three = (stack.enter_context(serving(ours, who)) for who in ("one", "two", "three"))
-        functions.factory.use_certificates(stack.enter_context(shown(ours)).directory)
+        one, two, three = (
+            stack.enter_context(serving(own_authority, name)) for name in ("one", "two", "three")
+        )
+        functions.factory.use_certificates(stack.enter_context(shown(own_authority)).directory)
         functions.put_revision(revision(1, endpoint=one, channel="stable"))
         functions.put_revision(revision(2, endpoint=two, channel="alpha"))
         selects = Step("s", "f", function_revision_selector={"channel": "stable"})
@@ -131,9 +133,9 @@ def with_runtime(number, endpoint, status, message=""):
 
 def silent_endpoint():
     """Where nobody listens."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return f"dns:///localhost:{taken.getsockname()[1]}"
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return f"dns:///localhost:{listener.getsockname()[1]}"
 
 
 def test_a_revision_that_does_not_run_is_not_waited_for_until_the_time_of_a_call_is_over():
@@ -167,16 +169,16 @@ def test_those_who_could_not_call_a_revision_are_woken_once_when_it_runs():
 
 
 def test_a_revision_that_answers_is_called_whatever_its_condition_says(functions):
-    ours = authority()
-    with serving(ours) as endpoint, shown(ours) as files:
+    own_authority = authority()
+    with serving(own_authority) as endpoint, shown(own_authority) as files:
         functions.factory.use_certificates(files.directory)
         functions.put_revision(with_runtime(1, endpoint, "False", "not yet"))
         assert called(functions) == "it"
 
 
 def test_who_checks_pipelines_hears_only_of_what_matters_for_that(functions):
-    heard = []
-    functions.subscribe(heard.append)
+    changed = []
+    functions.subscribe(changed.append)
     for change, count in (
         (revision(1, capabilities=["composition"]), 1),
         (revision(1, capabilities=["composition"], endpoint="dns:///elsewhere:1"), 1),
@@ -185,25 +187,25 @@ def test_who_checks_pipelines_hears_only_of_what_matters_for_that(functions):
         (revision(1, capabilities=["composition"], active=False), 3),
     ):
         functions.put_revision(change)
-        assert heard == ["f"] * count
+        assert changed == ["f"] * count
 
 
 def test_a_function_that_is_a_command_is_only_run_where_that_is_wanted(functions, tmp_path):
-    told = tmp_path / "told"
-    script = f"sh -c 'touch {told}' {{address}}"
+    marker = tmp_path / "told"
+    script = f"sh -c 'touch {marker}' {{address}}"
     annotations = {"crossply.dev/runtime": "process", "crossply.dev/command": script}
     command = revision(1, endpoint="process:///f-1")
     command["metadata"]["annotations"] = annotations
     functions.put_revision(command)
     with pytest.raises(HostAccessRefused, match=r'annotation "crossply\.dev/command" names a command'):
         called(functions)
-    assert not told.exists()
+    assert not marker.exists()
     allowed = PipelineFunctions(factory=RunnerFactory(check_host_access=HostAccess(commands=True).check))
     allowed.put_revision(command)
     with pytest.raises(FunctionCrashed):
         called(allowed)
     allowed.close()
-    assert told.exists()
+    assert marker.exists()
 
 
 class Opened:

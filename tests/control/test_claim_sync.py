@@ -41,12 +41,12 @@ def composite(spec=None, status=None, **metadata):
 REF = {"apiVersion": "example.org/v1", "kind": "Db", "namespace": "team", "name": "mine"}
 
 
-def wished(given, xr=None, enforced=False):
-    return desired_composite(given, xr, TYPE, NAME, enforced=enforced)
+def wished(claim_object, xr=None, enforced=False):
+    return desired_composite(claim_object, xr, TYPE, NAME, enforced=enforced)
 
 
 @pytest.mark.parametrize(
-    ("given", "xr", "enforced", "expected"),
+    ("claim_spec", "xr", "enforced", "expected"),
     [
         pytest.param(
             {"size": 1, "tags": {"a": "b"}}, {}, False, {"size": 1, "tags": {"a": "b"}}, id="fields"
@@ -98,8 +98,8 @@ def wished(given, xr=None, enforced=False):
         ),
     ],
 )
-def test_the_composite_resource_gets_the_claims_spec(given, xr, enforced, expected):
-    assert wished(claim(given), composite(xr), enforced)["spec"] == {**expected, "claimRef": REF}
+def test_the_composite_resource_gets_the_claims_spec(claim_spec, xr, enforced, expected):
+    assert wished(claim(claim_spec), composite(xr), enforced)["spec"] == {**expected, "claimRef": REF}
 
 
 def test_labels_and_annotations_go_down_without_those_of_kubernetes():
@@ -128,14 +128,14 @@ def test_labels_and_annotations_go_down_without_those_of_kubernetes():
 
 def test_the_external_name_of_the_composite_resource_wins_both_ways():
     key = "crossplane.io/external-name"
-    given, xr = claim(annotations={key: "old", "note": "n"}), composite(annotations={key: "new"})
-    assert wished(given, xr)["metadata"]["annotations"] == {key: "new", "note": "n"}
-    back = desired_claim(given, xr, TYPE, NAME, enforced=False)
+    claim_object, xr = claim(annotations={key: "old", "note": "n"}), composite(annotations={key: "new"})
+    assert wished(claim_object, xr)["metadata"]["annotations"] == {key: "new", "note": "n"}
+    back = desired_claim(claim_object, xr, TYPE, NAME, enforced=False)
     assert back["metadata"]["annotations"] == {key: "new", "note": "n"}
 
 
 @pytest.mark.parametrize(
-    ("given", "xr", "enforced", "expected"),
+    ("claim_spec", "xr", "enforced", "expected"),
     [
         pytest.param({}, {"size": 5}, False, {}, id="values that were filled in stay where they are"),
         pytest.param(
@@ -182,21 +182,21 @@ def test_the_external_name_of_the_composite_resource_wins_both_ways():
         ),
     ],
 )
-def test_the_claim_learns_what_was_decided(given, xr, enforced, expected):
-    back = desired_claim(claim(given), composite(xr), TYPE, NAME, enforced=enforced)
+def test_the_claim_learns_what_was_decided(claim_spec, xr, enforced, expected):
+    back = desired_claim(claim(claim_spec), composite(xr), TYPE, NAME, enforced=enforced)
     bound = {"resourceRef": {"apiVersion": "example.org/v1", "kind": "XDb", "name": NAME}}
     assert back["spec"] == {**bound, **expected}
 
 
 def test_a_new_claim_is_written_once_and_a_settled_one_never():
-    given = claim(finalizers=["theirs"])
-    wish = desired_claim(given, None, TYPE, NAME, enforced=False)
-    assert difference(wish, given) == {
+    claim_object = claim(finalizers=["theirs"])
+    desired = desired_claim(claim_object, None, TYPE, NAME, enforced=False)
+    assert difference(desired, claim_object) == {
         "metadata": {"finalizers": ["theirs", "finalizer.apiextensions.crossplane.io"]},
         "spec": {"resourceRef": {"apiVersion": "example.org/v1", "kind": "XDb", "name": NAME}},
     }
-    again = desired_claim(wish, composite({"claimRef": REF}), TYPE, NAME, enforced=False)
-    assert difference(again, wish) == {}
+    written_again = desired_claim(desired, composite({"claimRef": REF}), TYPE, NAME, enforced=False)
+    assert difference(written_again, desired) == {}
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def test_a_missing_composite_resource_belongs_to_nobody():
 
 
 def test_the_status_is_replaced_but_what_is_the_claims_own_stays():
-    given = {
+    status = {
         **claim(),
         "status": {
             "gone": 1,
@@ -245,7 +245,7 @@ def test_the_status_is_replaced_but_what_is_the_claims_own_stays():
             "claimConditionTypes": ["X"],
         }
     )
-    assert claim_status(given, xr) == {
+    assert claim_status(status, xr) == {
         "address": "a",
         "conditions": [{"type": "Synced"}],
         "connectionDetails": {"lastPublishedTime": "t1"},
@@ -253,8 +253,8 @@ def test_the_status_is_replaced_but_what_is_the_claims_own_stays():
 
 
 def test_a_composite_resource_without_a_status_says_nothing():
-    given = {**claim(), "status": {"address": "a"}}
-    assert claim_status(given, composite()) == {"address": "a"}
+    claim_object = {**claim(), "status": {"address": "a"}}
+    assert claim_status(claim_object, composite()) == {"address": "a"}
 
 
 def test_only_conditions_meant_for_the_claim_are_copied_with_the_claims_generation():

@@ -37,31 +37,31 @@ def test_a_definition_says_which_details_get_out(keys, expected):
 
 
 @pytest.mark.parametrize(
-    "found",
+    "existing",
     [secret(uid="u1"), secret("Opaque", uid="u1"), secret()],
     ids=["ours", "ours whatever its type", "nobody's, and of the right type"],
 )
-def test_a_secret_that_is_ours_or_free_is_written(found):
-    check_controllable(found, "u1")
+def test_a_secret_that_is_ours_or_free_is_written(existing):
+    check_controllable(existing, "u1")
 
 
 @pytest.mark.parametrize(
-    ("found", "told"),
+    ("existing", "message"),
     [
         (secret(uid="u2"), 'existing secret is not controlled by UID "u1"'),
         (secret("Opaque"), 'refusing to modify uncontrolled secret of type "Opaque"'),
     ],
 )
-def test_anybody_elses_secret_is_refused(found, told):
-    with pytest.raises(SecretRefused, match=told):
-        check_controllable(found, "u1")
+def test_anybody_elses_secret_is_refused(existing, message):
+    with pytest.raises(SecretRefused, match=message):
+        check_controllable(existing, "u1")
 
 
 def test_a_new_secret_is_controlled_by_its_owner_and_has_data_only_if_there_are_any():
-    made = new_secret(OWNER, "system", "s", encoded({"user": b"root"}))
-    assert made["data"] == {"user": "cm9vdA=="}
-    assert made["type"] == TYPE
-    [reference] = made["metadata"]["ownerReferences"]
+    created = new_secret(OWNER, "system", "s", encoded({"user": b"root"}))
+    assert created["data"] == {"user": "cm9vdA=="}
+    assert created["type"] == TYPE
+    [reference] = created["metadata"]["ownerReferences"]
     assert (reference["uid"], reference["controller"]) == ("u1", True)
     assert "data" not in new_secret(OWNER, "system", "s", {})
 

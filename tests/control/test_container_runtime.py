@@ -70,21 +70,21 @@ async def test_certificates_are_replaced_while_calls_go_on(client, ns, image, tm
     async with containers(client, ns, tmp_path, SHORT) as (opener, running):
         revision = await (await Revision(client).make(image=image)).establish()
         await revision.until(runtime_says("True"))
-        runner, seen, calls = opener(revision.name), set(), 0
-        while len(seen) < 3:
+        runner, renewals, calls = opener(revision.name), set(), 0
+        while len(renewals) < 3:
             several = (asyncio.to_thread(runner, REQUEST, 20.0) for _ in range(4))
-            assert {each.desired == DESIRED for each in await asyncio.gather(*several)} == {True}
-            seen.add(running._containers._running[revision.name].renewal)
+            assert {response.desired == DESIRED for response in await asyncio.gather(*several)} == {True}
+            renewals.add(running._containers._running[revision.name].renewal)
             calls += 1
-        assert calls > len(seen)
+        assert calls > len(renewals)
 
 
 async def test_what_keeps_a_revision_from_running_is_its_condition(client, ns, image, tmp_path):
     async with containers(client, ns, tmp_path) as (_, _):
         missing = await (await Revision(client).make(image=f"{image}-no")).establish()
-        found = await missing.until(runtime_says("False"))
-        [told] = [each for each in found["status"]["conditions"] if each["type"] == "RuntimeHealthy"]
-        assert f"{image}-no" in told["message"]
+        live = await missing.until(runtime_says("False"))
+        [condition] = [item for item in live["status"]["conditions"] if item["type"] == "RuntimeHealthy"]
+        assert f"{image}-no" in condition["message"]
         never = await (await Revision(client).make(image=image, packagePullPolicy="Never")).establish()
         await never.until(
             runtime_says(
@@ -100,10 +100,10 @@ async def test_a_revision_is_called_before_anybody_looked_at_it_and_not_after_it
 ):
     async with containers(client, ns, tmp_path) as (opener, _):
         revision = await Revision(client).make(image=image)  # not established: nobody has it run
-        await revision.until(lambda found: found["status"]["endpoint"])
+        await revision.until(lambda live: live["status"]["endpoint"])
         runner = opener(revision.name)
         assert (await asyncio.to_thread(runner, REQUEST, 30.0)).desired == DESIRED
         runner.close()
-        gone = opener(f"gone-{secrets.token_hex(4)}")
+        absent_runner = opener(f"gone-{secrets.token_hex(4)}")
         with pytest.raises(CrossplyError, match="is gone"):
-            await asyncio.to_thread(gone, REQUEST, 5.0)
+            await asyncio.to_thread(absent_runner, REQUEST, 5.0)

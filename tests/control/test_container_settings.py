@@ -51,8 +51,8 @@ def test_every_field_of_a_runtime_config_counts():
 def test_a_deployment_runtime_config_counts_for_the_container_of_the_function():
     variables = [{"name": "A", "value": "b"}, {"name": "FROM", "valueFrom": {"fieldRef": {}}}]
     limits = {"memory": 67108864, "cpu": "0.5"}
-    ours = {"name": "package-runtime", "resources": {"limits": limits}, "args": ["-d"], "env": variables}
-    choice = read_deployment_config(pod({"name": "sidecar", "args": ["--other"]}, ours))
+    container = {"name": "package-runtime", "resources": {"limits": limits}, "args": ["-d"], "env": variables}
+    choice = read_deployment_config(pod({"name": "sidecar", "args": ["--other"]}, container))
     assert choice.settings.limits == Limits(64 * MEBIBYTE, 0.5, 512, 64 * MEBIBYTE)
     assert (choice.settings.arguments, choice.settings.environment) == (("-d",), ("A=b",))
 
@@ -62,7 +62,7 @@ def test_there_is_no_more_room_for_files_than_there_is_memory():
 
 
 @pytest.mark.parametrize(
-    ("spec", "said"),
+    ("spec", "message"),
     [
         ({"limits": {"memory": "lots"}}, "spec.limits.memory"),
         ({"limits": {"cpu": 0}}, "spec.limits.cpu: must be more than nothing"),
@@ -71,10 +71,10 @@ def test_there_is_no_more_room_for_files_than_there_is_memory():
         ("x", "spec: must be an object"),
     ],
 )
-def test_what_cannot_be_understood_is_named(spec, said):
+def test_what_cannot_be_understood_is_named(spec, message):
     with pytest.raises(NoRuntimeConfig) as refused:
         read_config(spec)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_its_crd_is_installed_with_the_others():

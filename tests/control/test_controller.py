@@ -43,13 +43,13 @@ def informer_of(kind: Kind) -> Informer:
 def an_object(
     kind: Kind, name: str, namespace: str = "", version: int = 1, **metadata: Any
 ) -> dict[str, Any]:
-    given = {
+    defaults = {
         "name": name,
         "namespace": namespace,
         "uid": f"{namespace}/{name}",
         "resourceVersion": str(version),
     }
-    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {**given, **metadata}}
+    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {**defaults, **metadata}}
 
 
 class Reconciles:

@@ -22,7 +22,7 @@ def crossplanes(name):
     """A CRD as Crossplane might install it: with texts, with a field that we do not know, without ours."""
     crd = deepcopy(OURS[name])
     crd["metadata"]["annotations"] = {"controller-gen.kubebuilder.io/version": "v0.20"}
-    crd["spec"]["versions"] = [each for each in crd["spec"]["versions"] if each["name"] == "v1"]
+    crd["spec"]["versions"] = [version for version in crd["spec"]["versions"] if version["name"] == "v1"]
     version = crd["spec"]["versions"][0]
     version["additionalPrinterColumns"].append(
         {"name": "THEIRS", "type": "string", "jsonPath": ".spec.theirs"}
@@ -42,19 +42,19 @@ def spec_of(crd, version=0):
 
 @pytest.mark.parametrize("name", [COMPOSITIONS, FUNCTIONS])
 def test_texts_columns_and_unknown_fields_stay(name):
-    theirs = crossplanes(name)
-    done = completed(theirs, OURS[name])
+    crossplane_crd = crossplanes(name)
+    done = completed(crossplane_crd, OURS[name])
     assert spec_of(done)["description"] == "What a user wants."
-    assert spec_of(done)["properties"]["theirs"] == spec_of(theirs)["properties"]["theirs"]
+    assert spec_of(done)["properties"]["theirs"] == spec_of(crossplane_crd)["properties"]["theirs"]
     columns = done["spec"]["versions"][0]["additionalPrinterColumns"]
-    assert columns == theirs["spec"]["versions"][0]["additionalPrinterColumns"]
+    assert columns == crossplane_crd["spec"]["versions"][0]["additionalPrinterColumns"]
 
 
 def test_the_fields_rules_and_versions_that_we_need_are_added():
     composition = completed(crossplanes(COMPOSITIONS), OURS[COMPOSITIONS])
     assert {"to", "resources"} <= set(spec_of(composition)["properties"])
-    assert [each["name"] for each in composition["spec"]["versions"]] == ["v1", "v1alpha1", "v2alpha1"]
-    assert [each["storage"] for each in composition["spec"]["versions"]] == [True, False, False]
+    assert [version["name"] for version in composition["spec"]["versions"]] == ["v1", "v1alpha1", "v2alpha1"]
+    assert [version["storage"] for version in composition["spec"]["versions"]] == [True, False, False]
     function = completed(crossplanes(FUNCTIONS), OURS[FUNCTIONS])
     assert spec_of(function)["properties"]["activeRevisionLimit"]["default"] == 1
     assert len(spec_of(function)["x-kubernetes-validations"]) == 1
@@ -77,8 +77,8 @@ async def test_a_server_keeps_the_crd_of_another_installer_and_the_next_start_wr
     assert spec_of(live)["description"] == "What a user wants."
     assert live["metadata"]["annotations"] == {"controller-gen.kubebuilder.io/version": "v0.20"}
     await install_crd(client, client, OURS[name], "crossply")
-    again = await client.get(CRD, name)
-    assert again["metadata"]["generation"] == live["metadata"]["generation"]
+    live_again = await client.get(CRD, name)
+    assert live_again["metadata"]["generation"] == live["metadata"]["generation"]
     await client.delete(CRD, name)
 
 

@@ -20,16 +20,16 @@ class Woken:
         self.times: dict[str, int] = {}
         self.changed = asyncio.Event()
 
-    def wake(self, who: str):
-        def woken() -> None:
-            self.times[who] = self.times.get(who, 0) + 1
+    def wake(self, name: str):
+        def count_call() -> None:
+            self.times[name] = self.times.get(name, 0) + 1
             self.changed.set()
 
-        return woken
+        return count_call
 
-    async def until(self, who: str, times: int) -> None:
+    async def until(self, name: str, times: int) -> None:
         async with asyncio.timeout(20):
-            while self.times.get(who, 0) < times:
+            while self.times.get(name, 0) < times:
                 self.changed.clear()
                 await self.changed.wait()
 
@@ -74,19 +74,19 @@ async def test_many_namespaces_of_a_kind_share_one_watch_that_goes_with_the_last
 
 async def test_only_those_who_read_an_object_hear_of_it(client, caches, dependencies, woken, ns) -> None:
     await client.create(CONFIG_MAP, config_map("one", ns))
-    for who, interest in {
+    for name, interest in {
         "by name": Interest(CONFIG_MAP, ns, "one"),
         "by another name": Interest(CONFIG_MAP, ns, "two"),
         "by labels": Interest(CONFIG_MAP, ns, labels=(("of", "case"),)),
         "by other labels": Interest(CONFIG_MAP, ns, labels=(("of", "other"),)),
         "all": Interest(CONFIG_MAP, ns),
     }.items():
-        dependencies.watch(who, [interest], woken.wake(who))
+        dependencies.watch(name, [interest], woken.wake(name))
     await woken.until("all", 1)  # once followed, all are told: something may have changed before
     before = dict(woken.times)
     await client.patch_merge(CONFIG_MAP, "one", {"data": {"a": "1"}}, ns)
     await woken.until("all", before["all"] + 1)
-    grown = {who for who, times in woken.times.items() if times > before[who]}
+    grown = {name for name, times in woken.times.items() if times > before[name]}
     assert grown == {"by name", "by labels", "all"}
     assert len(caches.running()) == 1, "they share one watch"
 
@@ -114,9 +114,9 @@ async def test_a_new_interest_wakes_once_since_it_may_have_changed_before_it_was
 
 
 async def test_the_last_one_to_leave_ends_the_watch(client, caches, dependencies, woken, ns) -> None:
-    one = Interest(CONFIG_MAP, ns, "one")
-    dependencies.watch("x", [one], woken.wake("x"))
-    dependencies.watch("y", [one], woken.wake("y"))
+    interest = Interest(CONFIG_MAP, ns, "one")
+    dependencies.watch("x", [interest], woken.wake("x"))
+    dependencies.watch("y", [interest], woken.wake("y"))
     dependencies.forget("x")
     assert caches.running()
     dependencies.watch("y", [], woken.wake("y"))

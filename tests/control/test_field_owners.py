@@ -28,7 +28,7 @@ OWNED = {"f:metadata": {"f:labels": {".": {}, "f:a": {}}}, "f:spec": {"f:size": 
 
 
 @pytest.mark.parametrize(
-    ("obj", "held"),
+    ("obj", "expected"),
     [
         pytest.param(live(OWNED), True, id="all is there and nothing more is ours"),
         pytest.param(live({"f:spec": {"f:size": {}}}), True, id="what others own as well need not be ours"),
@@ -47,8 +47,8 @@ OWNED = {"f:metadata": {"f:labels": {".": {}, "f:a": {}}}, "f:spec": {"f:size": 
         pytest.param({**live(OWNED), "spec": {"size": 2}}, False, id="a value differs"),
     ],
 )
-def test_an_apply_is_needed_only_if_it_would_change_something(obj, held):
-    assert holds(obj, WISH, "us") is held
+def test_an_apply_is_needed_only_if_it_would_change_something(obj, expected):
+    assert holds(obj, WISH, "us") is expected
 
 
 def test_fields_written_by_updates_are_handed_over_in_two_rounds():
@@ -78,11 +78,13 @@ def test_after_a_restart_managed_fields_tell_what_needs_no_apply(obj, applied):
 
 
 def test_more_owners_than_we_want_are_none_of_our_business():
-    ours, theirs = {"uid": "1", "controller": True}, {"uid": "2"}
-    wish = {"metadata": {"ownerReferences": [ours]}}
-    assert contains({"metadata": {"ownerReferences": [theirs, {**ours, "name": "x"}]}}, wish)
-    assert not contains({"metadata": {"ownerReferences": [theirs]}}, wish)
-    assert not contains({"metadata": {}}, wish)
+    own_reference, other_reference = {"uid": "1", "controller": True}, {"uid": "2"}
+    desired = {"metadata": {"ownerReferences": [own_reference]}}
+    assert contains(
+        {"metadata": {"ownerReferences": [other_reference, {**own_reference, "name": "x"}]}}, desired
+    )
+    assert not contains({"metadata": {"ownerReferences": [other_reference]}}, desired)
+    assert not contains({"metadata": {}}, desired)
 
 
 def managed(manager, operation, fields, **more):

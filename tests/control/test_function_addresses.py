@@ -29,9 +29,9 @@ def slice_of(ns, name, *endpoints, service="fn", kind="IPv4", ports=((9443, "grp
     }
 
 
-async def until(look, wanted):
+async def until(read, expected):
     async with asyncio.timeout(20):
-        while look() != wanted:
+        while read() != expected:
             await asyncio.sleep(0.02)
 
 
@@ -43,33 +43,33 @@ async def following(client, ns):
 
 
 async def test_all_replicas_that_are_ready_are_called_and_the_certificate_is_that_of_the_service(client, ns):
-    async with following(client, ns) as (addresses, follow):
+    async with following(client, ns) as (addresses, start):
         ready = (("10.0.0.2", True), ("10.0.0.3", False), ("10.0.0.1", None))
         await client.create(ENDPOINT_SLICE, slice_of(ns, "a", *ready))
-        await follow()
-        found = addresses.where(f"dns:///fn.{ns}:9443")()
-        assert found.target == "ipv4:10.0.0.1:9443,10.0.0.2:9443", "not known counts as ready"
-        assert found.authority == f"fn.{ns}"
+        await start()
+        address = addresses.where(f"dns:///fn.{ns}:9443")()
+        assert address.target == "ipv4:10.0.0.1:9443,10.0.0.2:9443", "not known counts as ready"
+        assert address.authority == f"fn.{ns}"
 
 
 async def test_replicas_that_come_and_go_are_noticed_in_all_slices(client, ns):
-    async with following(client, ns) as (addresses, follow):
-        await follow()
-        where = addresses.where(f"dns:///fn.{ns}:9443")
-        assert where() == NOWHERE
+    async with following(client, ns) as (addresses, start):
+        await start()
+        resolve = addresses.where(f"dns:///fn.{ns}:9443")
+        assert resolve() == NOWHERE
         await client.create(ENDPOINT_SLICE, slice_of(ns, "a", ("10.0.0.1", True)))
         await client.create(ENDPOINT_SLICE, slice_of(ns, "b", ("10.0.0.2", True)))
-        await until(lambda: where().target, "ipv4:10.0.0.1:9443,10.0.0.2:9443")
+        await until(lambda: resolve().target, "ipv4:10.0.0.1:9443,10.0.0.2:9443")
         await client.delete(ENDPOINT_SLICE, "a", ns)
-        await until(lambda: where().target, "ipv4:10.0.0.2:9443")
+        await until(lambda: resolve().target, "ipv4:10.0.0.2:9443")
         await client.apply(ENDPOINT_SLICE, slice_of(ns, "b", ("10.0.0.2", False)), "test")
-        await until(where, NOWHERE)
+        await until(resolve, NOWHERE)
 
 
 async def test_addresses_of_six_bytes_and_more(client, ns):
-    async with following(client, ns) as (addresses, follow):
+    async with following(client, ns) as (addresses, start):
         await client.create(ENDPOINT_SLICE, slice_of(ns, "a", ("fd00::1", True), kind="IPv6"))
-        await follow()
+        await start()
         assert addresses.where(f"dns:///fn.{ns}:9443")().target == "ipv6:[fd00::1]:9443"
 
 

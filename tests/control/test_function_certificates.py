@@ -39,8 +39,8 @@ SERVER = purpose_for(FOR_SERVERS, ("fn", "fn.home", "fn.home.svc"))
 def authority_at(*moments, files=None):
     """The files of an authority that was looked at in these moments."""
     files = files or {}
-    for moment in moments:
-        changes = renew_authority(files, moment, LIVES)
+    for time in moments:
+        changes = renew_authority(files, time, LIVES)
         files = {key: value for key, value in {**files, **(changes or {})}.items() if value}
     return files
 
@@ -64,9 +64,9 @@ def test_a_new_authority_is_trusted_long_before_it_signs_and_the_old_one_long_af
     assert promoted["tls.crt"] == announced["next.crt"]
     assert "next.key" not in promoted
     assert signer(first) in read_bundle(promoted), "certificates by the old one are still around"
-    ended = read_authorities(promoted, NOW + YEAR * 11)
-    assert ended is not None
-    assert ended.trusted == (signer(promoted),), "who has ended is not trusted any more"
+    authorities = read_authorities(promoted, NOW + YEAR * 11)
+    assert authorities is not None
+    assert authorities.trusted == (signer(promoted),), "who has ended is not trusted any more"
 
 
 def test_an_authority_that_ended_while_nobody_looked_is_replaced_by_the_one_that_was_announced():
@@ -89,22 +89,22 @@ def test_what_cannot_sign_is_replaced(change, why):
 
 
 def test_a_certificate_is_for_its_names_and_by_the_authority():
-    found = read_authorities(authority_at(NOW), NOW)
-    files = issued(SERVER, found, NOW, LIVES)
+    authorities = read_authorities(authority_at(NOW), NOW)
+    files = issued(SERVER, authorities, NOW, LIVES)
     assert names_of(signer(files)) == SERVER.names
-    assert was_issued_by(signer(files), found.signing.certificate)
-    assert renew_certificate(files, SERVER, found, NOW, LIVES) is None
+    assert was_issued_by(signer(files), authorities.signing.certificate)
+    assert renew_certificate(files, SERVER, authorities, NOW, LIVES) is None
 
 
 def test_a_certificate_never_outlives_its_authority():
     files = authority_at(NOW)
-    found = read_authorities(files, NOW + YEAR * 9.5)
-    late = issued(SERVER, found, NOW + YEAR * 9.5, LIVES)
+    authorities = read_authorities(files, NOW + YEAR * 9.5)
+    late = issued(SERVER, authorities, NOW + YEAR * 9.5, LIVES)
     assert signer(late).not_valid_after_utc == signer(files).not_valid_after_utc
 
 
 @pytest.mark.parametrize(
-    ("purpose", "after", "due", "why"),
+    ("purpose", "after", "expected", "why"),
     [
         (SERVER, YEAR * 0.5, set(), "it has a long way to go"),
         (SERVER, YEAR * 0.7, {"ca.crt", "tls.crt", "tls.key"}, "it is renewed long before it ends"),
@@ -112,26 +112,26 @@ def test_a_certificate_never_outlives_its_authority():
         (purpose_for(FOR_SERVERS, ("fn",)), YEAR * 0, set(), "some of its names will do"),
     ],
 )
-def test_a_certificate_is_renewed_in_time_and_for_new_names(purpose, after, due, why):
-    found = read_authorities(authority_at(NOW), NOW)
-    files = issued(SERVER, found, NOW, LIVES)
-    assert set(renew_certificate(files, purpose, found, NOW + after, LIVES) or {}) == due, why
+def test_a_certificate_is_renewed_in_time_and_for_new_names(purpose, after, expected, why):
+    authorities = read_authorities(authority_at(NOW), NOW)
+    files = issued(SERVER, authorities, NOW, LIVES)
+    assert set(renew_certificate(files, purpose, authorities, NOW + after, LIVES) or {}) == expected, why
 
 
 def test_an_announced_authority_changes_whom_to_trust_and_not_the_certificate():
     first = authority_at(NOW)
-    moment = NOW + YEAR * 7
-    files = issued(SERVER, read_authorities(first, moment), moment, LIVES)
-    found = read_authorities(authority_at(moment, files=first), moment)
-    assert set(renew_certificate(files, SERVER, found, moment, LIVES)) == {"ca.crt"}
+    later = NOW + YEAR * 7
+    files = issued(SERVER, read_authorities(first, later), later, LIVES)
+    authorities = read_authorities(authority_at(later, files=first), later)
+    assert set(renew_certificate(files, SERVER, authorities, later, LIVES)) == {"ca.crt"}
 
 
 def test_an_authority_of_crossplane_stays_and_signs_for_us():
     authority = certificate_of_crossplane(("crossplane-root-ca",), now=NOW)
     files = files_of_crossplane(authority)
     assert renew_authority(files, NOW, LIVES) is None, "what is good stays as it is"
-    found = read_authorities(files, NOW)
-    assert was_issued_by(signer(issued(SERVER, found, NOW, LIVES)), authority[0])
+    authorities = read_authorities(files, NOW)
+    assert was_issued_by(signer(issued(SERVER, authorities, NOW, LIVES)), authority[0])
 
 
 @pytest.mark.parametrize(
@@ -143,13 +143,13 @@ def test_an_authority_of_crossplane_stays_and_signs_for_us():
 )
 def test_a_certificate_of_crossplane_is_used_as_it_is(usage, names, reason):
     authority = certificate_of_crossplane(("crossplane-root-ca",), now=NOW)
-    made = certificate_of_crossplane(names, usage, authority, NOW)
-    files = files_of_crossplane(made, authority)
-    found = read_authorities(files_of_crossplane(authority), NOW)
-    wanted = purpose_for(usage, ("fn.home",) if usage == FOR_SERVERS else ("crossply.home",))
-    assert renew_certificate(files, wanted, found, NOW + YEAR, LIVES) is None, reason
+    certificate = certificate_of_crossplane(names, usage, authority, NOW)
+    files = files_of_crossplane(certificate, authority)
+    authorities = read_authorities(files_of_crossplane(authority), NOW)
+    expected = purpose_for(usage, ("fn.home",) if usage == FOR_SERVERS else ("crossply.home",))
+    assert renew_certificate(files, expected, authorities, NOW + YEAR, LIVES) is None, reason
     assert is_from_another(files)
-    assert not is_from_another(issued(wanted, found, NOW, LIVES))
+    assert not is_from_another(issued(expected, authorities, NOW, LIVES))
 
 
 def test_crossplane_can_read_the_key_of_our_authority():
@@ -163,13 +163,13 @@ def test_a_new_authority_after_crossplanes_is_announced_and_its_certificate_stay
     authority = certificate_of_crossplane(("crossplane-root-ca",), now=NOW)
     late = NOW + YEAR * 7
     files = authority_at(late, files=files_of_crossplane(authority))
-    found = read_authorities(files, late)
-    assert [each.certificate for each in (found.signing,)] == [authority[0]]
-    assert len(found.trusted) == 2
-    made = files_of_crossplane(
+    authorities = read_authorities(files, late)
+    assert [signing.certificate for signing in (authorities.signing,)] == [authority[0]]
+    assert len(authorities.trusted) == 2
+    new_files = files_of_crossplane(
         certificate_of_crossplane(("fn.home",), FOR_SERVERS, authority, NOW + YEAR), authority
     )
-    changes = renew_certificate(made, purpose_for(FOR_SERVERS, ("fn.home",)), found, late, LIVES)
+    changes = renew_certificate(new_files, purpose_for(FOR_SERVERS, ("fn.home",)), authorities, late, LIVES)
     assert set(changes) == {"ca.crt"}, "who trusts both can be called by either"
 
 
@@ -193,11 +193,11 @@ def test_files_are_ours_alone_and_replaced_all_at_once():
 @contextlib.asynccontextmanager
 async def replicas(client, ns, *clocks):
     async with contextlib.AsyncExitStack() as stack:
-        made = [Credentials(client, CredentialSettings(ns), clock) for clock in clocks]
-        for each in made:
-            stack.push_async_callback(each.stop)
-        await asyncio.gather(*(each.start() for each in made))
-        yield made
+        members = [Credentials(client, CredentialSettings(ns), clock) for clock in clocks]
+        for replica in members:
+            stack.push_async_callback(replica.stop)
+        await asyncio.gather(*(replica.start() for replica in members))
+        yield members
 
 
 def shown_by(credentials):
@@ -207,8 +207,8 @@ def shown_by(credentials):
 
 async def test_replicas_that_start_at_once_show_the_same_certificate(client, ns):
     now = datetime.now(UTC)
-    async with replicas(client, ns, *[lambda: now] * 3) as made:
-        shown = {shown_by(each) for each in made}
+    async with replicas(client, ns, *[lambda: now] * 3) as members:
+        shown = {shown_by(replica) for replica in members}
     secret = files_of(await client.get(SECRET, "crossplane-tls-client", ns))
     assert shown == {secret["tls.crt"]}
     names = names_of(x509.load_pem_x509_certificate(secret["tls.crt"]))
@@ -238,19 +238,19 @@ async def test_a_replica_shows_what_another_one_renewed(client, ns):
 
 
 async def test_a_lost_authority_is_made_anew_and_who_relies_on_it_is_told(client, ns):
-    now, told = datetime.now(UTC), asyncio.Event()
+    now, changed = datetime.now(UTC), asyncio.Event()
     async with replicas(client, ns, lambda: now) as [credentials]:
-        credentials.subscribe(told.set)
+        credentials.subscribe(changed.set)
         files, _ = await credentials.ensure_server("fn-tls-server", SERVER.names)
         await client.delete(SECRET, "crossplane-root-ca", ns)
-        await asyncio.wait_for(told.wait(), 10)
-        again, _ = await credentials.ensure_server("fn-tls-server", SERVER.names)
-    assert again["ca.crt"] != files["ca.crt"]
-    assert again["tls.crt"] != files["tls.crt"], "nobody would accept it any more"
+        await asyncio.wait_for(changed.wait(), 10)
+        renewed, _ = await credentials.ensure_server("fn-tls-server", SERVER.names)
+    assert renewed["ca.crt"] != files["ca.crt"]
+    assert renewed["tls.crt"] != files["tls.crt"], "nobody would accept it any more"
 
 
 def test_a_clients_certificate_is_for_clients_only():
-    found = read_authorities(authority_at(NOW), NOW)
-    made = signer(issued(purpose_for(FOR_CLIENTS, ("crossplane.home",)), found, NOW, LIVES))
-    usage = made.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
+    authorities = read_authorities(authority_at(NOW), NOW)
+    certificate = signer(issued(purpose_for(FOR_CLIENTS, ("crossplane.home",)), authorities, NOW, LIVES))
+    usage = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
     assert list(usage) == [FOR_CLIENTS]

@@ -22,10 +22,10 @@ pytestmark = pytest.mark.usefixtures("installed")
 async def test_the_image_of_a_revision_that_is_deleted_is_pulled_no_further(client, ns, tmp_path):
     async with Lying().running() as registry:
         registry.serve_image(package())
-        asked, released = asyncio.Event(), asyncio.Event()
+        requested, released = asyncio.Event(), asyncio.Event()
 
         async def hang(request: web.Request) -> web.StreamResponse:
-            asked.set()
+            requested.set()
             await released.wait()
             return web.Response()
 
@@ -34,7 +34,7 @@ async def test_the_image_of_a_revision_that_is_deleted_is_pulled_no_further(clie
         images = RevisionImages(PackageFetcher(client, settings), Store(str(tmp_path / "store")))
         revision = {"metadata": {"name": "x-1"}, "spec": {"image": f"{registry.address}/acme/x:v1"}}
         waiting = asyncio.create_task(images.fetch(revision, 60))
-        await asked.wait()
+        await requested.wait()
         images.cancel(revision)
         with pytest.raises(NotRunning, match=r"was no longer wanted$"):
             await waiting

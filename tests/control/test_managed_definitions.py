@@ -35,10 +35,12 @@ class Installed:
     async def own(self, name):
         """A Provider, as an owner; what belongs to nobody is collected."""
         body = {"apiVersion": PROVIDER.api_version, "kind": PROVIDER.kind, "metadata": {"name": name}}
-        made = await self.client.create(PROVIDER, {**body, "spec": {"package": "registry.example.org/p:v1"}})
+        created = await self.client.create(
+            PROVIDER, {**body, "spec": {"package": "registry.example.org/p:v1"}}
+        )
         return {key: body[key] for key in ("apiVersion", "kind")} | {
             "name": name,
-            "uid": made["metadata"]["uid"],
+            "uid": created["metadata"]["uid"],
         }
 
     async def define(self, by="", active=True):
@@ -54,13 +56,13 @@ class Installed:
             "kind": MANAGED_DEFINITION.kind,
             "metadata": {"name": self.name, "ownerReferences": [owner]},
         }
-        made = await self.client.create(MANAGED_DEFINITION, body, "crossplane")
+        created = await self.client.create(MANAGED_DEFINITION, body, "crossplane")
         if active:
-            controller = {key: made[key] for key in ("apiVersion", "kind")} | {"controller": True}
-            controller |= {key: made["metadata"][key] for key in ("name", "uid")}
+            controller = {key: created[key] for key in ("apiVersion", "kind")} | {"controller": True}
+            controller |= {key: created["metadata"][key] for key in ("name", "uid")}
             metadata = {"name": self.name, "ownerReferences": [controller]}
             await self.client.create(CRD, {**self.crd, "metadata": metadata}, "crossplane")
-        return made
+        return created
 
     @property
     def revision(self):
@@ -80,9 +82,9 @@ class Installed:
 
 
 def _definition_crd():
-    made = crd(MANAGED_DEFINITION.group, MANAGED_DEFINITION.kind)
-    made["spec"]["versions"][0]["name"] = MANAGED_DEFINITION.version
-    return made
+    definition = crd(MANAGED_DEFINITION.group, MANAGED_DEFINITION.kind)
+    definition["spec"]["versions"][0]["name"] = MANAGED_DEFINITION.version
+    return definition
 
 
 @pytest.fixture

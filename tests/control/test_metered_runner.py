@@ -63,11 +63,11 @@ def metered(result) -> MeteredRunner:
 )
 def test_an_answer_is_counted_by_its_worst_result(severities, worst, why) -> None:
     counted = FUNCTION_RESPONSES.of(*LABELS, "OK", worst)
-    before, begun = counted.value, FUNCTION_REQUESTS.of(*LABELS).value
+    before, requests_before = counted.value, FUNCTION_REQUESTS.of(*LABELS).value
     response = Response(results=tuple(Result(severity, "said") for severity in severities))
     assert asyncio.run(metered(response)(CALL)).response is response
     assert counted.value == before + 1, why
-    assert FUNCTION_REQUESTS.of(*LABELS).value == begun + 1
+    assert FUNCTION_REQUESTS.of(*LABELS).value == requests_before + 1
 
 
 @pytest.mark.parametrize(

@@ -37,9 +37,9 @@ OWN = "ops.crossplane.io/operation/some-uid"
 EACH, TOTAL = Rate(3.0, 10.0), Rate(100.0, 1.0)
 
 
-def braked(each=EACH, total=TOTAL):
+def braked(per_object=EACH, total=TOTAL):
     clock = Clock()
-    return OperationRateLimit(OperationRateLimits(each, total), clock), clock
+    return OperationRateLimit(OperationRateLimits(per_object, total), clock), clock
 
 
 def made(brake, obj, times):

@@ -109,65 +109,65 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_revisions_are_decided_about(case):
-    standing, current, rules, expected = case
-    assert decide(standing, current, rules) == expected
+    revisions, current, rules, expected = case
+    assert decide(revisions, current, rules) == expected
 
 
 @st.composite
 def histories(draw):
     numbers = draw(st.lists(st.integers(1, 30), unique=True, max_size=8))
-    standing = [a(n, draw(st.booleans()), draw(st.booleans())) for n in numbers]
-    current = draw(st.sampled_from([*(each.name for each in standing), "new"]))
+    revisions = [a(n, draw(st.booleans()), draw(st.booleans())) for n in numbers]
+    current = draw(st.sampled_from([*(item.name for item in revisions), "new"]))
     active = draw(st.integers(1, 4))
     rules = Rules(draw(st.booleans()), active, draw(st.integers(active, 6)), draw(st.booleans()))
-    return standing, current, rules
+    return revisions, current, rules
 
 
-def after(standing, current, decision):
+def after(revisions, current, decision):
     """The revisions once the decision is carried out."""
-    found = {each.name: each for each in standing}
+    by_name = {item.name: item for item in revisions}
     for name in decision.activate:
-        found[name] = found[name]._replace(active=True)
+        by_name[name] = by_name[name]._replace(active=True)
     for name in decision.deactivate:
-        found[name] = found[name]._replace(active=False)
-    found.pop(decision.collect, None)
-    before = found.get(current)
+        by_name[name] = by_name[name]._replace(active=False)
+    by_name.pop(decision.collect, None)
+    before = by_name.get(current)
     healthy = before.healthy if before is not None else False
-    found[current] = ExistingRevision(current, decision.number, decision.active, healthy)
-    return list(found.values())
+    by_name[current] = ExistingRevision(current, decision.number, decision.active, healthy)
+    return list(by_name.values())
 
 
 @given(histories())
 def test_a_decision_that_was_carried_out_is_not_made_again(history):
-    standing, current, rules = history
-    decision = decide(standing, current, rules)
+    revisions, current, rules = history
+    decision = decide(revisions, current, rules)
     for _ in range(10):
-        standing = after(standing, current, decision)
-        decision = decide(standing, current, rules)
-    assert decision == Decision(max(each.number for each in standing), decision.active)
+        revisions = after(revisions, current, decision)
+        decision = decide(revisions, current, rules)
+    assert decision == Decision(max(item.number for item in revisions), decision.active)
 
 
 @given(histories())
 def test_the_current_one_has_the_highest_number_and_what_is_active_is_never_deleted(history):
-    standing, current, rules = history
-    decision = decide(standing, current, rules)
-    left = {each.name: each for each in after(standing, current, decision)}
-    assert max(left.values(), key=lambda each: each.number).name == current
+    revisions, current, rules = history
+    decision = decide(revisions, current, rules)
+    left = {item.name: item for item in after(revisions, current, decision)}
+    assert max(left.values(), key=lambda item: item.number).name == current
     assert decision.collect != current
     if rules.rolls_out:
-        used = {each.name for each in standing if each.active} - set(decision.deactivate)
+        used = {item.name for item in revisions if item.active} - set(decision.deactivate)
         assert decision.collect not in used | set(decision.activate)
 
 
 @given(histories())
 def test_automatically_at_most_the_limit_and_one_that_is_ready_are_active(history):
-    standing, current, rules = history
-    rules, left = rules._replace(automatic=True), standing
+    revisions, current, rules = history
+    rules, left = rules._replace(automatic=True), revisions
     for _ in range(2):
         # One that was made active a moment ago has not shown yet that it runs.
         left = after(left, current, decide(left, current, rules))
-    active = [each for each in left if each.active]
+    active = [item for item in left if item.active]
     limit = rules.active_limit if rules.rolls_out else 1
     assert len(active) <= limit + 1
-    if any(each.healthy for each in sorted(left, key=lambda each: -each.number)[:limit]):
+    if any(item.healthy for item in sorted(left, key=lambda item: -item.number)[:limit]):
         assert len(active) <= limit

@@ -9,14 +9,14 @@ from crossply.control.package_manager.lock import standing
 from crossply.xpkg.dependencies import Dependency, Locked, best_version
 
 
-def locked(name: str, version: str = "v1.0.0", *wanted: tuple[str, str], source: str = "") -> Locked:
-    wishes = tuple(Dependency(wish, constraint, "Function") for wish, constraint in wanted)
-    return Locked(f"{name}-rev", source or name, version, "Configuration", wishes)
+def locked(name: str, version: str = "v1.0.0", *constraints: tuple[str, str], source: str = "") -> Locked:
+    dependencies = tuple(Dependency(package, constraint, "Function") for package, constraint in constraints)
+    return Locked(f"{name}-rev", source or name, version, "Configuration", dependencies)
 
 
 def figures(packages: list[Locked], name: str, is_new: bool = False) -> tuple[int, int, int, str]:
-    found = standing(packages, f"{name}-rev", is_new)
-    return found.found, found.installed, found.invalid, str(found.problem or "")
+    counts = standing(packages, f"{name}-rev", is_new)
+    return counts.found, counts.installed, counts.invalid, str(counts.problem or "")
 
 
 def test_one_that_wants_nothing_has_all():
@@ -41,8 +41,8 @@ def test_what_others_miss_is_their_affair():
 
 def test_a_wrong_version_is_counted_and_explained():
     packages = [locked("a", "v1.0.0", ("b", ">=v2.0.0")), locked("b")]
-    found, installed, invalid, problem = figures(packages, "a")
-    assert (found, installed, invalid) == (1, 1, 1)
+    found_count, installed, invalid, problem = figures(packages, "a")
+    assert (found_count, installed, invalid) == (1, 1, 1)
     assert problem.splitlines() == [
         "incompatible dependencies: existing package b@v1.0.0 is incompatible with constraint >=v2.0.0",
         "b@v1.0.0",
@@ -64,14 +64,14 @@ def test_a_digest_must_be_the_one():
 
 def test_ten_thousand_dependencies_are_told_in_few_words():
     wide = locked("a", "v1.0.0", *((f"d{number:05}", ">=v1.0.0") for number in range(10_000)))
-    told = (
+    message = (
         'missing dependencies: "d00000" (>=v1.0.0), "d00001" (>=v1.0.0), "d00002" (>=v1.0.0), and 9997 more'
     )
-    assert figures([wide], "a", is_new=True) == (10_000, 0, 0, told)
-    assert figures([wide], "a") == (10_000, 0, 0, told)
+    assert figures([wide], "a", is_new=True) == (10_000, 0, 0, message)
+    assert figures([wide], "a") == (10_000, 0, 0, message)
     present = [locked(f"d{number:05}", "v0.1.0") for number in range(10_000)]
-    found, installed, invalid, problem = figures([wide, *present], "a")
-    assert (found, installed, invalid) == (10_000, 10_000, 10_000)
+    found_count, installed, invalid, problem = figures([wide, *present], "a")
+    assert (found_count, installed, invalid) == (10_000, 10_000, 10_000)
     assert len(problem) < 5000
 
 
@@ -93,5 +93,5 @@ def test_a_circle_is_gone_through_once():
     ids=["the lowest", "that of the choosiest", "the only one", "none is named", "any", "none does"],
 )
 def test_a_function_that_is_built_in_is_installed_as_a_version_that_is_asked_for(constraints, version):
-    wishes = [Dependency("x/function-auto-ready", each, "Function") for each in constraints]
-    assert best_version(wishes, mentioned(wishes)) == version
+    dependencies = [Dependency("x/function-auto-ready", constraint, "Function") for constraint in constraints]
+    assert best_version(dependencies, mentioned(dependencies)) == version

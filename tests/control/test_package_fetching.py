@@ -47,8 +47,8 @@ def fetch(client, ns, tmp_path):
     async def serving(**settings):
         async with Lying().running() as registry:
             registry.serve_image(package())
-            kept = PackageSettings(str(tmp_path / "packages"), namespace=ns, service_account="")
-            yield registry, PackageFetcher(client, kept._replace(**settings))
+            package_settings = PackageSettings(str(tmp_path / "packages"), namespace=ns, service_account="")
+            yield registry, PackageFetcher(client, package_settings._replace(**settings))
 
     return serving
 
@@ -105,10 +105,10 @@ async def test_a_package_is_fetched_once_and_kept(fetch, tmp_path):
 
 async def test_a_registry_that_does_not_answer_does_not_hold_up_others(fetch):
     async with fetch() as (registry, fetching), Lying().running() as slow:
-        asked, released = asyncio.Semaphore(0), asyncio.Event()
+        requested, released = asyncio.Semaphore(0), asyncio.Event()
 
         async def hang(request):
-            asked.release()
+            requested.release()
             await released.wait()
             return web.Response(status=404)
 
@@ -118,7 +118,7 @@ async def test_a_registry_that_does_not_answer_does_not_hold_up_others(fetch):
             image = f"{slow.address}/acme/x{number}:v1"
             waiting.append(asyncio.create_task(fetching.package(image)))
         for _ in range(4):
-            await asked.acquire()
+            await requested.acquire()
         fetched = await fetching.package(f"{registry.address}/acme/x:v1")
         assert fetched.package.name == "function-x"
         for task in waiting:
@@ -152,8 +152,8 @@ async def test_what_is_kept_is_checked_when_it_is_read(fetch, tmp_path):
     async with fetch() as (registry, fetching):
         image = f"{registry.address}/acme/x:v1"
         await fetching.package(image)
-        [kept] = (tmp_path / "packages").iterdir()
-        kept.write_bytes(kept.read_bytes()[:-9] + b"wicked!!!")
+        [cached] = (tmp_path / "packages").iterdir()
+        cached.write_bytes(cached.read_bytes()[:-9] + b"wicked!!!")
         fetched = await fetching.package(image, digest=DIGEST)
         assert fetched.package.name == "function-x"
 
@@ -279,13 +279,13 @@ async def test_an_object_that_no_api_server_would_take_is_not_read(fetch):
 
 def test_whoever_gives_up_has_a_package_not_read_on(monkeypatch):
     """After the object that is being read; the others are not begun."""
-    begun = threading.Event()
+    started = threading.Event()
     read = []
 
     def slowly(stream, source):
         for number in range(1000):
             read.append(number)
-            begun.set()
+            started.set()
             time.sleep(0.01)
             yield False, {"apiVersion": "v1", "kind": "X", "metadata": {"name": str(number)}}
 
@@ -293,7 +293,7 @@ def test_whoever_gives_up_has_a_package_not_read_on(monkeypatch):
 
     async def main() -> None:
         reading = asyncio.create_task(read_package_content(b"", "x"))
-        await asyncio.to_thread(begun.wait)
+        await asyncio.to_thread(started.wait)
         reading.cancel()
         with pytest.raises(asyncio.CancelledError):
             await reading

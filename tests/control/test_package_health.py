@@ -8,12 +8,12 @@ from crossply.control.package_manager.package_health import AWAITING, HEALTHY, U
 
 
 def revision(**conditions):
-    said = []
+    listed = []
     for type_, value in conditions.items():
         status, _, rest = value.partition(":")
         reason, _, message = rest.partition(":")
-        said.append({"type": type_, "status": status, "reason": reason, "message": message})
-    return {"status": {"conditions": said}}
+        listed.append({"type": type_, "status": status, "reason": reason, "message": message})
+    return {"status": {"conditions": listed}}
 
 
 def unhealthy(message):

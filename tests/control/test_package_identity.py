@@ -46,11 +46,11 @@ class Case:
         return (await self.identities.of(function, FUNCTIONS, current)).hash
 
     @property
-    def asked(self):
+    def was_requested(self):
         """Whether the registry was asked since it was last looked at."""
-        asked = bool(self.registry.seen)
+        was_requested = bool(self.registry.seen)
         self.registry.seen.clear()
-        return asked
+        return was_requested
 
 
 @pytest.fixture
@@ -61,13 +61,13 @@ async def c(client, ns):
 
 
 async def test_a_registry_is_asked_once_for_an_image(c):
-    assert (await c.hash(), c.asked) == (hash_of(FIRST), True)
-    assert (await c.hash(), c.asked) == (hash_of(FIRST), False)
+    assert (await c.hash(), c.was_requested) == (hash_of(FIRST), True)
+    assert (await c.hash(), c.was_requested) == (hash_of(FIRST), False)
     await c.hash(packagePullSecrets=[{"name": "another"}])
-    assert c.asked, "it may have another answer for somebody else"
+    assert c.was_requested, "it may have another answer for somebody else"
     c.identities.forget(FUNCTIONS, "x")
     await c.hash(packagePullSecrets=[{"name": "another"}])
-    assert c.asked, "an ImageConfig may have changed where it is"
+    assert c.was_requested, "an ImageConfig may have changed where it is"
 
 
 async def test_one_that_is_always_asked_for_is_asked_for_after_a_while(c):
@@ -113,8 +113,8 @@ async def test_a_version_that_does_not_run_leaves_the_one_before_active(c):
         )
         for _ in range(3):
             await controller.reconcile(name)
-        found = await revisions()
-        return sorted((each["spec"]["revision"], each["spec"]["desiredState"]) for each in found)
+        live = await revisions()
+        return sorted((item["spec"]["revision"], item["spec"]["desiredState"]) for item in live)
 
     async def revisions():
         label = f"pkg.crossplane.io/package={name}"
@@ -122,10 +122,10 @@ async def test_a_version_that_does_not_run_leaves_the_one_before_active(c):
         return list(map(orjson.loads, listed.items))
 
     async def runs(number):
-        [revision] = [each for each in await revisions() if each["spec"]["revision"] == number]
+        [revision] = [item for item in await revisions() if item["spec"]["revision"] == number]
         well = {"status": "True", "reason": "Well", "lastTransitionTime": "2026-01-01T00:00:00Z"}
-        said = [{**well, "type": type_} for type_ in ("RevisionHealthy", "RuntimeHealthy")]
-        body = {**revision, "status": {"conditions": said}}
+        conditions = [{**well, "type": type_} for type_ in ("RevisionHealthy", "RuntimeHealthy")]
+        body = {**revision, "status": {"conditions": conditions}}
         controller.revisions.record_write(await c.client.update_status(FUNCTIONS.revision, body))
 
     assert await looked_at() == [(1, "Active")]
@@ -196,12 +196,12 @@ async def test_a_built_in_function_stays_with_the_revision_that_crossplane_insta
 
 def test_a_revision_that_crossplane_installed_is_called_at_its_endpoint():
     assert revision_endpoint(SERVED).address == "dns:///x.crossplane-system:9443"
-    ours = {**SERVED, "status": {"endpoint": "builtin:///auto-ready"}}
-    assert revision_endpoint(ours).address == ""
+    own = {**SERVED, "status": {"endpoint": "builtin:///auto-ready"}}
+    assert revision_endpoint(own).address == ""
 
 
 async def test_what_crossplane_installed_stays_while_its_registry_cannot_be_asked(c):
     c.registry.handlers.clear()
-    theirs = {**SERVED, "spec": {**SERVED["spec"], "image": c.image}}
+    installed = {**SERVED, "spec": {**SERVED["spec"], "image": c.image}}
     status = {"currentIdentifier": c.image, "resolvedPackage": c.image}
-    assert await c.hash(theirs, status) == "0123456789ab"
+    assert await c.hash(installed, status) == "0123456789ab"

@@ -76,10 +76,10 @@ def test_webhooks_lead_to_the_service_of_the_package():
         ],
     }
     assert call_back([configuration])
-    made = pointed_home(configuration, REVISION, "home", "Y2VydA==")
-    assert made["metadata"]["name"] == "crossplane-provider-p"
+    webhook = pointed_home(configuration, REVISION, "home", "Y2VydA==")
+    assert webhook["metadata"]["name"] == "crossplane-provider-p"
     service = {"name": "p", "namespace": "home", "port": 9443, "path": "/a"}
-    assert made["webhooks"][0]["clientConfig"] == {"caBundle": "Y2VydA==", "service": service}
+    assert webhook["webhooks"][0]["clientConfig"] == {"caBundle": "Y2VydA==", "service": service}
 
 
 def test_a_conversion_leads_there_too():
@@ -94,7 +94,7 @@ def test_a_conversion_leads_there_too():
 
 
 def test_a_package_says_nothing_about_how_it_is_run_or_whose_it_is():
-    said = {
+    meta = {
         "crossply.dev/runtime": "process",
         "render.crossplane.io/runtime": "Development",
         "pkg.crossplane.io/package": "another",
@@ -102,19 +102,19 @@ def test_a_package_says_nothing_about_how_it_is_run_or_whose_it_is():
         "pkg.crossplane.io/provider-family": "family",
         "team": "a",
     }
-    assert copied(said) == {"pkg.crossplane.io/provider-family": "family", "team": "a"}
+    assert copied(meta) == {"pkg.crossplane.io/provider-family": "family", "team": "a"}
 
 
 @pytest.mark.parametrize(
-    ("meta", "found"),
+    ("meta", "expected"),
     [
         ({"kind": "Function", "spec": {}}, ["composition"]),
         ({"kind": "Function", "spec": {"capabilities": ["operation"]}}, ["operation"]),
         ({"kind": "Provider", "spec": {}}, []),
     ],
 )
-def test_a_function_that_says_nothing_can_compose(meta, found):
-    assert capabilities(meta) == found
+def test_a_function_that_says_nothing_can_compose(meta, expected):
+    assert capabilities(meta) == expected
 
 
 @pytest.mark.parametrize("constraint", [">=v1.14.1", ">=v2.0.0-0", "^v2.1.0", ""])
@@ -131,17 +131,17 @@ def test_an_image_must_be_the_one_that_its_revision_is_named_after():
 
 def test_a_package_that_could_not_be_fetched_is_not_asked_for_again_at_once():
     now = [100.0]
-    resting = FetchBackoff(lambda: now[0])
-    resting.check("a", 1)
-    with pytest.raises(WrongDigest), resting.after_failure("a", 1):
+    backoff = FetchBackoff(lambda: now[0])
+    backoff.check("a", 1)
+    with pytest.raises(WrongDigest), backoff.after_failure("a", 1):
         raise WrongDigest("x")
     with pytest.raises(Waiting):
-        resting.check("a", 1)
-    resting.check("a", 2)
-    resting.check("b", 1)
+        backoff.check("a", 1)
+    backoff.check("a", 2)
+    backoff.check("b", 1)
     now[0] += 1.5
-    resting.check("a", 1)
-    with resting.after_failure("a", 1):
+    backoff.check("a", 1)
+    with backoff.after_failure("a", 1):
         pass
     now[0] -= 1.5
-    resting.check("a", 1)
+    backoff.check("a", 1)

@@ -50,22 +50,24 @@ async def control_plane(config, directory):
 @pytest.mark.usefixtures("installed")
 async def test_what_is_kept_on_disk_is_enough_to_put_back_what_somebody_deleted(client, tmp_path):
     async def healthy():
-        found = await client.get(CONFIGURATION, "x") or {}
-        conditions = (found.get("status") or {}).get("conditions") or ()
-        return any(each["type"] == "Healthy" and each["status"] == "True" for each in conditions)
+        live = await client.get(CONFIGURATION, "x") or {}
+        conditions = (live.get("status") or {}).get("conditions") or ()
+        return any(
+            condition["type"] == "Healthy" and condition["status"] == "True" for condition in conditions
+        )
 
-    async def brought():
+    async def composition():
         return await client.get(COMPOSITION, "brought")
 
     async with Lying().running() as registry, control_plane(client.config, tmp_path):
         registry.serve_image(package(yaml.dump_all([{**META, "spec": {}}, BROUGHT]).encode()))
         await client.create(CONFIGURATION, configuration("x", f"{registry.address}/acme/x:v1"))
         await until(healthy)
-        first = await until(brought)
+        first = await until(composition)
     async with control_plane(client.config, tmp_path):
         await client.delete(COMPOSITION, "brought")
-        again = await until(brought)
-        assert again["metadata"]["uid"] != first["metadata"]["uid"]
+        restored = await until(composition)
+        assert restored["metadata"]["uid"] != first["metadata"]["uid"]
         assert await healthy()
 
 
@@ -73,26 +75,26 @@ async def test_what_is_kept_on_disk_is_enough_to_put_back_what_somebody_deleted(
 async def test_each_of_many_dependencies_has_its_turn_and_the_lock_tells_of_the_same(client, tmp_path):
     """What changes in the Lock has it looked at again: what is told must come to rest."""
 
-    def asked(registry):
+    def tag_requests(registry):
         return Counter(path for _, path, _ in registry.seen if path.endswith("/tags/list"))
 
     async with Lying().running() as registry, control_plane(client.config, tmp_path):
         sources = [f"{registry.address}/acme/f{number:02}" for number in range(30)]
-        wishes = [{"function": source, "version": "*"} for source in sources]
-        meta = {**META, "spec": {"dependsOn": wishes}}
+        dependencies = [{"function": source, "version": "*"} for source in sources]
+        meta = {**META, "spec": {"dependsOn": dependencies}}
         registry.serve_image(package(yaml.dump_all([meta]).encode()), "acme/wide")
         await client.create(CONFIGURATION, configuration("wide", f"{registry.address}/acme/wide:v1"))
 
-        async def all_asked():
-            return len(asked(registry)) == 30 and sum(asked(registry).values()) > 40
+        async def all_requested():
+            return len(tag_requests(registry)) == 30 and sum(tag_requests(registry).values()) > 40
 
         versions = set()
 
-        async def told():
+        async def settled():
             lock = await client.get(LOCK, "lock") or {"metadata": {}}
             if all(source in str(lock.get("status")) for source in sources[:5]):
                 versions.add(lock["metadata"]["resourceVersion"])
-            return versions and await all_asked()
+            return versions and await all_requested()
 
-        await until(told, 50)
+        await until(settled, 50)
         assert len(versions) == 1

@@ -43,16 +43,16 @@ def config_map(ns, name="it", **data):
 
 async def names(client, ns, **selectors):
     listed = await client.list(CONFIG_MAP, ns, **selectors)
-    found = {orjson.loads(data)["metadata"]["name"] for data in listed.items}
-    return found - {"kube-root-ca.crt"}
+    listed_names = {orjson.loads(data)["metadata"]["name"] for data in listed.items}
+    return listed_names - {"kube-root-ca.crt"}
 
 
 async def test_what_is_written_is_read_again_and_the_server_has_nothing_of_it(real, imagined, ns):
-    made = await imagined.create(CONFIG_MAP, config_map(ns, a="1"))
-    assert made["metadata"]["uid"]
+    created = await imagined.create(CONFIG_MAP, config_map(ns, a="1"))
+    assert created["metadata"]["uid"]
     changed = await imagined.patch_merge(CONFIG_MAP, "it", {"data": {"b": "2"}}, ns)
     assert changed["data"] == {"a": "1", "b": "2"}
-    assert changed["metadata"]["uid"] == made["metadata"]["uid"]
+    assert changed["metadata"]["uid"] == created["metadata"]["uid"]
     assert (await imagined.get(CONFIG_MAP, "it", ns))["data"] == {"a": "1", "b": "2"}
     assert await names(imagined, ns) == {"it"}
     assert await names(real, ns) == set()
@@ -74,8 +74,8 @@ async def test_the_server_decides_what_is_valid(real, imagined, ns):
     with pytest.raises(Invalid):
         await imagined.create(CONFIG_MAP, config_map(ns, name="Not A Name"))
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": ns}}
-    made = await imagined.apply(SECRET, {**secret, "stringData": {"a": "b"}}, "me")
-    assert (made["type"], made["data"]) == ("Opaque", {"a": "Yg=="})
+    applied = await imagined.apply(SECRET, {**secret, "stringData": {"a": "b"}}, "me")
+    assert (applied["type"], applied["data"]) == ("Opaque", {"a": "Yg=="})
 
 
 async def test_a_write_that_changes_nothing_makes_no_new_version(real, imagined, ns):
@@ -107,22 +107,22 @@ async def test_what_is_deleted_is_gone_from_reads_and_lists(real, imagined, ns):
 
 async def test_watches_tell_what_is_imagined(real, imagined, ns):
     await real.create(CONFIG_MAP, config_map(ns, a="1"))
-    feed = follow(imagined, CONFIG_MAP, namespace=ns)
-    async with aclosing(feed):
-        async for change in feed:
+    changes = follow(imagined, CONFIG_MAP, namespace=ns)
+    async with aclosing(changes):
+        async for change in changes:
             if change.type == SYNCED:
                 break
         await imagined.patch_merge(CONFIG_MAP, "it", {"data": {"a": "2"}}, ns)
         await imagined.delete(CONFIG_MAP, "it", ns)
-        told = [await anext(feed) for _ in range(2)]
-    assert [each.type for each in told] == [MODIFIED, DELETED]
-    assert told[0].obj["data"] == {"a": "2"}
+        events = [await anext(changes) for _ in range(2)]
+    assert [event.type for event in events] == [MODIFIED, DELETED]
+    assert events[0].obj["data"] == {"a": "2"}
 
 
 async def test_events_are_kept_and_never_sent(real, imagined, ns):
     event = Kind("", "v1", "Event", "events", True)
     await imagined.create(event, {"metadata": {"name": "e", "namespace": ns}, "message": "hello"})
-    assert [each["message"] for each in imagined.store.events] == ["hello"]
+    assert [event["message"] for event in imagined.store.events] == ["hello"]
     assert (await real.list(event, ns)).items == []
     assert imagined.counts["create", "events"] == 0
 
@@ -152,8 +152,8 @@ async def test_objects_of_a_kind_and_in_a_namespace_that_are_only_imagined(real,
     with pytest.raises(NotServed):
         await imagined.list(kind)
     await imagined.apply(DEFINITION, crd, "me")
-    made = await imagined.apply(kind, {**widget, "spec": {"unknown": 1}}, "me")
-    assert made["spec"] == {"size": "m"}
+    applied = await imagined.apply(kind, {**widget, "spec": {"unknown": 1}}, "me")
+    assert applied["spec"] == {"size": "m"}
     with pytest.raises(Invalid, match=r'Widget.* "w" is invalid: spec.size: Too long'):
         await imagined.apply(kind, {**widget, "spec": {"size": "huge"}}, "me")
     assert len((await imagined.list(kind, ns)).items) == 1

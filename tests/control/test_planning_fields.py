@@ -37,10 +37,10 @@ def test_the_data_of_a_secret_is_never_told():
     def secret(**data):
         return {**config_map(), "kind": "Secret", "data": data}
 
-    told = fields_between(secret(word="b2xk", gone="eA=="), secret(word="bmV3", new="eQ=="))
-    assert {field.path for field in told} == {"data.word", "data.gone", "data.new"}
-    assert all(field.secret for field in told)
-    assert not any(text in repr(told) for text in ("b2xk", "bmV3", "eA==", "eQ=="))
+    fields = fields_between(secret(word="b2xk", gone="eA=="), secret(word="bmV3", new="eQ=="))
+    assert {field.path for field in fields} == {"data.word", "data.gone", "data.new"}
+    assert all(field.secret for field in fields)
+    assert not any(text in repr(fields) for text in ("b2xk", "bmV3", "eA==", "eQ=="))
 
 
 def test_an_object_that_goes_is_told_as_a_whole():

@@ -50,7 +50,7 @@ async def test_a_built_in_function_that_crossplane_installed_gets_a_revision_onl
     await client.update_status(FUNCTION_REVISION, {**revision, "status": status})
     functions = Known()
     await know_functions(client, functions)
-    assert len([each for each in functions.revisions if each != current]) == coming, reason
+    assert len([revision for revision in functions.revisions if revision != current]) == coming, reason
     await client.delete(FUNCTION, name)
     await client.delete(FUNCTION_REVISION, current)
 

@@ -23,8 +23,8 @@ def test_what_was_never_applied_stays():
 
 
 def test_the_note_of_what_was_applied_is_written_as_kubectl_writes_it():
-    wish = thing(text="<a>")
-    note = three_way({}, wish)["metadata"]["annotations"][LAST_APPLIED]
+    desired = thing(text="<a>")
+    note = three_way({}, desired)["metadata"]["annotations"][LAST_APPLIED]
     assert note == (
         '{"apiVersion":"v1","kind":"Thing","metadata":{"annotations":{},"name":"it"},'
         '"spec":{"text":"\\u003ca\\u003e"}}\n'
@@ -32,8 +32,8 @@ def test_the_note_of_what_was_applied_is_written_as_kubectl_writes_it():
 
 
 def test_a_note_never_holds_a_note():
-    wish = {**thing(), "metadata": {"name": "it", "annotations": {LAST_APPLIED: "{}", "a": "b"}}}
-    note = three_way({}, wish)["metadata"]["annotations"][LAST_APPLIED]
+    desired = {**thing(), "metadata": {"name": "it", "annotations": {LAST_APPLIED: "{}", "a": "b"}}}
+    note = three_way({}, desired)["metadata"]["annotations"][LAST_APPLIED]
     assert json.loads(note)["metadata"]["annotations"] == {"a": "b"}
 
 

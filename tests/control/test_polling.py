@@ -26,5 +26,5 @@ def test_the_annotation_says_how_often(annotation, seconds, why) -> None:
 
 def test_what_begins_together_drifts_apart() -> None:
     times = {spread(100.0) for _ in range(50)}
-    assert all(90 <= each <= 110 for each in times)
+    assert all(90 <= time <= 110 for time in times)
     assert len(times) > 1

@@ -39,14 +39,14 @@ def test_files_of_a_process_that_was_killed_are_removed_by_the_next_and_those_of
     tmp_path: pathlib.Path,
 ) -> None:
     killed, left = _holder(tmp_path / "place")
-    living, kept = _holder(tmp_path / "place")
+    living, remaining = _holder(tmp_path / "place")
     with killed, living:
         killed.kill()
         killed.wait()
         assert (left / "tls.key").read_bytes() == b"private"
         own = PrivateFiles(str(tmp_path / "place"))
         assert not left.parent.exists()
-        assert (kept / "tls.key").read_bytes() == b"private"
+        assert (remaining / "tls.key").read_bytes() == b"private"
         own.remove()
         living.kill()
 
@@ -54,8 +54,8 @@ def test_files_of_a_process_that_was_killed_are_removed_by_the_next_and_those_of
 def test_files_are_for_their_owner_only_and_go_when_they_are_removed(tmp_path: pathlib.Path) -> None:
     files = PrivateFiles(str(tmp_path / "place"))
     files.replace({"tls.key": b"private"})
-    found = [path for path in (tmp_path / "place").rglob("*") if not path.is_symlink()]
-    modes = {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "place", *found)}
+    paths = [path for path in (tmp_path / "place").rglob("*") if not path.is_symlink()]
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "place", *paths)}
     assert modes == {0o700, 0o600}
     files.remove()
     assert list((tmp_path / "place").iterdir()) == []

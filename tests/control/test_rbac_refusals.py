@@ -71,10 +71,10 @@ def test_the_commands_that_grant_what_was_refused(message, kind, verbs, resource
     role, binding = grant(refusal)
     name = role.split()[3]
     place = resource[resource.index("-n ") :] if "-n " in resource else ""
-    made = f"kubectl create {kind} {name} --verb={verbs} --resource={resource}"
+    command = f"kubectl create {kind} {name} --verb={verbs} --resource={resource}"
     bound = " ".join(f"kubectl create {kind}binding {name} --{kind}={name} {subject} {place}".split())
     applied = "--dry-run=client -o yaml | kubectl apply -f -"
-    assert (role, binding) == (f"{made} {applied}", f"{bound} {applied}"), reason
+    assert (role, binding) == (f"{command} {applied}", f"{bound} {applied}"), reason
 
 
 @pytest.mark.parametrize(

@@ -93,5 +93,5 @@ def test_a_role_of_somebody_else_belongs_to_no_definition():
 def test_every_gathering_role_gathers_its_base():
     roles = {role["metadata"]["name"]: role for role in standing_roles()}
     for name in ("admin", "edit", "view", "browse"):
-        wanted = roles[f"crossplane-{name}"]["aggregationRule"]["clusterRoleSelectors"][0]["matchLabels"]
-        assert roles[f"crossplane:aggregate-to-{name}"]["metadata"]["labels"] == wanted
+        labels = roles[f"crossplane-{name}"]["aggregationRule"]["clusterRoleSelectors"][0]["matchLabels"]
+        assert roles[f"crossplane:aggregate-to-{name}"]["metadata"]["labels"] == labels

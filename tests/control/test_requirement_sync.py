@@ -35,13 +35,13 @@ def sql(**infrastructure):
     }
 
 
-def wished(given, xr=None):
-    return desired_composite(given, xr, TYPE, NAME, enforced=False, binding=REQUIREMENT)["spec"]
+def wished(obj, xr=None):
+    return desired_composite(obj, xr, TYPE, NAME, enforced=False, binding=REQUIREMENT)["spec"]
 
 
 def test_fields_of_users_are_handed_down_whatever_they_are_called():
-    given = requirement(SELECTOR, size=3, claimRef="theirs", reclaimPolicy="theirs", resourceRef="theirs")
-    assert wished(given) == {
+    obj = requirement(SELECTOR, size=3, claimRef="theirs", reclaimPolicy="theirs", resourceRef="theirs")
+    assert wished(obj) == {
         "size": 3,
         "claimRef": "theirs",
         "reclaimPolicy": "theirs",

@@ -30,15 +30,15 @@ def test_the_same_question_has_the_same_answer_until_its_time_is_over(clock) -> 
     response = respond(question(), ttl=10 * SECOND)
     assert cache.put("f", question(), response).ttl == 10
     clock.now += 4
-    found = cache.get("f", question())
-    assert found is not None
-    assert (found.response, found.ttl) == (response._replace(tag=request_tag(question())), 6)
+    cached = cache.get("f", question())
+    assert cached is not None
+    assert (cached.response, cached.ttl) == (response._replace(tag=request_tag(question())), 6)
     clock.now += 6
     assert cache.get("f", question()) is None
 
 
 @pytest.mark.parametrize(
-    ("function", "asked", "why"),
+    ("function", "other_request", "why"),
     [
         ("g", question(), "another function"),
         ("f", question(2.0), "another observed state"),
@@ -49,10 +49,10 @@ def test_the_same_question_has_the_same_answer_until_its_time_is_over(clock) -> 
         ),
     ],
 )
-def test_another_question_is_asked(clock, function, asked, why) -> None:
+def test_another_question_is_asked(clock, function, other_request, why) -> None:
     cache = ResponseCache(clock=clock)
     cache.put("f", question(), respond(question()))
-    assert cache.get(function, asked) is None, why
+    assert cache.get(function, other_request) is None, why
 
 
 @pytest.mark.parametrize(
@@ -73,9 +73,9 @@ def test_answers_are_bounded_in_bytes_and_the_newest_stay(clock) -> None:
     large = State(Resource({"status": {"text": "x" * (4 << 20)}}))
     for number in range(20):
         cache.put("f", question(number), Response(large, ttl=60 * SECOND))
-    kept = [number for number in range(20) if cache.get("f", question(number)) is not None]
-    assert kept == list(range(20 - len(kept), 20))
-    assert 10 <= len(kept) <= 16
+    cached = [number for number in range(20) if cache.get("f", question(number)) is not None]
+    assert cached == list(range(20 - len(cached), 20))
+    assert 10 <= len(cached) <= 16
 
 
 def test_many_small_values_count_as_what_they_take_in_memory(clock) -> None:
@@ -83,17 +83,17 @@ def test_many_small_values_count_as_what_they_take_in_memory(clock) -> None:
     many = State(Resource({"status": {"items": [[]] * 100_000}}))
     for number in range(20):
         cache.put("f", question(number), Response(many, ttl=60 * SECOND))
-    kept = [number for number in range(20) if cache.get("f", question(number)) is not None]
-    assert 1 <= len(kept) <= 6
+    cached = [number for number in range(20) if cache.get("f", question(number)) is not None]
+    assert 1 <= len(cached) <= 6
 
 
 def test_an_answer_does_not_keep_its_question_in_memory(clock) -> None:
     cache = ResponseCache(clock=clock)
-    asked = question()
-    cache.put("f", asked, respond(asked, ttl=10 * SECOND))
-    found = cache.get("f", question())
-    assert found is not None
-    assert isinstance(found.response.tag, str)
+    request = question()
+    cache.put("f", request, respond(request, ttl=10 * SECOND))
+    cached = cache.get("f", question())
+    assert cached is not None
+    assert isinstance(cached.response.tag, str)
 
 
 def test_a_changed_function_is_asked_anew(clock) -> None:

@@ -41,8 +41,8 @@ def files(tmp_path):
 
 def test_an_answer_survives_a_restart(tmp_path):
     store_in(tmp_path).put(FUNCTION, TAG, REQUEST, ANSWER, 60.0)
-    found, seconds = store_in(tmp_path).get(FUNCTION, TAG)
-    assert found == ANSWER._replace(tag=TAG)
+    response, seconds = store_in(tmp_path).get(FUNCTION, TAG)
+    assert response == ANSWER._replace(tag=TAG)
     assert seconds == 60.0
 
 
@@ -136,9 +136,9 @@ def test_answers_in_memory_are_found_on_disk_after_a_restart_if_the_function_has
     store = store_in(tmp_path)
     before, after = ResponseCache(store), ResponseCache(store)
     before.put("way", REQUEST, ANSWER, FUNCTION)
-    found = after.get("way", REQUEST, FUNCTION)
-    assert found.response.context == ANSWER.context
-    assert 0 < found.ttl <= 60
+    cached = after.get("way", REQUEST, FUNCTION)
+    assert cached.response.context == ANSWER.context
+    assert 0 < cached.ttl <= 60
     before.put("by its annotations", REQUEST, ANSWER)
     assert after.get("by its annotations", REQUEST) is None
 

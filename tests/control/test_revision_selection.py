@@ -86,11 +86,11 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("revisions", "step", "told"), REFUSED.values(), ids=REFUSED)
-def test_a_step_fails_where(revisions, step, told):
+@pytest.mark.parametrize(("revisions", "step", "message"), REFUSED.values(), ids=REFUSED)
+def test_a_step_fails_where(revisions, step, message):
     with pytest.raises(FunctionNotBound) as refused:
         called(selecting(*revisions), **step)
-    assert told in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_without_the_feature_what_a_step_says_about_revisions_does_not_count():
@@ -121,10 +121,10 @@ def test_a_function_that_needs_a_package_is_not_called_before_it_has_a_revision(
         called(selection)
 
 
-def running(number, said="True", **fields):
+def running(number, status="True", **fields):
     """A revision of which somebody says whether it runs."""
     selection = revision(number, **fields)
-    selection["status"]["conditions"] = [{"type": "RuntimeHealthy", "status": said, "reason": "Any"}]
+    selection["status"]["conditions"] = [{"type": "RuntimeHealthy", "status": status, "reason": "Any"}]
     return selection
 
 
@@ -154,13 +154,13 @@ def test_a_new_revision_that_somebody_else_runs_is_called_as_soon_as_it_has_an_e
 
 def test_a_revision_that_is_active_again_is_not_called_before_it_runs_again():
     selection = selecting(running(1, active=False), running(2))
-    again = running(1)
-    again["spec"]["revision"], again["metadata"]["generation"] = 3, 2
-    again["status"]["conditions"][0]["observedGeneration"] = 1
-    selection.put_revision(again)
+    restarted = running(1)
+    restarted["spec"]["revision"], restarted["metadata"]["generation"] = 3, 2
+    restarted["status"]["conditions"][0]["observedGeneration"] = 1
+    selection.put_revision(restarted)
     assert called(selection) == "f-2", "that it runs was said before it rested"
-    again["status"]["conditions"][0]["observedGeneration"] = 2
-    selection.put_revision(again)
+    restarted["status"]["conditions"][0]["observedGeneration"] = 2
+    selection.put_revision(restarted)
     assert called(selection) == "f-1"
 
 
@@ -177,9 +177,9 @@ CAPABLE = {
 }
 
 
-@pytest.mark.parametrize(("said", "expected"), CAPABLE.values(), ids=CAPABLE)
-def test_a_pipeline_may_have(said, expected):
-    selection = selecting(revision(1, capabilities=said))
+@pytest.mark.parametrize(("capabilities", "expected"), CAPABLE.values(), ids=CAPABLE)
+def test_a_pipeline_may_have(capabilities, expected):
+    selection = selecting(revision(1, capabilities=capabilities))
     assert selection.revision_without(selection.reference(Step("s", "f")), "composition") == expected
 
 

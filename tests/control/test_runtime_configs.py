@@ -25,26 +25,28 @@ async def test_a_runtime_config_shapes_the_deployment_and_so_does_its_change(cli
     async with runtimes(client, ns):
         revision = await Revision(client).make(runtimeConfigRef={"name": name})
         missing = f'DeploymentRuntimeConfig.pkg.crossplane.io "{name}" not found'
-        told = f"cannot get referenced deployment runtime config: {missing}"
-        await revision.until(runtime_says("False", f"pre establish runtime hook failed for package: {told}"))
+        message = f"cannot get referenced deployment runtime config: {missing}"
+        await revision.until(
+            runtime_says("False", f"pre establish runtime hook failed for package: {message}")
+        )
         await client.create(RUNTIME_CONFIG, {**body, "metadata": {"name": name}, "spec": spec})
         await revision.establish()
 
         async def replicas():
             return (await client.get(DEPLOYMENT, revision.name, ns))["spec"]["replicas"]
 
-        await eventually(replicas, lambda found: found == 2)
+        await eventually(replicas, lambda count: count == 2)
         change = {"spec": {"deploymentTemplate": {"spec": {"replicas": 5}}}}
         await client.patch_merge(RUNTIME_CONFIG, name, change)
-        await eventually(replicas, lambda found: found == 5)
+        await eventually(replicas, lambda count: count == 5)
         await client.delete(RUNTIME_CONFIG, name)
         rest = {"spec": {"desiredState": "Inactive"}}
         await client.patch_merge(FUNCTION_REVISION, revision.name, rest)
 
-        async def gone():
+        async def is_deleted():
             return await client.get(DEPLOYMENT, revision.name, ns) is None
 
-        await eventually(gone)
+        await eventually(is_deleted)
 
 
 async def test_an_image_config_chooses_the_runtime_config_of_images_and_their_pull_secret(client, ns):
@@ -80,10 +82,10 @@ async def test_an_image_config_chooses_the_runtime_config_of_images_and_their_pu
         async def deployment():
             return await client.get(DEPLOYMENT, revision.name, ns)
 
-        await eventually(deployment, lambda found: found["metadata"]["labels"] == {"chosen": "yes"})
+        await eventually(deployment, lambda live: live["metadata"]["labels"] == {"chosen": "yes"})
         await eventually(
             deployment,
-            lambda found: found["spec"]["template"]["spec"]["imagePullSecrets"] == [{"name": "login"}],
+            lambda live: live["spec"]["template"]["spec"]["imagePullSecrets"] == [{"name": "login"}],
         )
     for kind in (IMAGE_CONFIG, RUNTIME_CONFIG):
         await client.delete(kind, name)
@@ -106,6 +108,6 @@ async def test_pull_secrets_of_accounts_are_kept_and_passed_on(client, ns):
         async def names():
             live = await client.get(SERVICE_ACCOUNT, revision.name, ns)
             assert live["metadata"].get("ownerReferences"), "it was put right"
-            return [each["name"] for each in live["imagePullSecrets"]]
+            return [secret["name"] for secret in live["imagePullSecrets"]]
 
-        await eventually(names, lambda found: found == ["package", "ours", "theirs"])
+        await eventually(names, lambda listed: listed == ["package", "ours", "theirs"])

@@ -86,7 +86,7 @@ def test_a_functions_service_is_headless_and_selects_the_pods_of_one_revision():
 
 
 @pytest.mark.parametrize(
-    ("made_for", "name", "why"),
+    ("runtime_subject", "name", "why"),
     [
         (subject(own=False), "fn", "one revision is active, and the Service moves to the next"),
         (subject(kind="ProviderRevision"), "fn", "several revisions of a provider are never active"),
@@ -97,8 +97,8 @@ def test_a_functions_service_is_headless_and_selects_the_pods_of_one_revision():
         ),
     ],
 )
-def test_the_name_of_a_service(made_for, name, why):
-    service = service_for(made_for)
+def test_the_name_of_a_service(runtime_subject, name, why):
+    service = service_for(runtime_subject)
     assert service["metadata"]["name"] == name, why
     assert service_names(service) == (name, f"{name}.home", f"{name}.home.svc")
 
@@ -110,15 +110,15 @@ def test_a_providers_service_has_an_address_and_a_port_for_webhooks():
 
 
 def test_a_deployment_without_a_config_has_every_default():
-    made = deployment_for(subject(), "fn-0123456789ab", "fn-tls-server")
-    assert made["metadata"] == {
+    deployment = deployment_for(subject(), "fn-0123456789ab", "fn-tls-server")
+    assert deployment["metadata"] == {
         "name": "fn-0123456789ab",
         "namespace": "home",
         "ownerReferences": [OWNER],
     }
     labels = {"pkg.crossplane.io/revision": "fn-0123456789ab", "pkg.crossplane.io/function": "fn"}
     keys = [{"key": key, "path": key} for key in ("tls.crt", "tls.key", "ca.crt")]
-    assert made["spec"] == {
+    assert deployment["spec"] == {
         "replicas": 1,
         "selector": {"matchLabels": labels},
         "template": {
@@ -172,9 +172,9 @@ def test_a_deployment_without_a_config_has_every_default():
 
 
 def test_a_provider_is_told_more_and_shows_its_metrics():
-    made = deployment_for(subject(kind="ProviderRevision"), "fn", "fn-tls-server", "fn-tls-client")
-    runtime = runtime_of(made)
-    assert [each["name"] for each in runtime["env"]] == [
+    deployment = deployment_for(subject(kind="ProviderRevision"), "fn", "fn-tls-server", "fn-tls-client")
+    runtime = runtime_of(deployment)
+    assert [variable["name"] for variable in runtime["env"]] == [
         "TLS_CLIENT_CERTS_DIR",
         "TLS_SERVER_CERTS_DIR",
         "POD_NAMESPACE",
@@ -184,8 +184,8 @@ def test_a_provider_is_told_more_and_shows_its_metrics():
         "WEBHOOK_TLS_CERT_DIR",
     ]
     assert runtime["env"][-1]["value"] == "$(TLS_SERVER_CERTS_DIR)"
-    assert [each["name"] for each in runtime["ports"]] == ["metrics", "webhook"]
-    assert pod_of(made)["metadata"]["annotations"] == {
+    assert [port["name"] for port in runtime["ports"]] == ["metrics", "webhook"]
+    assert pod_of(deployment)["metadata"]["annotations"] == {
         "prometheus.io/scrape": "true",
         "prometheus.io/port": "8080",
         "prometheus.io/path": "/metrics",
@@ -229,26 +229,26 @@ def with_runtime(**fields):
     ],
 )
 def test_what_a_config_says_about_the_container(config, spec, field, value, why):
-    made = deployment_for(subject(config, **spec), "fn", "s")
-    assert runtime_of(made)["name"] == "package-runtime", "it is moved to the front"
-    assert [each["name"] for each in pod_of(made)["spec"]["containers"][1:]] == ["sidecar"]
-    assert runtime_of(made)[field] == value, why
+    deployment = deployment_for(subject(config, **spec), "fn", "s")
+    assert runtime_of(deployment)["name"] == "package-runtime", "it is moved to the front"
+    assert [container["name"] for container in pod_of(deployment)["spec"]["containers"][1:]] == ["sidecar"]
+    assert runtime_of(deployment)[field] == value, why
 
 
 def test_environment_is_added_and_ours_counts():
     config = with_runtime(env=[{"name": "MINE", "value": "1"}, {"name": "REVISION_UID", "value": "x"}])
     env = runtime_of(deployment_for(subject(config), "fn", "s"))["env"]
     assert env[0] == {"name": "MINE", "value": "1"}
-    assert [each["value"] for each in env if each["name"] == "REVISION_UID"] == ["u-1"]
+    assert [variable["value"] for variable in env if variable["name"] == "REVISION_UID"] == ["u-1"]
 
 
 def test_labels_and_annotations_of_a_template_are_kept_and_ours_added():
     config = with_pod({}, labels={"a": "b", "pkg.crossplane.io/function": "x"}, annotations={"c": "d"})
     config["deploymentTemplate"]["metadata"] = {"name": "mine", "labels": {"e": "f"}}
-    made = deployment_for(subject(config), "fn", "s", stamp="1-2")
-    assert made["metadata"]["name"] == "mine"
-    assert made["metadata"]["labels"] == {"e": "f"}
-    assert pod_of(made)["metadata"] == {
+    deployment = deployment_for(subject(config), "fn", "s", stamp="1-2")
+    assert deployment["metadata"]["name"] == "mine"
+    assert deployment["metadata"]["labels"] == {"e": "f"}
+    assert pod_of(deployment)["metadata"] == {
         "labels": {
             "a": "b",
             "pkg.crossplane.io/function": "fn",
@@ -260,26 +260,26 @@ def test_labels_and_annotations_of_a_template_are_kept_and_ours_added():
 
 def test_scraping_can_be_turned_off():
     config = with_pod({}, annotations={"prometheus.io/scrape": "false"})
-    made = deployment_for(subject(config, kind="ProviderRevision"), "fn", "s")
-    assert pod_of(made)["metadata"]["annotations"] == {"prometheus.io/scrape": "false"}
+    deployment = deployment_for(subject(config, kind="ProviderRevision"), "fn", "s")
+    assert pod_of(deployment)["metadata"]["annotations"] == {"prometheus.io/scrape": "false"}
 
 
 def test_pull_secrets_are_those_of_the_package_and_its_image_config():
     config = with_pod({"imagePullSecrets": [{"name": "lost"}]})
-    made = deployment_for(
+    deployment = deployment_for(
         subject(config, config_secrets=("b",), packagePullSecrets=[{"name": "a"}]), "fn", "s"
     )
-    assert pod_of(made)["spec"]["imagePullSecrets"] == [{"name": "a"}, {"name": "b"}]
+    assert pod_of(deployment)["spec"]["imagePullSecrets"] == [{"name": "a"}, {"name": "b"}]
 
 
 def test_a_service_account_has_every_pull_secret_once():
     config = {"serviceAccountTemplate": {"metadata": {"name": "mine", "annotations": {"role": "x"}}}}
-    made = account_for(
+    account = account_for(
         subject(config, account_secrets=("b",), packagePullSecrets=[{"name": "a"}]), existing=["c", "a"]
     )
-    assert made["metadata"]["name"] == "mine"
-    assert made["metadata"]["annotations"] == {"role": "x"}
-    assert made["imagePullSecrets"] == [{"name": "a"}, {"name": "b"}, {"name": "c"}]
+    assert account["metadata"]["name"] == "mine"
+    assert account["metadata"]["annotations"] == {"role": "x"}
+    assert account["imagePullSecrets"] == [{"name": "a"}, {"name": "b"}, {"name": "c"}]
 
 
 def test_a_template_with_nulls_is_as_one_without():
@@ -326,10 +326,10 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 YEAR = timedelta(days=365)
 
 
-def certificate_at(moment, files=None):
+def certificate_at(time, files=None):
     authority = files or renew_authority({}, NOW, Lifetimes())
-    found = read_authorities(authority, moment)
-    return authority, issued(purpose_for(FOR_SERVERS, ("fn",)), found, moment, Lifetimes())
+    authorities = read_authorities(authority, time)
+    return authority, issued(purpose_for(FOR_SERVERS, ("fn",)), authorities, time, Lifetimes())
 
 
 def test_pods_are_started_anew_for_a_new_certificate_only_when_theirs_is_about_to_end():
@@ -350,12 +350,12 @@ def test_pods_are_started_anew_when_others_are_to_be_trusted():
 
 def completed(deployment):
     """What a server makes of it: defaults in every corner."""
-    made = {**deployment, "spec": {**deployment["spec"], "revisionHistoryLimit": 10}}
-    pod = {**pod_of(made), "spec": {**pod_of(made)["spec"], "dnsPolicy": "ClusterFirst"}}
-    runtime = {**runtime_of(made), "terminationMessagePath": "/dev/termination-log"}
+    result = {**deployment, "spec": {**deployment["spec"], "revisionHistoryLimit": 10}}
+    pod = {**pod_of(result), "spec": {**pod_of(result)["spec"], "dnsPolicy": "ClusterFirst"}}
+    runtime = {**runtime_of(result), "terminationMessagePath": "/dev/termination-log"}
     pod["spec"]["containers"] = [runtime]
-    made["spec"]["template"] = pod
-    return made
+    result["spec"]["template"] = pod
+    return result
 
 
 def owned(deployment, fields):
@@ -364,9 +364,9 @@ def owned(deployment, fields):
 
 
 def test_what_a_server_completed_is_still_what_was_wished_for():
-    wish = deployment_for(subject(), "fn", "s")
-    live = owned(completed(wish), {"f:spec": {"f:replicas": {}}})
-    assert holds_completed(live, wish, "m")
+    desired = deployment_for(subject(), "fn", "s")
+    live = owned(completed(desired), {"f:spec": {"f:replicas": {}}})
+    assert holds_completed(live, desired, "m")
     assert not holds_completed(live, deployment_for(subject(), "other", "s"), "m")
 
 
@@ -379,5 +379,5 @@ def test_a_field_of_a_container_that_is_no_longer_wished_for_is_noticed():
             }
         }
     }
-    wish = deployment_for(subject(), "fn", "s")
-    assert not holds_completed(owned(completed(wish), fields), wish, "m")
+    desired = deployment_for(subject(), "fn", "s")
+    assert not holds_completed(owned(completed(desired), fields), desired, "m")

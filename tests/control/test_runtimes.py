@@ -46,9 +46,9 @@ def writes(client):
 async def test_a_function_gets_a_service_certificates_an_account_and_a_deployment(client, ns):
     async with runtimes(client, ns):
         revision = await Revision(client).make()
-        told = await revision.until(runtime_says("False", "Package revision is not healthy yet"))
-        assert told["status"]["endpoint"] == f"dns:///{revision.name}.{ns}:9443"
-        assert told["status"]["tlsServerSecretName"] == f"{revision.package}-tls-server"
+        live = await revision.until(runtime_says("False", "Package revision is not healthy yet"))
+        assert live["status"]["endpoint"] == f"dns:///{revision.name}.{ns}:9443"
+        assert live["status"]["tlsServerSecretName"] == f"{revision.package}-tls-server"
         assert await client.get(DEPLOYMENT, revision.name, ns) is None, "it waits for what it may need"
         await revision.establish()
         await revision.until(runtime_says("False", WAITS.format("function")))
@@ -73,8 +73,8 @@ async def test_health_follows_the_deployment(client, ns):
         await make_available(client, ns, revision.name)
         await revision.until(runtime_says("True"))
         await make_available(client, ns, revision.name, "False", "no room")
-        told = "function package deployment is unavailable with message: no room"
-        await revision.until(runtime_says("False", f"{POST}: {told}"))
+        text = "function package deployment is unavailable with message: no room"
+        await revision.until(runtime_says("False", f"{POST}: {text}"))
         events = await events_about(client, revision.name)
         assert "Successfully configured package revision" in events
 
@@ -94,14 +94,17 @@ async def test_a_function_that_runs_to_completion_gets_no_deployment_and_says_wh
         body = {"metadata": {"annotations": {key: "run-to-completion"}}}
         await client.patch_merge(FUNCTION_REVISION, revision.name, body)
         await revision.establish()
-        told = await revision.until(says("gets no Deployment"))
-        assert "--package-runtime=Function=Container" in message(told), reason
+        live = await revision.until(says("gets no Deployment"))
+        assert "--package-runtime=Function=Container" in message(live), reason
         assert await client.get(DEPLOYMENT, revision.name, ns) is None, reason
 
 
 def message(revision):
     conditions = (revision.get("status") or {}).get("conditions") or []
-    return next((each.get("message", "") for each in conditions if each["type"] == "RuntimeHealthy"), "")
+    return next(
+        (condition.get("message", "") for condition in conditions if condition["type"] == "RuntimeHealthy"),
+        "",
+    )
 
 
 def says(text):
@@ -111,9 +114,9 @@ def says(text):
 async def events_about(client, name):
     events = [orjson.loads(data) for data in (await client.list(EVENT, "default")).items]
     return [
-        each["message"]
-        for each in events
-        if each["involvedObject"]["name"] == name and each["reason"] == "SyncPackage"
+        event["message"]
+        for event in events
+        if event["involvedObject"]["name"] == name and event["reason"] == "SyncPackage"
     ]
 
 
@@ -129,7 +132,7 @@ async def test_nothing_is_written_once_all_is_well_nor_after_a_restart(client, n
         await other.until(runtime_says("False"))
         for kind in (SERVICE, SERVICE_ACCOUNT, DEPLOYMENT):
             live = await client.get(kind, revision.name, ns)
-            assert [each["manager"] for each in live["metadata"]["managedFields"]].count(
+            assert [entry["manager"] for entry in live["metadata"]["managedFields"]].count(
                 "pkg.crossplane.io/runtime"
             ) == 1
         assert writes(own).get(("apply", "deployments.apps"), 0) == 0
@@ -160,7 +163,7 @@ async def test_a_revision_that_crossplane_installed_goes_on_serving_as_it_is(cli
             return names_of(x509.load_pem_x509_certificate(files["tls.crt"]))
 
         await eventually(
-            names, lambda found: {f"{newer.name}.{ns}", f"{revision.package}.{ns}"} <= set(found)
+            names, lambda listed: {f"{newer.name}.{ns}", f"{revision.package}.{ns}"} <= set(listed)
         )
         secret = await client.get(SECRET, f"{revision.package}-tls-server", ns)
         assert not secret["metadata"].get("ownerReferences"), "it outlives the revision that it was made for"
@@ -197,7 +200,7 @@ async def test_what_somebody_changes_or_deletes_is_put_right(client, ns):
         async def replicas():
             return (await client.get(DEPLOYMENT, revision.name, ns))["spec"]["replicas"]
 
-        await eventually(replicas, lambda found: found == 1)
+        await eventually(replicas, lambda count: count == 1)
         before = await client.get(SECRET, f"{revision.package}-tls-server", ns)
         for kind, name in (
             (DEPLOYMENT, revision.name),
@@ -206,10 +209,10 @@ async def test_what_somebody_changes_or_deletes_is_put_right(client, ns):
         ):
             await client.delete(kind, name, ns)
 
-            async def again(kind=kind, name=name):
+            async def is_restored(kind=kind, name=name):
                 return await client.get(kind, name, ns)
 
-            await eventually(again)
+            await eventually(is_restored)
         after = await client.get(SECRET, f"{revision.package}-tls-server", ns)
         assert after["metadata"]["uid"] != before["metadata"]["uid"]
 
@@ -227,7 +230,7 @@ async def test_pods_are_started_anew_when_others_are_to_be_trusted(client, ns):
 
         before = await stamp()
         await client.delete(SECRET, "crossplane-root-ca", ns)
-        await eventually(stamp, lambda found: found != before)
+        await eventually(stamp, lambda value: value != before)
         authority = files_of(await client.get(SECRET, "crossplane-root-ca", ns))
         server = files_of(await client.get(SECRET, f"{revision.package}-tls-server", ns))
         assert server["ca.crt"] == authority["tls.crt"]
@@ -239,10 +242,10 @@ async def test_an_inactive_revision_loses_its_deployment_and_its_service(client,
         await revision.until(runtime_says("False", WAITS.format("function")))
         await client.patch_merge(FUNCTION_REVISION, revision.name, {"spec": {"desiredState": "Inactive"}})
 
-        async def gone():
+        async def deleted():
             return [await client.get(kind, revision.name, ns) for kind in (DEPLOYMENT, SERVICE)]
 
-        await eventually(gone, lambda found: found == [None, None])
+        await eventually(deleted, lambda objects: objects == [None, None])
 
 
 async def test_two_active_revisions_share_a_certificate_and_have_a_service_each(client, ns):
@@ -251,8 +254,8 @@ async def test_two_active_revisions_share_a_certificate_and_have_a_service_each(
         await old.until(runtime_says("False", WAITS.format("function")))
         before = await client.get(DEPLOYMENT, old.name, ns)
         new = await (await Revision(client, package=old.package).make()).establish()
-        told = await new.until(runtime_says("False", WAITS.format("function")))
-        assert told["status"]["endpoint"] == f"dns:///{new.name}.{ns}:9443"
+        live = await new.until(runtime_says("False", WAITS.format("function")))
+        assert live["status"]["endpoint"] == f"dns:///{new.name}.{ns}:9443"
         files = files_of(await client.get(SECRET, f"{old.package}-tls-server", ns))
         names = names_of(x509.load_pem_x509_certificate(files["tls.crt"]))
         assert {f"{old.name}.{ns}", f"{new.name}.{ns}"} <= set(names)
@@ -274,9 +277,9 @@ async def test_without_rollout_the_service_has_the_name_of_the_package_and_moves
             service = await client.get(SERVICE, old.package, ns)
             return service["spec"]["selector"]["pkg.crossplane.io/revision"]
 
-        await eventually(selected, lambda found: found == new.name)
-        told = await new.until(runtime_says("False", WAITS.format("function")))
-        assert told["status"]["endpoint"] == f"dns:///{old.package}.{ns}:9443"
+        await eventually(selected, lambda name: name == new.name)
+        live = await new.until(runtime_says("False", WAITS.format("function")))
+        assert live["status"]["endpoint"] == f"dns:///{old.package}.{ns}:9443"
 
 
 async def test_a_provider_has_a_certificate_to_call_with_and_no_endpoint(client, ns):
@@ -284,13 +287,13 @@ async def test_a_provider_has_a_certificate_to_call_with_and_no_endpoint(client,
         revision = Revision(client, PROVIDER_REVISION, f"p-{secrets.token_hex(4)}")
         await revision.make(tlsClientSecretName=f"{revision.package}-tls-client")
         await revision.establish()
-        told = await revision.until(runtime_says("False", WAITS.format("provider")))
-        assert "endpoint" not in told["status"]
-        assert told["status"]["tlsClientSecretName"] == f"{revision.package}-tls-client"
+        live = await revision.until(runtime_says("False", WAITS.format("provider")))
+        assert "endpoint" not in live["status"]
+        assert live["status"]["tlsClientSecretName"] == f"{revision.package}-tls-client"
         files = files_of(await client.get(SECRET, f"{revision.package}-tls-client", ns))
         assert names_of(x509.load_pem_x509_certificate(files["tls.crt"])) == (revision.name,)
         service = await client.get(SERVICE, revision.package, ns)
-        assert [each["name"] for each in service["spec"]["ports"]] == ["webhook"]
+        assert [port["name"] for port in service["spec"]["ports"]] == ["webhook"]
         binding = await client.get(CLUSTER_ROLE_BINDING, f"crossplane:provider:{revision.name}:system")
         assert binding["roleRef"]["name"] == binding["metadata"]["name"]
         account = {"kind": "ServiceAccount", "name": revision.name, "namespace": ns}
@@ -312,5 +315,5 @@ async def test_a_function_that_needs_no_package_can_be_called_at_once(client, ns
         revision = Revision(client)
         image = "xpkg.crossplane.io/crossplane-contrib/function-auto-ready:v0.5.0"
         await revision.make(image=image)
-        told = await revision.until(runtime_says("True"))
-        assert told["status"]["endpoint"] == "builtin:///auto-ready"
+        live = await revision.until(runtime_says("True"))
+        assert live["status"]["endpoint"] == "builtin:///auto-ready"

@@ -13,7 +13,7 @@ THEIRS = {"apiGroups": ["secrets.crossplane.io"], "resources": ["*"], "verbs": [
 
 
 def ours():
-    [role] = [each for each in standing_roles() if each["metadata"]["name"] == NAME]
+    [role] = [item for item in standing_roles() if item["metadata"]["name"] == NAME]
     return deepcopy(role)
 
 

@@ -133,10 +133,10 @@ async def test_another_replica_is_asked_when_the_one_that_was_is_lost(client, se
             await until(lambda: is_ready(client, ns))
             second.send_signal(fate)
 
-            async def is_asked():
+            async def is_requested():
                 return await url() == first
 
-            await until(is_asked, 40)
+            await until(is_requested, 40)
             with pytest.raises(Denied, match="in-use by 1 usage"):
                 await client.delete(CONFIG_MAP, "used", ns)
     async with control_plane(client):

@@ -55,9 +55,9 @@ BINDINGS = CONFIGURATIONS._replace(
 
 @pytest.fixture
 def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
 
 
 def configuration(client):
@@ -86,8 +86,8 @@ async def test_settled_usages_cost_nothing_and_a_restart_little(client, ns):
         assert dict(own.counts) == before, "0 requests at rest"
     async with control_plane(client) as own:
         await asyncio.sleep(1)
-        mine = {key for key in own.counts if key[1].startswith((USAGE.resource, "configmaps"))}
-        assert mine == {("watch", USAGE.resource), ("watch", "configmaps")}
+        requests = {key for key in own.counts if key[1].startswith((USAGE.resource, "configmaps"))}
+        assert requests == {("watch", USAGE.resource), ("watch", "configmaps")}
         await delete_usages(client, ns)
 
 
@@ -134,8 +134,8 @@ async def test_another_replica_takes_over_when_the_one_that_is_asked_stops(clien
                 await until(lambda: is_ready(client, ns))
 
         async def is_back():
-            found = await configuration(client)
-            return found and url_in(found) == first
+            live = await configuration(client)
+            return live and url_in(live) == first
 
         await until(is_back)
         if in_use:
@@ -173,16 +173,16 @@ async def test_behind_a_service_a_stop_changes_nothing(client):
 
 async def test_the_configuration_of_crossplane_stays_beside_ours(client):
     async with control_plane(client):
-        theirs = await configuration(client)
+        crossplane_configuration = await configuration(client)
     service = {
         "name": "crossplane-webhooks",
         "namespace": HOME,
         "path": "/validate-no-usages",
         "port": 9443,
     }
-    theirs["webhooks"][0]["clientConfig"] = {"service": service}
-    theirs["metadata"] = {"name": CROSSPLANES}
-    created = await client.create(CONFIGURATIONS, theirs, "crossplane")
+    crossplane_configuration["webhooks"][0]["clientConfig"] = {"service": service}
+    crossplane_configuration["metadata"] = {"name": CROSSPLANES}
+    created = await client.create(CONFIGURATIONS, crossplane_configuration, "crossplane")
     async with control_plane(client):
         assert url_in(await configuration(client)).startswith("https://127.0.0.1:")
     assert await client.get(CONFIGURATIONS, CROSSPLANES) == created
@@ -247,11 +247,11 @@ async def test_a_usage_says_why_it_cannot_mark_what_it_is_of(client, ns):
     async with control_plane(client):
         await use(client, ns)
 
-        async def told():
+        async def events_recorded():
             events = [orjson.loads(data) for data in (await client.list(EVENT, ns)).items]
             return [event for event in events if event["reason"] == "AddInUseLabel"]
 
-        [event] = await until(told)
+        [event] = await until(events_recorded)
         assert event["message"].startswith("cannot add in use label to the used resource: ")
         assert "frozen" in event["message"]
         await client.delete(POLICIES, ns)
@@ -266,22 +266,22 @@ async def sharing(client, *clocks):
     with contextlib.suppress(AlreadyExists):
         await client.create(NAMESPACE, {"metadata": {"name": HOME}})
     async with contextlib.AsyncExitStack() as stack:
-        made = []
+        certificates = []
         for clock in clocks:
             caches = await stack.enter_async_context(SharedInformers(client))
             cache = caches.acquire(SECRET, selection_in(HOME))
             await cache.synced.wait()
-            made.append(SharedCertificate(client, cache, ("127.0.0.1",), clock))
-        yield made
+            certificates.append(SharedCertificate(client, cache, ("127.0.0.1",), clock))
+        yield certificates
 
 
 async def test_replicas_that_start_at_once_agree_on_one_certificate(client):
     now = datetime.now(UTC)
     await client.delete(SECRET, TLS, HOME)
     async with sharing(client, *[lambda: now] * 4) as replicas:
-        found = await asyncio.gather(*(replica.ensure() for replica in replicas))
-    assert len(set(found)) == 1
-    assert read_certificate(await client.get(SECRET, TLS, HOME)) == found[0]
+        certificates = await asyncio.gather(*(replica.ensure() for replica in replicas))
+    assert len(set(certificates)) == 1
+    assert read_certificate(await client.get(SECRET, TLS, HOME)) == certificates[0]
 
 
 async def test_a_certificate_is_renewed_before_it_ends_and_the_old_one_stays_trusted(client):
@@ -298,11 +298,11 @@ async def test_a_damaged_secret_is_replaced_while_the_control_plane_runs(client)
         before = (await configuration(client))["webhooks"][0]["clientConfig"]["caBundle"]
         await client.patch_merge(SECRET, TLS, {"data": {"tls.crt": "eA=="}}, HOME)
 
-        async def is_whole():
-            found = await configuration(client)
-            return found and found["webhooks"][0]["clientConfig"]["caBundle"] != before
+        async def is_replaced():
+            live = await configuration(client)
+            return live and live["webhooks"][0]["clientConfig"]["caBundle"] != before
 
-        await until(is_whole)
+        await until(is_replaced)
 
 
 async def test_a_certificate_of_another_replica_is_shown_as_soon_as_it_is_there(client, ns):
@@ -314,11 +314,11 @@ async def test_a_certificate_of_another_replica_is_shown_as_soon_as_it_is_there(
         renewed = new_certificate(("127.0.0.1",), datetime.now(UTC), read_certificate(secret))
         await client.update(SECRET, {**secret, "data": data_of(certificate_files(renewed))})
 
-        async def is_told():
+        async def is_published():
             bundle = data_of(certificate_files(renewed))["ca.crt"]
             return (await configuration(client))["webhooks"][0]["clientConfig"]["caBundle"] == bundle
 
-        await until(is_told)
+        await until(is_published)
         with pytest.raises(KubeError, match="in-use by 1 usage"):
             await client.delete(CONFIG_MAP, "used", ns)
         await delete_usages(client, ns)

@@ -43,7 +43,7 @@ def test_details_say_who_uses_what_or_why(spec, details, why):
 
 
 @pytest.mark.parametrize(
-    ("kind", "spec", "told"),
+    ("kind", "spec", "message"),
     [
         (USAGE, {"by": BY}, '*v1beta1.Usage "u" (in namespace "here") by resource Pod/app.'),
         (CLUSTER_USAGE, {"reason": 'a "b"'}, r'*v1beta1.ClusterUsage "u" with reason: "a \"b\"".'),
@@ -51,21 +51,21 @@ def test_details_say_who_uses_what_or_why(spec, details, why):
         (USAGE, {"by": BY, "reason": "r"}, '*v1beta1.Usage "u" (in namespace "here") by resource Pod/app.'),
     ],
 )
-def test_a_refusal_begins_with_the_sentence_of_crossplane(kind, spec, told):
-    found = usage(kind, **spec)
-    assert in_use_message([found] * 3) == f"This resource is in-use by 3 usage(s), including the {told}"
+def test_a_refusal_begins_with_the_sentence_of_crossplane(kind, spec, message):
+    obj = usage(kind, **spec)
+    assert in_use_message([obj] * 3) == f"This resource is in-use by 3 usage(s), including the {message}"
 
 
 @pytest.mark.parametrize(
-    ("kind", "spec", "told"),
+    ("kind", "spec", "message"),
     [
         (USAGE, {"reason": "r"}, "kubectl delete usages.protection.crossplane.io u -n here"),
         (CLUSTER_USAGE, {"reason": "r"}, "kubectl delete clusterusages.protection.crossplane.io u"),
         (LEGACY_USAGE, {"by": BY}, "kubectl delete usages.apiextensions.crossplane.io u"),
     ],
 )
-def test_a_refusal_ends_with_a_command_to_copy(kind, spec, told):
-    assert next_step(usage(kind, **spec)).endswith(f": {told}")
+def test_a_refusal_ends_with_a_command_to_copy(kind, spec, message):
+    assert next_step(usage(kind, **spec)).endswith(f": {message}")
 
 
 def test_a_refusal_names_the_reason_where_the_sentence_does_not():
@@ -73,7 +73,7 @@ def test_a_refusal_names_the_reason_where_the_sentence_does_not():
 
 
 @pytest.mark.parametrize(
-    ("found", "namespace", "answer", "why"),
+    ("obj", "namespace", "answer", "why"),
     [
         (usage(), "here", True, "a Usage is about its own namespace"),
         (usage(), "other", False, "another namespace is another resource"),
@@ -86,8 +86,8 @@ def test_a_refusal_names_the_reason_where_the_sentence_does_not():
         (usage(metadata={"deletionTimestamp": "t", "finalizers": [FINALIZER]}), "here", True, "not yet"),
     ],
 )
-def test_a_usage_protects_what_it_is_about_until_it_is_let_go(found, namespace, answer, why):
-    assert protects(found, namespace) is answer, why
+def test_a_usage_protects_what_it_is_about_until_it_is_let_go(obj, namespace, answer, why):
+    assert protects(obj, namespace) is answer, why
 
 
 def test_an_unresolved_selector_names_nothing():

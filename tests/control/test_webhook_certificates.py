@@ -129,7 +129,7 @@ def test_a_secret_that_cannot_be_read_is_none(secret):
 
 
 @pytest.mark.parametrize(
-    ("settings", "server", "listen", "config"),
+    ("settings", "server", "listen_address", "config"),
     [
         (WebhookSettings(), "https://127.0.0.1:6443", "127.0.0.1", {"url": "https://127.0.0.1:9/x"}),
         (WebhookSettings(), "https://localhost:6443", "127.0.0.1", {"url": "https://127.0.0.1:9/x"}),
@@ -144,9 +144,9 @@ def test_a_secret_that_cannot_be_read_is_none(secret):
     ],
     ids=["own machine", "own name", "an IPv6 address", "a name", "a Service"],
 )
-def test_api_servers_are_told_where_to_find_us(settings, server, listen, config):
+def test_api_servers_are_told_where_to_find_us(settings, server, listen_address, config):
     address = find_address(settings, server)
-    assert address.listen == listen
+    assert address.listen == listen_address
     assert address.client_config("/x", 9, "Yg==") == {**config, "caBundle": "Yg=="}
 
 

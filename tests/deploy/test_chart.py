@@ -48,17 +48,17 @@ TOOL = _tool()
 
 @pytest.fixture(scope="module")
 def helm():
-    found = TOOL.present_helm()
-    if found is None:
+    program = TOOL.present_helm()
+    if program is None:
         pytest.skip("NOTHING OF THE CHART IS RENDERED: there is no Helm. `make manifests` builds it, with Go")
-    return found
+    return program
 
 
 def rendered(helm, values):
     command = [*TOOL.template(helm), "--values", "-"]
     done = subprocess.run(command, input=values, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    return [each.value for each in yaml.read_stream(done.stdout) if each.value]
+    return [document.value for document in yaml.read_stream(done.stdout) if document.value]
 
 
 def path(kind, obj):
@@ -69,8 +69,8 @@ def path(kind, obj):
 
 
 def named(objects, kind, name="crossply"):
-    [found] = [each for each in objects if (each["kind"], each["metadata"]["name"]) == (kind, name)]
-    return found
+    [match] = [obj for obj in objects if (obj["kind"], obj["metadata"]["name"]) == (kind, name)]
+    return match
 
 
 def test_the_roles_in_the_chart_are_those_of_the_code():
@@ -109,7 +109,7 @@ def test_values_that_make_no_sense_are_refused(helm, values, reason):
 
 def test_what_is_switched_off_is_not_there(helm):
     objects = rendered(helm, NOTHING)
-    kinds = {each["kind"] for each in objects}
+    kinds = {obj["kind"] for obj in objects}
     assert not kinds & {"Service", "PodDisruptionBudget", "ValidatingWebhookConfiguration"}
     [container] = named(objects, "Deployment")["spec"]["template"]["spec"]["containers"]
     assert "--enable-webhooks=false" in container["args"]
@@ -118,10 +118,10 @@ def test_what_is_switched_off_is_not_there(helm):
 
 def test_beside_crossplane_nothing_has_a_name_of_crossplanes_chart(helm):
     objects = rendered(helm, "rbac: {sharedRoles: false}")
-    taken = {"crossplane", "crossplane-admin", "crossplane-edit", "crossplane-view", "crossplane-browse"}
-    taken |= {f"crossplane:aggregate-to-{role}" for role in ("admin", "edit", "view", "browse")}
-    taken |= {"crossplane:system:aggregate-to-crossplane", "crossplane-no-usages", "crossplane-webhooks"}
-    assert not taken & {each["metadata"]["name"] for each in objects}
+    reserved = {"crossplane", "crossplane-admin", "crossplane-edit", "crossplane-view", "crossplane-browse"}
+    reserved |= {f"crossplane:aggregate-to-{role}" for role in ("admin", "edit", "view", "browse")}
+    reserved |= {"crossplane:system:aggregate-to-crossplane", "crossplane-no-usages", "crossplane-webhooks"}
+    assert not reserved & {obj["metadata"]["name"] for obj in objects}
     binding = named(objects, "ClusterRoleBinding", "crossply")
     assert binding["roleRef"]["name"] == "crossplane", (
         "whose rights Crossplane's chart gathers in the same way"
@@ -130,21 +130,21 @@ def test_beside_crossplane_nothing_has_a_name_of_crossplanes_chart(helm):
 
 def test_nobody_gets_what_the_controllers_must_not_have():
     """No role of theirs has a wildcard for verbs, and only the impersonated user may escalate."""
-    for each in manifests():
-        name = each["metadata"]["name"]
-        for rule in each.get("rules") or ():
-            ours = name.startswith("crossplane:system") or name.startswith("crossply")
-            assert not (ours and "*" in rule["verbs"]), name
+    for obj in manifests():
+        name = obj["metadata"]["name"]
+        for rule in obj.get("rules") or ():
+            is_own = name.startswith("crossplane:system") or name.startswith("crossply")
+            assert not (is_own and "*" in rule["verbs"]), name
             assert "bind" not in rule["verbs"], name
             if {"escalate"} & set(rule["verbs"]):
                 assert name == "crossply:keeper"
-        if each["kind"].endswith("Binding") and name == "crossply:keeper":
-            [subject] = each["subjects"]
+        if obj["kind"].endswith("Binding") and name == "crossply:keeper":
+            [subject] = obj["subjects"]
             assert subject["kind"] == "User"
 
 
 def test_pods_may_do_nothing_that_the_restricted_profile_forbids():
-    [deployment] = [each for each in manifests() if each["kind"] == "Deployment"]
+    [deployment] = [obj for obj in manifests() if obj["kind"] == "Deployment"]
     pod = deployment["spec"]["template"]["spec"]
     [container] = pod["containers"]
     assert pod["securityContext"]["runAsNonRoot"]

@@ -12,14 +12,18 @@ CONTAINERFILE = (ROOT / "deploy" / "Containerfile").read_text()
 
 def needed_by(package):
     """The packages that a package needs to run here, itself included."""
-    found, left = set(), [package]
+    names, left = set(), [package]
     while left:
         name = left.pop()
-        if name not in found:
-            found.add(name)
-            wanted = importlib.metadata.requires(name) or ()
-            left += [re.match(r"[\w.-]+", each)[0].lower() for each in wanted if ";" not in each]
-    return found
+        if name not in names:
+            names.add(name)
+            requirements = importlib.metadata.requires(name) or ()
+            left += [
+                re.match(r"[\w.-]+", requirement)[0].lower()
+                for requirement in requirements
+                if ";" not in requirement
+            ]
+    return names
 
 
 def test_what_builds_the_product_is_pinned_and_complete():
@@ -30,11 +34,11 @@ def test_what_builds_the_product_is_pinned_and_complete():
 
 
 def test_everything_that_is_copied_is_there_and_let_through():
-    let_through = (ROOT / "deploy" / "Containerfile.dockerignore").read_text().split()
+    patterns = (ROOT / "deploy" / "Containerfile.dockerignore").read_text().split()
     copied = re.findall(r"^COPY (?!--from)(.+) \S+$", CONTAINERFILE, re.M)
     for source in " ".join(copied).split():
         assert (ROOT / source).exists()
-        assert f"!{source.partition('/')[0]}" in let_through
+        assert f"!{source.partition('/')[0]}" in patterns
 
 
 def test_the_image_is_not_run_by_root_and_begins_with_the_controllers():

@@ -97,25 +97,25 @@ async def withdraw(s, *messages):
 async def test_the_condition_says_what_to_run_and_then_it_works(s):
     things = await Things.defined(s)
     await compose_as_author(s, things, "mine", resources(entry()))
-    told = message_of(await things.until("mine", failing("to grant it: ")))
-    assert f"service account {HOME}/crossply may not" in told
-    await follow_advice(s, told)
+    message = message_of(await things.until("mine", failing("to grant it: ")))
+    assert f"service account {HOME}/crossply may not" in message
+    await follow_advice(s, message)
     xr = await things.until("mine", READY)
     assert await things.composed(xr)
-    await withdraw(s, told)
+    await withdraw(s, message)
 
 
 async def test_one_set_of_commands_grants_all_kinds_that_a_composition_composes(s):
     things = await Things.defined(s)
     lease = {"apiVersion": LEASE.api_version, "kind": LEASE.kind}
     await compose_as_author(s, things, s.id, resources(entry("one"), entry("two", base=lease)))
-    told = message_of(await things.until(s.id, failing("to grant it: ")))
-    [role] = roles_in(told)
+    message = message_of(await things.until(s.id, failing("to grant it: ")))
+    [role] = roles_in(message)
     assert role.startswith(f"crossplane:composed:{s.id}:")
-    await follow_advice(s, told)
+    await follow_advice(s, message)
     await things.until(s.id, READY)
-    await follow_advice(s, told)
-    await withdraw(s, told)
+    await follow_advice(s, message)
+    await withdraw(s, message)
 
 
 async def test_the_advice_for_one_composition_takes_nothing_from_another(s):
@@ -124,28 +124,28 @@ async def test_the_advice_for_one_composition_takes_nothing_from_another(s):
     steps = {f"{s.id}-a": resources(entry()), f"{s.id}-b": resources(entry("two", base=lease))}
     for name, step in steps.items():
         await compose_as_author(s, things, name, step)
-    told = [message_of(await things.until(name, failing("to grant it: "))) for name in steps]
-    for message in told:
+    messages = [message_of(await things.until(name, failing("to grant it: "))) for name in steps]
+    for message in messages:
         await follow_advice(s, message)
     for name in steps:
         await things.until(name, READY)
-    for message in told:
+    for message in messages:
         await follow_advice(s, message)
     for name in steps:
         await things.change(name, {"spec": {"size": "2"}})
         xr = await things.until(name, READY, SYNCED)
         assert await things.composed(xr, CONFIG_MAP if name.endswith("-a") else LEASE)
-    await withdraw(s, *told)
+    await withdraw(s, *messages)
 
 
 async def test_who_lets_it_compose_bindings_still_grants_nothing_that_it_does_not_have(s):
     things = await Things.defined(s, scope="Cluster")
     await compose_as_author(s, things, s.id, resources(attempt(BINDING, binding(s.id))))
-    told = message_of(await things.until(s.id, failing("to grant it: ")))
-    await follow_advice(s, told)
+    message = message_of(await things.until(s.id, failing("to grant it: ")))
+    await follow_advice(s, message)
     await things.until(s.id, failing("attempting to grant RBAC permissions not currently held"))
     assert await s.client.get(BINDING, s.id) is None
-    await withdraw(s, told)
+    await withdraw(s, message)
 
 
 @pytest.mark.parametrize(
@@ -179,10 +179,10 @@ async def test_a_definition_of_a_kind_of_kubernetes_brings_no_roles(s):
     version = {"name": "v1", "served": True, "referenceable": True, "schema": schema}
     spec = {"group": RBAC, "names": {"kind": s.id.title(), "plural": f"{s.id}s"}, "versions": [version]}
     body = {"apiVersion": DEFINITION.api_version, "kind": DEFINITION.kind, "metadata": {"name": name}}
-    made = await s.client.apply(DEFINITION, {**body, "spec": spec}, "test")
+    applied = await s.client.apply(DEFINITION, {**body, "spec": spec}, "test")
 
     async def refused():
-        return any(reason == "EstablishComposite" for _, reason, _ in await s.events(made))
+        return any(reason == "EstablishComposite" for _, reason, _ in await s.events(applied))
 
     await s.eventually(refused)
     assert await s.client.get(CLUSTER_ROLE, f"crossplane:composite:{name}:aggregate-to-edit") is None

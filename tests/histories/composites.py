@@ -38,7 +38,7 @@ class Composites:
     def __init__(self, connection: Connection, seed: str, count: int) -> None:
         self.done: Counter[str] = Counter()
         self.function, definition, self.composition = (
-            each.value for each in read_stream(MANIFESTS.read_bytes())
+            document.value for document in read_stream(MANIFESTS.read_bytes())
         )
         self.alive = {f"stack-{number}": "small" for number in range(count)}
         """The desired size by name."""

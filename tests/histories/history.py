@@ -88,10 +88,10 @@ class Operation(NamedTuple):
 
     def __str__(self) -> str:
         condition = "" if self.precondition is None else f" if at {self.precondition}"
-        asked = " ".join(filter(None, (self.verb, self.key, self.token))) + condition
+        request = " ".join(filter(None, (self.verb, self.key, self.token))) + condition
         answer = self.version or self.uid or ("" if self.snapshot is None else f"at {self.snapshot.rv}")
         times = f"{self.invoked:.4f} to {self.completed:.4f}"
-        return f"{times} {self.client}: {asked} -> {self.outcome} {answer}".rstrip()
+        return f"{times} {self.client}: {request} -> {self.outcome} {answer}".rstrip()
 
 
 class WatchEvent(NamedTuple):

@@ -38,14 +38,14 @@ def check_linearizable(
     """How many operations were placed; raises Violation at the first one that cannot be."""
     reads = [read for read in (as_read(order, operation) for operation in operations) if read is not None]
     search = _Search(len(transitions), reads)
-    for moment in sorted(_moments(transitions, reads), key=lambda moment: (moment.time, moment.kind)):
-        if moment.transition is not None:
-            possible = search.step_transition(moment.transition, moment.kind)
+    for instant in sorted(_moments(transitions, reads), key=lambda instant: (instant.time, instant.kind)):
+        if instant.transition is not None:
+            possible = search.step_transition(instant.transition, instant.kind)
         else:
-            assert moment.read is not None
-            possible = search.step_read(moment.read, moment.kind)
+            assert instant.read is not None
+            possible = search.step_read(instant.read, instant.kind)
         if not possible:
-            raise Violation("linearizable", *_explain(transitions, reads, moment))
+            raise Violation("linearizable", *_explain(transitions, reads, instant))
     return len(transitions) + len(reads)
 
 
@@ -108,11 +108,11 @@ class _Search:
                 self._configurations[index] = {waiting | {number} for waiting in sets}
             self._advance()
         else:
-            kept = {
+            remaining = {
                 index: {waiting for waiting in sets if number not in waiting}
                 for index, sets in self._configurations.items()
             }
-            self._configurations = {index: sets for index, sets in kept.items() if sets}
+            self._configurations = {index: sets for index, sets in remaining.items() if sets}
         return bool(self._configurations)
 
     def _advance(self) -> None:
@@ -120,7 +120,9 @@ class _Search:
         while index <= max(self._configurations):
             sets = self._configurations.get(index)
             if sets:
-                sets = self._configurations[index] = _minimal({self._satisfied(index, each) for each in sets})
+                sets = self._configurations[index] = _minimal(
+                    {self._satisfied(index, waiting) for waiting in sets}
+                )
                 if self._invoked[index]:
                     self._configurations.setdefault(index + 1, set()).update(sets)
             index += 1
@@ -139,19 +141,19 @@ _CONTEXT = 4
 
 
 def _explain(
-    transitions: Sequence[Transition], reads: Sequence[Read], moment: _Moment
+    transitions: Sequence[Transition], reads: Sequence[Read], instant: _Moment
 ) -> tuple[str, list[object]]:
     """The operation that has no moment, the writes of its key before and during it, and reads at its side."""
     failed: Transition | Operation
-    if moment.read is not None:
-        failed = reads[moment.read].operation
+    if instant.read is not None:
+        failed = reads[instant.read].operation
         key, message = (
             failed.key,
             "no moment between its invocation and its completion makes this answer true",
         )
     else:
-        assert moment.transition is not None
-        failed = transitions[moment.transition]
+        assert instant.transition is not None
+        failed = transitions[instant.transition]
         key, message = (
             failed.version.key,
             "this write completed before an earlier one of the order can have begun",
@@ -161,13 +163,13 @@ def _explain(
     during = [
         transition
         for transition in writes
-        if transition.completed >= failed.invoked and transition.invoked <= moment.time
+        if transition.completed >= failed.invoked and transition.invoked <= instant.time
     ]
     beside = [
         read.operation
         for read in reads
         if read.operation.key == key
-        and read.operation.invoked <= moment.time
+        and read.operation.invoked <= instant.time
         and read.operation.completed >= failed.invoked
         and read.operation is not failed
     ]

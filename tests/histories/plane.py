@@ -59,8 +59,8 @@ class Plane:
             code = await self._process.wait()
             self.ready.clear()
             if code not in _OUR_SIGNALS and not self.may_end(Life(started, was_ready)):
-                when = "while it ran" if was_ready else "while it started"
-                self.ends.append(f"exit code {code} {when}, after {time.monotonic() - started:.1f} s")
+                phase = "while it ran" if was_ready else "while it started"
+                self.ends.append(f"exit code {code} {phase}, after {time.monotonic() - started:.1f} s")
             await asyncio.sleep(_PAUSE_BEFORE_START)
 
     async def _follow(self, process: asyncio.subprocess.Process) -> bool:
@@ -95,11 +95,11 @@ class Plane:
         if self._process is None or self._process.returncode is not None:
             return {}
         pid = self._process.pid
-        found = {UP: pid}
+        pids = {UP: pid}
         for child in children_of(pid):
             if b"apiserver" in _command(child):
-                found[API_SERVER] = child
-        return found
+                pids[API_SERVER] = child
+        return pids
 
 
 def children_of(pid: int) -> list[int]:

@@ -66,8 +66,8 @@ def watched(*versions: Version, start: int = 0) -> WatchSegment:
     """A watch that showed these versions, with the types that they should have."""
     events = []
     present: set[str] = set()
-    for each in versions:
-        kind = "DELETED" if each.deleted else "MODIFIED" if each.key in present else "ADDED"
-        (present.discard if each.deleted else present.add)(each.key)
-        events.append(WatchEvent(kind, each.rv, each))
+    for shown in versions:
+        kind = "DELETED" if shown.deleted else "MODIFIED" if shown.key in present else "ADDED"
+        (present.discard if shown.deleted else present.add)(shown.key)
+        events.append(WatchEvent(kind, shown.rv, shown))
     return WatchSegment("watcher", start, events)

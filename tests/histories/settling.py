@@ -98,13 +98,13 @@ def wrong(
 
 def _is_true(stack: Object, kind: str) -> bool:
     conditions = stack.get("status", {}).get("conditions", [])
-    return any(each["type"] == kind and each["status"] == "True" for each in conditions)
+    return any(condition["type"] == kind and condition["status"] == "True" for condition in conditions)
 
 
 def _differences(name: str, desired: dict[str, Object], parts: list[Object]) -> list[str]:
-    found = Counter(part["metadata"]["annotations"][RESOURCE_NAME] for part in parts)
-    if found != Counter(desired.keys()):
-        return [f"{name} has {sorted(found.elements())}, not {sorted(desired)}"]
+    counts = Counter(part["metadata"]["annotations"][RESOURCE_NAME] for part in parts)
+    if counts != Counter(desired.keys()):
+        return [f"{name} has {sorted(counts.elements())}, not {sorted(desired)}"]
     live = {part["metadata"]["annotations"][RESOURCE_NAME]: part for part in parts}
     return [
         f"{name}: {part} is {_content(live[part])}, not {_content(expected)}"
@@ -130,7 +130,5 @@ def rendered(scratch: pathlib.Path, composites: Composites, stack: Object) -> di
     output = subprocess.run(command, cwd=scratch, check=True, capture_output=True).stdout
     objects = [document.value for document in read_stream(output)]
     return {
-        each["metadata"]["annotations"][RESOURCE_NAME]: each
-        for each in objects
-        if each["kind"] == "ConfigMap"
+        obj["metadata"]["annotations"][RESOURCE_NAME]: obj for obj in objects if obj["kind"] == "ConfigMap"
     }

@@ -174,13 +174,13 @@ class Soak:
         return [segment for watcher in self._watchers for segment in watcher.segments]
 
     async def _show_progress(self) -> None:
-        begun = time.monotonic()
+        start = time.monotonic()
         while True:
-            self.memory.measure(time.monotonic() - begun, self.plane.processes())
+            self.memory.measure(time.monotonic() - start, self.plane.processes())
             outcomes = self.recorder.outcomes
             active = ", ".join(fault.kind for fault in self.injector.active.values())
             _say(
-                f"{time.monotonic() - begun:4.0f} s  {len(self.recorder.operations)} operations, "
+                f"{time.monotonic() - start:4.0f} s  {len(self.recorder.operations)} operations, "
                 f"{outcomes[Outcome.UNKNOWN]} unknown, {self.recorder.not_sent} not sent, "
                 f"{sum(self.injector.injected.values())} faults, {self.plane.starts} starts"
                 + (f"  [{active}]" if active else "")
@@ -202,13 +202,13 @@ class Soak:
 
 
 @asynccontextmanager
-async def _within(seconds: float, what: str) -> AsyncIterator[None]:
+async def _within(seconds: float, action: str) -> AsyncIterator[None]:
     """A limit for what a control plane without faults does soon."""
     try:
         async with asyncio.timeout(seconds):
             yield
     except TimeoutError:
-        raise Violation("available", f"{what} took more than {seconds:.0f} s") from None
+        raise Violation("available", f"{action} took more than {seconds:.0f} s") from None
 
 
 def _say(text: str) -> None:

@@ -62,9 +62,9 @@ def test_a_delete_without_an_answer_may_have_happened_or_not() -> None:
 def test_an_acknowledged_write_that_the_next_one_does_not_know_is_refused() -> None:
     """A patch keeps the fields of others: one that does not has lost a write."""
     lost = write(Verb.PATCH, 10, version(20, "b"))
-    kept = A._replace(fields=(("other", "x"), *A.fields))
-    first = create(0, kept)._replace(sent=(("other", "x"),))
-    assert refused([first, lost], watched(kept, version(20, "b"))) == "lost-write"
+    unchanged = A._replace(fields=(("other", "x"), *A.fields))
+    first = create(0, unchanged)._replace(sent=(("other", "x"),))
+    assert refused([first, lost], watched(unchanged, version(20, "b"))) == "lost-write"
 
 
 def test_an_acknowledged_write_that_no_watch_shows_is_refused() -> None:
@@ -110,9 +110,9 @@ def test_a_refused_write_that_took_effect_is_refused() -> None:
 
 
 def test_a_write_that_took_effect_twice_is_refused() -> None:
-    again = version(60, "b")
+    repeated = version(60, "b")
     operations = [create(0, A), broken(write(Verb.PATCH, 10, B))]
-    assert refused(operations, watched(A, B, again)) == "written-once"
+    assert refused(operations, watched(A, B, repeated)) == "written-once"
 
 
 def test_an_object_that_comes_back_is_refused() -> None:
@@ -185,9 +185,9 @@ def test_a_list_that_is_no_snapshot_is_refused() -> None:
 
 def test_the_piece_that_is_shown_is_short_and_about_the_key() -> None:
     elsewhere = [create(at, version(1000 + at, f"e{at}", f"u{at}", key=f"e{at}")) for at in range(60, 90)]
-    seen = [operation.version for operation in elsewhere if operation.version is not None]
+    versions = [operation.version for operation in elsewhere if operation.version is not None]
     with pytest.raises(Violation) as caught:
-        check_history([*WRITES, *elsewhere, get(12, A)], [watched(A, B, C, GONE, SECOND, *seen)])
+        check_history([*WRITES, *elsewhere, get(12, A)], [watched(A, B, C, GONE, SECOND, *versions)])
     assert len(caught.value.piece) < 10
     assert all(f" {KEY} at " in str(part) for part in caught.value.piece)
     assert str(caught.value.piece[0]) == "12.0000 to 13.0000 reader: get k -> ok k at 10 (uid uid-1): write=a"

@@ -48,11 +48,11 @@ class VersionOrder:
 def order_versions(operations: Sequence[Operation], segments: Sequence[WatchSegment]) -> VersionOrder:
     """Put everything that was seen in order; raises Violation if one resourceVersion means two things."""
     known: dict[int, tuple[Version, object]] = {}
-    for version, seen_by in _sightings(operations, segments):
-        first, by = known.setdefault(version.rv, (version, seen_by))
+    for version, observer in _sightings(operations, segments):
+        first, by = known.setdefault(version.rv, (version, observer))
         if first != version:
             message = f"resourceVersion {version.rv} is both {first} and {version}"
-            raise Violation("unique-rv", message, [by, seen_by])
+            raise Violation("unique-rv", message, [by, observer])
     return VersionOrder(version for version, _ in known.values())
 
 

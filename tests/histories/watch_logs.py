@@ -30,16 +30,16 @@ def _check_order(segment: WatchSegment) -> None:
 
 def _check_complete(order: VersionOrder, segment: WatchSegment) -> None:
     expected = order.between(segment.start, segment.end)
-    seen = [event for event in segment.events if event.version is not None]
-    for version, event in zip(expected, seen, strict=False):
+    events = [event for event in segment.events if event.version is not None]
+    for version, event in zip(expected, events, strict=False):
         if event.version != version:
             message = f"{segment.watcher} should see the first next, and saw the second"
             raise Violation("watch-gap", message, [version, event])
         if event.type != _type(order, version):
             message = f"{segment.watcher} should see {_type(order, version)}"
             raise Violation("watch-gap", message, [event])
-    if len(expected) != len(seen):
-        raise Violation("watch-gap", f"{segment.watcher} missed the last events", expected[len(seen) :][:5])
+    if len(expected) != len(events):
+        raise Violation("watch-gap", f"{segment.watcher} missed the last events", expected[len(events) :][:5])
 
 
 def _type(order: VersionOrder, version: Version) -> str:

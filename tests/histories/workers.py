@@ -121,76 +121,76 @@ class Worker:
             metadata["resourceVersion"] = str(precondition)
         body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {**own, TOKEN: token}}
         fields = as_fields({**own, TOKEN: token})
-        asked = Operation(self._name, verb, key, 0, 0, Outcome.UNKNOWN, token, precondition, fields)
-        return await self._timed(asked, body)
+        operation = Operation(self._name, verb, key, 0, 0, Outcome.UNKNOWN, token, precondition, fields)
+        return await self._timed(operation, body)
 
-    async def _timed(self, asked: Operation, body: object) -> Operation:
+    async def _timed(self, operation: Operation, body: object) -> Operation:
         invoked = time.monotonic()
         try:
             answer = await self._connection.call(
-                _METHODS[asked.verb],
-                PATH if asked.verb is Verb.CREATE else _path(self._name, asked),
+                _METHODS[operation.verb],
+                PATH if operation.verb is Verb.CREATE else _path(self._name, operation),
                 body,
-                _CONTENT_TYPES.get(asked.verb, "application/json"),
+                _CONTENT_TYPES.get(operation.verb, "application/json"),
             )
         except NoAnswer:
-            return asked._replace(invoked=invoked, completed=UNKNOWN_COMPLETION)
-        outcome = self._outcome(asked, answer)
+            return operation._replace(invoked=invoked, completed=UNKNOWN_COMPLETION)
+        outcome = self._outcome(operation, answer)
         completed = UNKNOWN_COMPLETION if outcome is Outcome.UNKNOWN else time.monotonic()
-        done = asked._replace(invoked=invoked, completed=completed, outcome=outcome)
+        done = operation._replace(invoked=invoked, completed=completed, outcome=outcome)
         if outcome is not Outcome.OK:
             return done
-        if asked.verb is Verb.DELETE:
+        if operation.verb is Verb.DELETE:
             return done._replace(uid=answer.body["details"]["uid"])
         return done._replace(version=as_version(answer.body))
 
     async def _list(self, verb: Verb) -> Operation:
         """All objects at once, or page by page; the moment of a paged list is that of its first page."""
-        asked = Operation(self._name, verb, "", time.monotonic(), UNKNOWN_COMPLETION, Outcome.UNKNOWN)
+        operation = Operation(self._name, verb, "", time.monotonic(), UNKNOWN_COMPLETION, Outcome.UNKNOWN)
         limit = f"&limit={_PAGE}" if verb is Verb.PAGES else ""
-        found: list[Version] = []
+        versions: list[Version] = []
         revisions: set[int] = set()
         proceed, completed = "", 0.0
         while True:
             try:
                 answer = await self._connection.call("GET", f"{PATH}?{SELECTOR}{limit}{proceed}")
             except NoAnswer:
-                return asked
-            outcome = self._outcome(asked, answer)
+                return operation
+            outcome = self._outcome(operation, answer)
             if outcome is not Outcome.OK:
-                return asked._replace(outcome=outcome)
+                return operation._replace(outcome=outcome)
             completed = completed or time.monotonic()
             metadata = answer.body["metadata"]
             revisions.add(int(metadata["resourceVersion"]))
-            found += [as_version(item) for item in answer.body["items"]]
+            versions += [as_version(item) for item in answer.body["items"]]
             if not metadata.get("continue"):
                 break
             proceed = f"&continue={metadata['continue']}"
         if len(revisions) > 1:
             self._recorder.unexpected.append(f"pages of one list are of several moments: {sorted(revisions)}")
-        return asked._replace(
-            completed=completed, outcome=Outcome.OK, snapshot=Snapshot(min(revisions), tuple(found))
+        return operation._replace(
+            completed=completed, outcome=Outcome.OK, snapshot=Snapshot(min(revisions), tuple(versions))
         )
 
-    def _outcome(self, asked: Operation, answer: Answer) -> Outcome:
+    def _outcome(self, operation: Operation, answer: Answer) -> Outcome:
         status = answer.status
         if status in (200, 201):
             return Outcome.OK
-        if status == 404 and asked.key and asked.verb not in (Verb.CREATE, Verb.APPLY):
+        if status == 404 and operation.key and operation.verb not in (Verb.CREATE, Verb.APPLY):
             return Outcome.ABSENT
         if status == 409:
-            return Outcome.EXISTS if asked.verb is Verb.CREATE else Outcome.CONFLICT
-        if status in _REFUSED or (status == 410 and asked.verb is Verb.PAGES):
+            return Outcome.EXISTS if operation.verb is Verb.CREATE else Outcome.CONFLICT
+        if status in _REFUSED or (status == 410 and operation.verb is Verb.PAGES):
             return Outcome.REFUSED
         if status < 500:
-            self._recorder.unexpected.append(f"{asked.verb} {asked.key} got {status}: {answer.body}")
+            self._recorder.unexpected.append(f"{operation.verb} {operation.key} got {status}: {answer.body}")
         return Outcome.UNKNOWN
 
     def _learn(self, operation: Operation) -> None:
-        seen = [operation.version] if operation.version is not None else []
+        versions = [operation.version] if operation.version is not None else []
         if operation.snapshot is not None:
-            seen += operation.snapshot.versions
-        for version in seen:
+            versions += operation.snapshot.versions
+        for version in versions:
             self._known[version.key] = version
 
 

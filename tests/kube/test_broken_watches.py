@@ -47,17 +47,17 @@ Answers = Callable[[str, int], bytes]
 
 @asynccontextmanager
 async def serving(answers: Answers) -> AsyncIterator[ClusterConfig]:
-    asked = 0
+    requests = 0
     writers: list[asyncio.StreamWriter] = []
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        nonlocal asked
+        nonlocal requests
         writers.append(writer)
         while request := (await reader.readline()).decode():
             while (await reader.readline()).strip():
                 pass
-            asked += 1
-            sent = answers(request, asked)
+            requests += 1
+            sent = answers(request, requests)
             # A client has read the head when something goes wrong with the body.
             writer.write(HEAD if sent.startswith(HEAD) else sent)
             await asyncio.sleep(0.02)
@@ -72,13 +72,13 @@ async def serving(answers: Answers) -> AsyncIterator[ClusterConfig]:
 
 
 async def first_changes(config: ClusterConfig, number: int) -> list[str]:
-    seen: list[str] = []
-    async with Client(config) as client, aclosing(follow(client, CONFIG_MAP)) as feed:
-        async for change in feed:
-            seen.append(f"{change.type} {change.obj['metadata'].get('name', '')}".strip())
-            if len(seen) == number:
+    events: list[str] = []
+    async with Client(config) as client, aclosing(follow(client, CONFIG_MAP)) as changes:
+        async for change in changes:
+            events.append(f"{change.type} {change.obj['metadata'].get('name', '')}".strip())
+            if len(events) == number:
                 break
-    return seen
+    return events
 
 
 @pytest.mark.parametrize(
@@ -105,18 +105,18 @@ async def first_changes(config: ClusterConfig, number: int) -> list[str]:
 async def test_a_broken_watch_is_begun_again_and_reported_once(
     caplog: pytest.LogCaptureFixture, broken: bytes
 ) -> None:
-    def answers(request: str, asked: int) -> bytes:
+    def answers(request: str, number: int) -> bytes:
         if "watch=" not in request:
             return answer(200, LIST)
-        return broken if asked <= 5 else GOOD
+        return broken if number <= 5 else GOOD
 
     async def case() -> list[str]:
         async with serving(answers) as config, asyncio.timeout(30):
             return await first_changes(config, 2)
 
     with caplog.at_level(logging.WARNING, "crossply.kube"):
-        seen = await case()
-    assert seen == ["ADDED good", "SYNCED"]
+        events = await case()
+    assert events == ["ADDED good", "SYNCED"]
     reports = [record.message for record in caplog.records if record.name == "crossply.kube"]
     assert [report.partition(":")[0] for report in reports] == ["watching configmaps"]
 
@@ -126,7 +126,7 @@ async def test_a_watch_that_always_breaks_at_the_same_place_begins_anew(streams_
     """The server cannot show what happened after version 5, but what exists by now it can."""
     lists = 0
 
-    def answers(request: str, asked: int) -> bytes:
+    def answers(request: str, number: int) -> bytes:
         nonlocal lists
         if "resourceVersion=5" in request:
             return HEAD + line("ERROR", FAILED)
@@ -151,7 +151,7 @@ async def test_a_watch_that_always_breaks_at_the_same_place_begins_anew(streams_
 
 
 async def test_a_server_that_cannot_stream_a_list_is_listed() -> None:
-    def answers(request: str, asked: int) -> bytes:
+    def answers(request: str, number: int) -> bytes:
         if "sendInitialEvents" in request:
             return HEAD + line("ERROR", FAILED)
         return HEAD if "watch=" in request else answer(200, LIST)
@@ -169,7 +169,7 @@ async def test_an_index_that_fails_at_an_object_does_not_end_the_cache(
     answers = HEAD + line("ADDED", config_map("odd", "4")) + GOOD.removeprefix(HEAD)
 
     async def case() -> tuple[list[tuple[str, str]], int]:
-        async with serving(lambda request, asked: answers) as config, Client(config) as client:
+        async with serving(lambda request, number: answers) as config, Client(config) as client:
             cache = Informer(client, CONFIG_MAP)
             cache.add_index("length", lambda obj: [str(1 // (len(obj["metadata"]["name"]) - 3))])
             running = asyncio.create_task(cache.run())

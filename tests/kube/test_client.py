@@ -27,10 +27,10 @@ GHOST = Kind("nobody.example.org", "v1", "Ghost", "ghosts", True)
 
 
 async def test_an_object_is_made_read_changed_and_deleted(client: Client, ns) -> None:
-    made = await client.create(CONFIG_MAP, config_map("one", ns, a="1"))
-    assert await client.get(CONFIG_MAP, "one", ns) == made
-    made["data"]["a"] = "2"
-    changed = await client.update(CONFIG_MAP, made)
+    created = await client.create(CONFIG_MAP, config_map("one", ns, a="1"))
+    assert await client.get(CONFIG_MAP, "one", ns) == created
+    created["data"]["a"] = "2"
+    changed = await client.update(CONFIG_MAP, created)
     assert changed["data"] == {"a": "2"}
     merged = await client.patch_merge(CONFIG_MAP, "one", {"data": {"b": "3"}}, ns)
     assert merged["data"] == {"a": "2", "b": "3"}
@@ -46,17 +46,17 @@ async def test_applying_takes_over_fields_only_by_force(client: Client, ns) -> N
     with pytest.raises(Conflict) as problem:
         await client.apply(CONFIG_MAP, config_map("one", ns, a="2"), "right", force=False)
     assert problem.value.causes[0].field == ".data.a"
-    taken = await client.apply(CONFIG_MAP, config_map("one", ns, a="2"), "right")
-    assert taken["data"] == {"a": "2"}
+    applied = await client.apply(CONFIG_MAP, config_map("one", ns, a="2"), "right")
+    assert applied["data"] == {"a": "2"}
 
 
 async def test_refusals_are_told_apart(client: Client, ns) -> None:
-    made = await client.create(CONFIG_MAP, config_map("one", ns))
+    created = await client.create(CONFIG_MAP, config_map("one", ns))
     with pytest.raises(AlreadyExists):
         await client.create(CONFIG_MAP, config_map("one", ns))
-    await client.update(CONFIG_MAP, {**made, "data": {"a": "1"}})
+    await client.update(CONFIG_MAP, {**created, "data": {"a": "1"}})
     with pytest.raises(Conflict):
-        await client.update(CONFIG_MAP, {**made, "data": {"a": "2"}})
+        await client.update(CONFIG_MAP, {**created, "data": {"a": "2"}})
     with pytest.raises(Conflict):
         await client.delete(CONFIG_MAP, "one", ns, uid="somebody-else")
     with pytest.raises(Invalid) as problem:
@@ -118,9 +118,9 @@ async def test_a_guard_stops_writes_and_no_reads(client: Client, ns) -> None:
 async def test_a_server_that_is_away_is_unreachable(server, tmp_path) -> None:
     from tests.support.server_process import Server
 
-    gone = Server(tmp_path, "--in-memory").start()
-    config = gone.config
-    gone.stop()
+    stopped = Server(tmp_path, "--in-memory").start()
+    config = stopped.config
+    stopped.stop()
 
     async with Client(config) as client:
         with pytest.raises(Unreachable, match="create configmaps at https://"):
@@ -145,12 +145,12 @@ async def test_discovery_finds_kinds_as_they_come(client: Client) -> None:
     while True:
         now[0] += 2.0
         try:
-            found = await discovery.kind_for("toys.example.org/v1", "Gadget")
+            kind = await discovery.kind_for("toys.example.org/v1", "Gadget")
         except UnknownKind:
             await asyncio.sleep(0.05)
         else:
             break
-    assert found == Kind("toys.example.org", "v1", "Gadget", "gadgets", False)
+    assert kind == Kind("toys.example.org", "v1", "Gadget", "gadgets", False)
 
 
 async def test_every_refusal_keeps_the_servers_sentence(client: Client, ns) -> None:

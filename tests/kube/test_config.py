@@ -81,7 +81,7 @@ def test_files_are_relative_to_their_kubeconfig_and_data_is_base64(tmp_path) -> 
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         pytest.param("a: [", "is no kubeconfig", id="not YAML"),
         pytest.param("[]", "holds no object", id="a list"),
@@ -90,14 +90,14 @@ def test_files_are_relative_to_their_kubeconfig_and_data_is_base64(tmp_path) -> 
         pytest.param("clusters: [1]", "an entry of clusters holds no cluster", id="an entry of another type"),
     ],
 )
-def test_what_is_wrong_with_a_kubeconfig_is_told(tmp_path, text, told) -> None:
+def test_what_is_wrong_with_a_kubeconfig_is_told(tmp_path, text, message) -> None:
     (tmp_path / "config").write_text(text)
-    with pytest.raises(ConfigError, match=told):
+    with pytest.raises(ConfigError, match=message):
         load_config(str(tmp_path / "config"))
 
 
 @pytest.mark.parametrize(
-    ("user", "told"),
+    ("user", "message"),
     [
         ({"client-certificate-data": "QQ=="}, "without a client-key"),
         ({"client-certificate-data": "%"}, "client-certificate-data is not base64"),
@@ -107,8 +107,8 @@ def test_what_is_wrong_with_a_kubeconfig_is_told(tmp_path, text, told) -> None:
         ({"exec": {"apiVersion": "v0", "command": "x"}}, "has the apiVersion 'v0'"),
     ],
 )
-def test_what_is_wrong_with_a_user_is_told(tmp_path, user, told) -> None:
-    with pytest.raises(ConfigError, match=told):
+def test_what_is_wrong_with_a_user_is_told(tmp_path, user, message) -> None:
+    with pytest.raises(ConfigError, match=message):
         load_config(kubeconfig(tmp_path / "config", "one", user=user))
 
 
@@ -177,7 +177,7 @@ async def test_a_plugin_is_asked_once_until_its_answer_expires(tmp_path) -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("#!/bin/sh\necho no >&2; exit 3\n", "failed with exit code 3: no"),
         ("#!/bin/sh\necho nonsense\n", "printed no ExecCredential"),
@@ -185,8 +185,8 @@ async def test_a_plugin_is_asked_once_until_its_answer_expires(tmp_path) -> None
         ("#!/none\n", "cannot run the credential plugin"),
     ],
 )
-async def test_what_is_wrong_with_a_plugin_is_told(tmp_path, text, told) -> None:
-    with pytest.raises(CredentialsFailed, match=told):
+async def test_what_is_wrong_with_a_plugin_is_told(tmp_path, text, message) -> None:
+    with pytest.raises(CredentialsFailed, match=message):
         await ExecCredentials(plugin(tmp_path, text)).current()
 
 
@@ -196,12 +196,12 @@ async def test_a_real_server_accepts_a_certificate_and_a_plugins_token(server, t
     shown = {"client-certificate": str(pki / "admin.crt"), "client-key": str(pki / "admin.key")}
     token = (server.directory / "admin.token").read_text().strip()
     answer = f'{{"kind": "ExecCredential", "apiVersion": "{EXEC}", "status": {{"token": "{token}"}}}}'
-    told = {"exec": {"apiVersion": EXEC, "command": "/bin/echo", "args": [answer]}}
+    exec_user = {"exec": {"apiVersion": EXEC, "command": "/bin/echo", "args": [answer]}}
 
     async def namespaces(path: str) -> int:
         async with Client(load_config(path)) as client:
             return len((await client.list(NAMESPACE)).items)
 
-    for user in (shown, told):
+    for user in (shown, exec_user):
         path = kubeconfig(tmp_path / "config", "one", user=user, **shared)
         assert await namespaces(path) >= 4

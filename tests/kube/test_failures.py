@@ -11,7 +11,7 @@ SECRET = Kind("", "v1", "Secret", "secrets", True)
 
 
 @pytest.mark.parametrize(
-    ("said", "kept", "why"),
+    ("message", "expected", "why"),
     [
         (
             ".stringData.key: expected string, got &value.valueUnstructured{Value:1234}",
@@ -36,11 +36,11 @@ SECRET = Kind("", "v1", "Secret", "secrets", True)
         ('secrets "s" is forbidden: no', 'secrets "s" is forbidden: no', "nothing to hide"),
     ],
 )
-def test_values_are_hidden(said, kept, why) -> None:
-    told = {"code": 422, "message": said, "details": {"causes": [{"message": said, "field": "data"}]}}
-    problem = without_values(refusal(told))
-    assert str(problem) == kept, why
-    assert problem.causes[0].message == kept
+def test_values_are_hidden(message, expected, why) -> None:
+    status = {"code": 422, "message": message, "details": {"causes": [{"message": message, "field": "data"}]}}
+    problem = without_values(refusal(status))
+    assert str(problem) == expected, why
+    assert problem.causes[0].message == expected
 
 
 @pytest.mark.parametrize(
@@ -60,5 +60,5 @@ async def test_no_server_makes_us_tell_a_value(client, ns, fields, why) -> None:
     for attempt in (lambda: client.create(SECRET, body), lambda: client.apply(SECRET, body, "test")):
         with pytest.raises(KubeError) as caught:
             await attempt()
-        told = [str(caught.value), *(cause.message for cause in caught.value.causes)]
-        assert not any("7391846250" in text or "NzM5MTg0NjI1MA" in text for text in told), (why, told)
+        messages = [str(caught.value), *(cause.message for cause in caught.value.causes)]
+        assert not any("7391846250" in text or "NzM5MTg0NjI1MA" in text for text in messages), (why, messages)

@@ -111,18 +111,18 @@ async def test_a_replica_whose_machine_slept_gives_up_what_it_had_and_begins_ane
         timing=QUICK,
         clock=lambda: loop.time() + slept,
     )
-    told = Gains()
-    shards.attach(told)
+    gains = Gains()
+    shards.attach(gains)
     being = asyncio.create_task(shards.run())
     async with asyncio.timeout(20):
         while len(shards.owned) < COUNT:
             await asyncio.sleep(0.02)
-        before = len(told.gains)
+        before = len(gains.gains)
         slept = 3600.0
         assert shards.owned == frozenset()
         while len(shards.owned) < COUNT:
             await asyncio.sleep(0.02)
-    assert frozenset().union(*told.gains[before:]) == frozenset(range(COUNT)), "all is looked at again"
+    assert frozenset().union(*gains.gains[before:]) == frozenset(range(COUNT)), "all is looked at again"
     being.cancel()
     await asyncio.gather(being, return_exceptions=True)
 
@@ -170,10 +170,10 @@ async def test_the_first_replica_decides_how_many_shards_there_are(client: Clien
 
 
 async def test_the_server_is_told_how_long_it_may_work_on_a_guarded_write() -> None:
-    asked: list[str] = []
+    timeouts: list[str] = []
 
     async def handle(request: web.BaseRequest) -> web.Response:
-        asked.append(request.query.get("timeout", ""))
+        timeouts.append(request.query.get("timeout", ""))
         return web.json_response({})
 
     runner = web.ServerRunner(web.Server(handle))
@@ -186,7 +186,7 @@ async def test_the_server_is_told_how_long_it_may_work_on_a_guarded_write() -> N
             await client.get(CONFIG_MAP, "one", "ns")
         await client.create(CONFIG_MAP, config_map("one"))
     await runner.cleanup()
-    assert asked == ["1.500s", "", ""]
+    assert timeouts == ["1.500s", "", ""]
 
 
 def test_a_frozen_process_ends_before_it_does_anything_more() -> None:

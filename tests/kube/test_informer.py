@@ -22,10 +22,10 @@ from crossply.kube.watch import ADDED, DELETED, MODIFIED, SYNCED, follow
 from tests.support.server_process import CONFIG_MAP, DEFINITION, Server, config_map
 
 
-async def until(holds, seconds: float = 20.0):
+async def until(condition, seconds: float = 20.0):
     """Wait until it is so."""
     async with asyncio.timeout(seconds):
-        while not (answer := holds()):
+        while not (answer := condition()):
             await asyncio.sleep(0.01)
     return answer
 
@@ -45,8 +45,8 @@ def versions(items: list[bytes]) -> dict[str, str]:
 
 async def same_as_server(client: Client, cache: Informer) -> None:
     listed = await client.list_selected(CONFIG_MAP, cache.selection)
-    wanted = versions(listed.items)
-    await until(lambda: versions(cache.objects()) == wanted)
+    expected = versions(listed.items)
+    await until(lambda: versions(cache.objects()) == expected)
 
 
 async def scribble(client: Client, ns: str, chance: random.Random, count: int) -> None:
@@ -101,27 +101,27 @@ async def keep_learning(client: Client, cache: Informer, ns: str, chance: random
     for _ in range(25):
         obj = config_map(f"c{chance.randrange(8)}", ns, value=str(chance.randrange(1000)))
         try:
-            made = await client.apply(CONFIG_MAP, obj, "learner")
+            applied = await client.apply(CONFIG_MAP, obj, "learner")
         except KubeError:
             continue
         if chance.random() < 0.5:
             await asyncio.sleep(0.02)
-        cache.record_write(made)
+        cache.record_write(applied)
 
 
 async def test_what_was_written_and_learned_is_read_at_once_and_told_once(client: Client, ns) -> None:
     async with running(client, Selection(ns, "of=case")) as cache:
-        told: list[str] = []
-        cache.subscribe(lambda kind, key, before, after: told.append(f"{kind} {key[1]}"))
-        made = await client.create(CONFIG_MAP, config_map("one", ns))
-        cache.record_write(made)
-        assert cache.uid(ns, "one") == made["metadata"]["uid"]
+        events: list[str] = []
+        cache.subscribe(lambda kind, key, before, after: events.append(f"{kind} {key[1]}"))
+        created = await client.create(CONFIG_MAP, config_map("one", ns))
+        cache.record_write(created)
+        assert cache.uid(ns, "one") == created["metadata"]["uid"]
         await client.create(CONFIG_MAP, config_map("two", ns))
         await until(lambda: cache.get(ns, "two"))
-        assert told == ["ADDED one", "ADDED two"]
+        assert events == ["ADDED one", "ADDED two"]
         await client.delete(CONFIG_MAP, "one", ns)
         await until(lambda: cache.get(ns, "one") is None)
-        cache.record_write(made)
+        cache.record_write(created)
         assert cache.get(ns, "one") is None, "an answer that came late brings nothing back"
 
 
@@ -158,15 +158,15 @@ async def test_a_subscriber_that_fails_does_not_stop_the_others(client: Client, 
         raise ValueError("no")
 
     async with running(client, Selection(ns, "of=case")) as cache:
-        heard: list[str] = []
+        events: list[str] = []
         cache.subscribe(fail)
-        stop = cache.subscribe(lambda kind, *_: heard.append(kind))
+        stop = cache.subscribe(lambda kind, *_: events.append(kind))
         await client.create(CONFIG_MAP, config_map("one", ns))
-        await until(lambda: heard == ["ADDED"])
+        await until(lambda: events == ["ADDED"])
         stop()
         await client.delete(CONFIG_MAP, "one", ns)
         await until(lambda: len(cache) == 0)
-        assert heard == ["ADDED"]
+        assert events == ["ADDED"]
     assert "a subscriber to configmaps failed" in caplog.text
 
 
@@ -221,8 +221,8 @@ async def test_caches_go_on_after_the_server_was_killed_and_restarted(lasting) -
     async with Client(lasting.config) as client, running(client, Selection(labels="of=case")) as cache:
         await client.create(CONFIG_MAP, config_map("one"))
         await until(lambda: cache.get("default", "one"))
-        told: list[str] = []
-        cache.subscribe(lambda kind, key, before, after: told.append(f"{kind} {key[1]}"))
+        events: list[str] = []
+        cache.subscribe(lambda kind, key, before, after: events.append(f"{kind} {key[1]}"))
         await asyncio.to_thread(lasting.stop, signal.SIGKILL)
         await until(lambda: isinstance(cache.trouble, Unreachable))
         assert cache.get("default", "one"), "what is known stays known"
@@ -231,7 +231,7 @@ async def test_caches_go_on_after_the_server_was_killed_and_restarted(lasting) -
         await client.create(CONFIG_MAP, config_map("two"))
         await until(lambda: cache.get("default", "two"))
         await same_as_server(client, cache)
-        assert told == ["DELETED one", "ADDED two"]
+        assert events == ["DELETED one", "ADDED two"]
 
 
 def forget_history(server: Server) -> None:
@@ -260,27 +260,27 @@ async def test_nothing_that_was_missed_is_lost_when_the_server_has_forgotten_it(
     monkeypatch.setattr(watch, "LONGEST_PAUSE", 0.3)
     elsewhere = Server(lasting.directory)
 
-    told: list[str] = []
-    seen: list[str] = []
+    cache_events: list[str] = []
+    events: list[str] = []
     async with Client(lasting.config) as client:
         for name in ("changes", "goes", "returns", "stays"):
             await client.create(CONFIG_MAP, config_map(name))
         async with running(client, Selection(labels="of=case")) as cache:
-            cache.subscribe(lambda kind, key, before, after: told.append(f"{kind} {key[1]}"))
+            cache.subscribe(lambda kind, key, before, after: cache_events.append(f"{kind} {key[1]}"))
             watches = client.counts["watch", "configmaps"]
-            async with aclosing(follow(client, CONFIG_MAP, label_selector="of=case")) as feed:
-                async for change in feed:
-                    seen.append(change.type + ("" if change.type == SYNCED else f" {change.key[1]}"))
-                    if seen[-1] == SYNCED and len(seen) > 5:
+            async with aclosing(follow(client, CONFIG_MAP, label_selector="of=case")) as changes:
+                async for change in changes:
+                    events.append(change.type + ("" if change.type == SYNCED else f" {change.key[1]}"))
+                    if events[-1] == SYNCED and len(events) > 5:
                         break
-                    if seen[-1] == SYNCED:
+                    if events[-1] == SYNCED:
                         await meanwhile(lasting, elsewhere)
             await same_as_server(client, cache)
-            await until(lambda: len(told) == 4)
+            await until(lambda: len(cache_events) == 4)
             assert client.counts["watch", "configmaps"] > watches + 2
-    assert seen[:5] == ["ADDED changes", "ADDED goes", "ADDED returns", "ADDED stays", "SYNCED"]
-    assert seen[5:] == [*RELISTED, "SYNCED"]
-    assert told == RELISTED
+    assert events[:5] == ["ADDED changes", "ADDED goes", "ADDED returns", "ADDED stays", "SYNCED"]
+    assert events[5:] == [*RELISTED, "SYNCED"]
+    assert cache_events == RELISTED
     elsewhere.stop()
 
 
@@ -297,6 +297,6 @@ async def test_a_cache_of_metadata_holds_nothing_else(client: Client, ns, monkey
         await client.create(CONFIG_MAP, config_map("later", ns, value="secret"))
         later = orjson.loads(await until(lambda: cache.get(ns, "later")))
         here = orjson.loads(cache.get(ns, "here"))
-    for found in (here, later):
-        assert found["metadata"]["labels"] == {"of": "case"}
-        assert "data" not in found
+    for obj in (here, later):
+        assert obj["metadata"]["labels"] == {"of": "case"}
+        assert "data" not in obj

@@ -16,8 +16,8 @@ KEYS = ["a", "b", "c", "d"]
 class Given:
     """Shares that a test decides: every key is a shard of its own."""
 
-    def __init__(self, *mine: str) -> None:
-        self.mine = set(mine)
+    def __init__(self, *keys: str) -> None:
+        self.mine = set(keys)
         self.workers: list[ShardListener] = []
 
     def shard_of(self, key: str) -> int:

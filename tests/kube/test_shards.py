@@ -31,10 +31,10 @@ from tests.support.signing_replica import COUNT, QUICK
 @given(st.sets(st.sampled_from("abcdefgh"), min_size=2))
 def test_a_member_that_leaves_moves_only_its_own_shards(members) -> None:
     before = {shard: member_of(shard, members) for shard in range(COUNT)}
-    gone = min(members)
+    removed = min(members)
     for shard, member in before.items():
-        if member != gone:
-            assert member_of(shard, members - {gone}) == member
+        if member != removed:
+            assert member_of(shard, members - {removed}) == member
 
 
 def test_keys_spread_over_all_shards() -> None:
@@ -51,11 +51,11 @@ class Group:
         self.drained: list[int] = []
 
     def add(self, name: str) -> LeasedShards:
-        made = LeasedShards(self.client, namespace=self.namespace, count=COUNT, replica=name, timing=QUICK)
-        made.attach(Busy(self, name))
-        self.replicas[name] = made
-        self.tasks[name] = asyncio.create_task(made.run())
-        return made
+        member = LeasedShards(self.client, namespace=self.namespace, count=COUNT, replica=name, timing=QUICK)
+        member.attach(Busy(self, name))
+        self.replicas[name] = member
+        self.tasks[name] = asyncio.create_task(member.run())
+        return member
 
     async def remove(self, name: str) -> None:
         task = self.tasks.pop(name)
@@ -142,50 +142,50 @@ ROUNDS = int(os.environ.get("CROSSPLY_RACES", "1"))
 
 
 @pytest.mark.parametrize("turn", range(ROUNDS))
-@pytest.mark.parametrize("how", [signal.SIGSTOP, signal.SIGKILL])
+@pytest.mark.parametrize("signal_number", [signal.SIGSTOP, signal.SIGKILL])
 async def test_a_replica_that_freezes_or_dies_writes_no_more_after_its_shards_were_taken(
-    client: Client, server, ns, how, turn
+    client: Client, server, ns, signal_number, turn
 ) -> None:
     keys = [f"key-{i}" for i in range(12)]
 
     for key in keys:
         await client.create(CONFIG_MAP, config_map(key, ns))
-    story = Story()
+    history = Story()
     script = signing_replica.__file__
     async with asyncio.TaskGroup() as tasks:
-        watching = [tasks.create_task(story.watch(client, kind, ns)) for kind in (LEASE, CONFIG_MAP)]
-        await waited(lambda: story.synced == 2)
+        watching = [tasks.create_task(history.watch(client, kind, ns)) for kind in (LEASE, CONFIG_MAP)]
+        await waited(lambda: history.synced == 2)
         other = await asyncio.create_subprocess_exec(
             sys.executable, script, server.kubeconfig, ns, "other", ",".join(keys)
         )
-        ours = LeasedShards(client, namespace=ns, count=COUNT, replica="ours", timing=QUICK)
-        holding = tasks.create_task(ours.run())
+        own_shards = LeasedShards(client, namespace=ns, count=COUNT, replica="ours", timing=QUICK)
+        holding = tasks.create_task(own_shards.run())
         try:
-            await waited(lambda: 0 < len(ours.owned) < COUNT and story.signatures)
+            await waited(lambda: 0 < len(own_shards.owned) < COUNT and history.signatures)
             await asyncio.sleep(random.random() * QUICK.renew)
-            signalled(other, how)
-            await waited(lambda: len(ours.owned) == COUNT)
-            if how == signal.SIGSTOP:
+            signalled(other, signal_number)
+            await waited(lambda: len(own_shards.owned) == COUNT)
+            if signal_number == signal.SIGSTOP:
                 signalled(other, signal.SIGCONT)
             # It ends, unless it was not heard of in time already before: then it joins anew.
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(other.wait(), QUICK.lease)
             # Whatever the server has received from it by now is in the story afterwards.
             await client.patch_merge(CONFIG_MAP, keys[0], {"data": {"last": "yes"}}, ns)
-            await waited(lambda: story.ended)
+            await waited(lambda: history.ended)
         finally:
             if other.returncode is None:
                 other.kill()
             await other.wait()
             for task in (*watching, holding):
                 task.cancel()
-    assert story.wrong() == []
+    assert history.wrong() == []
 
 
-def signalled(process: asyncio.subprocess.Process, how: signal.Signals) -> None:
+def signalled(process: asyncio.subprocess.Process, signal_number: signal.Signals) -> None:
     """Send a signal; on a very busy machine the process may have been ended by its alarm before."""
     with contextlib.suppress(ProcessLookupError):
-        process.send_signal(how)
+        process.send_signal(signal_number)
 
 
 class Story:
@@ -198,8 +198,8 @@ class Story:
         self.signatures: list[tuple[int, str]] = []
 
     async def watch(self, client: Client, kind: Kind, ns: str) -> None:
-        async with aclosing(follow(client, kind, namespace=ns)) as feed:
-            async for change in feed:
+        async with aclosing(follow(client, kind, namespace=ns)) as changes:
+            async for change in changes:
                 if change.type == SYNCED:
                     self.synced += 1
                 else:
@@ -220,10 +220,10 @@ class Story:
 
     def holder(self, at: int, key: str) -> str:
         shard = shard_name("crossply", shard_of(key, COUNT))
-        return [holder for version, name, holder in self.holders if name == shard and version < at][-1]
+        return [identity for version, name, identity in self.holders if name == shard and version < at][-1]
 
 
-async def waited(holds) -> None:
+async def waited(condition) -> None:
     async with asyncio.timeout(40):
-        while not holds():
+        while not condition():
             await asyncio.sleep(0.01)

@@ -23,15 +23,15 @@ Answer = Callable[[web.BaseRequest], web.Response | None]
 
 
 def answers(
-    *made: Answer, use: Callable[[Client], Awaitable[object]], credentials=None
+    *responses: Answer, use: Callable[[Client], Awaitable[object]], credentials=None
 ) -> tuple[object, int]:
     """What a client makes of these answers in turn (None breaks the connection), and how many were needed."""
-    given = 0
+    count = 0
 
     async def handle(request: web.BaseRequest) -> web.Response:
-        nonlocal given
-        given += 1
-        answer = made[min(given, len(made)) - 1](request)
+        nonlocal count
+        count += 1
+        answer = responses[min(count, len(responses)) - 1](request)
         if answer is None:
             assert request.transport is not None
             request.transport.abort()
@@ -54,7 +54,7 @@ def answers(
         finally:
             await runner.cleanup()
 
-    return asyncio.run(case()), given
+    return asyncio.run(case()), count
 
 
 def good(_: web.BaseRequest) -> web.Response:
@@ -177,10 +177,10 @@ def test_watches_have_a_limit_and_other_requests_go_on(monkeypatch) -> None:
                 await stack.enter_async_context(client._transport.stream(sent, 60))
             with pytest.raises(Unreachable, match="3 watches are open"):
                 await stack.enter_async_context(client._transport.stream(sent, 60))
-            found = await client.get(CONFIG_MAP, "one", "ns")
+            live = await client.get(CONFIG_MAP, "one", "ns")
         async with client._transport.stream(sent, 60):
-            return found
+            return live
 
-    found, given = answers(endless, use=use)
-    assert found == OBJECT
-    assert given == 5
+    result, count = answers(endless, use=use)
+    assert result == OBJECT
+    assert count == 5

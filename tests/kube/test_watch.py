@@ -51,15 +51,15 @@ async def test_a_server_without_streaming_lists_is_listed_and_watched() -> None:
         runner = web.ServerRunner(web.Server(old.handle))
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", 0).start()
-        seen: list[str] = []
+        events: list[str] = []
         config = ClusterConfig(server=f"http://127.0.0.1:{runner.addresses[0][1]}")
-        async with Client(config) as client, aclosing(follow(client, CONFIG_MAP)) as feed:
-            async for change in feed:
-                seen.append(f"{change.type} {change.obj['metadata'].get('name', '')}".strip())
-                if seen[-1] == "ADDED c":
+        async with Client(config) as client, aclosing(follow(client, CONFIG_MAP)) as changes:
+            async for change in changes:
+                events.append(f"{change.type} {change.obj['metadata'].get('name', '')}".strip())
+                if events[-1] == "ADDED c":
                     break
         await runner.cleanup()
-        assert seen == ["ADDED a", "ADDED b", "SYNCED", "MODIFIED a", "DELETED b", "SYNCED", "ADDED c"]
+        assert events == ["ADDED a", "ADDED b", "SYNCED", "MODIFIED a", "DELETED b", "SYNCED", "ADDED c"]
         assert old.asked == ["list", "watch 5", "watch 9", "list", "watch 10"]
 
     await asyncio.wait_for(case(), 20)

@@ -180,12 +180,12 @@ async def test_every_event_is_followed_by_work_and_no_key_is_worked_on_twice_at_
     async def worker(key: int) -> None:
         assert key not in working
         working.add(key)
-        seen = world[key]
+        value = world[key]
         await asyncio.sleep(0)
-        if seen % 3 == 2 and not queue.failures(key):
+        if value % 3 == 2 and not queue.failures(key):
             queue.retry(key)
         else:
-            read[key] = seen
+            read[key] = value
         await asyncio.sleep(0)
         working.discard(key)
 

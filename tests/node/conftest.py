@@ -17,10 +17,10 @@ collect_ignore = [] if os.environ.get("CROSSPLY_NODE") else ["test_node.py"]
 @pytest.fixture(scope="session")
 def node() -> Iterator[Standing]:
     """A cluster with a node and the controllers in it; its logs stay in CROSSPLY_NODE_DIR, if that is set."""
-    given = os.environ.get("CROSSPLY_NODE_DIR")
+    configured = os.environ.get("CROSSPLY_NODE_DIR")
     with (
         tempfile.TemporaryDirectory(prefix="crossply-node-", ignore_cleanup_errors=True) as directory,
-        standing(pathlib.Path(given or directory)) as found,
+        standing(pathlib.Path(configured or directory)) as cluster,
     ):
-        install(found)
-        yield found
+        install(cluster)
+        yield cluster

@@ -39,15 +39,15 @@ def play(node, scenario):
     asyncio.run(connected())
 
 
-async def eventually(look):
+async def eventually(read):
     """What `look` finds, once it finds anything; whatever goes wrong until then may be mended."""
     while True:
         try:
-            found = await look()
+            result = await read()
         except Exception:  # noqa: BLE001 - a cluster that comes up says all kinds of things
-            found = None
-        if found:
-            return found
+            result = None
+        if result:
+            return result
         await asyncio.sleep(0.2)
 
 
@@ -90,35 +90,35 @@ async def install_function(s, version, replicas=2, **spec):
     healthy = condition("Healthy", "True")
 
     async def installed():
-        found = await s.client.get(FUNCTION, FUNCTION_NAME)
-        status = found.get("status") or {}
+        live = await s.client.get(FUNCTION, FUNCTION_NAME)
+        status = live.get("status") or {}
         current = status.get("currentIdentifier") == body["spec"]["package"]
-        return status.get("currentRevision") if current and healthy(found) else None
+        return status.get("currentRevision") if current and healthy(live) else None
 
     return await eventually(installed)
 
 
 async def made(things, name):
-    [found] = (await things.composed(await things.get(name))).values()
-    return found["data"]
+    [composed] = (await things.composed(await things.get(name))).values()
+    return composed["data"]
 
 
 async def makers(things, prefix, number):
     """Who made so many composite resources, one after the other."""
-    found = set()
-    for each in range(number):
-        name = f"{prefix}{each}"
+    names = set()
+    for index in range(number):
+        name = f"{prefix}{index}"
         await things.apply(name)
         await things.until(name, SYNCED, READY)
-        found.add((await made(things, name))["pod"])
-    return found
+        names.add((await made(things, name))["pod"])
+    return names
 
 
 async def no_call_failed(s):
     """Whether no event of this scenario speaks of a function that could not be called."""
     events = [orjson.loads(data) for data in (await s.client.list(EVENT, s.id)).items]
-    said = [each["message"] for each in events if each["type"] == "Warning"]
-    return [each for each in said if "Function" in each] == []
+    messages = [event["message"] for event in events if event["type"] == "Warning"]
+    return [message for message in messages if "Function" in message] == []
 
 
 STEP = {"step": "tell", "functionRef": {"name": FUNCTION_NAME}}
@@ -132,17 +132,15 @@ def pushed(node):
 
 def test_two_pods_of_the_controllers_share_the_work(node):
     async def scenario(s):
-        async def holders():
+        async def lease_holders():
             leases = [orjson.loads(data) for data in (await s.client.list(LEASE, HOME)).items]
-            shards = [each for each in leases if "-shard-" in each["metadata"]["name"]]
-            found = {each["spec"].get("holderIdentity") for each in shards}
-            return found if len(found) == 2 and all(found) else None
+            shards = [lease for lease in leases if "-shard-" in lease["metadata"]["name"]]
+            identities = {lease["spec"].get("holderIdentity") for lease in shards}
+            return identities if len(identities) == 2 and all(identities) else None
 
-        found = await eventually(holders)
-        running = {
-            each["metadata"]["name"] for each in await pods(s.client, "app.kubernetes.io/name=crossply")
-        }
-        assert {holder.rpartition("-")[0] for holder in found} == running
+        identities = await eventually(lease_holders)
+        running = {pod["metadata"]["name"] for pod in await pods(s.client, "app.kubernetes.io/name=crossply")}
+        assert {identity.rpartition("-")[0] for identity in identities} == running
         things = await Things.defined(s)
         await things.compose(s.config_map())
         for number in range(8):
@@ -160,14 +158,13 @@ def test_calls_of_a_function_are_spread_and_a_pod_that_is_killed_costs_no_reconc
         things = await Things.defined(s)
         await things.compose(STEP)
         running = {
-            each["metadata"]["name"]
-            for each in await pods(s.client, f"pkg.crossplane.io/revision={revision}")
+            pod["metadata"]["name"] for pod in await pods(s.client, f"pkg.crossplane.io/revision={revision}")
         }
         assert len(running) == 2
         # Each of the two controllers has both lines a moment after its first call.
-        seen = await makers(things, "w", 30)
-        assert seen <= running
-        by = [who for number in range(12) for who in await makers(things, f"a{number}-", 1)]
+        composers = await makers(things, "w", 30)
+        assert composers <= running
+        by = [composer for number in range(12) for composer in await makers(things, f"a{number}-", 1)]
         assert all(by.count(pod) >= 3 for pod in running), "both replicas are called, in turn"
         await s.client.delete(POD, by[0], HOME)
         for number in range(12):

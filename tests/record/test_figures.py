@@ -31,11 +31,11 @@ REFERENCE = pathlib.Path(__file__).parent.parent.parent / "docs" / "reference" /
 
 def samples(text: str) -> dict:
     """By name and labels, as Prometheus understands the text."""
-    found = {}
+    values = {}
     for family in parse(text):
         for sample in family.samples:
-            found[sample.name, tuple(sorted(sample.labels.items()))] = sample.value
-    return found
+            values[sample.name, tuple(sorted(sample.labels.items()))] = sample.value
+    return values
 
 
 def shown(name: str, /, **labels: str) -> float:

@@ -89,11 +89,11 @@ async def test_runs_side_by_side_do_not_mix_and_follow_into_tasks_and_threads(wr
         LOGGER.info("in a task")
         await asyncio.to_thread(LOGGER.info, "in a thread")
 
-    async def one(name: str) -> None:
+    async def run_one(name: str) -> None:
         with running("composite/dbs", "Db", "", name):
             await asyncio.gather(inner(), inner())
 
-    await asyncio.gather(one("a"), one("b"))
+    await asyncio.gather(run_one("a"), run_one("b"))
     assert current() is None
     runs = {(line["xr"], line["run"]) for line in written()}
     assert {xr for xr, _ in runs} == {"Db a", "Db b"}

@@ -44,15 +44,15 @@ def by_name(received: Received) -> dict:
 
 def test_a_run_a_step_and_a_call_are_spans_within_each_other(collector) -> None:
     traced(pipeline)
-    found = by_name(collector)
-    run, step, call = found["reconcile Db"], found["step b"], found["RunFunction function-b"]
+    spans = by_name(collector)
+    run, step, call = spans["reconcile Db"], spans["step b"], spans["RunFunction function-b"]
     assert run.parent_span_id == b""
     assert step.parent_span_id == run.span_id
     assert call.parent_span_id == step.span_id
     assert {span.trace_id for span in collector.spans} == {run.trace_id}
-    told = attributes(run)
-    assert told.pop("crossply.run.id")
-    assert told == {
+    values = attributes(run)
+    assert values.pop("crossply.run.id")
+    assert values == {
         "crossply.controller": "composite/dbs.example.org",
         "crossply.object.kind": "Db",
         "crossply.object.namespace": "team",
@@ -77,25 +77,25 @@ def test_what_failed_is_marked_with_the_reason(collector) -> None:
             run.failed("CP-311: it is down")
 
     traced(work)
-    found = by_name(collector)
+    spans = by_name(collector)
     for name in ("reconcile Db", "RunFunction f"):
-        assert (found[name].status.code, found[name].status.message) == (2, "CP-311: it is down")
-    assert found["step a"].status.code == 0
+        assert (spans[name].status.code, spans[name].status.message) == (2, "CP-311: it is down")
+    assert spans["step a"].status.code == 0
 
 
 def test_a_function_is_told_the_span_of_its_call(collector) -> None:
-    seen: list[dict[str, str]] = []
+    metadata: list[dict[str, str]] = []
 
     def work() -> None:
         with running("composite/dbs", "Db", "", "mine") as run:
             run.trace.begin_call("a", "f")
-            seen.append(dict(call_headers()))
+            metadata.append(dict(call_headers()))
             run.trace.end_call("")
 
     traced(work)
     call = by_name(collector)["RunFunction f"]
-    assert list(seen[0]) == ["traceparent"]
-    assert seen[0]["traceparent"].startswith(f"00-{call.trace_id.hex()}-{call.span_id.hex()}-")
+    assert list(metadata[0]) == ["traceparent"]
+    assert metadata[0]["traceparent"].startswith(f"00-{call.trace_id.hex()}-{call.span_id.hex()}-")
 
 
 def test_who_sends_is_named_and_the_environment_has_the_last_word(collector, monkeypatch) -> None:
@@ -113,7 +113,7 @@ def test_a_collector_that_is_gone_does_not_hold_up_the_end(monkeypatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("environ", "wanted", "why"),
+    ("environ", "expected", "why"),
     [
         ({}, False, "nobody asked"),
         ({ENDPOINT: "http://c:4318"}, True, "an endpoint for everything"),
@@ -122,8 +122,8 @@ def test_a_collector_that_is_gone_does_not_hold_up_the_end(monkeypatch) -> None:
         ({ENDPOINT: "http://c:4318", "OTEL_TRACES_EXPORTER": "none"}, False, "metrics only"),
     ],
 )
-def test_the_environment_decides(environ, wanted, why) -> None:
-    assert is_wanted(environ) is wanted, why
+def test_the_environment_decides(environ, expected, why) -> None:
+    assert is_wanted(environ) is expected, why
 
 
 def test_a_protocol_that_is_not_offered_is_named() -> None:

@@ -67,9 +67,11 @@ def _certificate(pki: pathlib.Path) -> tuple[str, str] | None:
 @contextlib.contextmanager
 def real(directory: pathlib.Path) -> Iterator[Server]:
     """A real kube-apiserver: the one that the run was given, or one for this run alone."""
-    given = os.environ.get(ENVIRONMENT)
+    configured = os.environ.get(ENVIRONMENT)
     with (
-        contextlib.nullcontext(RealCluster.attach(given)) if given else RealCluster(str(directory)) as cluster
+        contextlib.nullcontext(RealCluster.attach(configured))
+        if configured
+        else RealCluster(str(directory)) as cluster
     ):
         yield Server(
             kind="real",

@@ -13,8 +13,8 @@ _STRINGS = {"type": "object", "additionalProperties": _STRING}
 
 
 def _list(kind: str, items: dict[str, Any], *keys: str) -> dict[str, Any]:
-    found = {"type": "array", "x-kubernetes-list-type": kind, "items": items}
-    return {**found, "x-kubernetes-list-map-keys": list(keys)} if keys else found
+    list_schema = {"type": "array", "x-kubernetes-list-type": kind, "items": items}
+    return {**list_schema, "x-kubernetes-list-map-keys": list(keys)} if keys else list_schema
 
 
 _PORT = {
@@ -64,14 +64,14 @@ MAIN, STATUS = SCOPES["v1", ""], SCOPES["v1", "status"]
 
 
 def widget(spec: Any = None, **more: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    obj: dict[str, Any] = {
         "apiVersion": "shop.example.org/v1",
         "kind": "Widget",
         "metadata": {"name": "w"},
     }
     if spec is not None:
-        found["spec"] = spec
-    return {**found, **more}
+        obj["spec"] = spec
+    return {**obj, **more}
 
 
 def stored(object_: dict[str, Any]) -> dict[str, Any]:

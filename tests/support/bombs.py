@@ -26,14 +26,14 @@ class Endless(io.RawIOBase):
         start, self._start = self._start[:size], self._start[size:]
         if start:
             return start
-        given = min(size, self._left)
-        self._left -= given
-        return bytes(given)
+        count = min(size, self._left)
+        self._left -= count
+        return bytes(count)
 
 
 def bomb(*headers: tarfile.TarInfo, zeros: int, pack: Callable[[Any, Any], object] = compress) -> Image:
     target = io.BytesIO()
-    pack(Endless((each.tobuf(tarfile.GNU_FORMAT) for each in headers), zeros), target)
+    pack(Endless((entry.tobuf(tarfile.GNU_FORMAT) for entry in headers), zeros), target)
     layer = Layer(in_memory(target.getvalue()), annotations={media.ANNOTATION: media.BASE})
     assert layer.blob.size < MIB, "it is small before it is uncompressed"
     return image()._replace(layers=(layer,))

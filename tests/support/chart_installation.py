@@ -33,12 +33,12 @@ contexts: [{{name: crossply, context: {{cluster: it, user: crossply}}}}]
 
 def manifests() -> list[Object]:
     """All objects of the plain manifests."""
-    return [each.value for each in yaml.read_stream(MANIFESTS.read_text()) if each.value]
+    return [document.value for document in yaml.read_stream(MANIFESTS.read_text()) if document.value]
 
 
 def controller_flags() -> list[str]:
     """The flags of the controllers in the Deployment, without those about a Service that leads to Pods."""
-    [deployment] = [each for each in manifests() if each["kind"] == "Deployment"]
+    [deployment] = [obj for obj in manifests() if obj["kind"] == "Deployment"]
     [container] = deployment["spec"]["template"]["spec"]["containers"]
     return [word for word in container["args"] if not word.startswith("--webhook-service")]
 

@@ -52,9 +52,9 @@ def with_program(path: str = "function") -> Image:
 
 def go_image(user: str = "65532", **config: object) -> Image:
     """The Go function as an image that can be run."""
-    made = with_program()
+    result = with_program()
     inner = {"Entrypoint": ["/function"], "User": user, **config}
-    return made._replace(config={**made.config, "config": inner})
+    return result._replace(config={**result.config, "config": inner})
 
 
 def python_image() -> Image:
@@ -67,8 +67,8 @@ def python_image() -> Image:
         for path in _shared_libraries(Path(library)):
             files.add(os.path.realpath(path), arcname=path)
         files.addfile(*link("usr/bin/python3", executable))
-    made = image(buffer.getvalue())
-    return made._replace(config={**made.config, "config": {"Env": ["PATH=/usr/bin"]}})
+    result = image(buffer.getvalue())
+    return result._replace(config={**result.config, "config": {"Env": ["PATH=/usr/bin"]}})
 
 
 def link(name: str, target: str) -> tuple[tarfile.TarInfo, None]:

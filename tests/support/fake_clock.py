@@ -32,8 +32,8 @@ class FakeClock:
     def advance(self, seconds: float) -> None:
         end = self.now + seconds
         while self._timers and self._timers[0][0] <= end:
-            due, _, timer = heapq.heappop(self._timers)
-            self.now = due
+            time, _, timer = heapq.heappop(self._timers)
+            self.now = time
             if not timer.cancelled:
                 timer.call()
         self.now = end

@@ -60,13 +60,13 @@ def archive(members: Iterable[tuple[tarfile.TarInfo, bytes]]) -> bytes:
 
 def image(*layers: bytes, purposes: Iterable[str] = ()) -> Image:
     """An image of these plain archives, each with what it is for."""
-    wanted = [*purposes, *([""] * len(layers))]
-    made = [
+    padded = [*purposes, *([""] * len(layers))]
+    built = [
         Layer(in_memory(compressed(plain)), annotations={media.ANNOTATION: purpose} if purpose else {})
-        for plain, purpose in zip(layers, wanted, strict=False)
+        for plain, purpose in zip(layers, padded, strict=False)
     ]
     rootfs = {"type": "layers", "diff_ids": [digest_of(plain) for plain in layers]}
-    return Image({**EMPTY.config, "os": "linux", "architecture": "amd64", "rootfs": rootfs}, tuple(made))
+    return Image({**EMPTY.config, "os": "linux", "architecture": "amd64", "rootfs": rootfs}, tuple(built))
 
 
 def package(stream: bytes = STREAM) -> Image:

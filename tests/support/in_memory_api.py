@@ -36,15 +36,15 @@ class InMemoryApi:
         return self.objects.get((kind.kind, namespace, name))
 
     async def list(self, kind: Kind, namespace: str = "", label_selector: str = "") -> Listed:
-        wanted = dict(pair.split("=") for pair in label_selector.split(",") if pair)
-        found = [
+        labels = dict(pair.split("=") for pair in label_selector.split(",") if pair)
+        matches = [
             orjson.dumps(obj)
             for (kind_name, place, _), obj in self.objects.items()
             if kind_name == kind.kind
             and namespace in ("", place)
-            and wanted.items() <= labels_of(obj).items()
+            and labels.items() <= labels_of(obj).items()
         ]
-        return Listed(found, "1")
+        return Listed(matches, "1")
 
     async def apply(self, kind: Kind, body: Object, manager: str, subresource: str = "") -> Object:
         key = _key(kind.kind, body)

@@ -16,11 +16,11 @@ def run_within(limit: int, program: str) -> str:
         f"resource.setrlimit(resource.RLIMIT_AS, ({limit}, {limit}))\n"
         "from tests.support.memory_limit import most_memory\n"
     )
-    ended = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", limiting + textwrap.dedent(program)], capture_output=True, text=True
     )
-    assert ended.returncode == 0, ended.stderr
-    return ended.stdout
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def most_memory() -> int:

@@ -39,8 +39,8 @@ class Received:
             return check(self.spans)
 
 
-def attributes(holder: Any) -> dict[str, str]:
-    return {each.key: each.value.string_value for each in holder.attributes}
+def attributes(telemetry: Any) -> dict[str, str]:
+    return {attribute.key: attribute.value.string_value for attribute in telemetry.attributes}
 
 
 @contextlib.contextmanager

@@ -50,8 +50,8 @@ def find(program: str) -> str | None:
     """The path of a program, if it is installed; a busybox that is not static is of no use in images."""
     path = os.pathsep.join([os.environ.get("PATH", os.defpath), *_OTHER_PLACES])
     names = (program, *_OTHER_NAMES.get(program, ()))
-    found = next((place for name in names if (place := shutil.which(name, path=path))), None)
-    return None if program == "busybox" and found and not _is_static(found) else found
+    program_path = next((place for name in names if (place := shutil.which(name, path=path))), None)
+    return None if program == "busybox" and program_path and not _is_static(program_path) else program_path
 
 
 def missing(*programs: str) -> str:
@@ -79,9 +79,9 @@ def require(*programs: str) -> None:
 def path_of(program: str) -> str:
     """The path of a program; skips the test that is running without it."""
     require(program)
-    found = find(program)
-    assert found is not None
-    return found
+    program_path = find(program)
+    assert program_path is not None
+    return program_path
 
 
 @functools.cache
@@ -89,8 +89,8 @@ def _why_no_containers() -> str:
     """What the system says against namespaces, or "" where containers can be started."""
     probe = "from crossply.containers.launcher_client import current_launcher; current_launcher()"
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True)
-    said = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
-    return f"NOT TESTED IN CONTAINERS: {said[-1]}" if done.returncode else ""
+    lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+    return f"NOT TESTED IN CONTAINERS: {lines[-1]}" if done.returncode else ""
 
 
 def _is_static(program: str) -> bool:

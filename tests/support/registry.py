@@ -32,9 +32,9 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
 
 
 @contextlib.contextmanager
@@ -87,7 +87,7 @@ def certificate(directory: Path) -> bytes:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "registry")])
     now = datetime.datetime.now(datetime.UTC)
-    made = (
+    result = (
         x509.CertificateBuilder()
         .subject_name(name)
         .issuer_name(name)
@@ -101,7 +101,7 @@ def certificate(directory: Path) -> bytes:
         .add_extension(x509.BasicConstraints(True, None), True)
         .sign(key, hashes.SHA256())
     )
-    pem = made.public_bytes(serialization.Encoding.PEM)
+    pem = result.public_bytes(serialization.Encoding.PEM)
     (directory / "tls.crt").write_bytes(pem)
     form = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     (directory / "tls.key").write_bytes(key.private_bytes(*form))

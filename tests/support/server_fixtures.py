@@ -32,8 +32,8 @@ def server(
 
 def real_cluster(directory: str) -> contextlib.AbstractContextManager[RealCluster]:
     """A real kube-apiserver: the one that the run was given, or one for this module alone."""
-    given = os.environ.get(ENVIRONMENT)
-    return contextlib.nullcontext(RealCluster.attach(given)) if given else RealCluster(directory)
+    configured = os.environ.get(ENVIRONMENT)
+    return contextlib.nullcontext(RealCluster.attach(configured)) if configured else RealCluster(directory)
 
 
 @dataclass(frozen=True)

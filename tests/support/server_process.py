@@ -41,10 +41,10 @@ class Server:
             raise AssertionError((self.directory / "server.log").read_text())
         return self
 
-    def stop(self, how: int = signal.SIGTERM) -> None:
+    def stop(self, signal_number: int = signal.SIGTERM) -> None:
         if self._process is None:
             return
-        self._process.send_signal(how)
+        self._process.send_signal(signal_number)
         assert self._process.stdout is not None
         self._process.stdout.close()
         self._process.wait(30)
@@ -65,9 +65,9 @@ class Server:
 
 
 def _free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
 
 
 def config_map(name: str, namespace: str = "default", **data: str) -> Object:

@@ -82,10 +82,10 @@ class Folder:
     def run(self, *words: str) -> Ended:
         self._capsys.readouterr()
         code = main(["test", *words])
-        said = self._capsys.readouterr()
-        assert "Traceback" not in said.err
-        assert "internal error" not in said.err
-        return Ended(code, said.out, said.err)
+        captured = self._capsys.readouterr()
+        assert "Traceback" not in captured.err
+        assert "internal error" not in captured.err
+        return Ended(code, captured.out, captured.err)
 
     def check(self, **expect: Any) -> Ended:
         """Run one case that expects this."""

@@ -96,9 +96,9 @@ class Story:
 @pytest.fixture(scope="module")
 def directory() -> Iterator[pathlib.Path]:
     """Where logs are; they stay in CROSSPLY_TAKEOVER_DIR, if that is set."""
-    given = os.environ.get("CROSSPLY_TAKEOVER_DIR")
-    with tempfile.TemporaryDirectory(prefix="crossply-takeover-") as made:
-        path = pathlib.Path(given or made)
+    configured = os.environ.get("CROSSPLY_TAKEOVER_DIR")
+    with tempfile.TemporaryDirectory(prefix="crossply-takeover-") as temporary:
+        path = pathlib.Path(configured or temporary)
         path.mkdir(exist_ok=True)
         yield path
 
@@ -117,8 +117,8 @@ def story(directory) -> Iterator[Story]:
         ConnectProxy().running() as proxy,
         asyncio.Runner() as runner,
     ):
-        told = contextlib.AsyncExitStack()
-        client = runner.run(told.enter_async_context(connected(cluster.kubeconfig)))
+        stack = contextlib.AsyncExitStack()
+        client = runner.run(stack.enter_async_context(connected(cluster.kubeconfig)))
         crossplane = Crossplane(cluster.kubeconfig, directory, proxy.address)
         with FunctionHost(client, proxy, directory) as host:
             story = Story(runner, Standing(client, crossplane, host, directory), cluster.ca_path)
@@ -128,7 +128,7 @@ def story(directory) -> Iterator[Story]:
             finally:
                 story.stop_crossply()
                 runner.run(story.stop_crossplane())
-                runner.run(told.aclose())
+                runner.run(stack.aclose())
 
 
 async def _begin(story: Story, registry: str) -> None:
@@ -239,13 +239,13 @@ def test_composition_changes_drift_and_deletions_are_followed(taken):
             composed = (await standing.until_composed(member))["metadata"]["name"]
             await taken.client.delete(member.kind, member.name, fleet.NAMESPACE)
 
-            async def gone(kind=kind, name=member.name, composed=composed):
+            async def is_gone(kind=kind, name=member.name, composed=composed):
                 return (
                     await taken.client.get(kind, name, fleet.NAMESPACE) is None
                     and await taken.client.get(CONFIG_MAP, composed, fleet.NAMESPACE) is None
                 )
 
-            await standing.eventually(gone, f"{member} is gone")
+            await standing.eventually(is_gone, f"{member} is gone")
 
     taken.play(scenario())
 

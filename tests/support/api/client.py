@@ -61,8 +61,8 @@ class Answer:
 
     @property
     def causes(self) -> list[Object]:
-        found: list[Object] = self.json.get("details", {}).get("causes", [])
-        return found
+        items: list[Object] = self.json.get("details", {}).get("causes", [])
+        return items
 
     @property
     def names(self) -> list[str]:
@@ -77,12 +77,12 @@ class Answer:
 
     def refused(self, status: int, reason: str, message: str) -> Object:
         """The Status of a refusal, which must be this one."""
-        told = self.json if self.raw[:1] == b"{" else {"text": self.text}
-        assert (self.status, told.get("reason", ""), told.get("message")) == (status, reason, message), told
-        assert told["kind"] == "Status"
-        assert told["status"] == "Failure"
-        assert told["code"] == status
-        return dict(told)
+        body = self.json if self.raw[:1] == b"{" else {"text": self.text}
+        assert (self.status, body.get("reason", ""), body.get("message")) == (status, reason, message), body
+        assert body["kind"] == "Status"
+        assert body["status"] == "Failure"
+        assert body["code"] == status
+        return dict(body)
 
 
 class Client:

@@ -76,9 +76,9 @@ class Collection:
     ) -> Answer:
         """Apply a configuration as a manager."""
         metadata = {"name": name, **fields.get("metadata", {})}
-        wanted = {"apiVersion": self.api_version, "kind": self.kind, **fields, "metadata": metadata}
+        obj = {"apiVersion": self.api_version, "kind": self.kind, **fields, "metadata": metadata}
         return self.client.patch(
-            self.at(name, subresource), wanted, APPLY_PATCH, fieldManager=manager, **options
+            self.at(name, subresource), obj, APPLY_PATCH, fieldManager=manager, **options
         )
 
     def delete(self, name: str, body: Any = None, **options: Any) -> Answer:

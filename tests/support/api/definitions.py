@@ -54,11 +54,11 @@ def install(client: Client, body: Object) -> Object:
 def wait_until_served(client: Client, body: Object) -> Object:
     """Wait until every served version of a definition answers; returns the definition."""
     name, spec = body["metadata"]["name"], body["spec"]
-    found = eventually(lambda: established(client, name))
+    crd = eventually(lambda: established(client, name))
     for served in (v for v in spec["versions"] if v["served"]):
         path = f"/apis/{spec['group']}/{served['name']}/{spec['names']['plural']}"
         eventually(partial(_is_served, client, path))
-    return dict(found)
+    return dict(crd)
 
 
 def _is_served(client: Client, path: str) -> bool:
@@ -66,8 +66,8 @@ def _is_served(client: Client, path: str) -> bool:
 
 
 def established(client: Client, name: str) -> Object | None:
-    found = client.get(f"{DEFINITIONS}/{name}").ok(200)
-    return found if condition(found, "Established") == "True" else None
+    crd = client.get(f"{DEFINITIONS}/{name}").ok(200)
+    return crd if condition(crd, "Established") == "True" else None
 
 
 def condition(definition: Object, kind: str) -> str:

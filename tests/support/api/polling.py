@@ -18,12 +18,12 @@ def waiting_for(server: str) -> None:
     _server = server
 
 
-def eventually(holds: Callable[[], Any]) -> Any:
+def eventually(condition: Callable[[], Any]) -> Any:
     """The first true answer; the test fails where none comes."""
     seconds = PATIENCE[_server]
     deadline = time.monotonic() + seconds
     pause = 0.01
-    while not (answer := holds()):
+    while not (answer := condition()):
         assert time.monotonic() < deadline, (
             f"it did not happen within {seconds:g} s; the last answer: {answer!r}"
         )

@@ -45,7 +45,7 @@ def certificate() -> Certificate:
     """For 127.0.0.1 and for the service `hook` in `tools`."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "hook")])
-    begin = datetime.datetime(2020, 1, 1)
+    start = datetime.datetime(2020, 1, 1)
     names = [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName(SERVICE)]
     built = (
         x509.CertificateBuilder()
@@ -53,8 +53,8 @@ def certificate() -> Certificate:
         .issuer_name(name)
         .public_key(key.public_key())
         .serial_number(1)
-        .not_valid_before(begin)
-        .not_valid_after(begin + datetime.timedelta(days=365 * 100))
+        .not_valid_before(start)
+        .not_valid_after(start + datetime.timedelta(days=365 * 100))
         .add_extension(x509.SubjectAlternativeName(names), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())

@@ -113,9 +113,9 @@ spec:
 def runtime(architecture: str) -> Image:
     """An image that could be that of a published function: a package, too."""
     layers = (archive([member("bin/run", architecture.encode())]), archive([member("package.yaml", STREAM)]))
-    made = image(*layers, purposes=["", media.BASE])
+    result = image(*layers, purposes=["", media.BASE])
     inner = {"Env": ["PATH=/bin"], "User": "65532"}
-    return made._replace(config={**made.config, "architecture": architecture, "config": inner})
+    return result._replace(config={**result.config, "architecture": architecture, "config": inner})
 
 
 async def push_bases(registry: str) -> None:

@@ -41,9 +41,9 @@ def crd(kind: str, group: str) -> str:
 
 
 def base(architecture: str) -> Image:
-    made = image(archive([member("etc/base", architecture.encode())]))
+    result = image(archive([member("etc/base", architecture.encode())]))
     inner = {"Entrypoint": ["/usr/local/bin/provider"], "User": "65532"}
-    return made._replace(config={**made.config, "architecture": architecture, "config": inner})
+    return result._replace(config={**result.config, "architecture": architecture, "config": inner})
 
 
 def write_family(root: Path) -> None:
@@ -97,9 +97,9 @@ def pulled(text: str, directory: Path, architecture: str = "") -> Image:
     return asyncio.run(main())
 
 
-def package_of(made: Image) -> Package:
-    return read(stream_of(made))
+def package_of(package_image: Image) -> Package:
+    return read(stream_of(package_image))
 
 
-def kinds(made: Image) -> list[str]:
-    return [each["spec"]["names"]["kind"] for each in package_of(made).objects]
+def kinds(package_image: Image) -> list[str]:
+    return [obj["spec"]["names"]["kind"] for obj in package_of(package_image).objects]

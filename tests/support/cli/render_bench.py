@@ -152,13 +152,13 @@ class Bench:
         """Render what cannot be rendered: a sentence, no output, no traceback; gives all of stderr."""
         words = words or FILES
         done = self.run(*words, within=within)
-        said = done.stderr.decode("utf-8", "surrogateescape")
-        assert done.returncode == code, said
-        assert "Traceback" not in said
-        assert "internal error" not in said
-        assert said.splitlines()[-1].startswith("crossply: "), said
+        message = done.stderr.decode("utf-8", "surrogateescape")
+        assert done.returncode == code, message
+        assert "Traceback" not in message
+        assert "internal error" not in message
+        assert message.splitlines()[-1].startswith("crossply: "), message
         assert code == 80 or done.stdout == b""
-        return said.replace(f"{self.folder}/", "")
+        return message.replace(f"{self.folder}/", "")
 
 
 class _Handler(grpc.GenericRpcHandler):  # type: ignore[type-arg]
@@ -185,7 +185,7 @@ def eventually(condition: Callable[[], Any], within: float = 15.0) -> Any:
     """Wait until the condition holds; gives what it gave."""
     deadline = time.monotonic() + within
     while time.monotonic() < deadline:
-        if found := condition():
-            return found
+        if result := condition():
+            return result
         time.sleep(0.02)
     raise AssertionError("it did not happen in time")

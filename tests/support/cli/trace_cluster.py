@@ -55,8 +55,8 @@ DEFINITIONS = [
 
 
 def condition(name: str, status: str, reason: str = "", message: str = "") -> Object:
-    told = {"type": name, "status": status, "reason": reason, "message": message, "lastTransitionTime": WHEN}
-    return {key: value for key, value in told.items() if value}
+    entry = {"type": name, "status": status, "reason": reason, "message": message, "lastTransitionTime": WHEN}
+    return {key: value for key, value in entry.items() if value}
 
 
 SYNCED, READY = condition("Synced", "True", "ReconcileSuccess"), condition("Ready", "True", "Available")
@@ -107,8 +107,8 @@ class World:
         async def put(client: Client) -> list[Object]:
             discovery = Discovery(client)
             return [
-                await client.create(await discovery.kind_for(each["apiVersion"], each["kind"]), each)
-                for each in objects
+                await client.create(await discovery.kind_for(obj["apiVersion"], obj["kind"]), obj)
+                for obj in objects
             ]
 
         return self.run(put)
@@ -189,8 +189,8 @@ def put_packages(world: World) -> None:
         {"type": "Provider", "package": "reg.test/acme/sky"},
         {"type": "Function", "package": "reg.test/acme/never-came"},
     ]
-    again = [{"type": "Function", "package": "reg.test/acme/maker"}]
-    locked = [lock_entry("suite", dependencies), lock_entry("sky", again), lock_entry("maker", [])]
+    duplicates = [{"type": "Function", "package": "reg.test/acme/maker"}]
+    locked = [lock_entry("suite", dependencies), lock_entry("sky", duplicates), lock_entry("maker", [])]
     world.put(
         {
             "apiVersion": "pkg.crossplane.io/v1beta1",
@@ -222,14 +222,14 @@ def package(
     image = f"reg.test/acme/{name}"
     status = {"currentRevision": f"{name}-now", "conditions": list(conditions)}
     described = {"package": f"{image}:{tag}", **(spec or {})}
-    [made] = world.put(
+    [obj] = world.put(
         {"apiVersion": PKG, "kind": kind, "metadata": {"name": name}, "spec": described, "status": status}
     )
     owner = {
         "apiVersion": PKG,
         "kind": kind,
         "name": name,
-        "uid": made["metadata"]["uid"],
+        "uid": obj["metadata"]["uid"],
         "controller": True,
     }
     for state, version, suffix in (("Inactive", old, "old"), ("Active", tag, "now")):

@@ -44,27 +44,27 @@ class Plane:
     @property
     def process(self) -> Process:
         """The process of `crossply up`."""
-        found = running(str(self.data))
-        assert found is not None
-        return found
+        pid = running(str(self.data))
+        assert pid is not None
+        return pid
 
     @property
     def api_server(self) -> Process:
         """Its API server."""
-        found = subprocess.run(
+        done = subprocess.run(
             ["pgrep", "-P", str(self.process.pid), "-f", "crossply.cli apiserver"],
             capture_output=True,
             text=True,
             check=True,
         )
-        pid = int(found.stdout.split()[0])
+        pid = int(done.stdout.split()[0])
         return Process(pid, start_time(pid))
 
     @property
     def server(self) -> str:
         """The address in the kubeconfig."""
-        found = load((self.data / "kubeconfig").read_bytes())["clusters"][0]["cluster"]["server"]
-        return str(found)
+        url = load((self.data / "kubeconfig").read_bytes())["clusters"][0]["cluster"]["server"]
+        return str(url)
 
     @property
     def log(self) -> str:

@@ -124,8 +124,8 @@ def call(command: Sequence[str], environment: dict[str, str]) -> int:
     child = subprocess.Popen(command, env=environment, preexec_fn=die_with(os.getpid()))
     try:
         return child.wait()
-    except (KeyboardInterrupt, SystemExit) as told:
-        if isinstance(told, SystemExit):
+    except (KeyboardInterrupt, SystemExit) as interruption:
+        if isinstance(interruption, SystemExit):
             child.terminate()  # Ctrl-C has reached it already
         with contextlib.suppress(subprocess.TimeoutExpired):
             child.wait(GRACE)

@@ -61,9 +61,9 @@ def decoded(answer: Any) -> Any:
     return json.loads(body) if "json" in answer.headers["Content-Type"] else body.decode()
 
 
-def eventually(holds: Callable[[], Any], seconds: float = 60.0) -> Any:
+def eventually(condition: Callable[[], Any], seconds: float = 60.0) -> Any:
     """The first true answer, asked for again and again, or the last false one."""
     deadline = time.monotonic() + seconds
-    while not (answer := holds()) and time.monotonic() < deadline:
+    while not (answer := condition()) and time.monotonic() < deadline:
         time.sleep(0.1)
     return answer

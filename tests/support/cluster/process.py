@@ -129,12 +129,12 @@ def free_ports(count: int) -> list[int]:
     """Ports of the loopback address that nobody listens on now, all different."""
     sockets = [socket.socket() for _ in range(count)]
     try:
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
+        for listener in sockets:
+            listener.bind(("127.0.0.1", 0))
+        return [listener.getsockname()[1] for listener in sockets]
     finally:
-        for each in sockets:
-            each.close()
+        for listener in sockets:
+            listener.close()
 
 
 def is_free(port: int) -> bool:

@@ -106,26 +106,26 @@ class Revision:
         return await eventually(self.get, check)
 
 
-async def eventually(look: Callable[[], Awaitable[Any]], check: Callable[[Any], Any] = bool) -> Any:
+async def eventually(read: Callable[[], Awaitable[Any]], check: Callable[[Any], Any] = bool) -> Any:
     end = time.monotonic() + PATIENCE
     while True:
-        found, why = None, None
+        result, why = None, None
         try:
-            found = await look()
-            if check(found):
-                return found
+            result = await read()
+            if check(result):
+                return result
         except Exception as problem:  # noqa: BLE001 - not yet
             why = problem
-        assert time.monotonic() < end, (found, why)
+        assert time.monotonic() < end, (result, why)
         await asyncio.sleep(0.02)
 
 
 def runtime_says(status: str, message: str | None = None) -> Callable[[Object], bool]:
     def check(revision: Object) -> bool:
-        [told] = [
-            each for each in revision["status"].get("conditions") or () if each["type"] == "RuntimeHealthy"
+        [condition] = [
+            item for item in revision["status"].get("conditions") or () if item["type"] == "RuntimeHealthy"
         ]
-        return told["status"] == status and message in (None, told.get("message", ""))
+        return condition["status"] == status and message in (None, condition.get("message", ""))
 
     return check
 

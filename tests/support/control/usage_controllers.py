@@ -50,12 +50,12 @@ async def control_plane(
                 await plane.recorder.settle()
 
 
-async def until(look: Callable[[], Awaitable[Any]], seconds: float = 20.0) -> Any:
+async def until(read: Callable[[], Awaitable[Any]], seconds: float = 20.0) -> Any:
     """What a look finds, once it finds something."""
     async with asyncio.timeout(seconds):
-        while not (found := await look()):
+        while not (result := await read()):
             await asyncio.sleep(0.02)
-        return found
+        return result
 
 
 async def use(client: Client, ns: str, name: str = "u", of: str = "used", **spec: Any) -> None:

@@ -63,8 +63,8 @@ def crossply_commands(line: str) -> Iterator[list[str]]:
     command: list[str] = []
     comment = False
     tokens.append(";")
-    for token, following in zip(tokens, [*tokens[1:], ""], strict=True):
-        if token.isdigit() and _REDIRECTION.match(following):
+    for token, next_token in zip(tokens, [*tokens[1:], ""], strict=True):
+        if token.isdigit() and _REDIRECTION.match(next_token):
             continue  # the descriptor that is redirected
         if _OPERATORS.fullmatch(token) or token == "#":
             if command and os.path.basename(command[0]) == PROGRAM:
@@ -91,45 +91,47 @@ def is_group(words: list[str]) -> bool:
 
 def problem_of(words: list[str], scratch: Path, *, whole: bool) -> str | None:
     """What the parser says against a command line; unless it is `whole`, arguments may be missing."""
-    kept = [word.lstrip("/") or "/" if word.startswith("/") else word for word in words]
-    if any(word.endswith(ELLIPSES) for word in kept):
+    arguments = [word.lstrip("/") or "/" if word.startswith("/") else word for word in words]
+    if any(word.endswith(ELLIPSES) for word in arguments):
         whole = False
-        kept = [word for word in kept if word not in ELLIPSES]
+        arguments = [word for word in arguments if word not in ELLIPSES]
     for _ in range(20):
         try:
-            parse(list(kept), {}, Parsed())
+            parse(list(arguments), {}, Parsed())
         except UsageError as error:
-            told = str(error)
-            if not whole and (told.startswith(("expected ", "missing flags")) or _is_open(told)):
+            message = str(error)
+            if not whole and (message.startswith(("expected ", "missing flags")) or _is_open(message)):
                 return None
-            if not _mended(told, kept, scratch):
-                return told
+            if not _mended(message, arguments, scratch):
+                return message
         else:
             return None
     return "the line is not understood after many attempts"
 
 
-def _is_open(told: str) -> bool:
+def _is_open(message: str) -> bool:
     """Whether only the value of the last flag is missing."""
-    return told.endswith(("(<EOL>)", '..."')) and (" value but got " in told or "missing value" in told)
+    return message.endswith(("(<EOL>)", '..."')) and (
+        " value but got " in message or "missing value" in message
+    )
 
 
-def _mended(told: str, words: list[str], scratch: Path) -> bool:
+def _mended(message: str, words: list[str], scratch: Path) -> bool:
     """Make the file that the page takes for granted, or put a number for a word in capitals."""
-    missing = _MISSING_PATH.search(told)
+    missing = _MISSING_PATH.search(message)
     if missing and Path(missing[1]).is_relative_to(scratch):
         path = Path(missing[1])
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("")
         return True
-    directory = _NO_DIRECTORY.search(told)
+    directory = _NO_DIRECTORY.search(message)
     if directory and Path(directory[1]).is_relative_to(scratch) and Path(directory[1]).is_file():
         Path(directory[1]).unlink()
         Path(directory[1]).mkdir()
         return True
-    placeholder = _PLACEHOLDER.search(told)
+    placeholder = _PLACEHOLDER.search(message)
     if placeholder:
-        value = "1s" if "duration" in told else "1"
+        value = "1s" if "duration" in message else "1"
         before = list(words)
         words[:] = [re.sub(rf"(^|=){placeholder[1]}$", rf"\g<1>{value}", word) for word in words]
         return words != before

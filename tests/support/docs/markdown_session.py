@@ -70,27 +70,27 @@ class Reader:
                 (self.folder / step.name).parent.mkdir(parents=True, exist_ok=True)
                 (self.folder / step.name).write_text(step.content)
             else:
-                said = self.run(step.command)
-                assert matches(step.output, said), f"$ {step.command}\n{said}"
+                output = self.run(step.command)
+                assert matches(step.output, output), f"$ {step.command}\n{output}"
 
     def run(self, command: str, within: float = 180) -> str:
         """Run a command; gives all that it says."""
         with tempfile.TemporaryDirectory() as scratch:
             after = f"{command}\npwd > {scratch}/pwd; env -0 > {scratch}/env"
-            with open(f"{scratch}/said", "w+b") as said:
+            with open(f"{scratch}/said", "w+b") as output:
                 # A file and not a pipe: what a command leaves running in the background keeps a pipe open.
                 subprocess.run(
                     ["bash", "-c", after],
                     cwd=self.folder,
                     env=self.environ,
                     stdin=subprocess.DEVNULL,
-                    stdout=said,
-                    stderr=said,
+                    stdout=output,
+                    stderr=output,
                     timeout=within,
                     check=False,
                 )
-                said.seek(0)
-                text = said.read().decode()
+                output.seek(0)
+                text = output.read().decode()
             self._keep(pathlib.Path(scratch))
         return text
 

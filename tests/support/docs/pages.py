@@ -103,7 +103,7 @@ def read(path: Path) -> Page:
             end = number
             while end < len(lines) and (line_is_indented(lines[end]) or not lines[end].strip()):
                 end += 1
-            text = "\n".join(each[4:] for each in lines[number:end])
+            text = "\n".join(line[4:] for line in lines[number:end])
             blocks.append(Block(number + 1, "", text))
             number = end
         else:
@@ -159,10 +159,10 @@ def _paragraphs(prose: list[tuple[int, str]]) -> list[list[tuple[int, str]]]:
 
 def anchors(page: Page) -> set[str]:
     """The anchors that headings have where pages are shown."""
-    found: set[str] = set()
+    names: set[str] = set()
     for section in page.sections:
         text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", section.heading).replace("`", "")
         slug = re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
-        copies = sum(1 for anchor in found if re.fullmatch(re.escape(slug) + r"(-\d+)?", anchor))
-        found.add(f"{slug}-{copies}" if copies else slug)
-    return found
+        copies = sum(1 for anchor in names if re.fullmatch(re.escape(slug) + r"(-\d+)?", anchor))
+        names.add(f"{slug}-{copies}" if copies else slug)
+    return names

@@ -28,5 +28,5 @@ def python_image() -> Image:
     config = {"Env": ["PATH=/usr/bin:/bin"]}
     rootfs = {"type": "layers", "diff_ids": [digest_of(buffer.getvalue())]}
     architecture = "arm64" if platform.machine() == "aarch64" else "amd64"
-    made = {"os": "linux", "architecture": architecture, "rootfs": rootfs, "config": config}
-    return Image({**EMPTY.config, **made}, (layer,))
+    config_file = {"os": "linux", "architecture": architecture, "rootfs": rootfs, "config": config}
+    return Image({**EMPTY.config, **config_file}, (layer,))

@@ -38,29 +38,29 @@ def _walk(directory: Path) -> Iterator[Path]:
 @functools.cache
 def paths() -> frozenset[str]:
     """Every file and directory, also by its path below a room of the code and below the tests."""
-    found = set(files())
+    known = set(files())
     for name in files():
         parents = [str(parent) for parent in Path(name).parents if str(parent) != "."]
-        found.update(parents)
+        known.update(parents)
     for prefix in ("src/crossply/", "src/crossply/control/", "tests/"):
-        found |= {name.removeprefix(prefix) for name in found if name.startswith(prefix)}
-    return frozenset(found)
+        known |= {name.removeprefix(prefix) for name in known if name.startswith(prefix)}
+    return frozenset(known)
 
 
 @functools.cache
 def modules() -> frozenset[str]:
     """Every module of the program, as `room/module` and by each shorter end of that path."""
-    found = set()
+    names = set()
     for path in [*SOURCE.rglob("*.py"), *(path for path in SOURCE.rglob("*") if path.is_dir())]:
         parts = path.relative_to(SOURCE).with_suffix("").parts
-        found |= {"/".join(parts[start:]) for start in range(len(parts))}
-    return frozenset(found)
+        names |= {"/".join(parts[start:]) for start in range(len(parts))}
+    return frozenset(names)
 
 
 @functools.cache
 def strings() -> tuple[tuple[str, int, str], ...]:
     """Every string in the program: its file, its line, its text; what is formatted into it reads `X`."""
-    found = []
+    texts = []
     for path in sorted(SOURCE.rglob("*.py")):
         if "proto" in path.parts:
             continue
@@ -69,10 +69,10 @@ def strings() -> tuple[tuple[str, int, str], ...]:
         for node in ast.walk(tree):
             if isinstance(node, ast.JoinedStr):
                 skipped |= {id(value) for value in node.values}
-                found.append((str(path.relative_to(ROOT)), node.lineno, _joined(node)))
+                texts.append((str(path.relative_to(ROOT)), node.lineno, _joined(node)))
             elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in skipped:
-                found.append((str(path.relative_to(ROOT)), node.lineno, node.value))
-    return tuple(found)
+                texts.append((str(path.relative_to(ROOT)), node.lineno, node.value))
+    return tuple(texts)
 
 
 def _joined(node: ast.JoinedStr) -> str:

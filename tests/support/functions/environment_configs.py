@@ -48,8 +48,8 @@ def run(
 def environment(response: Response) -> dict[str, Any]:
     assert response.results == ()
     assert response.context is not None
-    found: dict[str, Any] = response.context[CONTEXT_KEY]
-    return {key: item for key, item in found.items() if key not in KIND}
+    data: dict[str, Any] = response.context[CONTEXT_KEY]
+    return {key: item for key, item in data.items() if key not in KIND}
 
 
 def failure(response: Response) -> str:

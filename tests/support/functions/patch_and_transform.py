@@ -36,7 +36,7 @@ def resource(obj: Object, details: dict[str, bytes] | None = None, ready: int = 
 
 
 def run_input(
-    given: Object | None,
+    input_: Object | None,
     *,
     composite: Object | None = None,
     exists: dict[str, Resource] | None = None,
@@ -49,7 +49,7 @@ def run_input(
     request = Request(
         State(resource(XR if composite is None else composite), exists or {}),
         wanted,
-        input=None if given is None else to_wire(given),
+        input=None if input_ is None else to_wire(input_),
         context=None if context is None else to_wire(context),
         required_resources=required,
         tag="tag",
@@ -57,20 +57,20 @@ def run_input(
     return function(request)
 
 
-def run_templates(*templates: Object, **how: Any) -> Response:
+def run_templates(*templates: Object, **options: Any) -> Response:
     """Run the function with templates."""
-    return run_input({"resources": list(templates)}, **how)
+    return run_input({"resources": list(templates)}, **options)
 
 
-def run_patch(patch: Object, *, base: Object = BASE, **how: Any) -> Response:
+def run_patch(patch: Object, *, base: Object = BASE, **options: Any) -> Response:
     """Run the function with one template that has one patch."""
-    return run_templates({"name": "one", "base": base, "patches": [patch]}, **how)
+    return run_templates({"name": "one", "base": base, "patches": [patch]}, **options)
 
 
-def transform(value: Any, *transforms: Object, **how: Any) -> Any:
+def transform(value: Any, *transforms: Object, **options: Any) -> Any:
     """What transforms make of a value; a failure's message when they fail."""
     patch = {"fromFieldPath": "spec.in", "toFieldPath": "spec.out", "transforms": list(transforms)}
-    response = run_patch(patch, composite=xr(**{"in": value}), **how)
+    response = run_patch(patch, composite=xr(**{"in": value}), **options)
     if response.results:
         return messages(response)[0].partition("returned error: ")[2] or messages(response)[0]
     return made(response)["spec"]["out"]

@@ -60,9 +60,9 @@ def sdk_image(directory: Path) -> StoredImage:
     source = (TESTS / "functions" / "sdk" / "greeter.py").read_text().partition("\nif __name__")[0]
     builder = Path(python_project.__file__).read_text()
     known = BUILT / f"sdk-{sha256_hex(f'{source}{PROJECT}{MAIN}{builder}{sys.version}'.encode())[:16]}"
-    found = store.get(known.read_text()) if known.exists() else None
-    if found is not None:
-        return found
+    cached = store.get(known.read_text()) if known.exists() else None
+    if cached is not None:
+        return cached
     image = _built(directory, source)
     stored = store.add(image, digest(image))
     known.write_text(stored.digest)

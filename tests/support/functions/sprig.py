@@ -19,6 +19,6 @@ def complaint(template: str, data: Any = None) -> str:
     """What the function says that fails in a template."""
     with pytest.raises(ExecError) as failed:
         rendered(template, data)
-    _, found, rest = str(failed.value).partition("error calling ")
-    assert found, str(failed.value)
+    _, separator, rest = str(failed.value).partition("error calling ")
+    assert separator, str(failed.value)
     return rest.partition(": ")[2]

@@ -34,19 +34,19 @@ BEFORE = State(Resource({"status": {"old": 1.0}}), {"earlier": Resource({"kind":
 
 
 def answered(source: str, modules: dict[str, str] | None = None, **more: Any) -> Response:
-    given = {"spec": {"source": source, "modules": modules or {}, **more.pop("spec", {})}}
+    input_ = {"spec": {"source": source, "modules": modules or {}, **more.pop("spec", {})}}
     observed = State(Resource(XR), {"db": Resource(DATABASE), "half": Resource({"status": {}})})
-    return run(Request(observed, BEFORE, input=given, tag="t", **more))
+    return run(Request(observed, BEFORE, input=input_, tag="t", **more))
 
 
 def composed(source: str, **more: Any) -> dict[str, Resource]:
     """The resources that a script adds."""
     answer = answered(source, **more)
-    fatal = [each for each in answer.results if each.severity == SEVERITY_FATAL]
+    fatal = [result for result in answer.results if result.severity == SEVERITY_FATAL]
     assert fatal == []
     assert answer.desired is not None
     assert answer.desired.resources["earlier"] == BEFORE.resources["earlier"]
-    return {name: each for name, each in answer.desired.resources.items() if name != "earlier"}
+    return {name: resource for name, resource in answer.desired.resources.items() if name != "earlier"}
 
 
 def said(expression: str, **more: Any) -> Any:

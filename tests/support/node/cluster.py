@@ -41,12 +41,12 @@ class Standing:
     """Where images are pushed to; Pods call the same registry `REGISTRY`."""
     directory: pathlib.Path
 
-    def push(self, made: Image, name: str) -> None:
+    def push(self, image: Image, name: str) -> None:
         """Put an image into the registry."""
 
         async def push() -> None:
             async with Registries() as registries:
-                await push_image(registries, made, parse(f"{self.registry}/{name}"))
+                await push_image(registries, image, parse(f"{self.registry}/{name}"))
 
         asyncio.run(push())
 
@@ -59,21 +59,21 @@ def standing(directory: pathlib.Path) -> Iterator[Standing]:
     with contextlib.ExitStack() as stack:
         registry = stack.enter_context(docker_registry(directory / "registry"))
         cluster = stack.enter_context(RealCluster(str(directory / "cluster"), controllers=("*",)))
-        found = Standing(cluster.kubeconfig, registry, directory)
-        found.push(images.pause(directory), "pause:1")
-        script, kept = str(CLUSTER / "node.sh"), str(directory / "node")
-        stack.callback(subprocess.run, [script, "stop", kept], check=False)
-        subprocess.run([script, "start", kept, programs, cluster.kubeconfig, _PAUSE], check=True)
+        cluster_access = Standing(cluster.kubeconfig, registry, directory)
+        cluster_access.push(images.pause(directory), "pause:1")
+        script, state = str(CLUSTER / "node.sh"), str(directory / "node")
+        stack.callback(subprocess.run, [script, "stop", state], check=False)
+        subprocess.run([script, "start", state, programs, cluster.kubeconfig, _PAUSE], check=True)
         stack.enter_context(_relays(API, cluster.url.removeprefix("https://"), REGISTRY, registry))
-        yield found
+        yield cluster_access
 
 
-def install(found: Standing) -> None:
+def install(cluster: Standing) -> None:
     """The controllers, from the manifests, as Pods."""
-    found.push(images.controllers(), "crossply:test")
+    cluster.push(images.controllers(), "crossply:test")
 
     async def apply() -> None:
-        async with Client(load_config(found.kubeconfig)) as client:
+        async with Client(load_config(cluster.kubeconfig)) as client:
             discovery = Discovery(client)
             for obj in (*manifests(), composing(allowing([""], ["configmaps"]))):
                 kind = await discovery.kind_for(obj["apiVersion"], obj["kind"])
@@ -88,13 +88,13 @@ def _here(obj: Object) -> Object:
         return obj
     [container] = obj["spec"]["template"]["spec"]["containers"]
     container["image"] = _CONTROLLERS
-    kept = [word for word in container["args"] if not word.startswith("--webhook-service")]
-    container["args"] = [*kept, "--enable-webhooks=false", f"--plain-http-registry={REGISTRY}"]
+    arguments = [word for word in container["args"] if not word.startswith("--webhook-service")]
+    container["args"] = [*arguments, "--enable-webhooks=false", f"--plain-http-registry={REGISTRY}"]
     return obj
 
 
-def _built(what: str) -> str:
-    done = subprocess.run([str(CLUSTER / "build.sh"), what], stdout=subprocess.PIPE, text=True, check=True)
+def _built(target: str) -> str:
+    done = subprocess.run([str(CLUSTER / "build.sh"), target], stdout=subprocess.PIPE, text=True, check=True)
     return done.stdout.strip()
 
 

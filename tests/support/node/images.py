@@ -52,8 +52,8 @@ server.stop()
 @functools.cache
 def base() -> Image:
     """This Python and the product."""
-    made = python_image()
-    return with_layer(made, _product(), Env=["PATH=/usr/bin", _PATHS, "PYTHONDONTWRITEBYTECODE=1"])
+    result = python_image()
+    return with_layer(result, _product(), Env=["PATH=/usr/bin", _PATHS, "PYTHONDONTWRITEBYTECODE=1"])
 
 
 def controllers() -> Image:
@@ -71,9 +71,9 @@ def function(version: str) -> Image:
     }
     program = archive([member("function.py", _FUNCTION.format(version=version).encode(), mode=0o644)])
     stream = archive([member("package.yaml", yaml.dump_all([meta]).encode(), mode=0o644)])
-    made = with_layer(with_layer(base(), program), stream, purpose=media.BASE)
+    result = with_layer(with_layer(base(), program), stream, purpose=media.BASE)
     entry = [os.path.realpath(sys.executable), "-u", "/function.py"]
-    return configured(made, Entrypoint=entry, User="2000:2000", ExposedPorts={"9443/tcp": {}})
+    return configured(result, Entrypoint=entry, User="2000:2000", ExposedPorts={"9443/tcp": {}})
 
 
 def pause(directory: pathlib.Path) -> Image:
@@ -84,32 +84,37 @@ def pause(directory: pathlib.Path) -> Image:
     source = TESTS / "node" / "pause"
     environ = {**os.environ, "CGO_ENABLED": "0", "GOTOOLCHAIN": "local"}
     subprocess.run(command, cwd=source, env=environ, check=True)
-    made = image(archive([member("pause", program.read_bytes(), mode=0o755)]))
-    return configured(made, Entrypoint=["/pause"], User="65535:65535")
+    result = image(archive([member("pause", program.read_bytes(), mode=0o755)]))
+    return configured(result, Entrypoint=["/pause"], User="65535:65535")
 
 
-def with_layer(made: Image, plain: bytes, purpose: str = "", **config: object) -> Image:
+def with_layer(base_image: Image, plain: bytes, purpose: str = "", **config: object) -> Image:
     """An image with one layer more."""
     layer = Layer(in_memory(compressed(plain)), annotations={media.ANNOTATION: purpose} if purpose else {})
-    rootfs = {**made.config["rootfs"], "diff_ids": [*made.config["rootfs"]["diff_ids"], digest_of(plain)]}
-    return configured(Image({**made.config, "rootfs": rootfs}, (*made.layers, layer)), **config)
+    rootfs = {
+        **base_image.config["rootfs"],
+        "diff_ids": [*base_image.config["rootfs"]["diff_ids"], digest_of(plain)],
+    }
+    return configured(Image({**base_image.config, "rootfs": rootfs}, (*base_image.layers, layer)), **config)
 
 
-def configured(made: Image, **config: object) -> Image:
+def configured(base_image: Image, **config: object) -> Image:
     """An image with other settings."""
-    return made._replace(config={**made.config, "config": {**(made.config.get("config") or {}), **config}})
+    return base_image._replace(
+        config={**base_image.config, "config": {**(base_image.config.get("config") or {}), **config}}
+    )
 
 
 def _product() -> bytes:
     buffer, site = io.BytesIO(), sysconfig.get_path("platlib")
 
-    def wanted(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    def only_sources(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
         entry.uid = entry.gid = 0
         return None if _LEFT_OUT.search(entry.name) else entry
 
     with tarfile.open(fileobj=buffer, mode="w") as files:
-        files.add(ROOT / "src", arcname="opt/crossply/src", filter=wanted)
-        files.add(site, arcname="opt/crossply/site", filter=wanted)
+        files.add(ROOT / "src", arcname="opt/crossply/src", filter=only_sources)
+        files.add(site, arcname="opt/crossply/site", filter=only_sources)
         for path in _libraries_of(pathlib.Path(site)):
             files.add(os.path.realpath(path), arcname=path)
     return buffer.getvalue()

@@ -28,8 +28,8 @@ def asked(**named: Any) -> Any:
 def both_ways(body: Any, request: Any = None) -> Any:
     """Call a function in this process and as bytes; the answers must be the same, and that is it."""
     request = request or asked()
-    made = body if hasattr(body, "run") else function(body)
-    here, there = made.run(request), decode_response(made.answer(encode_request(request)))
+    runnable = body if hasattr(body, "run") else function(body)
+    here, there = runnable.run(request), decode_response(runnable.answer(encode_request(request)))
     assert here._replace(tag=request.tag) == there
     return there
 

@@ -70,4 +70,4 @@ REQUESTS = {
     "empty": Request(State()),
 }
 ODD = ("set", "nan", "nan struct", "surrogate", "huge", "key", "deep", "unsupported", "missing", "both")
-REQUESTS |= {f"odd {each}": Request(State(xr(odd=each))) for each in ODD}
+REQUESTS |= {f"odd {value}": Request(State(xr(odd=value))) for value in ODD}

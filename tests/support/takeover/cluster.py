@@ -200,38 +200,40 @@ class Standing:
     async def until_composed(self, member: Member, **data: str) -> Object:
         """The ConfigMap of one, once it has this data."""
 
-        async def look() -> Object | None:
-            found = await self.composed(member)
-            return found if found and data.items() <= (found.get("data") or {}).items() else None
+        async def is_composed() -> Object | None:
+            config_map = await self.composed(member)
+            return (
+                config_map if config_map and data.items() <= (config_map.get("data") or {}).items() else None
+            )
 
-        return await self.eventually(look, f"{member.kind.kind} {member.name} is composed with {data}")
+        return await self.eventually(is_composed, f"{member.kind.kind} {member.name} is composed with {data}")
 
     async def until(self, kind: Kind, name: str, *checks: Callable[[Object], Any]) -> Object:
         """An object, once it passes all checks."""
         namespace = fleet.NAMESPACE if kind.namespaced else ""
         last: list[Object | None] = [None]
 
-        async def look() -> Object | None:
+        async def read() -> Object | None:
             last[0] = await self.client.get(kind, name, namespace)
             return last[0] if last[0] is not None and all(check(last[0]) for check in checks) else None
 
         try:
-            return await self.eventually(look, f"{kind.kind} {name}")
+            return await self.eventually(read, f"{kind.kind} {name}")
         except AssertionError as failed:
             raise AssertionError(
                 f"{failed}: {orjson.dumps((last[0] or {}).get('status')).decode()}"
             ) from None
 
-    async def eventually(self, look: Callable[[], Awaitable[Any]], what: str) -> Any:
+    async def eventually(self, read: Callable[[], Awaitable[Any]], description: str) -> Any:
         """What somebody finds when they look often enough."""
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
             with contextlib.suppress(KubeError):
-                found = await look()
-                if found:
-                    return found
+                result = await read()
+                if result:
+                    return result
             await asyncio.sleep(0.25)
-        raise AssertionError(f"it did not come to be: {what}")
+        raise AssertionError(f"it did not come to be: {description}")
 
 
 def _namespace(name: str) -> Object:

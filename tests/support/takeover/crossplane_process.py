@@ -44,8 +44,8 @@ _SERVICE = {
 def module_directory() -> pathlib.Path:
     """Where the sources of the Crossplane that build.sh builds are: its CRDs and its chart."""
     command = ["go", "mod", "download", "-json", MODULE]
-    found = subprocess.run(command, cwd=CLUSTER / "crossplane", capture_output=True, check=True)
-    return pathlib.Path(orjson.loads(found.stdout)["Dir"])
+    done = subprocess.run(command, cwd=CLUSTER / "crossplane", capture_output=True, check=True)
+    return pathlib.Path(orjson.loads(done.stdout)["Dir"])
 
 
 def program() -> str:

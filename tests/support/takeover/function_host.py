@@ -35,17 +35,17 @@ _PORT = 9443
 def tell(request: Any) -> Response:
     """Compose a ConfigMap that repeats the size of the composite resource."""
     size = request.observed.composite.object["spec"].get("size", "")
-    made = Resource(
+    resource = Resource(
         {"apiVersion": "v1", "kind": "ConfigMap", "data": {"size": size, "by": TELL}}, ready=READY_TRUE
     )
-    desired = State(request.desired.composite, {**request.desired.resources, "told": made})
+    desired = State(request.desired.composite, {**request.desired.resources, "told": resource})
     return Response(desired, context=request.context)
 
 
 def implementation(function: str) -> Callable[[Any], Response]:
     """What a function does."""
-    found = builtin.find(function)
-    return tell if found is None else builtin.load(found)
+    entry = builtin.find(function)
+    return tell if entry is None else builtin.load(entry)
 
 
 class FunctionHost:

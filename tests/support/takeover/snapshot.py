@@ -16,14 +16,14 @@ Key = tuple[str, str, str]
 
 async def read_all(client: Client, kinds: tuple[Kind, ...], namespace: str = "") -> dict[Key, Object]:
     """All objects of these kinds."""
-    found = {}
+    objects = {}
     for kind in kinds:
         listed = await client.list(kind, namespace if kind.namespaced else "")
         for data in listed.items:
             obj = orjson.loads(data)
             metadata = obj["metadata"]
-            found[kind.kind, metadata.get("namespace", ""), metadata["name"]] = obj
-    return found
+            objects[kind.kind, metadata.get("namespace", ""), metadata["name"]] = obj
+    return objects
 
 
 def rewritten(before: dict[Key, Object], after: dict[Key, Object]) -> dict[Key, list[str]]:
@@ -43,7 +43,7 @@ def _version(obj: Object) -> tuple[Any, ...]:
 def altered(before: dict[Key, Object], after: dict[Key, Object]) -> dict[Key, list[str]]:
     """What lost or changed something, whoever wrote it and whenever; what was added does not count."""
     places = {key: lost(_content(obj), _content(after.get(key) or {})) for key, obj in before.items()}
-    return {key: found for key, found in places.items() if found}
+    return {key: paths for key, paths in places.items() if paths}
 
 
 def _content(obj: Object) -> Object:
@@ -73,7 +73,9 @@ def lost(before: Any, after: Any, path: str = "") -> list[str]:
 def differences(old: Any, new: Any, path: str = "") -> list[str]:
     """Where two values differ, each place in a line; who manages which fields is too much to read."""
     if path.endswith(".managedFields"):
-        old, new = ([f"{each['manager']}/{each['operation']}" for each in side or ()] for side in (old, new))
+        old, new = (
+            [f"{entry['manager']}/{entry['operation']}" for entry in side or ()] for side in (old, new)
+        )
     if isinstance(old, dict) and isinstance(new, dict):
         keys = [*old, *(key for key in new if key not in old)]
         return [line for key in keys for line in differences(old.get(key), new.get(key), f"{path}.{key}")]
