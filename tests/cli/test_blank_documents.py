@@ -135,8 +135,8 @@ def render(crossply: Run) -> None:
     more = "-o observed.yaml -e extra.yaml --function-credentials secrets.yaml"
     code, out, err = crossply(*words.split(), *more.split())
     assert (code, err) == (0, "")
-    for found in ("key: secret", "context: red", "extra: it", "seen: seen"):
-        assert found in out
+    for text in ("key: secret", "context: red", "extra: it", "seen: seen"):
+        assert text in out
 
 
 def render_from_directories(crossply: Run) -> None:
@@ -171,9 +171,9 @@ def run_tests(crossply: Run) -> None:
 
 def plan(crossply: Run) -> None:
     objects = read_objects(["xr.yaml", "composition.yaml", "xrd.yaml"], io.StringIO())
-    assert [each["kind"] for each in objects] == ["XApp", "Composition", "CompositeResourceDefinition"]
+    assert [obj["kind"] for obj in objects] == ["XApp", "Composition", "CompositeResourceDefinition"]
     stdin = io.TextIOWrapper(io.BytesIO(Path("xr.yaml").read_bytes()))
-    assert [each["kind"] for each in read_objects(["-"], stdin)] == ["XApp"]
+    assert [obj["kind"] for obj in read_objects(["-"], stdin)] == ["XApp"]
 
 
 def convert(crossply: Run) -> None:

@@ -164,12 +164,12 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("words", "hint", "told"), MISTAKES, ids=[row[0] for row in MISTAKES])
-def test_mistakes_are_told(top: Top, measured: None, words: str, hint: str, told: str) -> None:
+@pytest.mark.parametrize(("words", "hint", "message"), MISTAKES, ids=[row[0] for row in MISTAKES])
+def test_mistakes_are_told(top: Top, measured: None, words: str, hint: str, message: str) -> None:
     code, out, err = top(words)
     assert (code, out) == (1, "")
     assert hint in err
-    assert told in err.splitlines()[-1]
+    assert message in err.splitlines()[-1]
 
 
 def test_groups_to_impersonate_are_told_to_the_server(top: Top, measured: None) -> None:
@@ -198,7 +198,7 @@ LABELS = [
 ]
 
 
-@pytest.mark.parametrize(("labels", "wanted", "why"), LABELS, ids=[row[2] for row in LABELS])
-def test_pods_are_recognized_by_their_labels(labels: dict[str, str], wanted: str | None, why: str) -> None:
-    found = recognized(pod("x", labels))
-    assert (found and found.type) == wanted, why
+@pytest.mark.parametrize(("labels", "expected", "why"), LABELS, ids=[row[2] for row in LABELS])
+def test_pods_are_recognized_by_their_labels(labels: dict[str, str], expected: str | None, why: str) -> None:
+    pod_kind = recognized(pod("x", labels))
+    assert (pod_kind and pod_kind.type) == expected, why

@@ -30,9 +30,9 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(("words", "wanted", "why"), ROWS, ids=[row[2] for row in ROWS])
-def test_what_may_come_next(words: list[str], wanted: list[str], why: str) -> None:
-    assert candidates(words, frozenset()) == wanted, why
+@pytest.mark.parametrize(("words", "expected", "why"), ROWS, ids=[row[2] for row in ROWS])
+def test_what_may_come_next(words: list[str], expected: list[str], why: str) -> None:
+    assert candidates(words, frozenset()) == expected, why
 
 
 def test_concealed_commands_are_not_offered() -> None:

@@ -91,8 +91,8 @@ def test_templates_move_with_their_comments(bench: Bench, command: str) -> None:
 
 def test_a_pipeline_is_left_alone(bench: Bench) -> None:
     converted = bench.run("composition convert pipeline-composition", NATIVE).out
-    again = bench.run("composition convert pipeline-composition", converted)
-    assert (again.code, again.out, again.err) == (0, "", "No changes needed.\n")
+    second = bench.run("composition convert pipeline-composition", converted)
+    assert (second.code, second.out, second.err) == (0, "", "No changes needed.\n")
 
 
 def test_the_result_goes_to_a_file(bench: Bench) -> None:

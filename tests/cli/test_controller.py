@@ -33,12 +33,12 @@ def called(*words: str, **environ: str) -> Invocation:
     )
 
 
-KEPT = Options(packages=PackageSettings("/cache/xpkg"))
+DEFAULT_OPTIONS = Options(packages=PackageSettings("/cache/xpkg"))
 """What there is without flags: as the library has it, and packages are kept where the chart has room."""
 
 
 def test_without_flags_everything_is_as_the_library_has_it() -> None:
-    assert options_of(called()) == KEPT
+    assert options_of(called()) == DEFAULT_OPTIONS
     assert call_settings(called()) == Options().calls
     assert runtime_settings(called()) == Options().runtimes
     assert timing_of(called()) == Timing()
@@ -47,14 +47,16 @@ def test_without_flags_everything_is_as_the_library_has_it() -> None:
 def test_flags_of_crossplane_say_how_much_and_how_often() -> None:
     words = ["--max-reconcile-rate=7", "--min-poll-interval=5s", "--circuit-breaker-burst=3.5"]
     words += ["--circuit-breaker-refill-rate=0.5", "--circuit-breaker-cooldown=1m"]
-    assert options_of(called(*words)) == KEPT._replace(
+    assert options_of(called(*words)) == DEFAULT_OPTIONS._replace(
         concurrency=7, shortest_poll=5.0, circuit=CircuitLimits(burst=3.5, refill=0.5, cooldown=60.0)
     )
 
 
 def test_another_user_can_write_what_no_composition_may_touch() -> None:
     assert options_of(called(KEEPER="somebody")).keeper == "somebody"
-    assert options_of(called("--keeper=crossply:keeper")) == KEPT._replace(keeper="crossply:keeper")
+    assert options_of(called("--keeper=crossply:keeper")) == DEFAULT_OPTIONS._replace(
+        keeper="crossply:keeper"
+    )
 
 
 def test_flags_say_where_packages_run_and_how_functions_are_called() -> None:
@@ -72,7 +74,7 @@ def test_flags_say_where_packages_run_and_how_functions_are_called() -> None:
 
 
 def test_flags_that_have_no_meaning_here_are_accepted() -> None:
-    assert options_of(called("-l", "--sync-interval=2h", "--poll-interval=10s")) == KEPT
+    assert options_of(called("-l", "--sync-interval=2h", "--poll-interval=10s")) == DEFAULT_OPTIONS
 
 
 def test_the_environment_says_where_we_are() -> None:
@@ -109,12 +111,12 @@ def test_probes_tell_whether_we_live_and_whether_we_work() -> None:
     async def case() -> list[int]:
         nonlocal ready
         async with probes("127.0.0.1", 0, lambda: ready) as port, aiohttp.ClientSession() as session:
-            told = []
+            statuses = []
             for path in ("healthz", "readyz"):
                 async with session.get(f"http://127.0.0.1:{port}/{path}") as answer:
-                    told.append(answer.status)
+                    statuses.append(answer.status)
             ready = True
             async with session.get(f"http://127.0.0.1:{port}/readyz") as answer:
-                return [*told, answer.status]
+                return [*statuses, answer.status]
 
     assert asyncio.run(case()) == [200, 503, 200]

@@ -12,7 +12,7 @@ from tests.support.cli.up_process import crossply
 
 UP = ("up", "--in-memory", "--listen=192.0.2.1:1")
 """It opens the directory first; then it fails at once, because this machine does not have the address."""
-OPENED, MADE_ELSEWHERE = "did not start", "was not made by you on this machine"
+OPENED, FOREIGN_DIRECTORY = "did not start", "was not made by you on this machine"
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_a_directory_that_came_with_a_checkout_is_refused_until_it_is_named(proj
     shutil.copytree(project, checkout)
     done = crossply(*command, cwd=checkout)
     assert done.returncode == 1
-    assert MADE_ELSEWHERE in done.stderr
+    assert FOREIGN_DIRECTORY in done.stderr
     assert f"--data {checkout}/.crossply" in done.stderr
     assert OPENED in crossply(*UP, "--data=.crossply", cwd=checkout).stderr
     assert OPENED in crossply(*UP, cwd=checkout).stderr, "it was trusted once"
@@ -43,7 +43,7 @@ def test_a_directory_that_came_with_a_checkout_is_refused_until_it_is_named(proj
 
 def test_a_directory_without_a_sign_of_its_origin_is_refused(project):
     (project / ".crossply" / "origin").unlink()
-    assert MADE_ELSEWHERE in crossply(*UP, cwd=project).stderr
+    assert FOREIGN_DIRECTORY in crossply(*UP, cwd=project).stderr
 
 
 @pytest.mark.parametrize("words", [UP, (*UP, "--data=.crossply"), ("down",)])

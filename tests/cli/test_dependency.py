@@ -75,10 +75,10 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
                 "Provider", "lamps", crd("Lamp", version.partition(".")[0] + "alpha" + version[3])
             )
             pushed(address, package(provider), f"acme/lamps:{version}")
-        wanted = f"dependsOn: [{{provider: {address}/acme/lamps, version: '>=v1.0.0'}}]"
-        home = package(stream("Configuration", "home", depends_on=wanted))
+        depends_on = f"dependsOn: [{{provider: {address}/acme/lamps, version: '>=v1.0.0'}}]"
+        home = package(stream("Configuration", "home", depends_on=depends_on))
         pushed(address, home, "acme/home:v3.0.0")
-        lonely = stream("Configuration", "lonely", depends_on=wanted.replace("lamps", "nothing"))
+        lonely = stream("Configuration", "lonely", depends_on=depends_on.replace("lamps", "nothing"))
         pushed(address, package(lonely), "acme/lonely:v1.0.0")
         yield address
 
@@ -100,7 +100,7 @@ def added() -> str:
 
 
 @pytest.mark.parametrize(
-    ("given", "noted", "cached"),
+    ("version", "noted", "cached"),
     [
         ("", "'>=v0.0.0'", "@v1.2.0"),
         (":v1.0.0", "v1.0.0", "@v1.0.0"),
@@ -109,9 +109,9 @@ def added() -> str:
     ],
 )
 def test_a_package_is_noted_as_it_is_wanted_and_fetched_in_the_best_version(
-    dependency: Run, packages: str, given: str, noted: str, cached: str, tmp_path: Path
+    dependency: Run, packages: str, version: str, noted: str, cached: str, tmp_path: Path
 ) -> None:
-    code, _, err = dependency("add", f"{packages}/acme/lamps{given}")
+    code, _, err = dependency("add", f"{packages}/acme/lamps{version}")
     assert code == 0, err
     assert err.endswith(f"✓ Adding {packages}/acme/lamps:{noted.strip(chr(39))}\n")
     assert load(added()) == [
@@ -166,7 +166,7 @@ def test_models_are_generated_of_all_kinds_that_packages_bring(dependency: Run, 
     ran = subprocess.run([sys.executable, "-c", read], cwd="schemas/python", capture_output=True, text=True)
     assert ran.stdout == "5\n", ran.stderr
     index = json.loads(Path("schemas/json/index.schema.json").read_text())
-    (schema,) = [each["$ref"] for each in index["oneOf"]]
+    (schema,) = [schema_reference["$ref"] for schema_reference in index["oneOf"]]
     assert json.loads(Path("schemas/json", schema).read_text())["properties"]["spec"]["properties"]["watt"]
 
 
@@ -210,10 +210,12 @@ def test_a_project_may_say_where_packages_are_mirrored(dependency: Run, packages
 def test_another_dependency_that_cannot_be_had_does_not_stop_a_new_one(
     dependency: Run, packages: str
 ) -> None:
-    gone = f"{{apiVersion: a, kind: Provider, package: {packages}/acme/gone, version: v1}}"
+    missing = f"{{apiVersion: a, kind: Provider, package: {packages}/acme/gone, version: v1}}"
     file = Path("crossplane-project.yaml")
     text = file.read_text()
-    file.write_text(text.replace("  architectures", f"    - {{type: xpkg, xpkg: {gone}}}\n  architectures"))
+    file.write_text(
+        text.replace("  architectures", f"    - {{type: xpkg, xpkg: {missing}}}\n  architectures")
+    )
     code, _, err = dependency("add", f"{packages}/acme/lamps:v1.0.0")
     assert code == 0
     assert "models were not generated" in err
@@ -221,7 +223,7 @@ def test_another_dependency_that_cannot_be_had_does_not_stop_a_new_one(
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["REGISTRY/acme/lamps:v9.9.9"], "cannot download package REGISTRY/acme/lamps:v9.9.9"),
         (["REGISTRY/acme/lamps:>=v7"], "cannot resolve REGISTRY/acme/lamps:>=v7: no version"),
@@ -236,11 +238,11 @@ def test_another_dependency_that_cannot_be_had_does_not_stop_a_new_one(
     ],
 )
 def test_what_cannot_be_had_is_told_and_nothing_changes(
-    dependency: Run, packages: str, words: list[str], told: str
+    dependency: Run, packages: str, words: list[str], message: str
 ) -> None:
     code, _, err = dependency("add", *(word.replace("REGISTRY", packages) for word in words))
     assert code == 1
-    assert told.replace("REGISTRY", packages) in err
+    assert message.replace("REGISTRY", packages) in err
     assert Path("crossplane-project.yaml").read_text() == PROJECT
     assert not Path("schemas").exists()
 

@@ -48,12 +48,12 @@ class Site:
 
 @pytest.fixture
 def site() -> Iterator[Site]:
-    found = Site()
+    file_site = Site()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            found.logins.append(self.headers.get("Authorization", ""))
-            text = found.pages.get(self.path)
+            file_site.logins.append(self.headers.get("Authorization", ""))
+            text = file_site.pages.get(self.path)
             self.send_response(404 if text is None else 200)
             self.end_headers()
             self.wfile.write((text or "").encode())
@@ -62,10 +62,10 @@ def site() -> Iterator[Site]:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    found.address = f"http://127.0.0.1:{server.server_port}"
+    file_site.address = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
-    yield found
+    yield file_site
     server.shutdown()
     thread.join()
     server.server_close()
@@ -88,11 +88,11 @@ def repository(tmp_path: Path) -> Path:
     (tmp_path / "outside.yaml").write_text(CRD.replace("Lamp", "Secret"))
     (folder / "empty").mkdir()
     (folder / "empty/note.yaml").write_text("just: a note\n")
-    who = ["-c", "user.name=a", "-c", "user.email=a@b.test", "-c", "commit.gpgsign=false"]
+    git_identity = ["-c", "user.name=a", "-c", "user.email=a@b.test", "-c", "commit.gpgsign=false"]
     for words in (
         ["init", "-q", "-b", "main"],
         ["add", "."],
-        [*who, "commit", "-qm", "first"],
+        [*git_identity, "commit", "-qm", "first"],
         ["tag", "v1"],
     ):
         subprocess.run([path_of("git"), *words], cwd=folder, check=True)
@@ -115,7 +115,7 @@ def test_crds_behind_a_url(dependency: Run, site: Site) -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "told"),
+    ("page", "message"),
     [
         (None, "HTTP Error 404"),
         ("just: a note\n", "no CompositeResourceDefinition or CustomResourceDefinition in http://"),
@@ -123,18 +123,18 @@ def test_crds_behind_a_url(dependency: Run, site: Site) -> None:
     ],
 )
 def test_a_url_without_crds_is_no_dependency(
-    dependency: Run, site: Site, page: str | None, told: str
+    dependency: Run, site: Site, page: str | None, message: str
 ) -> None:
     site.pages = {} if page is None else {"/x": page}
     code, _, err = dependency("add", f"{site.address}/x")
     assert code == 1
-    assert told in err
+    assert message in err
     assert entries() == []
 
 
 @pytest.mark.parametrize("languages", ["[json]", "[python]"])
 @pytest.mark.parametrize(
-    ("definition", "told"),
+    ("definition", "message"),
     [
         ("{kind: CustomResourceDefinition}", "no CompositeResourceDefinition or CustomResource"),
         (f"{{{CRD_HEAD}}}", 'the definition "" does not define a kind: it lacks spec.group, spec.versions'),
@@ -146,14 +146,14 @@ def test_a_url_without_crds_is_no_dependency(
     ],
 )
 def test_what_defines_no_kind_is_no_dependency(
-    dependency: Run, site: Site, languages: str, definition: str, told: str
+    dependency: Run, site: Site, languages: str, definition: str, message: str
 ) -> None:
     text = f"{PROJECT}  schemas: {{languages: {languages}}}\n"
     Path("crossplane-project.yaml").write_text(text)
     site.pages["/x"] = definition
     code, _, err = dependency("add", f"{site.address}/x")
     assert code == 1
-    assert told in err
+    assert message in err
     assert Path("crossplane-project.yaml").read_text() == text
 
 
@@ -183,7 +183,7 @@ def test_crds_of_a_git_repository(dependency: Run, repository: Path, ref: str) -
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["--git-ref=other"], "couldn't find remote ref other"),
         (["--git-ref=main", "--git-path=nowhere"], "cannot read cloned path nowhere"),
@@ -193,11 +193,11 @@ def test_crds_of_a_git_repository(dependency: Run, repository: Path, ref: str) -
     ],
 )
 def test_what_a_repository_has_not_is_told(
-    dependency: Run, repository: Path, words: list[str], told: str
+    dependency: Run, repository: Path, words: list[str], message: str
 ) -> None:
     code, _, err = dependency("add", str(repository), *words)
     assert code == 1
-    assert told in err
+    assert message in err
     assert entries() == []
 
 

@@ -25,8 +25,8 @@ KEY = base64.b64encode(bytes(range(32))).decode()
 @pytest.fixture
 def plane(tmp_path, monkeypatch):
     monkeypatch.setenv("CROSSPLY_TEST_KEY", KEY)
-    with plane_at(tmp_path / "data") as found:
-        yield found
+    with plane_at(tmp_path / "data") as control_plane:
+        yield control_plane
 
 
 def kubectl(plane, *words):
@@ -64,8 +64,8 @@ def test_the_key_variable_is_for_the_api_server_and_not_for_functions_that_up_st
     monkeypatch.setenv("CROSSPLY_TEST_KEY", KEY)
     values = parse(["up", "--encryption-key-env", "CROSSPLY_TEST_KEY"], {}, Parsed())
     streams = dict.fromkeys(("stdin", "stdout", "stderr"), io.StringIO())
-    taken = take_key_variable(Invocation("up", values, **streams, environ=os.environ, config={}))
-    assert taken == {"CROSSPLY_TEST_KEY": KEY}
+    keys = take_key_variable(Invocation("up", values, **streams, environ=os.environ, config={}))
+    assert keys == {"CROSSPLY_TEST_KEY": KEY}
     inherited = subprocess.run(["env"], capture_output=True, text=True, check=True).stdout
     assert "CROSSPLY_TEST_KEY" not in inherited
 

@@ -85,11 +85,11 @@ def files() -> list[str]:
     return sorted(str(path) for path in Path("functions").rglob("*") if path.is_file())
 
 
-def pytest_passes(folder: str, told: str = "3 passed") -> None:
+def pytest_passes(folder: str, summary: str = "3 passed") -> None:
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     ran = subprocess.run(words, cwd=folder, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stdout
-    assert told in ran.stdout
+    assert summary in ran.stdout
 
 
 def test_a_function_in_python_for_a_composition_has_models_and_passes_its_tests(generate: Run) -> None:
@@ -198,7 +198,7 @@ def test_templates_name_the_schemas_that_there_are(generate: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["Upper"], 'invalid function name "Upper": a DNS-1035 label must consist of'),
         (["1st"], 'invalid function name "1st"'),
@@ -217,7 +217,7 @@ def test_templates_name_the_schemas_that_there_are(generate: Run) -> None:
     ],
 )
 def test_what_cannot_be_generated_is_told_and_nothing_is_written(
-    generate: Run, words: list[str], told: str
+    generate: Run, words: list[str], message: str
 ) -> None:
     Path("functions/taken").mkdir(parents=True)
     Path("functions/taken/x").write_text("")
@@ -227,7 +227,7 @@ def test_what_cannot_be_generated_is_told_and_nothing_is_written(
     Path("narrow.yaml").write_text(f"{PROJECT}  schemas: {{languages: [json]}}\n")
     code, _, err = generate(*words)
     assert code == 1
-    assert told in err
+    assert message in err
     assert files() == ["functions/taken/x"]
     assert Path(FILE).read_text() == COMPOSITION
 

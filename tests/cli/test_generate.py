@@ -34,10 +34,10 @@ PLACE = "apis/caches/definition.yaml"
 
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Bench:
-    found = Bench(tmp_path, monkeypatch, capsys)
-    found.write("crossplane-project.yaml", PROJECT)
-    found.write("xr.yaml", XR)
-    return found
+    workbench = Bench(tmp_path, monkeypatch, capsys)
+    workbench.write("crossplane-project.yaml", PROJECT)
+    workbench.write("xr.yaml", XR)
+    return workbench
 
 
 def test_a_definition_is_written_among_the_apis(bench: Bench) -> None:

@@ -85,8 +85,8 @@ def test_placeholders_are_those_of_kong() -> None:
         (Flag("a", "", kind="paths", placeholder="PATH"), "PATH"),
         (Flag("a", "", kind="existing-file"), "PATH"),
     ]
-    for flag, wanted in rows:
-        assert placeholder(flag) == wanted
+    for flag, expected in rows:
+        assert placeholder(flag) == expected
 
 
 def test_every_group_of_the_tree_has_a_line_that_says_what_it_is_for() -> None:

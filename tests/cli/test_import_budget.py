@@ -49,8 +49,8 @@ def test_rendering_with_built_in_functions_does_not_load(loaded: list[str], modu
 
 
 def test_rendering_loads_few_modules_of_ours(loaded: list[str]) -> None:
-    ours = [name for name in loaded if name.startswith("crossply")]
-    assert 20 < len(ours) <= MOST_MODULES, "\n".join(ours)
+    crossply_modules = [name for name in loaded if name.startswith("crossply")]
+    assert 20 < len(crossply_modules) <= MOST_MODULES, "\n".join(crossply_modules)
 
 
 def test_only_the_functions_that_are_called_are_loaded(loaded: list[str]) -> None:

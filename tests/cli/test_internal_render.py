@@ -63,14 +63,14 @@ def accepts(address):
 
 def request_for(spec, functions, xr=XR, **more):
     request = RenderRequest()
-    given = request.composite
-    given.composite_resource.update(xr)
-    given.composition.update(spec)
+    composite_request = request.composite
+    composite_request.composite_resource.update(xr)
+    composite_request.composition.update(spec)
     for name, address in functions.items():
-        given.functions.add(name=name, address=address)
+        composite_request.functions.add(name=name, address=address)
     for field, objects in more.items():
         for obj in objects:
-            getattr(given, field).add().update(obj)
+            getattr(composite_request, field).add().update(obj)
     return request
 
 
@@ -136,17 +136,17 @@ def test_a_fatal_result_exits_3_and_tells_what_is_known(bench) -> None:
         reply.requirements.resources["env"].match_labels.labels["a"] = "b"
         reply.requirements.schemas["cm"].api_version = "v1"
         reply.requirements.schemas["cm"].kind = "ConfigMap"
-        found = request.required_resources["env"].items if "env" in request.required_resources else None
-        if found is not None and not found:
+        items = request.required_resources["env"].items if "env" in request.required_resources else None
+        if items is not None and not items:
             reply.results.add(severity=1, message="no env")
-        elif found:
+        elif items:
             reply.desired.resources["cm"].resource.update(CONFIG_MAP)
         return reply.SerializeToString()
 
     env = {"apiVersion": "example.org/v1", "kind": "Env", "metadata": {"name": "e", "labels": {"a": "b"}}}
     with serving(answer) as address:
         code, response, err = exchange(bench, request_for(composition(step()), {"pt": address}))
-        again = exchange(bench, request_for(composition(step()), {"pt": address}, required_resources=[env]))
+        retried = exchange(bench, request_for(composition(step()), {"pt": address}, required_resources=[env]))
     assert code == 3
     sentence = 'cannot compose resources: pipeline step "pt" returned a fatal result: no env'
     assert err.splitlines()[-1] == f"crossply: error: cannot render composite resource: {sentence}"
@@ -161,8 +161,8 @@ def test_a_fatal_result_exits_3_and_tells_what_is_known(bench) -> None:
     assert (conditions["Synced"]["reason"], conditions["Synced"]["message"]) == ("ReconcileError", sentence)
     assert "Ready" not in conditions
     assert out.events[-1].message == sentence
-    assert again[0] == 0
-    assert len(again[1].composite.composed_resources) == 1
+    assert retried[0] == 0
+    assert len(retried[1].composite.composed_resources) == 1
 
 
 @pytest.mark.parametrize(
@@ -230,10 +230,10 @@ def test_the_engine_does_not_wait_for_a_function_that_no_step_uses(bench) -> Non
 
 
 def test_credentials_reach_the_step_that_names_them(bench) -> None:
-    seen = []
+    credentials_seen = []
 
     def answer(data, context):
-        seen.append(RunFunctionRequest.FromString(data).credentials)
+        credentials_seen.append(RunFunctionRequest.FromString(data).credentials)
         return b""
 
     credential = {"name": "c", "source": "Secret", "secretRef": {"namespace": "n", "name": "s"}}
@@ -242,5 +242,5 @@ def test_credentials_reach_the_step_that_names_them(bench) -> None:
         spec = composition(step(credentials=[credential]), step("other"))
         code, _, _ = exchange(bench, request_for(spec, {"pt": address}, credentials=[secret]))
     assert code == 0
-    assert [sorted(found) for found in seen] == [["c"], []]
-    assert seen[0]["c"].credential_data.data["key"] == b"hi"
+    assert [sorted(credentials) for credentials in credentials_seen] == [["c"], []]
+    assert credentials_seen[0]["c"].credential_data.data["key"] == b"hi"

@@ -27,13 +27,15 @@ def exchange(bench, request):
     return done.returncode, RenderResponse.FromString(done.stdout), err
 
 
-def asked(address, **required):
+def operation_request_to(address, **required):
     request = RenderRequest()
-    given = request.operation
-    given.operation.update({"apiVersion": API, "kind": "Operation", "metadata": {"name": "op"}, "spec": SPEC})
-    given.functions.add(name="f", address=address)
+    operation_request = request.operation
+    operation_request.operation.update(
+        {"apiVersion": API, "kind": "Operation", "metadata": {"name": "op"}, "spec": SPEC}
+    )
+    operation_request.functions.add(name="f", address=address)
     for obj in required.values():
-        given.required_resources.add().update(obj)
+        operation_request.required_resources.add().update(obj)
     return request
 
 
@@ -48,18 +50,18 @@ def wants_settings(data, context):
         "settings",
         "default",
     )
-    found = request.required_resources["settings"].items if "settings" in request.required_resources else None
-    if found:
-        reply.desired.resources["it"].resource.CopyFrom(found[0].resource)
+    items = request.required_resources["settings"].items if "settings" in request.required_resources else None
+    if items:
+        reply.desired.resources["it"].resource.CopyFrom(items[0].resource)
         reply.results.add(severity=3, message="hello")
-    elif found is not None:
+    elif items is not None:
         reply.results.add(severity=1, message="no settings")
     return reply.SerializeToString()
 
 
 def test_an_operation_is_answered_with_what_it_applies_and_tells(bench):
     with serving(wants_settings) as address:
-        code, response, err = exchange(bench, asked(address, settings=SETTINGS))
+        code, response, err = exchange(bench, operation_request_to(address, settings=SETTINGS))
     assert (code, err) == (0, "")
     out = response.operation
     assert MessageToDict(out.applied_resources[0]) == SETTINGS
@@ -76,7 +78,7 @@ def test_an_operation_is_answered_with_what_it_applies_and_tells(bench):
 
 def test_a_fatal_result_exits_3_and_tells_what_was_asked_for(bench):
     with serving(wants_settings) as address:
-        code, response, err = exchange(bench, asked(address))
+        code, response, err = exchange(bench, operation_request_to(address))
     assert code == 3
     assert 'cannot render operation: pipeline step "tell" returned a fatal result: no settings' in err
     assert response.operation.operation["status"]["failures"] == 1
@@ -85,8 +87,8 @@ def test_a_fatal_result_exits_3_and_tells_what_was_asked_for(bench):
 
 
 def template(kind, **spec):
-    given = {"operationTemplate": {"spec": SPEC}, **spec}
-    return {"apiVersion": API, "kind": kind, "metadata": {"name": "it", "uid": "u"}, "spec": given}
+    template_spec = {"operationTemplate": {"spec": SPEC}, **spec}
+    return {"apiVersion": API, "kind": kind, "metadata": {"name": "it", "uid": "u"}, "spec": template_spec}
 
 
 @pytest.mark.parametrize("seconds", [0, 1700000000])

@@ -23,13 +23,13 @@ spec: {size: 3, engine: redis, deep: {list: [1, 2]}, class: x}
 """
 
 
-class Ended(NamedTuple):
+class Result(NamedTuple):
     code: int
     out: str
     err: str
 
 
-Crossply = Callable[..., Ended]
+Crossply = Callable[..., Result]
 
 
 @pytest.fixture
@@ -38,20 +38,20 @@ def crossply(
 ) -> Crossply:
     monkeypatch.chdir(tmp_path)
 
-    def run(*words: str) -> Ended:
+    def run(*words: str) -> Result:
         capsys.readouterr()
         code = main(list(words))
         captured = capsys.readouterr()
         assert "Traceback" not in captured.err
         assert "internal error" not in captured.err
-        return Ended(code, captured.out, captured.err)
+        return Result(code, captured.out, captured.err)
 
     return run
 
 
-def worked(ended: Ended) -> str:
-    assert (ended.code, ended.err) == (0, ""), ended.err + ended.out
-    return ended.out
+def worked(result: Result) -> str:
+    assert (result.code, result.err) == (0, ""), result.err + result.out
+    return result.out
 
 
 def test_a_project_passes_its_test_validates_its_example_and_can_be_packed(
@@ -186,7 +186,7 @@ def test_the_import_of_models_names_the_packages_they_lie_in(crossply: Crossply)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("a: 1\n", "no CompositeResourceDefinition or CustomResourceDefinition"),
         ("kind: CustomResourceDefinition\nspec: {}\n", 'cannot read the CustomResourceDefinition ""'),
@@ -198,11 +198,11 @@ def test_the_import_of_models_names_the_packages_they_lie_in(crossply: Crossply)
         ),
     ],
 )
-def test_models_of_nothing_say_why(crossply: Crossply, text: str, told: str) -> None:
+def test_models_of_nothing_say_why(crossply: Crossply, text: str, message: str) -> None:
     pathlib.Path("x.yaml").write_text(text)
     result = crossply("new", "models", "x.yaml")
     assert result.code == 1
-    assert told in result.err
+    assert message in result.err
     assert not os.path.exists("models")
 
 
@@ -227,12 +227,12 @@ def test_a_function_passes_its_tests(crossply: Crossply) -> None:
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         "PYTEST_PLUGINS": "crossply.pytest_plugin",
     }
-    for command, told in (("pytest -q", "4 passed"), ("crossply test", "2 passed")):
+    for command, summary in (("pytest -q", "4 passed"), ("crossply test", "2 passed")):
         done = subprocess.run(
             command.split(), cwd="function-hello", env=environ, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stdout + done.stderr
-        assert told in done.stdout
+        assert summary in done.stdout
 
 
 def test_what_is_written_passes_our_linter(crossply: Crossply) -> None:

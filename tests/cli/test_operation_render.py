@@ -39,8 +39,8 @@ def bench(tmp_path):
     return bench
 
 
-def render(bench, made, *words):
-    bench.write("operation.yaml", made)
+def render(bench, manifest, *words):
+    bench.write("operation.yaml", manifest)
     done = bench.run("operation.yaml", "functions.yaml", *words, command=("operation", "render"))
     return done.returncode, list(yaml.safe_load_all(done.stdout.decode())), done.stderr.decode()
 
@@ -53,8 +53,8 @@ def conditions(shown):
 
 
 def test_an_operation_is_shown_with_all_that_it_applies(bench):
-    told = {"severity": "SEVERITY_WARNING", "message": "careful", "reason": "Mine"}
-    steps = dummy(**wanting(), results=[told]), dummy("out", **wanting(), output={"answer": 42})
+    warning = {"severity": "SEVERITY_WARNING", "message": "careful", "reason": "Mine"}
+    steps = dummy(**wanting(), results=[warning]), dummy("out", **wanting(), output={"answer": 42})
     code, documents, err = render(bench, operation(*steps), "-r")
     assert (code, err) == (0, "")
     shown, applied, result = documents
@@ -78,8 +78,8 @@ def test_functions_are_given_the_watched_resource_and_what_they_require(bench):
         request = RunFunctionRequest.FromString(data)
         assert not request.HasField("observed") or not request.observed.resources
         reply = RunFunctionResponse()
-        (found,) = request.required_resources[WATCHED].items
-        reply.desired.resources["it"].resource.CopyFrom(found.resource)
+        (watched,) = request.required_resources[WATCHED].items
+        reply.desired.resources["it"].resource.CopyFrom(watched.resource)
         reply.desired.resources["it"].resource["data"]["a"] = "seen"
         return reply.SerializeToString()
 
@@ -88,8 +88,8 @@ def test_functions_are_given_the_watched_resource_and_what_they_require(bench):
     with serving(answer) as address:
         target = {"render__runtime": "Development", "render__runtime_development_target": address}
         bench.write("functions.yaml", function("f", "example.com/f:v1", **target))
-        made = operation(step, kind="WatchOperation")
-        code, documents, err = render(bench, made, "--watched-resource", "watched.yaml")
+        watch_operation = operation(step, kind="WatchOperation")
+        code, documents, err = render(bench, watch_operation, "--watched-resource", "watched.yaml")
     assert (code, err) == (0, "")
     shown, applied = documents
     assert (shown["kind"], shown["metadata"]["labels"]) == ("Operation", {"made": "by-template"})
@@ -125,7 +125,7 @@ FATAL = {"results": [{"severity": "SEVERITY_FATAL", "message": "no"}]}
 
 
 @table(
-    "made sentence",
+    "manifest sentence",
     (
         "a fatal result",
         operation(dummy(**FATAL)),
@@ -143,8 +143,8 @@ FATAL = {"results": [{"severity": "SEVERITY_FATAL", "message": "no"}]}
     ),
     ("another kind", SETTINGS, "not an operation type: ConfigMap/v1"),
 )
-def test_mistakes_are_told(bench, made, sentence):
-    code, documents, err = render(bench, made)
+def test_mistakes_are_told(bench, manifest, sentence):
+    code, documents, err = render(bench, manifest)
     assert (code, documents) == (1, [])
     assert sentence in err
 

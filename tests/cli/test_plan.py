@@ -24,7 +24,7 @@ def unreachable(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "flags", "said", "hint"),
+    ("content", "flags", "message", "hint"),
     [
         (XR, (), "Connect call failed", "check that the API server runs"),
         (XR, ("--context", "other"), 'no context named "other"', "kubeconfig"),
@@ -34,14 +34,14 @@ def unreachable(tmp_path):
     ],
 )
 def test_a_plan_that_cannot_begin_says_why_and_what_to_try(
-    tmp_path, unreachable, capsys, content, flags, said, hint
+    tmp_path, unreachable, capsys, content, flags, message, hint
 ):
     (tmp_path / "it.yaml").write_text(content)
     code = main(["plan", "-f", str(tmp_path / "it.yaml"), "--kubeconfig", unreachable, *flags])
     captured = capsys.readouterr()
     assert code == 1
     assert captured.out == ""
-    assert said in captured.err
+    assert message in captured.err
     assert hint in captured.err
     assert "Traceback" not in captured.err
 

@@ -113,7 +113,7 @@ def test_a_project_without_functions_is_a_configuration(project: Run, tmp_path: 
             ],
         },
     }
-    kinds = [each["kind"] for each in package.objects]
+    kinds = [obj["kind"] for obj in package.objects]
     assert kinds == ["Composition", "CompositeResourceDefinition", "Operation"]
     assert [layer.purpose for layer in image.layers] == ["base", "upbound"]
 

@@ -13,8 +13,8 @@ from tests.support.cli.command import Run, last
 def test_a_project_has_a_file_and_a_folder_for_each_of_its_parts(project: Run, tmp_path: Path) -> None:
     code, out, _ = project("init", "platform")
     assert (code, out) == (0, "")
-    made = tmp_path / "platform"
-    assert sorted(str(path.relative_to(made)) for path in made.rglob("*") if path.is_file()) == [
+    directory = tmp_path / "platform"
+    assert sorted(str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file()) == [
         "apis/.gitkeep",
         "crossplane-project.yaml",
         "examples/.gitkeep",
@@ -22,19 +22,19 @@ def test_a_project_has_a_file_and_a_folder_for_each_of_its_parts(project: Run, t
         "operations/.gitkeep",
         "tests/.gitkeep",
     ]
-    found = open_project(str(made / "crossplane-project.yaml")).project
-    assert (found.name, found.repository) == ("platform", "example.com/my-org/platform")
+    opened_project = open_project(str(directory / "crossplane-project.yaml")).project
+    assert (opened_project.name, opened_project.repository) == ("platform", "example.com/my-org/platform")
 
 
 def test_registry_repository_and_directory_can_be_chosen(project: Run, tmp_path: Path) -> None:
     (tmp_path / "here" / ".git").mkdir(parents=True)
     words = ("-r", "registry.test:5000/team/", "--repository", "ours", "-d", "here")
     assert project("init", "platform", *words)[0] == 0
-    found = open_project(str(tmp_path / "here" / "crossplane-project.yaml")).project
-    assert found.repository == "registry.test:5000/team/ours"
+    opened_project = open_project(str(tmp_path / "here" / "crossplane-project.yaml")).project
+    assert opened_project.repository == "registry.test:5000/team/ours"
     assert project("init", "p", "--registry=acme")[0] == 0
-    found = open_project(str(tmp_path / "p" / "crossplane-project.yaml")).project
-    assert found.repository == "index.docker.io/acme/p", "a registry that is not named is Docker's"
+    opened_project = open_project(str(tmp_path / "p" / "crossplane-project.yaml")).project
+    assert opened_project.repository == "index.docker.io/acme/p", "a registry that is not named is Docker's"
 
 
 @pytest.mark.parametrize(

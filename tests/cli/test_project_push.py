@@ -27,9 +27,9 @@ pytestmark = pytest.mark.xdist_group("registry")
 def fetched(name: str, directory: Path) -> tuple[ResolvedImage, Package]:
     async def main() -> tuple[ResolvedImage, Package]:
         async with Registries() as registries:
-            found = await manifest(registries, parse(name))
+            index = await manifest(registries, parse(name))
             pulled = await pull_package(registries, parse(name), str(directory))
-            return found, read(stream_of(pulled.image))
+            return index, read(stream_of(pulled.image))
 
     return asyncio.run(main())
 
@@ -49,7 +49,7 @@ def test_what_the_configuration_depends_on_is_what_was_pushed(
         assert dependency["package"] == f"{name}_draw"
         index, function = fetched(f"{dependency['package']}@{dependency['version']}", tmp_path)
         assert function.name == "platform-draw"
-        assert sorted(each["platform"]["architecture"] for each in index.content["manifests"]) == [
+        assert sorted(entry["platform"]["architecture"] for entry in index.content["manifests"]) == [
             *ARCHITECTURES
         ]
         assert fetched(f"{name}_draw:v1.2.3", tmp_path)[0].digest == dependency["version"]

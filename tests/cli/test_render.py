@@ -162,8 +162,8 @@ def asking_for_maps(data, context):
     selector = reply.requirements.resources["maps"]
     selector.api_version, selector.kind = "v1", "ConfigMap"
     selector.match_labels.labels["team"] = "a"
-    found = [r.resource["metadata"]["name"] for r in request.required_resources["maps"].items]
-    reply.desired.composite.resource.update({"status": {"found": found}})
+    names = [r.resource["metadata"]["name"] for r in request.required_resources["maps"].items]
+    reply.desired.composite.resource.update({"status": {"found": names}})
     return reply.SerializeToString()
 
 
@@ -235,10 +235,10 @@ def test_the_definition_gives_defaults_and_says_where_references_are_kept(
     definition = {**DEFINITION, "apiVersion": f"apiextensions.crossplane.io/{api_version}", "spec": spec}
     bench.write("xrd.yaml", definition)
     bench.write("xr.yaml", {**XR, "metadata": {"name": "app"}, "spec": {}})
-    found, config_map = bench.render("--xrd", "xrd.yaml")
+    value, config_map = bench.render("--xrd", "xrd.yaml")
     for key in refs:
-        found = found[key]
-    assert found[0]["kind"] == "ConfigMap"
+        value = value[key]
+    assert value[0]["kind"] == "ConfigMap"
     assert config_map["data"] == {"size": "7"}
 
 
@@ -258,9 +258,9 @@ def test_schemas_are_found_in_a_directory_and_below(bench) -> None:
         reply = RunFunctionResponse()
         reply.requirements.schemas["cm"].api_version = "v1"
         reply.requirements.schemas["cm"].kind = "ConfigMap"
-        found = request.required_schemas["cm"].openapi_v3
-        if found.fields:
-            reply.desired.composite.resource.update({"status": {"found": found["description"]}})
+        schema = request.required_schemas["cm"].openapi_v3
+        if schema.fields:
+            reply.desired.composite.resource.update({"status": {"found": schema["description"]}})
         return reply.SerializeToString()
 
     kind = {"group": "", "version": "v1", "kind": "ConfigMap"}
@@ -273,10 +273,10 @@ def test_schemas_are_found_in_a_directory_and_below(bench) -> None:
 
 
 def test_credentials_are_found_by_name_and_namespace_and_may_leave_out_their_kind(bench) -> None:
-    seen = []
+    credentials = []
 
     def answer(data, context):
-        seen.append(dict(RunFunctionRequest.FromString(data).credentials["c"].credential_data.data))
+        credentials.append(dict(RunFunctionRequest.FromString(data).credentials["c"].credential_data.data))
         return b""
 
     credential = {"name": "c", "source": "Secret", "secretRef": {"namespace": "n", "name": "s"}}
@@ -285,7 +285,7 @@ def test_credentials_are_found_by_name_and_namespace_and_may_leave_out_their_kin
     assert 'Secret "s" not found' in bench.refusal()
     with serving(answer) as address:
         bench.render("--function-credentials", "secrets.yaml", *remotely(address))
-    assert seen == [{"k": b"hi"}]
+    assert credentials == [{"k": b"hi"}]
 
 
 @pytest.mark.parametrize("mode", ["Resources", None])

@@ -36,12 +36,12 @@ def bench(tmp_path):
 
 
 def asking_for_ever():
-    asked = iter(range(1000))
+    numbers = iter(range(1000))
 
     def answer(data: bytes, context: grpc.ServicerContext) -> bytes:
         reply = RunFunctionResponse()
         selector = reply.requirements.resources["more"]
-        selector.api_version, selector.kind, selector.match_name = "v1", "ConfigMap", str(next(asked))
+        selector.api_version, selector.kind, selector.match_name = "v1", "ConfigMap", str(next(numbers))
         return reply.SerializeToString()
 
     return answer
@@ -214,17 +214,17 @@ server.wait_for_termination()
 
 
 @table(
-    "told code",
+    "signal_number code",
     ("Ctrl-C", signal.SIGINT, 130),
     ("a time limit around the command", signal.SIGTERM, 143),
 )
-def test_a_render_that_is_told_to_end_takes_its_functions_along(bench, told, code) -> None:
+def test_a_render_that_is_told_to_end_takes_its_functions_along(bench, signal_number, code) -> None:
     bench.write("hang.py", HANGING)
     command = f"{sys.executable} hang.py {{address}}"
     bench.write("functions.yaml", function(crossply__runtime="process", crossply__command=command))
     process = subprocess.Popen([CROSSPLY, "render", *FILES], cwd=bench.folder, stderr=subprocess.PIPE)
     eventually((bench.folder / "called").exists)
-    process.send_signal(told)
+    process.send_signal(signal_number)
     _, err = process.communicate(timeout=120)
     assert (process.returncode, err) == (code, b"")
     assert not left_over(bench.folder)
@@ -232,11 +232,11 @@ def test_a_render_that_is_told_to_end_takes_its_functions_along(bench, told, cod
 
 def left_over(folder) -> list[str]:
     """Processes that still work in the folder."""
-    found = []
+    processes = []
     for process in filter(str.isdigit, os.listdir("/proc")):
         try:
             if os.readlink(f"/proc/{process}/cwd") == str(folder):
-                found.append(process)
+                processes.append(process)
         except OSError:
             continue
-    return found
+    return processes

@@ -347,7 +347,7 @@ CIRCLE = [
 
 
 @table(
-    "given sentence",
+    "patch sentence",
     ("an open bracket", patch("spec.list[", "data.x"), "unterminated '[' at position 9"),
     ("below zero", patch("spec.list[-1]", "data.x"), AT + "spec.list: not an object"),
     (
@@ -359,19 +359,19 @@ CIRCLE = [
     ("a list to multiply", patch("spec.list", "data.x", MULTIPLY), "transform at index 0 returned error"),
     ("no such set", {"type": "PatchSet", "patchSetName": "a"}, "cannot find PatchSet by name a"),
 )
-def test_a_bad_patch(bench, given, sentence) -> None:
-    bench.write("composition.yaml", composition(step(input=resources(template("cm", given)))))
+def test_a_bad_patch(bench, patch, sentence) -> None:
+    bench.write("composition.yaml", composition(step(input=resources(template("cm", patch)))))
     message = bench.refusal().splitlines()[-1]
     assert 'pipeline step "pt" returned a fatal result: ' in message
     assert sentence in message
 
 
-@pytest.mark.parametrize("way", ["pipeline", "mode: Resources"])
-def test_patch_sets_that_use_each_other(bench, way) -> None:
+@pytest.mark.parametrize("mode", ["pipeline", "mode: Resources"])
+def test_patch_sets_that_use_each_other(bench, mode) -> None:
     cm = template("cm", {"type": "PatchSet", "patchSetName": "a"})
     native = {"mode": "Resources", "pipeline": None, "resources": [cm], "patchSets": CIRCLE}
     spec = composition(step(input=resources(cm, patchSets=CIRCLE)))
-    bench.write("composition.yaml", spec if way == "pipeline" else composition(**native))
+    bench.write("composition.yaml", spec if mode == "pipeline" else composition(**native))
     assert "returned a fatal result: " in bench.refusal(within=10)
 
 

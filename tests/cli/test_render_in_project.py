@@ -62,38 +62,46 @@ def bench(tmp_path):
     return bench
 
 
-def made(done):
+def config_map_origins(done):
     assert done.returncode == 0, done.stderr.decode()
     objects = yaml.safe_load_all(done.stdout.decode())
-    return {each["data"]["by"] for each in objects if each["kind"] == "ConfigMap"}
+    return {obj["data"]["by"] for obj in objects if obj["kind"] == "ConfigMap"}
 
 
 def test_the_functions_of_a_project_are_found_and_run(bench):
-    assert made(bench.run("xr.yaml", "composition.yaml")) == {"file", "packed", "templates of app"}
+    assert config_map_origins(bench.run("xr.yaml", "composition.yaml")) == {
+        "file",
+        "packed",
+        "templates of app",
+    }
     bench.write("functions/templates/compose.yaml.gotmpl", TEMPLATE.replace("templates of", "edited for"))
-    assert "edited for app" in made(bench.run("xr.yaml", "composition.yaml"))
+    assert "edited for app" in config_map_origins(bench.run("xr.yaml", "composition.yaml"))
 
 
 def test_the_project_may_be_elsewhere_and_a_file_of_functions_counts_more(bench):
     bench.write("elsewhere/note", "\n")
     words = ["../xr.yaml", "../composition.yaml", "--project-file", "../crossplane-project.yaml"]
     elsewhere = Bench(bench.folder / "elsewhere")
-    assert made(elsewhere.run(*words)) == {"file", "packed", "templates of app"}
+    assert config_map_origins(elsewhere.run(*words)) == {"file", "packed", "templates of app"}
     bench.write("other.py", MAIN.format(name="file").replace('"by": "file"', '"by": "other"'))
     bench.write("functions.yaml", function("team-shopfile", crossply__file="other.py"))
     done = bench.run("xr.yaml", "composition.yaml", "functions.yaml")
-    assert made(done) == {"other", "packed", "templates of app"}
+    assert config_map_origins(done) == {"other", "packed", "templates of app"}
 
 
 def test_a_step_may_name_a_built_in_function_by_its_package(bench):
     steps = [step("file", "team-shopfile"), step("ready", "function-auto-ready")]
     bench.write("composition.yaml", composition(*steps))
-    assert made(bench.run("xr.yaml", "composition.yaml")) == {"file"}
+    assert config_map_origins(bench.run("xr.yaml", "composition.yaml")) == {"file"}
 
 
 def test_a_function_that_no_step_calls_need_not_be_one_that_runs_here(bench):
     bench.write("functions/go/go.mod", "module x\n")
-    assert made(bench.run("xr.yaml", "composition.yaml")) == {"file", "packed", "templates of app"}
+    assert config_map_origins(bench.run("xr.yaml", "composition.yaml")) == {
+        "file",
+        "packed",
+        "templates of app",
+    }
 
 
 @pytest.mark.parametrize("folder", [".", "tests"])
@@ -120,7 +128,7 @@ def test_an_operation_is_rendered_with_the_functions_of_its_project(bench):
     bench.write("functions/file/main.py", named)
     operation = {"apiVersion": "ops.crossplane.io/v1alpha1", "kind": "Operation", "metadata": {"name": "o"}}
     bench.write("operation.yaml", {**operation, "spec": {"mode": "Pipeline", "pipeline": steps}})
-    assert made(bench.run("operation.yaml", command=("operation", "render"))) == {"file"}
+    assert config_map_origins(bench.run("operation.yaml", command=("operation", "render"))) == {"file"}
 
 
 @pytest.mark.parametrize(
@@ -142,7 +150,7 @@ def test_the_hint_for_a_function_whose_file_cannot_be_loaded_is_about_the_file(b
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "told"),
+    ("file", "text", "message"),
     [
         (
             "functions/file/go.mod",
@@ -172,11 +180,11 @@ def test_the_hint_for_a_function_whose_file_cannot_be_loaded_is_about_the_file(b
         ("crossplane-project.yaml", "kind: Other\n", "unsupported project apiVersion"),
     ],
 )
-def test_what_cannot_be_run_is_told(bench, file, text, told):
+def test_what_cannot_be_run_is_told(bench, file, text, message):
     bench.write(file, text)
     done = bench.run("xr.yaml", "composition.yaml")
     assert done.returncode == 1
-    assert told in done.stderr.decode()
+    assert message in done.stderr.decode()
 
 
 def test_a_step_whose_function_the_project_does_not_have_is_told(bench):

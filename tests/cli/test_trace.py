@@ -113,14 +113,18 @@ def test_without_a_name_all_of_the_kind_are_shown(trace) -> None:
 def test_json_nests_objects_errors_and_children(trace) -> None:
     _, out, _ = trace("shop ruin -n town -o json")
     tree = json.loads(out)
-    gone, lamp = sorted(tree["children"], key=lambda child: child["object"]["kind"], reverse=True)
-    assert gone["object"] == {
+    missing, lamp = sorted(tree["children"], key=lambda child: child["object"]["kind"], reverse=True)
+    assert missing["object"] == {
         "apiVersion": ACME,
         "kind": "Shelf",
         "metadata": {"name": "gone", "namespace": "town"},
     }
-    assert gone["error"]["ErrStatus"]["details"] == {"name": "gone", "group": "acme.test", "kind": "shelves"}
-    assert gone["error"]["ErrStatus"]["code"] == 404
+    assert missing["error"]["ErrStatus"]["details"] == {
+        "name": "gone",
+        "group": "acme.test",
+        "kind": "shelves",
+    }
+    assert missing["error"]["ErrStatus"]["code"] == 404
     assert lamp["error"] == {"GroupKind": {"Group": "light.test", "Kind": "Lamp"}, "SearchedVersions": ["v1"]}
 
 
@@ -204,8 +208,8 @@ TWICE = "name provided twice, must be provided separately 'TYPE[.VERSION][.GROUP
     ],
 )
 def test_what_cannot_be_traced_is_said_in_the_last_line(trace, words: str, code: int, sentence: str) -> None:
-    found, _, err = trace(words)
-    assert (found, err.splitlines()[-1]) == (code, f"crossply: error: {sentence}")
+    actual, _, err = trace(words)
+    assert (actual, err.splitlines()[-1]) == (code, f"crossply: error: {sentence}")
 
 
 @pytest.mark.parametrize("flags", ["--as eve", "--as eve --as-group guests --as-uid 7"])

@@ -17,7 +17,10 @@ def node(kind, namespace, **spec):
 
 
 def below(parent, secrets=False):
-    return [(each.kind, each.namespace, each.name) for each in child_references(parent, secrets)]
+    return [
+        (reference.kind, reference.namespace, reference.name)
+        for reference in child_references(parent, secrets)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -46,5 +49,7 @@ def test_what_is_below(parent, expected, reason):
 
 
 def test_a_requirement_has_its_secret_beside_it():
-    wanted = {"resourceRef": SQL, "writeConnectionSecretToRef": {"name": "sql"}}
-    assert ("Secret", "web", "sql") in below(node("SqlRequirement", "web", infrastructure=wanted), True)
+    infrastructure = {"resourceRef": SQL, "writeConnectionSecretToRef": {"name": "sql"}}
+    assert ("Secret", "web", "sql") in below(
+        node("SqlRequirement", "web", infrastructure=infrastructure), True
+    )

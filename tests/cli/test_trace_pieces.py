@@ -22,22 +22,22 @@ from crossply.resource_tree.served_kinds import Served, find
 def node(
     name: str, *children: Node, kind: str = "Shop", problem: Problem | None = None, **conditions: Any
 ) -> Node:
-    told = [
+    condition_list = [
         {"type": key, **dict(zip(("status", "reason", "message"), value, strict=False))}
         for key, value in conditions.items()
     ]
-    made = Node(
+    trace_node = Node(
         {
             "apiVersion": "acme.test/v1",
             "kind": kind,
             "metadata": {"name": name},
-            "status": {"conditions": told},
+            "status": {"conditions": condition_list},
         },
         None,
         problem,
     )
-    made.children = list(children)
-    return made
+    trace_node.children = list(children)
+    return trace_node
 
 
 def table(root: Node, wide: bool = False) -> list[str]:
@@ -163,7 +163,7 @@ def served(plural: str, group: str, version: str = "v1", rank: int = 0, *short_n
 
 
 @pytest.mark.parametrize(
-    ("text", "found", "reason"),
+    ("text", "expected", "reason"),
     [
         ("shop", ("a.test", "v1"), "the first group that has it"),
         ("shop.b.test", ("b.test", "v2"), "in the group's preferred version"),
@@ -177,7 +177,7 @@ def served(plural: str, group: str, version: str = "v1", rank: int = 0, *short_n
     ],
 )
 def test_the_server_s_order_decides_between_kinds_of_one_name(
-    text: str, found: tuple | None, reason: str
+    text: str, expected: tuple | None, reason: str
 ) -> None:
     kinds = [
         served("shops", "a.test"),
@@ -186,7 +186,7 @@ def test_the_server_s_order_decides_between_kinds_of_one_name(
         served("shelfs", "c.test"),
     ]
     kind = find(kinds, text)
-    assert (kind and (kind.group, kind.version)) == found, reason
+    assert (kind and (kind.group, kind.version)) == expected, reason
 
 
 def test_the_graph_numbers_nodes_by_level_and_sorts_them_as_texts() -> None:

@@ -20,11 +20,11 @@ SHOP = Kind("acme.test", "v1", "Shop", "shops", True)
 
 async def read_until(descriptor: int, text: str) -> str:
     """All that is written until the text was."""
-    found = ""
+    text_read = ""
     async with asyncio.timeout(20):
-        while text not in found:
-            found += (await asyncio.to_thread(os.read, descriptor, 65536)).decode()
-    return found
+        while text not in text_read:
+            text_read += (await asyncio.to_thread(os.read, descriptor, 65536)).decode()
+    return text_read
 
 
 def start(world: World, name: str, stdout: int) -> subprocess.Popen[bytes]:

@@ -44,8 +44,8 @@ DEFINITION = {
 
 @pytest.fixture
 def plane(tmp_path):
-    with plane_at(tmp_path / "data") as found:
-        yield found
+    with plane_at(tmp_path / "data") as control_plane:
+        yield control_plane
 
 
 def kubectl(plane, *words, stdin=""):
@@ -85,8 +85,8 @@ def test_what_is_detached_does_what_its_flags_say_and_down_stops_all_of_it(plane
     assert done.returncode == 0, done.stderr
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as reply:
         assert b"controller_runtime" in reply.read()
-    again = plane.up()
-    assert again.stdout.startswith(f"already running as process {plane.process.pid}")
+    second = plane.up()
+    assert second.stdout.startswith(f"already running as process {plane.process.pid}")
     refused = crossply("up", "--data", str(plane.data))
     assert refused.returncode == 1
     assert f"already: process {plane.process.pid}" in refused.stderr
@@ -124,7 +124,7 @@ def test_the_reason_why_one_in_the_foreground_does_not_start_is_the_last_line(tm
     assert last.startswith(f"crossply: error: the API server did not start: cannot listen on {address}: ")
 
 
-@pytest.mark.parametrize("where", [(), ("--detach",)], ids=["foreground", "background"])
+@pytest.mark.parametrize("mode_flags", [(), ("--detach",)], ids=["foreground", "background"])
 @pytest.mark.parametrize(
     ("flag", "sentence"),
     [
@@ -133,8 +133,8 @@ def test_the_reason_why_one_in_the_foreground_does_not_start_is_the_last_line(tm
         ("--allow-local-functions=nope", "--allow-local-functions: "),
     ],
 )
-def test_a_flag_that_is_wrong_is_a_usage_error_before_anything_starts(tmp_path, where, flag, sentence):
-    done = crossply("up", *where, "--data", str(tmp_path / "data"), flag, cwd=tmp_path)
+def test_a_flag_that_is_wrong_is_a_usage_error_before_anything_starts(tmp_path, mode_flags, flag, sentence):
+    done = crossply("up", *mode_flags, "--data", str(tmp_path / "data"), flag, cwd=tmp_path)
     assert done.returncode == 80
     assert done.stderr.splitlines()[-1].startswith(f"crossply: error: {sentence}")
     assert "port" not in done.stderr
@@ -295,9 +295,9 @@ def test_a_control_plane_that_is_killed_leaves_no_private_key_outside_of_its_dat
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TMPDIR", str(elsewhere))
         plane.up()
-        kept = plane.data / "credentials"
-        assert len(list(kept.iterdir())) == 1
-        before = next(kept.iterdir())
+        credentials = plane.data / "credentials"
+        assert len(list(credentials.iterdir())) == 1
+        before = next(credentials.iterdir())
         kill(plane.process)
         eventually(lambda: not is_locked(str(plane.data)))
         assert [
@@ -305,6 +305,6 @@ def test_a_control_plane_that_is_killed_leaves_no_private_key_outside_of_its_dat
         ] == []
         plane.up()
     assert not before.exists()
-    assert len(list(kept.iterdir())) == 1
+    assert len(list(credentials.iterdir())) == 1
     plane.down()
-    assert list(kept.iterdir()) == []
+    assert list(credentials.iterdir()) == []

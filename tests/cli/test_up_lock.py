@@ -25,7 +25,7 @@ def stranger():
 
 
 @contextlib.contextmanager
-def held(directory):
+def locked(directory):
     """A lock that somebody else holds."""
     with open(directory / up_lock.LOCK_FILE, "a+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -48,7 +48,7 @@ def test_a_record_without_a_lock_names_nobody(tmp_path, stranger):
 
 def test_a_lock_with_a_record_that_is_wrong_names_nobody(tmp_path, stranger):
     path, directory = tmp_path / up_lock.LOCK_FILE, str(tmp_path)
-    with held(tmp_path):
+    with locked(tmp_path):
         for record in records(stranger.pid, f"{start_time(stranger.pid)}0"):
             path.write_text(record)
             assert up_lock.is_locked(directory)
@@ -59,7 +59,7 @@ def test_a_lock_with_a_record_that_is_wrong_names_nobody(tmp_path, stranger):
 
 def test_a_process_that_does_not_hold_the_lock_is_not_signalled_whatever_the_file_says(tmp_path, stranger):
     path = tmp_path / up_lock.LOCK_FILE
-    with held(tmp_path):
+    with locked(tmp_path):
         path.write_text(f"{stranger.pid} {start_time(stranger.pid)}\n")
         assert up_lock.running(str(tmp_path)) is None
         done = crossply("down", "--data", str(tmp_path))

@@ -148,9 +148,9 @@ def test_success_can_be_left_out(shell):
 def test_json_and_yaml_carry_the_same_facts(shell, form, read):
     crd, resources = shell.write("crd.yaml", CRD), shell.write("r.yaml", lamp(watts=200))
     _, out, _ = shell.validate(crd, resources, "-o", form)
-    found = read(out)
-    assert found["summary"] == {"total": 1, "valid": 0, "invalid": 1, "missingSchemas": 0}
-    assert found["resources"][0]["errors"] == [
+    report = read(out)
+    assert report["summary"] == {"total": 1, "valid": 0, "invalid": 1, "missingSchemas": 0}
+    assert report["resources"][0]["errors"] == [
         {"type": "schema", "field": "spec.colour", "message": "spec.colour: Required value", "value": ""},
         {"type": "cel", "field": "spec", "message": "spec: Invalid value: too bright", "value": {}},
     ]
@@ -200,7 +200,7 @@ def test_sources_are_files_directories_lists_and_stdin(shell, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("extensions", "wanted"),
+    ("extensions", "expected"),
     [
         ("-", "cannot use stdin for both extensions and resources"),
         (
@@ -210,12 +210,12 @@ def test_sources_are_files_directories_lists_and_stdin(shell, monkeypatch):
         ),
     ],
 )
-def test_sources_that_cannot_be_read(shell, extensions, wanted):
-    assert shell.validate(extensions, "-")[2] == f"crossply: error: {wanted}"
+def test_sources_that_cannot_be_read(shell, extensions, expected):
+    assert shell.validate(extensions, "-")[2] == f"crossply: error: {expected}"
 
 
 @pytest.mark.parametrize(
-    ("sources", "wanted"),
+    ("sources", "expected"),
     [
         (
             "r.yaml",
@@ -226,12 +226,12 @@ def test_sources_that_cannot_be_read(shell, extensions, wanted):
         ("crd.yaml,r.yaml", "cannot load source at position 1: cannot parse YAML manifest: "),
     ],
 )
-def test_sources_that_do_not_hold_objects_are_refused(shell, sources, wanted):
+def test_sources_that_do_not_hold_objects_are_refused(shell, sources, expected):
     shell.write("crd.yaml", CRD)
     (shell.directory / "r.yaml").write_text("a: b\n")
     (shell.directory / "bad.yaml").write_text("{a: [\n")
     _, _, err = shell.validate(sources, "crd.yaml")
-    assert err.startswith(f'crossply: error: cannot load extensions from "{sources}": {wanted}')
+    assert err.startswith(f'crossply: error: cannot load extensions from "{sources}": {expected}')
 
 
 def test_an_input_without_a_kind_has_no_schema(shell):
@@ -288,7 +288,7 @@ def test_a_package_name_cannot_leave_the_cache(shell):
 
 
 @pytest.mark.parametrize(
-    ("schema", "wanted"),
+    ("schema", "expected"),
     [
         (
             {"type": 5},
@@ -298,11 +298,11 @@ def test_a_package_name_cannot_leave_the_cache(shell):
         ({"properties": {"spec": None}}, ""),
     ],
 )
-def test_a_crd_whose_schema_is_odd_is_an_error_or_works_but_never_crashes(shell, schema, wanted):
+def test_a_crd_whose_schema_is_odd_is_an_error_or_works_but_never_crashes(shell, schema, expected):
     odd = json.loads(json.dumps(CRD))
     odd["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = schema
     _, _, err = shell.validate(shell.write("e.yaml", odd), shell.write("r.yaml", lamp()))
-    assert wanted in err
+    assert expected in err
     assert "internal error" not in err
 
 
@@ -341,11 +341,11 @@ def test_definitions_of_the_first_design_are_understood(shell):
         "spec": {"infrastructureDefinitionReference": {"name": "queues.acme.test"}},
     }
     ext = shell.write("e.yaml", publication, definition)
-    found = shell.validate(
+    result = shell.validate(
         ext, shell.write("r.yaml", lamp(kind="Queue", depth="x"), lamp(kind="QueueRequirement"))
     )
-    assert "Kind=Queue, one : spec.depth: Invalid value" in found[1]
-    assert "[✓] acme.test/v1, Kind=QueueRequirement, one validated" in found[1]
+    assert "Kind=Queue, one : spec.depth: Invalid value" in result[1]
+    assert "[✓] acme.test/v1, Kind=QueueRequirement, one validated" in result[1]
 
 
 def test_a_pipe_in_a_directory_is_not_waited_for(tmp_path: Path) -> None:

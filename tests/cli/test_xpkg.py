@@ -74,11 +74,11 @@ def test_a_runtime_is_embedded_from_each_form_of_image_tarball(run: Run, tmp_pat
     (tmp_path / "crossplane.yaml").write_text(FUNCTION)
     words = ("build", "-o", "function.xpkg", "--embed-runtime-image-tarball")
     assert run(*words, saved(tmp_path, form)) == (0, "", "")
-    made = read_archive(str(tmp_path / "function.xpkg"))
+    package_image = read_archive(str(tmp_path / "function.xpkg"))
     (tmp_path / "root").mkdir()
-    unpack(made, str(tmp_path / "root"))
+    unpack(package_image, str(tmp_path / "root"))
     assert (tmp_path / "root/bin/run").read_bytes() == b"1"
-    assert stream_of(made)
+    assert stream_of(package_image)
 
 
 def test_both_ways_to_give_a_runtime_exclude_each_other(run: Run, tmp_path: Path) -> None:

@@ -34,15 +34,17 @@ pytestmark = pytest.mark.xdist_group("registry")
 @real
 def test_every_service_becomes_a_package_for_all_platforms(run: Run, family: Path, registry: str) -> None:
     assert run(*words(registry), "--smaller-providers=moon,sun") == (0, "", "")
-    for service, wanted in (("moon", ["Sea", "Crater"]), ("sun", ["Spot"])):
+    for service, expected_kinds in (("moon", ["Sea", "Crater"]), ("sun", ["Spot"])):
         name = f"{registry}/team/provider-sky-{service}:v1.0.0"
         index = found(name)
         assert index.media_type == media.OCI_INDEX
         platforms = [manifest["platform"] for manifest in index.content["manifests"]]
-        assert platforms == [{"os": "linux", "architecture": each} for each in ("amd64", "arm64")]
+        assert platforms == [
+            {"os": "linux", "architecture": architecture} for architecture in ("amd64", "arm64")
+        ]
         for architecture in ("amd64", "arm64"):
             image = pulled(name, family / "blobs", architecture)
-            assert kinds(image) == wanted
+            assert kinds(image) == expected_kinds
             described = package_of(image).meta["metadata"]
             assert described["name"] == f"provider-sky-{service}"
             assert described["annotations"] == {"service": service, "colour": "grey"}
@@ -60,10 +62,10 @@ def test_every_service_becomes_a_package_for_all_platforms(run: Run, family: Pat
 def test_platforms_share_the_layers_of_the_package(run: Run, family: Path, registry: str) -> None:
     assert run(*words(registry, "shared"), "--smaller-providers=moon", "--concurrency=1")[0] == 0
     name = f"{registry}/shared/provider-sky-moon:v1.0.0"
-    layers = [pulled(name, family / "blobs", each).layers for each in ("amd64", "arm64")]
-    for each in layers:
-        assert [layer.purpose for layer in each] == ["", media.BASE, media.EXAMPLES, ""]
-    amd, arm = ([layer.blob.digest for layer in each] for each in layers)
+    layers = [pulled(name, family / "blobs", architecture).layers for architecture in ("amd64", "arm64")]
+    for image_layers in layers:
+        assert [layer.purpose for layer in image_layers] == ["", media.BASE, media.EXAMPLES, ""]
+    amd, arm = ([layer.blob.digest for layer in image_layers] for image_layers in layers)
     assert amd[1:3] == arm[1:3]
     assert amd[0] != arm[0]
     assert amd[3] != arm[3]

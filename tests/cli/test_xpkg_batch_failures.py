@@ -29,9 +29,9 @@ def test_what_fails_does_not_keep_the_others_and_all_failures_are_told(
     assert "processing of at least one smaller provider has failed: \n" in err
     for service in ("mars", "venus"):
         path = f"{family}/bin/linux_amd64/{service}"
-        begin = f'\nfailed to process smaller provider package for "{service}": failed to read "{service}" '
+        prefix = f'\nfailed to process smaller provider package for "{service}": failed to read "{service}" '
         end = f"from path: {path}: open {path}: no such file or directory"
-        assert f"{begin}provider binary for linux_amd64 platform {end}" in err
+        assert f"{prefix}provider binary for linux_amd64 platform {end}" in err
     assert kinds(pulled(f"{registry}/some/provider-sky-moon:v1.0.0", family / "blobs")) == ["Sea", "Crater"]
 
 
@@ -74,8 +74,8 @@ MISTAKES = [
 
 
 @real
-@pytest.mark.parametrize(("flag", "code", "told"), MISTAKES, ids=[row[0] for row in MISTAKES])
-def test_mistakes_are_told(run: Run, family: Path, registry: str, flag: str, code: int, told: str) -> None:
+@pytest.mark.parametrize(("flag", "code", "message"), MISTAKES, ids=[row[0] for row in MISTAKES])
+def test_mistakes_are_told(run: Run, family: Path, registry: str, flag: str, code: int, message: str) -> None:
     (family / "list.yaml").write_text("[moon]")
     (family / "text.yaml").write_text("moon: full")
     (family / "nested.yaml").write_text("moon: {deep: [{a: b}]}")
@@ -84,7 +84,7 @@ def test_mistakes_are_told(run: Run, family: Path, registry: str, flag: str, cod
     (family / "empty.tmpl").write_text("")
     exit_code, out, err = run(*words(registry, "mistakes"), "--smaller-providers=moon", flag)
     assert (exit_code, out.partition(" ")[0]) == (code, "Usage:" if code == 80 else "")
-    assert told in last(err)
+    assert message in last(err)
 
 
 @real
@@ -117,7 +117,7 @@ class Moody(Lying):
     def __init__(self, refusals: int, status: int) -> None:
         super().__init__()
         self.refusals, self.status = refusals, status
-        self.asked = 0
+        self.attempts = 0
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         if request.method == "POST":
@@ -127,8 +127,8 @@ class Moody(Lying):
         await request.read()
         if "/manifests/" not in request.path:
             return web.Response(status=201)
-        self.asked += 1
-        return web.Response(status=201 if self.asked > self.refusals else self.status)
+        self.attempts += 1
+        return web.Response(status=201 if self.attempts > self.refusals else self.status)
 
 
 RETRIES = [
@@ -139,7 +139,7 @@ RETRIES = [
 
 
 @pytest.mark.parametrize(
-    ("refusals", "status", "flag", "code", "asked", "why"), RETRIES, ids=[row[5] for row in RETRIES]
+    ("refusals", "status", "flag", "code", "attempts", "why"), RETRIES, ids=[row[5] for row in RETRIES]
 )
 def test_pushing_is_tried_again(
     run: Run,
@@ -149,7 +149,7 @@ def test_pushing_is_tried_again(
     status: int,
     flag: str,
     code: int,
-    asked: int,
+    attempts: int,
     why: str,
 ) -> None:
     monkeypatch.setattr(xpkg_batch, "FIRST_PAUSE", 0.01)
@@ -162,7 +162,7 @@ def test_pushing_is_tried_again(
             return await asyncio.to_thread(run, *line)
 
     exit_code, _, err = asyncio.run(main())
-    assert (exit_code, moody.asked) == (code, asked), why
+    assert (exit_code, moody.attempts) == (code, attempts), why
     if code:
         expected = (
             "failed to push smaller provider package: moon: failed to push package file moon-linux_amd64: "

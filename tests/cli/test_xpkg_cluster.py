@@ -72,8 +72,8 @@ def test_a_package_is_installed_under_a_name_made_of_its_repository(world: World
 
 def test_a_package_is_updated_to_another_version(world: World, run: Run) -> None:
     run("install provider registry.test/acme/p:v1 shop-provider --runtime-config=small -r 3")
-    found = run("update provider registry.test/acme/p:v2 shop-provider")
-    assert found == (0, "provider/shop-provider updated\n", "")
+    result = run("update provider registry.test/acme/p:v2 shop-provider")
+    assert result == (0, "provider/shop-provider updated\n", "")
     spec = stored(world, "provider", "shop-provider")["spec"]
     assert (spec["package"], spec["revisionHistoryLimit"]) == ("registry.test/acme/p:v2", 3)
     assert spec["runtimeConfigRef"]["name"] == "small"
@@ -136,11 +136,11 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("words", "code", "told"), MISTAKES, ids=[row[2] for row in MISTAKES])
-def test_mistakes_are_told(run: Run, words: str, code: int, told: str) -> None:
-    found, _, err = run(words)
-    assert found == code
-    assert told in err
+@pytest.mark.parametrize(("words", "code", "message"), MISTAKES, ids=[row[2] for row in MISTAKES])
+def test_mistakes_are_told(run: Run, words: str, code: int, message: str) -> None:
+    actual, _, err = run(words)
+    assert actual == code
+    assert message in err
 
 
 def test_what_is_installed_already_is_not_installed_again(run: Run) -> None:
@@ -162,8 +162,13 @@ def test_why_reads_the_lock_of_the_cluster(world: World, run: Run) -> None:
             await client.patch_merge(LOCK, "lock", {"packages": packages})
             return list((before or {}).get("packages") or ())
 
-    wish = {"package": "registry.test/acme/f", "kind": "Function", "constraints": "<v1.0.0"}
-    platform = {"name": "p-1", "source": "registry.test/acme/p", "version": "v2.0.0", "dependencies": [wish]}
+    dependency = {"package": "registry.test/acme/f", "kind": "Function", "constraints": "<v1.0.0"}
+    platform = {
+        "name": "p-1",
+        "source": "registry.test/acme/p",
+        "version": "v2.0.0",
+        "dependencies": [dependency],
+    }
     function = {"name": "f-1", "source": "registry.test/acme/f", "version": "v1.0.0", "dependencies": []}
     before = asyncio.run(lock([platform, function]))
     try:

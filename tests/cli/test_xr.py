@@ -48,9 +48,9 @@ NO_DEFAULTS = 'cannot apply XRD defaults to XR "x"'
 
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Bench:
-    found = Bench(tmp_path, monkeypatch, capsys)
-    found.write("xrd.yaml", XRD)
-    return found
+    workbench = Bench(tmp_path, monkeypatch, capsys)
+    workbench.write("xrd.yaml", XRD)
+    return workbench
 
 
 def test_a_claim_gets_a_composite_resource_with_a_random_name(bench: Bench) -> None:

@@ -154,5 +154,5 @@ def test_files_that_cannot_be_read_or_written_are_told(convert: Convert, tmp_pat
     assert convert(XRD, here).last_line == f"Unable to read inputFile: read {here}: is a directory"
     unwritable = convert(XRD, "-o", f"{here}/no/x").last_line
     assert unwritable == f'cannot write output file "{here}/no/x": open {here}/no/x: {no_such}'
-    taken = convert(XRD, "--output-dir", f"{here}/file").last_line
-    assert taken == f'cannot create output directory "{here}/file": mkdir {here}/file: not a directory'
+    message = convert(XRD, "--output-dir", f"{here}/file").last_line
+    assert message == f'cannot create output directory "{here}/file": mkdir {here}/file: not a directory'

@@ -25,4 +25,4 @@ def test_a_message_that_is_cut_is_the_same_the_next_time() -> None:
 def test_many_long_messages_are_small_in_all() -> None:
     flood = [StatusCondition(f"T{n}", "True", "R" * 5_000, "x" * 1_000_000) for n in range(100)]
     conditions = set_conditions([], flood, "now", 1)
-    assert sum(len(str(each)) for each in conditions) < 600_000
+    assert sum(len(str(condition)) for condition in conditions) < 600_000

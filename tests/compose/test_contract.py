@@ -19,7 +19,7 @@ def definition(*keys, kind="InfrastructureDefinition"):
 
 
 def composition(*resources, **spec):
-    to = [{"base": {}, **each} for each in resources]
+    to = [{"base": {}, **resource} for resource in resources]
     return parse_composition({"metadata": {"name": "comp"}, "spec": {"from": TYPE, "to": to, **spec}})
 
 
@@ -46,7 +46,7 @@ def test_a_composition_that_provides_each_detail_once_is_accepted(keys, resource
 
 
 @pytest.mark.parametrize(
-    ("keys", "resources", "told"),
+    ("keys", "resources", "message"),
     [
         (("a", "b"), [details("a")], 'no resource provides "b"'),
         (("a",), [details("a"), details("a")], '"a" is provided 2 times, by resource-0, resource-1'),
@@ -54,10 +54,10 @@ def test_a_composition_that_provides_each_detail_once_is_accepted(keys, resource
         (("a", "b"), [details("a", "a")], '"a" is provided 2 times, by resource-0, resource-0; no resource'),
     ],
 )
-def test_one_that_does_not_is_refused_with_what_is_wrong(keys, resources, told):
+def test_one_that_does_not_is_refused_with_what_is_wrong(keys, resources, message):
     with pytest.raises(ContractBroken) as caught:
         check_contract(definition(*keys), composition(*resources))
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert '"comp"' in str(caught.value)
     assert '"sqls.example.org"' in str(caught.value)
 

@@ -143,14 +143,14 @@ class Cluster:
 
     def _write_status(self, effect: WriteStatus) -> Object:
         if effect.status != effect.live.get("status"):
-            states = {each["type"]: each["reason"] for each in effect.status["conditions"]}
+            states = {condition["type"]: condition["reason"] for condition in effect.status["conditions"]}
             self._note(f"write status {states.get('Synced')}/{states.get('Ready')}")
             self.xr = {**effect.live, "status": effect.status}
         return self.xr
 
     @property
     def conditions(self) -> dict[str, Object]:
-        return {each["type"]: each for each in self.xr["status"]["conditions"]}
+        return {condition["type"]: condition for condition in self.xr["status"]["conditions"]}
 
 
 def fatal(request: Request) -> Response:
@@ -177,14 +177,14 @@ def test_what_is_settled_is_not_written() -> None:
 
 
 def test_what_is_created_is_observed_before_the_status_is_written() -> None:
-    seen: list[set[str]] = []
+    observed_names: list[set[str]] = []
 
     def function(request: Request) -> Response:
-        seen.append(set(request.observed.resources))
+        observed_names.append(set(request.observed.resources))
         return desires(a=CONFIG_MAP)(request)
 
     Cluster(function).reconcile()
-    assert seen == [set(), {"a"}]
+    assert observed_names == [set(), {"a"}]
 
 
 def test_what_is_no_longer_desired_is_deleted_before_references_are_saved_and_others_applied() -> None:
@@ -205,7 +205,7 @@ def test_a_step_that_fails_leaves_everything_but_the_selection_and_the_status() 
     with pytest.raises(ComposeError, match='cannot compose resources: pipeline step "a" returned a fatal'):
         cluster.reconcile()
     assert cluster.log == ["save composite with 0 references", "write status ReconcileError/None"]
-    assert [each.partition(":")[0] for each in cluster.events] == ["SelectComposition", "ComposeResources"]
+    assert [event.partition(":")[0] for event in cluster.events] == ["SelectComposition", "ComposeResources"]
 
 
 def test_a_composition_that_cannot_be_selected_is_reported_as_that() -> None:

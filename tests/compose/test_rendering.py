@@ -83,12 +83,12 @@ def test_a_legacy_xr_keeps_its_machinery_right_under_spec(platform: Platform) ->
 def test_functions_see_the_xr_as_the_reconciler_has_prepared_it(platform: Platform) -> None:
     platform.render([platform.step("a", desires())])
 
-    seen = platform.calls[0][1].observed.composite.object
-    assert seen["metadata"]["uid"] == UID
-    assert seen["metadata"]["labels"] == {"crossplane.io/composite": "my-xr"}
-    assert seen["spec"]["crossplane"]["compositionRef"] == {"name": "comp"}
-    assert seen["status"]["conditions"][0]["type"] == "Responsive"
-    assert type(seen["spec"]["size"]) is float, "numbers are doubles, as they are on the wire"
+    observed_xr = platform.calls[0][1].observed.composite.object
+    assert observed_xr["metadata"]["uid"] == UID
+    assert observed_xr["metadata"]["labels"] == {"crossplane.io/composite": "my-xr"}
+    assert observed_xr["spec"]["crossplane"]["compositionRef"] == {"name": "comp"}
+    assert observed_xr["status"]["conditions"][0]["type"] == "Responsive"
+    assert type(observed_xr["spec"]["size"]) is float, "numbers are doubles, as they are on the wire"
 
 
 def test_whole_numbers_come_back_as_integers(platform: Platform) -> None:
@@ -136,9 +136,9 @@ def test_results_become_events_that_name_their_step(platform: Platform) -> None:
     )
     rendered = platform.render([platform.step("s", lambda r: respond(r, results=results))])
 
-    told = [(e.type, e.reason, e.message, e.claim_message) for e in rendered.events[1:]]
+    events = [(e.type, e.reason, e.message, e.claim_message) for e in rendered.events[1:]]
     unknown = 'Pipeline step "s" returned a result of unknown severity (assuming warning): hm'
-    assert told == [
+    assert events == [
         ("Normal", "Why", 'Pipeline step "s": all well', None),
         ("Warning", "ComposeResources", 'Pipeline step "s": watch out', "watch out"),
         ("Warning", "ComposeResources", unknown, None),
@@ -172,8 +172,10 @@ def test_custom_conditions_stand_between_responsive_and_synced_and_system_ones_a
 
 
 def test_only_the_status_of_the_desired_xr_counts(platform: Platform) -> None:
-    wish = {"spec": {"size": 9.0}, "metadata": {"labels": {"a": "b"}}, "status": {"address": "x"}}
-    rendered = platform.render([platform.step("s", lambda r: respond(r, desired=State(Resource(wish))))])
+    desired_xr = {"spec": {"size": 9.0}, "metadata": {"labels": {"a": "b"}}, "status": {"address": "x"}}
+    rendered = platform.render(
+        [platform.step("s", lambda r: respond(r, desired=State(Resource(desired_xr))))]
+    )
 
     assert rendered.composite["status"]["address"] == "x"
     assert rendered.composite["spec"] == {"crossplane": {"resourceRefs": []}}
@@ -184,8 +186,8 @@ def test_an_observed_resource_keeps_its_name_whatever_a_function_says(platform: 
     observed = config_map(
         name="real", namespace="default", annotations={"crossplane.io/composition-resource-name": "bucket"}
     )
-    wish = desires(bucket=config_map(name="other", namespace="elsewhere"))
-    rendered = platform.render([platform.step("s", wish)], observed=[observed])
+    desired_function = desires(bucket=config_map(name="other", namespace="elsewhere"))
+    rendered = platform.render([platform.step("s", desired_function)], observed=[observed])
 
     metadata = rendered.composed[0]["metadata"]
     assert (metadata["name"], metadata["namespace"]) == ("real", "default")
@@ -194,7 +196,7 @@ def test_an_observed_resource_keeps_its_name_whatever_a_function_says(platform: 
 
 def test_what_is_no_longer_desired_is_deleted_only_if_it_is_ours(platform: Platform) -> None:
     annotation = {"crossplane.io/composition-resource-name": "old"}
-    ours = config_map(
+    owned = config_map(
         name="ours",
         namespace="default",
         annotations=annotation,
@@ -203,7 +205,7 @@ def test_what_is_no_longer_desired_is_deleted_only_if_it_is_ours(platform: Platf
     nobodys = config_map(
         name="free", namespace="default", annotations={"crossplane.io/composition-resource-name": "free"}
     )
-    rendered = platform.render([platform.step("s", desires())], observed=[ours, nobodys])
+    rendered = platform.render([platform.step("s", desires())], observed=[owned, nobodys])
     assert [obj["metadata"]["name"] for obj in rendered.deleted] == ["ours"]
 
 
@@ -272,7 +274,7 @@ def test_an_observed_resource_of_another_owner_is_refused(platform: Platform) ->
 
 
 @pytest.mark.parametrize(
-    ("source", "what"),
+    ("source", "description"),
     [
         ({"type": "Reference", "ref": {"name": "base"}}, 'EnvironmentConfig "base"'),
         (
@@ -285,7 +287,7 @@ def test_an_observed_resource_of_another_owner_is_refused(platform: Platform) ->
     ],
 )
 def test_a_required_resource_that_is_there_in_another_version_is_hinted_at(
-    platform: Platform, source: dict[str, Any], what: str
+    platform: Platform, source: dict[str, Any], description: str
 ) -> None:
     labels = {"tier": "one"}
     older = {
@@ -294,16 +296,16 @@ def test_a_required_resource_that_is_there_in_another_version_is_hinted_at(
         "metadata": {"name": "base", "labels": labels},
     }
     platform.world = [older, {**older, "apiVersion": "example.org/v1beta1"}]
-    given = {"spec": {"environmentConfigs": [source]}}
+    config_input = {"spec": {"environmentConfigs": [source]}}
     with pytest.raises(StepFailed) as failure:
-        platform.render([platform.step("env", environment_configs.run, input=given)])
+        platform.render([platform.step("env", environment_configs.run, input=config_input)])
     assert failure.value.hint == (
-        f"{what} is there in apiVersion apiextensions.crossplane.io/v1alpha1; "
+        f"{description} is there in apiVersion apiextensions.crossplane.io/v1alpha1; "
         "use apiextensions.crossplane.io/v1beta1"
     )
     platform.world = [{**older, "apiVersion": "example.org/v1beta1"}]
     with pytest.raises(StepFailed) as failure:
-        platform.render([platform.step("env", environment_configs.run, input=given)])
+        platform.render([platform.step("env", environment_configs.run, input=config_input)])
     assert failure.value.hint == StepFailed.hint
 
 

@@ -36,8 +36,8 @@ def thing(name: str, **labels: str) -> Object:
 
 
 def names_in(request: Request, requirement: str) -> list[str]:
-    found = request.required_resources[requirement]
-    return [resource.object["metadata"]["name"] for resource in found]
+    resources = request.required_resources[requirement]
+    return [resource.object["metadata"]["name"] for resource in resources]
 
 
 def wants(**selectors: ResourceSelector) -> Response:
@@ -76,16 +76,16 @@ def test_a_function_gets_what_it_asks_for_by_name_and_by_label(platform: Platfor
 
 def test_the_deprecated_field_is_answered_in_the_deprecated_field(platform: Platform) -> None:
     platform.world = [thing("a")]
-    wish = Requirements(extra_resources={"x": ResourceSelector("v1", "Thing", match_name="a")})
-    platform.render([platform.step("s", lambda r: respond(r, requirements=wish))])
+    requirements = Requirements(extra_resources={"x": ResourceSelector("v1", "Thing", match_name="a")})
+    platform.render([platform.step("s", lambda r: respond(r, requirements=requirements))])
     assert len(platform.calls[-1][1].extra_resources["x"]) == 1
 
 
 def test_the_next_call_has_the_functions_own_context_and_the_first_desired_state(platform: Platform) -> None:
     def run(request: Request) -> Response:
         count = (request.context or {}).get("count", 0.0) + 1.0
-        wish = ResourceSelector("v1", "Thing", match_name="a")
-        return respond(request, context={"count": count}, requirements=Requirements({"a": wish}))
+        selector = ResourceSelector("v1", "Thing", match_name="a")
+        return respond(request, context={"count": count}, requirements=Requirements({"a": selector}))
 
     rendered = platform.render([platform.step("s", run)])
     assert rendered.context == {"count": 2.0}
@@ -143,11 +143,11 @@ def test_a_step_asks_for_a_thousand_things_and_no_more(platform: Platform) -> No
 def test_watches_of_all_calls_of_a_step_count_together(platform: Platform) -> None:
     def run(request: Request) -> Response:
         call = len(platform.calls)
-        wish = Requirements(
+        requirements = Requirements(
             resources={f"r{call}": ResourceSelector("v1", "Thing", match_name="x")},
             watch_resources=tuple(ResourceRef("v1", "Thing", f"{call}-{n}", "ns") for n in range(400)),
         )
-        return Response(requirements=wish)
+        return Response(requirements=requirements)
 
     with pytest.raises(TooManyRequirements):
         platform.render([platform.step("s", run)])
@@ -156,8 +156,8 @@ def test_watches_of_all_calls_of_a_step_count_together(platform: Platform) -> No
 
 def test_a_fatal_result_ends_the_loop_at_once(platform: Platform) -> None:
     def run(request: Request) -> Response:
-        wish = Requirements({"a": ResourceSelector("v1", "Thing", match_name="a")})
-        return fatal(request, "no")._replace(requirements=wish)
+        requirements = Requirements({"a": ResourceSelector("v1", "Thing", match_name="a")})
+        return fatal(request, "no")._replace(requirements=requirements)
 
     with pytest.raises(StepFailed):
         platform.render([platform.step("s", run)])
@@ -166,9 +166,9 @@ def test_a_fatal_result_ends_the_loop_at_once(platform: Platform) -> None:
 
 def test_what_was_given_from_the_start_needs_no_second_call(platform: Platform) -> None:
     platform.world = [thing("a")]
-    given = ResourceRequirement("a", "v1", "Thing", None, "a", None)
+    requirement = ResourceRequirement("a", "v1", "Thing", None, "a", None)
     same = Requirements({"a": ResourceSelector("v1", "Thing", match_name="a")})
-    step = platform.step("s", lambda r: respond(r, requirements=same), required_resources=(given,))
+    step = platform.step("s", lambda r: respond(r, requirements=same), required_resources=(requirement,))
     platform.render([step])
     assert len(platform.calls) == 1
     assert names_in(platform.calls[0][1], "a") == ["a"]
@@ -189,14 +189,14 @@ def test_schemas_are_found_by_kind_with_their_references_resolved(platform: Plat
             }
         }
     ]
-    wish = Requirements(
+    requirements = Requirements(
         schemas={
             "known": SchemaSelector("example.org/v1", "Thing"),
             "unknown": SchemaSelector("example.org/v1", "Nope"),
         }
     )
     bootstrap = SchemaRequirement("given", "example.org/v1", "Thing")
-    step = platform.step("s", lambda r: respond(r, requirements=wish), required_schemas=(bootstrap,))
+    step = platform.step("s", lambda r: respond(r, requirements=requirements), required_schemas=(bootstrap,))
     platform.render([step])
 
     schemas = platform.calls[-1][1].required_schemas
@@ -252,11 +252,11 @@ def test_what_is_watched_is_collected_over_all_calls_and_steps(platform: Platfor
     platform.world = [thing("a"), thing("b")]
 
     def follow(request: Request) -> Response:
-        wanted = {"first": ResourceSelector("v1", "Thing", match_name="a")}
+        selectors = {"first": ResourceSelector("v1", "Thing", match_name="a")}
         if "first" not in request.required_resources:
-            return respond(request, requirements=Requirements(wanted, watch_resources=(ref("a"),)))
-        wanted["second"] = ResourceSelector("v1", "Thing", match_name="b")
-        return respond(request, requirements=Requirements(wanted, watch_resources=(ref("b"),)))
+            return respond(request, requirements=Requirements(selectors, watch_resources=(ref("a"),)))
+        selectors["second"] = ResourceSelector("v1", "Thing", match_name="b")
+        return respond(request, requirements=Requirements(selectors, watch_resources=(ref("b"),)))
 
     def watch(request: Request) -> Response:
         return respond(request, requirements=Requirements(watch_resources=(ref("c"), ref("a"))))
@@ -268,11 +268,11 @@ def test_what_is_watched_is_collected_over_all_calls_and_steps(platform: Platfor
 
 
 def test_other_resources_to_watch_are_no_reason_to_call_again(platform: Platform) -> None:
-    wish = {"a": ResourceSelector("v1", "Thing", match_name="a")}
+    selectors = {"a": ResourceSelector("v1", "Thing", match_name="a")}
 
     def run(request: Request) -> Response:
         watched = (ref("a"),) if request.required_resources else ()
-        return respond(request, requirements=Requirements(wish, watch_resources=watched))
+        return respond(request, requirements=Requirements(selectors, watch_resources=watched))
 
     platform.render([platform.step("s", run)])
     assert len(platform.calls) == 2
@@ -291,11 +291,11 @@ def test_a_function_may_watch_what_it_may_ask_for_and_what_it_was_sent(
     platform: Platform, watched: ResourceRef, allowed: bool, reason: str
 ) -> None:
     platform.world = [{**thing("sent", env="dev"), "kind": "Labelled"}]
-    wish = {"x": ResourceSelector("v1", "Labelled", match_labels={"env": "dev"})}
+    selectors = {"x": ResourceSelector("v1", "Labelled", match_labels={"env": "dev"})}
 
     def run(request: Request) -> Response:
         refs = (watched,) if request.required_resources else ()
-        return respond(request, requirements=Requirements(wish, watch_resources=refs))
+        return respond(request, requirements=Requirements(selectors, watch_resources=refs))
 
     step = platform.step("s", run, allowed_extra_resources=RULES)
     if allowed:
@@ -305,28 +305,30 @@ def test_a_function_may_watch_what_it_may_ask_for_and_what_it_was_sent(
         platform.render([step])
 
 
-WITHOUT_RESOURCES = tuple(each for each in CAPABILITIES if each != REQUIRED_RESOURCES)
+WITHOUT_RESOURCES = tuple(capability for capability in CAPABILITIES if capability != REQUIRED_RESOURCES)
 
 
 @pytest.mark.parametrize("field", ["resources", "extra_resources"])
 def test_a_function_that_asks_for_disabled_resources_fails_before_anything_is_decided(field: str) -> None:
-    wish = Requirements(**{field: {"a": ResourceSelector("v1", "Thing", match_name="a")}})
+    requirements = Requirements(**{field: {"a": ResourceSelector("v1", "Thing", match_name="a")}})
     request = Request(State(), capabilities=WITHOUT_RESOURCES)
     work = call_until_stable(Step("s", "f"), request)
     assert isinstance(next(work), Call)
     with pytest.raises(ExtraResourcesDisabled, match="--enable-composition-functions-extra-resources=false"):
-        work.send(Response(requirements=wish))
+        work.send(Response(requirements=requirements))
 
 
 def test_schemas_are_given_where_resources_are_disabled() -> None:
-    wish = Requirements(schemas={"a": SchemaSelector("v1", "Thing")}, watch_resources=(ref("a"),))
+    requirements = Requirements(schemas={"a": SchemaSelector("v1", "Thing")}, watch_resources=(ref("a"),))
     request = Request(State(), capabilities=WITHOUT_RESOURCES)
     work = call_until_stable(Step("s", "f"), request)
     next(work)
-    assert isinstance(work.send(Response(requirements=wish)), FetchSchema)
-    again = work.send({"type": "object"})
-    assert isinstance(again, Call)
-    assert again.request.required_schemas == {"a": {"type": "object"}}
+    assert isinstance(work.send(Response(requirements=requirements)), FetchSchema)
+    next_call = work.send({"type": "object"})
+    assert isinstance(next_call, Call)
+    assert next_call.request.required_schemas == {"a": {"type": "object"}}
     with pytest.raises(StopIteration) as end:
-        work.send(Response(requirements=wish))
-    assert end.value.value.requirements == Requirements(schemas=wish.schemas), "nothing is watched either"
+        work.send(Response(requirements=requirements))
+    assert end.value.value.requirements == Requirements(schemas=requirements.schemas), (
+        "nothing is watched either"
+    )

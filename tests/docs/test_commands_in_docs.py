@@ -57,18 +57,18 @@ def test_every_command_in_a_sentence_is_accepted(page: Page, scratch: Path) -> N
 
 def test_rendering_is_given_the_resource_first_and_the_composition_second() -> None:
     """Both are files, so the parser takes them in any order; only the names tell."""
-    problems, seen = [], 0
+    problems, render_commands = [], 0
     for page in pages():
         for block in page.blocks:
             for offset, line in shell_lines(block.language, block.text):
                 for words in crossply_commands(line):
                     files = [word for word in words if word.endswith(".yaml") and "=" not in word]
                     if words[:1] == ["render"] or words[:2] == ["composition", "render"]:
-                        seen += 1
+                        render_commands += 1
                         first, second = (os.path.basename(file) for file in files[:2])
                         if "composition" in first or second.startswith("xr"):
                             problems.append(f"{page.name}:{block.line + offset}: {line}")
-    assert seen > 10, "pages show how to render"
+    assert render_commands > 10, "pages show how to render"
     assert not problems, "\n".join(problems)
 
 
@@ -130,7 +130,7 @@ def _mentioned(section: Section) -> Iterator[str]:
                 yield path
             names = [word for word in command if not word.startswith("-")]
             if names and is_group(names):
-                yield from (each for each in FLAGS if each.startswith(" ".join(names) + " "))
+                yield from (flag for flag in FLAGS if flag.startswith(" ".join(names) + " "))
 
 
 OF_OTHER_PROGRAMS = {

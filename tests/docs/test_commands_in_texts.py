@@ -84,7 +84,7 @@ def test_every_flag_that_a_message_names_exists() -> None:
     for file, line, text in strings():
         if len(text.split()) < 3:
             continue  # words for another program
-        problems += [f"{file}:{line}: {flag}" for flag in _flags_of_ours(text) if flag not in KNOWN]
+        problems += [f"{file}:{line}: {flag}" for flag in _crossply_flags(text) if flag not in KNOWN]
     assert not problems, "\n".join(problems)
 
 
@@ -94,14 +94,14 @@ def test_every_flag_that_a_message_names_exists() -> None:
     ids=lambda file: str(file.relative_to(ROOT)),
 )
 def test_every_flag_in_what_installs_the_controllers_is_a_flag_of_theirs(file: Path) -> None:
-    unknown = [flag for flag in _flags_of_ours(file.read_text()) if flag not in flags_of("controller")]
+    unknown = [flag for flag in _crossply_flags(file.read_text()) if flag not in flags_of("controller")]
     assert not unknown
 
 
-def _flags_of_ours(text: str) -> list[str]:
+def _crossply_flags(text: str) -> list[str]:
     """The flags in a text, without those behind the name of another program."""
-    ours = re.sub(r"\b(?:kubectl|helm) (?:[^\n]*\\\n)*[^\n]*", "", text)
-    flags = re.findall(r"(?<![\w-])--[a-z][a-z-]+[a-z]", ours)
+    own_text = re.sub(r"\b(?:kubectl|helm) (?:[^\n]*\\\n)*[^\n]*", "", text)
+    flags = re.findall(r"(?<![\w-])--[a-z][a-z-]+[a-z]", own_text)
     return [flag for flag in flags if flag not in OF_OTHER_PROGRAMS]
 
 

@@ -24,7 +24,7 @@ def test_no_generated_page_is_stale(tool) -> None:
 
 
 def test_every_error_has_a_code_of_its_own(tool) -> None:
-    seen: dict[str, str] = {}
+    names_by_code: dict[str, str] = {}
     problems = []
     for error in tool.error_classes():
         name = f"{error.__module__}.{error.__qualname__}"
@@ -33,9 +33,9 @@ def test_every_error_has_a_code_of_its_own(tool) -> None:
             problems.append(f"{name} has no code of its own")
         elif not re.fullmatch(r"CP-[1-9]\d\d", code):
             problems.append(f"{name} has the odd code {code}")
-        elif code in seen:
-            problems.append(f"{name} has the code of {seen[code]}, {code}")
-        seen[code] = name
+        elif code in names_by_code:
+            problems.append(f"{name} has the code of {names_by_code[code]}, {code}")
+        names_by_code[code] = name
     assert problems == []
 
 

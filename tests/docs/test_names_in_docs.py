@@ -43,15 +43,15 @@ def check(page: Page, mentioned: Iterator[tuple[int, str]], known: Callable[[str
 def everywhere(page: Page, pattern: str) -> Iterator[tuple[int, str]]:
     """What a pattern finds in the page, with the lines."""
     for number, line in enumerate(page.path.read_text().split("\n"), start=1):
-        for found in re.finditer(pattern, line):
-            yield number, found[0]
+        for match in re.finditer(pattern, line):
+            yield number, match[0]
 
 
 def in_code(page: Page, pattern: str) -> Iterator[tuple[int, str]]:
     """What a pattern finds in code within sentences."""
     for span in page.spans:
-        for found in re.finditer(pattern, span.text):
-            yield span.line, found[0]
+        for match in re.finditer(pattern, span.text):
+            yield span.line, match[0]
 
 
 @PAGES
@@ -75,15 +75,15 @@ def _is_importable(name: str) -> bool:
     module, rest = name, []
     while module:
         try:
-            found = importlib.import_module(module)
+            value = importlib.import_module(module)
         except ImportError:
             module, _, last = module.rpartition(".")
             rest.insert(0, last)
             continue
         for attribute in rest:
-            if not hasattr(found, attribute):
+            if not hasattr(value, attribute):
                 return False
-            found = getattr(found, attribute)
+            value = getattr(value, attribute)
         return True
     return False
 
@@ -94,7 +94,7 @@ def test_everything_that_a_python_example_imports_from_crossply_exists(page: Pag
     for block in page.blocks:
         if block.language not in ("python", "py"):
             continue
-        for node in ast.walk(ast.parse(_whole_python(block.text))):
+        for node in ast.walk(ast.parse(_complete_python(block.text))):
             if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "crossply":
                 names = [f"{node.module}.{alias.name}" for alias in node.names]
                 problems += [
@@ -103,7 +103,7 @@ def test_everything_that_a_python_example_imports_from_crossply_exists(page: Pag
     assert not problems, "\n".join(problems)
 
 
-def _whole_python(text: str) -> str:
+def _complete_python(text: str) -> str:
     """An example with what it leaves out put in."""
     return re.sub(r"\{…\}|\{\.\.\.\}", "{}", text.replace(", ...}", "}").replace("…", "..."))
 

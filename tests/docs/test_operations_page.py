@@ -46,4 +46,4 @@ def test_every_operation_of_the_page_applies_a_config_map(tmp_path: Path, kind: 
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert "ConfigMap" in [each["kind"] for each in yaml.safe_load_all(done.stdout)]
+    assert "ConfigMap" in [obj["kind"] for obj in yaml.safe_load_all(done.stdout)]

@@ -63,8 +63,8 @@ def test_the_command_in_the_readme_prints_what_is_expected(example: Path) -> Non
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_every_file_of_an_example_is_used(example: Path) -> None:
-    told = (example / "README.md").read_text() + " README.md expected.yaml definition.yaml"
-    assert [path.name for path in example.iterdir() if path.name not in told] == []
+    mentioned_text = (example / "README.md").read_text() + " README.md expected.yaml definition.yaml"
+    assert [path.name for path in example.iterdir() if path.name not in mentioned_text] == []
 
 
 @pytest.mark.parametrize(("example", "definition"), DEFINED, ids=lambda path: path.name)
@@ -73,14 +73,19 @@ def test_the_composite_resource_fits_its_definition(example: Path, definition: P
     version = xr["apiVersion"].partition("/")[2]
     spec = composite_crd(load(definition.read_bytes()))["spec"]
     assert spec["names"]["kind"] == xr["kind"]
-    schema = next(each for each in spec["versions"] if each["name"] == version)["schema"]["openAPIV3Schema"]
+    schema = next(version_spec for version_spec in spec["versions"] if version_spec["name"] == version)[
+        "schema"
+    ]["openAPIV3Schema"]
     assert unknown_fields(xr, schema) == []
     assert validate(apply_defaults(xr, schema), schema) == []
 
 
 def test_functions_are_named_as_they_are_published_and_chosen_by_nothing_else() -> None:
     functions = [
-        each for example in EXAMPLES for path in example.glob("functions.yaml") for each in objects_in(path)
+        function
+        for example in EXAMPLES
+        for path in example.glob("functions.yaml")
+        for function in objects_in(path)
     ]
     assert functions
     for function in functions:

@@ -73,11 +73,11 @@ def test_what_a_field_refers_to(fields, expected, reason):
 
 
 def test_one_of_several_is_chosen_at_random():
-    found = {
+    names = {
         change(networkSelector={"matchControllerRef": True})["spec"]["forProvider"]["network"]
         for _ in range(100)
     }
-    assert found == {"mine-a", "mine-b"}
+    assert names == {"mine-a", "mine-b"}
 
 
 @pytest.mark.parametrize(

@@ -34,8 +34,8 @@ def readiness(observed: dict[str, Any]) -> int:
     return response.desired.resources["one"].ready
 
 
-def conditions(*found: Any) -> dict[str, Any]:
-    return {**BUCKET, "status": {"conditions": list(found)}}
+def conditions(*entries: Any) -> dict[str, Any]:
+    return {**BUCKET, "status": {"conditions": list(entries)}}
 
 
 @pytest.mark.parametrize(
@@ -85,14 +85,14 @@ def test_a_resource_without_a_rule_is_ready_by_its_condition(
 
 
 def test_only_undecided_resources_that_exist_are_marked() -> None:
-    seen = Resource(conditions(READY))
+    ready = Resource(conditions(READY))
     desired = {
         "ready": Resource(BUCKET, ready=READY_TRUE),
         "not-ready": Resource(BUCKET, ready=READY_FALSE),
         "missing": Resource(BUCKET),
         "open": Resource(BUCKET, {"key": b"value"}),
     }
-    observed = {"ready": Resource(BUCKET), "not-ready": seen, "open": seen, "not-desired": seen}
+    observed = {"ready": Resource(BUCKET), "not-ready": ready, "open": ready, "not-desired": ready}
     composite = Resource({"status": {"phase": "x"}})
     response = auto_ready.run(Request(State(Resource({}), observed), State(composite, desired)))
     assert response.desired == State(
@@ -151,7 +151,7 @@ UNREADABLE = (
 
 
 @pytest.mark.parametrize(
-    ("given", "sentence"),
+    ("function_input", "sentence"),
     [
         ({"ttl": "soon"}, 'cannot set ttl: time: invalid duration "soon"'),
         (
@@ -162,8 +162,8 @@ UNREADABLE = (
         ({"tll": "5m"}, UNREADABLE + 'Go value of type v1beta1.Input: unknown name "tll"'),
     ],
 )
-def test_an_input_that_cannot_be_read_is_fatal(given: dict[str, Any], sentence: str) -> None:
-    response = auto_ready.run(Request(State(Resource({})), input={**INPUT, **given}))
+def test_an_input_that_cannot_be_read_is_fatal(function_input: dict[str, Any], sentence: str) -> None:
+    response = auto_ready.run(Request(State(Resource({})), input={**INPUT, **function_input}))
     assert [(result.severity, result.message) for result in response.results] == [(SEVERITY_FATAL, sentence)]
 
 
@@ -188,12 +188,14 @@ KINDS = st.sampled_from(sorted(CHECKS)) | st.tuples(JSON, JSON)
 
 
 @given(KINDS, JSON, JSON, JSON)
-def test_no_object_and_no_input_makes_it_raise(kind: Any, spec: Any, status: Any, given_input: Any) -> None:
+def test_no_object_and_no_input_makes_it_raise(
+    kind: Any, spec: Any, status: Any, function_input: Any
+) -> None:
     observed = {"apiVersion": kind[0], "kind": kind[1], "spec": spec, "status": status, "metadata": spec}
     request = Request(
         State(Resource({}), {"one": Resource(observed)}),
         State(None, {"one": Resource({})}),
-        input=given_input if isinstance(given_input, dict) else None,
-        context={"x": given_input},
+        input=function_input if isinstance(function_input, dict) else None,
+        context={"x": function_input},
     )
     assert isinstance(auto_ready.run(request), Response)

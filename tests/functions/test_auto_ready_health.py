@@ -198,5 +198,5 @@ def test_timestamps_compare_by_time_not_by_spelling() -> None:
         "2024-03-01T00:00:00Z",
     ]
     order = [timestamp_key(text) for text in spelled]
-    assert order == sorted(order, key=lambda each: each or (0, ""))
+    assert order == sorted(order, key=lambda key: key or (0, ""))
     assert timestamp_key("2024-01-01T00:30:00+00:30") == timestamp_key("2024-01-01T00:00:00.000Z")

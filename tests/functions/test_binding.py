@@ -27,8 +27,8 @@ from tests.support.registry import free_port
 
 PUBLISHED = "xpkg.crossplane.io/crossplane-contrib/function-auto-ready:v0.5.0"
 OTHER = "registry.example.org/acme/function-secret-sauce:v1"
-THEIRS = "render.crossplane.io/runtime"
-OURS = "crossply.dev/runtime"
+CROSSPLANE_RUNTIME = "render.crossplane.io/runtime"
+CROSSPLY_RUNTIME = "crossply.dev/runtime"
 
 
 def function(package=PUBLISHED, **annotations):
@@ -36,7 +36,7 @@ def function(package=PUBLISHED, **annotations):
 
 
 @pytest.mark.parametrize(
-    ("package", "found", "reason"),
+    ("package", "builtin_name", "reason"),
     [
         (PUBLISHED, "auto-ready", "the published name"),
         ("function-auto-ready", "auto-ready", "no registry, no tag"),
@@ -50,39 +50,74 @@ def function(package=PUBLISHED, **annotations):
         ("", None, "no package"),
     ],
 )
-def test_a_package_is_served_by_the_built_in_function_of_its_name(package, found, reason):
-    assert builtin.for_package(package) == found, reason
+def test_a_package_is_served_by_the_built_in_function_of_its_name(package, builtin_name, reason):
+    assert builtin.for_package(package) == builtin_name, reason
 
 
 @pytest.mark.parametrize(
-    ("given", "preferred", "runtime", "reason"),
+    ("function_package", "preferred", "runtime", "reason"),
     [
         (function(), None, "builtin", "a published package needs no annotation"),
         (function(OTHER), None, "container", "anything else is an image"),
         (function(OTHER), "docker", "docker", "the command prefers Docker"),
-        (function(OTHER, **{f"{THEIRS}-docker-network": "n"}), None, "docker", "a network is Docker's"),
-        (function(OTHER, **{f"{THEIRS}-docker-cleanup": "Stop"}), None, "container", "nothing to clean up"),
-        (function(**{OURS: "container"}), None, "container", "ours, although one is built in"),
-        (function(**{OURS: "run-to-completion"}), None, "run-to-completion", "ours"),
+        (
+            function(OTHER, **{f"{CROSSPLANE_RUNTIME}-docker-network": "n"}),
+            None,
+            "docker",
+            "a network is Docker's",
+        ),
+        (
+            function(OTHER, **{f"{CROSSPLANE_RUNTIME}-docker-cleanup": "Stop"}),
+            None,
+            "container",
+            "nothing to clean up",
+        ),
+        (function(**{CROSSPLY_RUNTIME: "container"}), None, "container", "ours, although one is built in"),
+        (function(**{CROSSPLY_RUNTIME: "run-to-completion"}), None, "run-to-completion", "ours"),
         (function(), "docker", "docker", "the command's choice"),
         (function(OTHER), "builtin", "builtin", "the command's choice, refused when bound"),
-        (function(**{THEIRS: "Docker"}), None, "docker", "Docker was asked for by name"),
-        (function(**{THEIRS: "Docker"}), "builtin", "builtin", "the command overrides Docker"),
-        (function(**{THEIRS: "Development"}), None, "remote", "it runs already"),
+        (function(**{CROSSPLANE_RUNTIME: "Docker"}), None, "docker", "Docker was asked for by name"),
+        (function(**{CROSSPLANE_RUNTIME: "Docker"}), "builtin", "builtin", "the command overrides Docker"),
+        (function(**{CROSSPLANE_RUNTIME: "Development"}), None, "remote", "it runs already"),
         (
-            function(**{THEIRS: "Development"}),
+            function(**{CROSSPLANE_RUNTIME: "Development"}),
             "docker",
             "remote",
             "the command does not override Development",
         ),
-        (function(**{THEIRS: "Development"}), "builtin", "builtin", "but for one that is built in"),
-        (function(OTHER, **{THEIRS: "Development"}), "builtin", "remote", "which this one is not"),
-        (function(OTHER, **{THEIRS: "InProcess"}), "docker", "builtin", "in this process"),
-        (function(**{OURS: "process"}), "docker", "process", "our annotation is the most specific"),
-        (function(**{OURS: "docker", THEIRS: "Development"}), None, "docker", "ours before theirs"),
-        (function(**{OURS: "builtin"}), "docker", "builtin", "ours before the command"),
-        (function(**{OURS: "remote"}), None, "remote", "ours"),
-        (function(**{OURS: "", THEIRS: ""}), None, "builtin", "an empty annotation says nothing"),
+        (
+            function(**{CROSSPLANE_RUNTIME: "Development"}),
+            "builtin",
+            "builtin",
+            "but for one that is built in",
+        ),
+        (
+            function(OTHER, **{CROSSPLANE_RUNTIME: "Development"}),
+            "builtin",
+            "remote",
+            "which this one is not",
+        ),
+        (function(OTHER, **{CROSSPLANE_RUNTIME: "InProcess"}), "docker", "builtin", "in this process"),
+        (
+            function(**{CROSSPLY_RUNTIME: "process"}),
+            "docker",
+            "process",
+            "our annotation is the most specific",
+        ),
+        (
+            function(**{CROSSPLY_RUNTIME: "docker", CROSSPLANE_RUNTIME: "Development"}),
+            None,
+            "docker",
+            "ours before theirs",
+        ),
+        (function(**{CROSSPLY_RUNTIME: "builtin"}), "docker", "builtin", "ours before the command"),
+        (function(**{CROSSPLY_RUNTIME: "remote"}), None, "remote", "ours"),
+        (
+            function(**{CROSSPLY_RUNTIME: "", CROSSPLANE_RUNTIME: ""}),
+            None,
+            "builtin",
+            "an empty annotation says nothing",
+        ),
         (
             {"metadata": {"name": "f"}, "spec": {"package": PUBLISHED}},
             None,
@@ -91,23 +126,23 @@ def test_a_package_is_served_by_the_built_in_function_of_its_name(package, found
         ),
     ],
 )
-def test_the_runtime_follows_the_annotations_and_the_command(given, preferred, runtime, reason):
-    assert choose_runtime(given, preferred) == runtime, reason
+def test_the_runtime_follows_the_annotations_and_the_command(function_package, preferred, runtime, reason):
+    assert choose_runtime(function_package, preferred) == runtime, reason
 
 
 @pytest.mark.parametrize(
-    ("given", "kind"),
+    ("function_package", "kind"),
     [
         (function(), InProcess),
-        (function(**{THEIRS: "Development"}), Remote),
-        (function(**{OURS: "process", "crossply.dev/command": "true"}), LocalProcess),
+        (function(**{CROSSPLANE_RUNTIME: "Development"}), Remote),
+        (function(**{CROSSPLY_RUNTIME: "process", "crossply.dev/command": "true"}), LocalProcess),
     ],
 )
-def test_binding_opens_nothing_yet(given, kind):
-    assert isinstance(bind(given), kind)
+def test_binding_opens_nothing_yet(function_package, kind):
+    assert isinstance(bind(function_package), kind)
 
 
-@pytest.mark.parametrize("key", [THEIRS, OURS])
+@pytest.mark.parametrize("key", [CROSSPLANE_RUNTIME, CROSSPLY_RUNTIME])
 def test_an_unknown_runtime_is_named(key):
     with pytest.raises(RuntimeAnnotationError) as refused:
         choose_runtime(function(**{key: "Podman"}))
@@ -153,7 +188,7 @@ def test_where_an_image_cannot_be_pulled_the_hint_says_what_else_can_be_done(
     package, advice, monkeypatch, tmp_path
 ):
     monkeypatch.setenv("CROSSPLY_CONTAINER_STORE", str(tmp_path))
-    runner = bind(function(f"localhost:{free_port()}/acme/{package}:v1", **{OURS: "container"}))
+    runner = bind(function(f"localhost:{free_port()}/acme/{package}:v1", **{CROSSPLY_RUNTIME: "container"}))
     with pytest.raises(RegistryUnreachable) as refused:
         runner(None, 60.0)
     runner.close()
@@ -166,8 +201,8 @@ def test_where_an_image_cannot_be_pulled_the_hint_says_what_else_can_be_done(
     [(PUBLISHED, "run it built in: --function-runtime=builtin"), (OTHER, "without TLS?")],
 )
 def test_a_function_that_is_said_to_run_and_does_not_fails_without_waiting(package, advice):
-    target = {f"{THEIRS}-development-target": f"localhost:{free_port()}"}
-    runner = bind(function(package, **{THEIRS: "Development", **target}))
+    target = {f"{CROSSPLANE_RUNTIME}-development-target": f"localhost:{free_port()}"}
+    runner = bind(function(package, **{CROSSPLANE_RUNTIME: "Development", **target}))
     with pytest.raises(FunctionUnavailable) as refused:  # who waits ends with FunctionTimedOut
         runner(Request(State(Resource({"kind": "X"}))), 60.0)
     runner.close()
@@ -175,13 +210,13 @@ def test_a_function_that_is_said_to_run_and_does_not_fails_without_waiting(packa
 
 
 @pytest.mark.parametrize(
-    ("given", "preferred", "kind", "reason"),
+    ("function_package", "preferred", "kind", "reason"),
     [
-        (function(OTHER, **{THEIRS: "Docker"}), None, InContainer, "any engine does"),
-        (function(OTHER, **{THEIRS: "Docker"}), "docker", DockerContainer, "the command insists"),
-        (function(OTHER, **{OURS: "docker"}), None, DockerContainer, "our annotation insists"),
+        (function(OTHER, **{CROSSPLANE_RUNTIME: "Docker"}), None, InContainer, "any engine does"),
+        (function(OTHER, **{CROSSPLANE_RUNTIME: "Docker"}), "docker", DockerContainer, "the command insists"),
+        (function(OTHER, **{CROSSPLY_RUNTIME: "docker"}), None, DockerContainer, "our annotation insists"),
         (
-            function(OTHER, **{THEIRS: "Docker", f"{THEIRS}-docker-name": "x"}),
+            function(OTHER, **{CROSSPLANE_RUNTIME: "Docker", f"{CROSSPLANE_RUNTIME}-docker-name": "x"}),
             None,
             DockerContainer,
             "only Docker's",
@@ -190,18 +225,18 @@ def test_a_function_that_is_said_to_run_and_does_not_fails_without_waiting(packa
     ],
 )
 def test_without_docker_a_container_of_ours_takes_its_place(
-    monkeypatch, tmp_path, given, preferred, kind, reason
+    monkeypatch, tmp_path, function_package, preferred, kind, reason
 ):
     crun = tmp_path / "crun"
     crun.touch(mode=0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nothing.sock")
-    assert type(bind(given, preferred)) is kind, reason
+    assert type(bind(function_package, preferred)) is kind, reason
 
 
 def test_a_process_needs_its_command():
     with pytest.raises(RuntimeAnnotationError, match=r"crossply\.dev/command"):
-        bind(function(**{OURS: "process"}))
+        bind(function(**{CROSSPLY_RUNTIME: "process"}))
 
 
 def docker(**annotations):

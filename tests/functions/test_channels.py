@@ -40,9 +40,9 @@ class Authority:
 
     def __init__(self, before=None, ago=0.0):
         """What became of one from before, some part of its life ago."""
-        moment = datetime.now(UTC) - LIVES.authority * ago
+        now = datetime.now(UTC) - LIVES.authority * ago
         known = before.files if before else {}
-        changes = renew_authority(known, moment, LIVES)
+        changes = renew_authority(known, now, LIVES)
         self.files = {key: value for key, value in {**known, **changes}.items() if value}
 
     def issue(self, usage, *names):
@@ -62,19 +62,19 @@ def files(content):
 
 
 @contextlib.contextmanager
-def serving(said, directory, port=0, delay=0.0):
+def serving(message, directory, port=0, delay=0.0):
     """A function that says who it is; gives its port."""
 
     def answer(data, context):
         time.sleep(delay)
-        return encode_response(Response(results=(Result(3, said),)))
+        return encode_response(Response(results=(Result(3, message),)))
 
     options = [("grpc.so_reuseport", 0)]
     server = grpc.server(futures.ThreadPoolExecutor(16), handlers=[Methods({V1: answer})], options=options)
-    taken = server.add_secure_port(f"127.0.0.1:{port}", server_credentials(directory))
+    bound_port = server.add_secure_port(f"127.0.0.1:{port}", server_credentials(directory))
     server.start()
     try:
-        yield taken
+        yield bound_port
     finally:
         server.stop(2.0).wait()
 
@@ -84,7 +84,7 @@ def at(*ports):
     return lambda: Address("ipv4:" + ",".join(f"127.0.0.1:{port}" for port in ports), NAME)
 
 
-def said(remote, timeout=5.0):
+def message_from(remote, timeout=5.0):
     return remote(REQUEST, timeout).results[0].message
 
 
@@ -95,20 +95,20 @@ def authority():
 
 @pytest.fixture
 def server_files(authority):
-    with files(authority.issue(FOR_SERVERS, "fn", NAME, f"{NAME}.svc")) as made:
-        yield made
+    with files(authority.issue(FOR_SERVERS, "fn", NAME, f"{NAME}.svc")) as certificate_files:
+        yield certificate_files
 
 
 @pytest.fixture
 def client_files(authority):
-    with files(authority.issue(FOR_CLIENTS, "crossplane.crossplane-system")) as made:
-        yield made
+    with files(authority.issue(FOR_CLIENTS, "crossplane.crossplane-system")) as certificate_files:
+        yield certificate_files
 
 
 def test_a_caller_with_a_certificate_is_answered(server_files, client_files):
     with serving("hello", server_files.directory) as port:
         remote = Remote("f", "f", client_files.directory, resolve=at(port))
-        assert said(remote) == "hello"
+        assert message_from(remote) == "hello"
         remote.close()
 
 
@@ -149,7 +149,7 @@ def test_a_server_with_a_wrong_certificate_is_not_called(authority, client_files
     with files(files_of_server) as wrong, serving("taken", wrong.directory) as port:
         remote = Remote("f", "f", client_files.directory, resolve=at(port))
         with pytest.raises((FunctionTimedOut, FunctionUnavailable)):
-            said(remote, 0.7)
+            message_from(remote, 0.7)
         remote.close()
 
 
@@ -163,7 +163,7 @@ def test_a_server_without_tls_is_not_called(client_files):
     server.start()
     remote = Remote("f", "f", client_files.directory, resolve=at(port))
     with pytest.raises((FunctionTimedOut, FunctionUnavailable)):
-        said(remote, 0.7)
+        message_from(remote, 0.7)
     assert not answered.is_set()
     remote.close()
     server.stop(None).wait()
@@ -186,7 +186,7 @@ def test_a_port_that_speaks_something_else_is_an_error_in_time(client_files, gar
         thread.start()
         remote = Remote("f", "f", client_files.directory, resolve=at(listening.getsockname()[1]))
         with pytest.raises(FunctionError):
-            said(remote, 0.5)
+            message_from(remote, 0.5)
         remote.close()
         over.set()
         listening.shutdown(socket.SHUT_RDWR)
@@ -197,15 +197,15 @@ def test_calls_are_made_in_turn_to_all_addresses(server_files, client_files):
     with serving("a", server_files.directory) as one, serving("b", server_files.directory) as two:
         remote = Remote("f", "f", client_files.directory, resolve=at(one, two))
         wait_for_both(remote)
-        heard = [said(remote) for _ in range(20)]
+        messages = [message_from(remote) for _ in range(20)]
         remote.close()
-    assert sorted(heard) == ["a"] * 10 + ["b"] * 10
+    assert sorted(messages) == ["a"] * 10 + ["b"] * 10
 
 
 def wait_for_both(remote):
     """The second connection may stand a moment after the first."""
     end = time.monotonic() + 10
-    while {said(remote), said(remote)} != {"a", "b"}:
+    while {message_from(remote), message_from(remote)} != {"a", "b"}:
         assert time.monotonic() < end
 
 
@@ -217,7 +217,7 @@ def test_a_replica_that_goes_away_costs_no_call(server_files, client_files):
         with calling(remote) as calls:
             calls.wait_for(40)
             stack.close()  # it ends what it has begun, and takes no more
-            calls.wait_for(calls.made + 40)
+            calls.wait_for(calls.finished + 40)
         remote.close()
     assert calls.failed == []
     assert {"a", "b"} == set(calls.heard)
@@ -227,18 +227,18 @@ class Calls:
     """What came of many calls."""
 
     def __init__(self):
-        self.heard = []
+        self.messages = []
         self.failed = []
         self.over = threading.Event()
 
     @property
-    def made(self):
-        return len(self.heard) + len(self.failed)
+    def finished(self):
+        return len(self.messages) + len(self.failed)
 
     def wait_for(self, number):
         end = time.monotonic() + 30
-        while self.made < number:
-            assert time.monotonic() < end, (self.made, self.failed[:3])
+        while self.finished < number:
+            assert time.monotonic() < end, (self.finished, self.failed[:3])
             time.sleep(0.01)
 
 
@@ -250,7 +250,7 @@ def calling(remote, at_once=4):
     def call():
         while not calls.over.is_set():
             try:
-                calls.heard.append(said(remote, 10.0))
+                calls.messages.append(message_from(remote, 10.0))
             except FunctionError as problem:
                 calls.failed.append(problem)
 
@@ -281,13 +281,16 @@ def test_a_new_authority_takes_over_under_load_without_a_failed_call(monkeypatch
         calls = stack.enter_context(calling(remote))
         calls.wait_for(20)
         for phase in (announced, promoted):
-            for holder, usage, name in ((client, FOR_CLIENTS, "crossplane"), (server, FOR_SERVERS, NAME)):
-                holder.replace(phase.issue(usage, name))
-                calls.wait_for(calls.made + 20)
+            for certificate_files, usage, name in (
+                (client, FOR_CLIENTS, "crossplane"),
+                (server, FOR_SERVERS, NAME),
+            ):
+                certificate_files.replace(phase.issue(usage, name))
+                calls.wait_for(calls.finished + 20)
             # A server that is started anew, as Pods are.
             other = stack.enter_context(serving("hello", server.directory))
             fresh = Remote("f", "f", client.directory, resolve=at(other))
-            assert said(fresh) == "hello"
+            assert message_from(fresh) == "hello"
             fresh.close()
         calls.over.set()
     assert calls.failed == []
@@ -315,29 +318,29 @@ def test_a_certificate_that_is_lost_for_a_moment_does_no_harm(authority, client_
     with files(authority.issue(FOR_SERVERS, NAME)) as server, serving("hello", server.directory) as port:
         os.unlink(os.path.join(server.directory, "tls.crt"))
         remote = Remote("f", "f", client_files.directory, resolve=at(port))
-        assert said(remote) == "hello"
+        assert message_from(remote) == "hello"
         remote.close()
 
 
 def test_a_call_waits_for_a_function_that_is_not_there_yet(server_files, client_files):
     port = free_port()
     remote = Remote("f", "f", client_files.directory, resolve=at(port))
-    heard = []
-    waiting = threading.Thread(target=lambda: heard.append(said(remote, 20.0)))
+    messages = []
+    waiting = threading.Thread(target=lambda: messages.append(message_from(remote, 20.0)))
     waiting.start()
     time.sleep(0.2)
     with serving("at last", server_files.directory, port):
         waiting.join(20)
     remote.close()
-    assert heard == ["at last"]
+    assert messages == ["at last"]
 
 
 def test_a_call_that_waits_is_made_where_the_function_is_by_then(server_files, client_files):
     """Its Pod may be replaced by one with another address while it cannot be reached."""
     places = [NOWHERE]
     remote = Remote("f", "f", client_files.directory, resolve=lambda: places[-1])
-    heard = []
-    waiting = threading.Thread(target=lambda: heard.append(said(remote, 20.0)))
+    messages = []
+    waiting = threading.Thread(target=lambda: messages.append(message_from(remote, 20.0)))
     waiting.start()
     time.sleep(0.15)
     places.append(at(free_port())())
@@ -346,13 +349,13 @@ def test_a_call_that_waits_is_made_where_the_function_is_by_then(server_files, c
         places.append(at(port)())
         waiting.join(20)
     remote.close()
-    assert heard == ["here"]
+    assert messages == ["here"]
 
 
 def test_a_function_that_is_nowhere_is_told_in_time(client_files):
     remote = Remote("f", "dns:///fn.home:9443", client_files.directory, resolve=lambda: NOWHERE)
     with pytest.raises(FunctionUnavailable, match=r"no replica of dns:///fn.home:9443 is ready"):
-        said(remote, 0.3)
+        message_from(remote, 0.3)
 
 
 def test_a_call_that_a_replica_may_have_seen_is_not_made_again(server_files, client_files):
@@ -368,7 +371,7 @@ def test_a_call_that_a_replica_may_have_seen_is_not_made_again(server_files, cli
     server.start()
     remote = Remote("f", "f", client_files.directory, resolve=at(port))
     with pytest.raises(FunctionUnavailable, match="I saw it"):
-        said(remote, 3.0)
+        message_from(remote, 3.0)
     assert len(calls) == 1
     remote.close()
     server.stop(None).wait()
@@ -377,16 +380,16 @@ def test_a_call_that_a_replica_may_have_seen_is_not_made_again(server_files, cli
 def test_closing_waits_for_nobody_and_cuts_nobody_off(server_files, client_files):
     with serving("slow", server_files.directory, delay=0.4) as port:
         remote = Remote("f", "f", client_files.directory, resolve=at(port))
-        heard = []
-        calling = threading.Thread(target=lambda: heard.append(said(remote)))
+        messages = []
+        calling = threading.Thread(target=lambda: messages.append(message_from(remote)))
         calling.start()
         time.sleep(0.2)
         remote.close()
         calling.join(10)
-    assert heard == ["slow"]
+    assert messages == ["slow"]
 
 
 def test_files_that_are_not_there_are_told(tmp_path):
     remote = Remote("f", "f", str(tmp_path), resolve=at(1))
     with pytest.raises(FunctionUnavailable, match=r"cannot load certificates: open .*ca\.crt"):
-        said(remote)
+        message_from(remote)

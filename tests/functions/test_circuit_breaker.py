@@ -90,7 +90,7 @@ def test_pauses_grow_and_have_an_end():
     breaker, _, clock = broken()
     pauses = []
     for _ in range(8):
-        begun = clock.now
+        start = clock.now
         while True:
             clock.now += 0.5
             try:
@@ -99,7 +99,7 @@ def test_pauses_grow_and_have_an_end():
                 continue
             except FunctionUnavailable:
                 break
-        pauses.append(clock.now - begun)
+        pauses.append(clock.now - start)
     assert pauses == sorted(pauses)
     assert pauses[0] == INITIAL_PAUSE
     assert pauses[-1] == MAX_PAUSE

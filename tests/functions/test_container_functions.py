@@ -83,9 +83,9 @@ def refusal(call):
 
 
 def test_an_image_is_pulled_and_run_and_its_answer_counts(registry, functions):
-    thing = functions.open(step(f"{registry}/paint:v1"))(REQUEST, 30.0).desired.resources["thing"]
-    assert thing.object["spec"] == {"color": "blue"}
-    assert thing.ready == READY_TRUE
+    resource = functions.open(step(f"{registry}/paint:v1"))(REQUEST, 30.0).desired.resources["thing"]
+    assert resource.object["spec"] == {"color": "blue"}
+    assert resource.ready == READY_TRUE
 
 
 def test_an_image_that_changes_what_was_observed_is_warned_about(registry, functions):
@@ -96,7 +96,7 @@ def test_an_image_that_changes_what_was_observed_is_warned_about(registry, funct
 
 
 @pytest.mark.parametrize(
-    ("image", "settings", "said"),
+    ("image", "settings", "expected"),
     [
         ("fail", {}, "its container ended with exit status 3: first\nno such color"),
         ("babble", {}, "cannot read the FunctionIO that it wrote: must be an object, not a string"),
@@ -120,12 +120,12 @@ def test_an_image_that_changes_what_was_observed_is_warned_about(registry, funct
         "has negative limits",
     ],
 )
-def test_what_goes_wrong_says_step_image_and_why(registry, functions, image, settings, said):
+def test_what_goes_wrong_says_step_image_and_why(registry, functions, image, settings, expected):
     settings = dict(settings)
     name = f"{registry}/{image}:{settings.pop('tag', 'v1')}"
-    told = refusal(lambda: functions.open(step(name, **settings))(REQUEST, 30.0))
-    assert told.startswith(f'cannot run function "painter": image "{name}": ')
-    assert said in told
+    message = refusal(lambda: functions.open(step(name, **settings))(REQUEST, 30.0))
+    assert message.startswith(f'cannot run function "painter": image "{name}": ')
+    assert expected in message
 
 
 def test_a_function_is_nobody_in_particular_and_sees_no_network(registry, functions):
@@ -134,8 +134,8 @@ def test_a_function_is_nobody_in_particular_and_sees_no_network(registry, functi
 
 
 def test_a_function_may_be_given_the_network_of_the_runner(registry, functions):
-    wanted = step(f"{registry}/whoami:v1", network={"policy": "Runner"})
-    (shared,) = functions.open(wanted)(REQUEST, 30.0).results
+    function_step = step(f"{registry}/whoami:v1", network={"policy": "Runner"})
+    (shared,) = functions.open(function_step)(REQUEST, 30.0).results
     assert shared.message.split()[1:] == sorted(os.listdir("/sys/class/net"))
 
 
@@ -145,15 +145,17 @@ def test_a_private_image_is_pulled_with_the_secret_that_the_function_names(tmp_p
     with peers.docker_registry(tmp_path, *peers.guarded(tmp_path, tmp_path, "ada:secret")) as address:
         peers.pushed(address, script_image(SCRIPTS["paint"]), "paint:v1", trust, "ada:secret")
         functions = ContainerFunctions(Store(str(tmp_path / "store")), trust=trust)
-        wanted = step(f"{address}/paint:v1", imagePullSecrets=[{"name": "login", "namespace": "default"}])
-        assert [each.secret_name for each in wanted.credentials] == ["login"]
+        function_step = step(
+            f"{address}/paint:v1", imagePullSecrets=[{"name": "login", "namespace": "default"}]
+        )
+        assert [credential.secret_name for credential in function_step.credentials] == ["login"]
         login = json.dumps(peers.logins(address, "ada:secret").content).encode()
-        asked = Request(
+        request = Request(
             REQUEST.observed, REQUEST.desired, credentials={"default/login": {".dockerconfigjson": login}}
         )
-        told = refusal(lambda: functions.open(wanted)(REQUEST, 30.0))
-        assert "authentication required" in told, "without what is in the secret"
-        assert functions.open(wanted)(asked, 30.0).desired.resources["thing"].object["spec"] == {
+        message = refusal(lambda: functions.open(function_step)(REQUEST, 30.0))
+        assert "authentication required" in message, "without what is in the secret"
+        assert functions.open(function_step)(request, 30.0).desired.resources["thing"].object["spec"] == {
             "color": "blue"
         }
 
@@ -169,14 +171,14 @@ def runner(store, tmp_path_factory):
 
 
 def test_a_runner_runs_images_for_others(registry, runner, functions):
-    wanted = step(f"{registry}/paint:v1", runner={"endpoint": runner})
-    assert functions.open(wanted)(REQUEST, 30.0).desired.resources["thing"].object["spec"] == {
+    function_step = step(f"{registry}/paint:v1", runner={"endpoint": runner})
+    assert functions.open(function_step)(REQUEST, 30.0).desired.resources["thing"].object["spec"] == {
         "color": "blue"
     }
 
 
 @pytest.mark.parametrize(
-    ("image", "settings", "said"),
+    ("image", "settings", "expected"),
     [
         ("fail", {}, "ended with exit status 3: first\nno such color"),
         ("sleep", {"timeout": "60s"}, "it took longer than"),
@@ -194,30 +196,30 @@ def test_a_runner_runs_images_for_others(registry, runner, functions):
         "wants the network",
     ],
 )
-def test_what_a_runner_refuses_is_told(registry, runner, functions, image, settings, said):
-    wanted = step(f"{registry}/{image}:v1", runner={"endpoint": runner}, **settings)
-    told = refusal(lambda: functions.open(wanted)(REQUEST, 30.0))
-    assert f"the runner at {runner} says: " in told
-    assert said in told
+def test_what_a_runner_refuses_is_told(registry, runner, functions, image, settings, expected):
+    function_step = step(f"{registry}/{image}:v1", runner={"endpoint": runner}, **settings)
+    message = refusal(lambda: functions.open(function_step)(REQUEST, 30.0))
+    assert f"the runner at {runner} says: " in message
+    assert expected in message
 
 
 def test_a_runner_that_is_not_there_is_named(registry, functions, tmp_path):
     endpoint = f"unix:{tmp_path}/nobody.sock"
-    told = refusal(lambda: functions.open(step("image", runner={"endpoint": endpoint}))(REQUEST, 5.0))
-    assert told.endswith(f"no runner answers at {endpoint}")
+    message = refusal(lambda: functions.open(step("image", runner={"endpoint": endpoint}))(REQUEST, 5.0))
+    assert message.endswith(f"no runner answers at {endpoint}")
 
 
 class Listener(grpc.GenericRpcHandler):
     """Somebody who notes what a runner is asked, and runs nothing."""
 
     def __init__(self):
-        self.heard = []
+        self.requests = []
 
     def service(self, details):
         return grpc.unary_unary_rpc_method_handler(self.answer)
 
     def answer(self, data, context):
-        self.heard.append(messages.RunFunctionRequest.FromString(data))
+        self.requests.append(messages.RunFunctionRequest.FromString(data))
         context.abort(grpc.StatusCode.INTERNAL, "heard")
 
 
@@ -228,15 +230,15 @@ def test_only_pull_secrets_are_sent_to_a_runner_that_a_composition_names(store, 
     server.add_insecure_port(endpoint)
     server.start()
     functions = ContainerFunctions(store, peers.logins("registry.example.org", "operator:secret"))
-    wanted = step("registry.example.org/private:v1", runner={"endpoint": endpoint})
+    function_step = step("registry.example.org/private:v1", runner={"endpoint": endpoint})
     named = json.dumps(peers.logins("registry.example.org", "ada:named").content).encode()
     request = Request(REQUEST.observed, REQUEST.desired, credentials={"pull": {".dockerconfigjson": named}})
     try:
-        for each in (REQUEST, request):
-            refusal(lambda each=each: functions.open(wanted)(each, 10.0))
+        for sent_request in (REQUEST, request):
+            refusal(lambda sent_request=sent_request: functions.open(function_step)(sent_request, 10.0))
     finally:
         server.stop(None)
-    sent = [each.image_pull_config.auth for each in listener.heard]
+    sent = [request_message.image_pull_config.auth for request_message in listener.requests]
     assert [(auth.username, auth.password) for auth in sent] == [("", ""), ("ada", "named")]
 
 
@@ -277,8 +279,8 @@ def test_the_command_serves_at_a_socket_for_this_user_only(registry, store, func
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr.readline() == f"crossply: running images for others at unix:{path}\n"
         assert path.stat().st_mode & 0o077 == 0
-        wanted = step(f"{registry}/paint:v1", runner={"endpoint": f"unix://{path}"})
-        assert functions.open(wanted)(REQUEST, 30.0).desired.resources["thing"].object["spec"] == {
+        function_step = step(f"{registry}/paint:v1", runner={"endpoint": f"unix://{path}"})
+        assert functions.open(function_step)(REQUEST, 30.0).desired.resources["thing"].object["spec"] == {
             "color": "blue"
         }
         process.send_signal(signal.SIGTERM)

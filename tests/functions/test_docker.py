@@ -30,14 +30,14 @@ def engine(tmp_path_factory):
         process, endpoint = start_podman(tmp_path_factory.mktemp("podman"))
     os.environ["DOCKER_HOST"] = endpoint
     try:
-        found = Engine(endpoint)
+        docker = Engine(endpoint)
         try:
             import_image(endpoint)
-            check_that_containers_run(found)
+            check_that_containers_run(docker)
         except (FunctionError, AssertionError, OSError) as problem:
             pytest.skip(f"NOT TESTED IN CONTAINERS: the engine at {endpoint} cannot run one: {problem}")
-        yield found
-        found._ask("DELETE", f"/images/{IMAGE}?force=true")
+        yield docker
+        docker._ask("DELETE", f"/images/{IMAGE}?force=true")
     finally:
         os.environ.pop("DOCKER_HOST") if before is None else os.environ.update(DOCKER_HOST=before)
         if process is not None:
@@ -90,10 +90,10 @@ def test_a_named_container_is_left_running_and_used_again(engine):
         assert state["State"]["Running"]
         assert "GREETING=hello" in state["Config"]["Env"]
 
-        again = bind(function(**{**settings, "cleanup": "Stop"}))
-        assert again(REQUEST, 60.0).tag == REQUEST.tag
-        assert again._container == container
-        again.close()
+        second = bind(function(**{**settings, "cleanup": "Stop"}))
+        assert second(REQUEST, 60.0).tag == REQUEST.tag
+        assert second._container == container
+        second.close()
         assert not engine.inspect(container)["State"]["Running"]
 
         restarted = bind(function(**{**settings, "cleanup": "Remove"}))

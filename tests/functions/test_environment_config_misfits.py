@@ -20,7 +20,7 @@ MERGING = "cannot merge environment data: cannot get data from environment confi
 
 
 @pytest.mark.parametrize(
-    ("source", "found", "sentence"),
+    ("source", "objects", "sentence"),
     [
         (reference(), [], BY_REFERENCE + 'Required environment config "base" not found'),
         (
@@ -69,9 +69,9 @@ MERGING = "cannot merge environment data: cannot get data from environment confi
     ],
 )
 def test_an_answer_that_does_not_fit_is_fatal(
-    source: dict[str, Any], found: list[Any], sentence: str
+    source: dict[str, Any], objects: list[Any], sentence: str
 ) -> None:
-    response = run(source, found=[found])
+    response = run(source, found=[objects])
     assert failure(response) == sentence
     assert response.requirements is not None, (
         "the question stays the same, so that the engine does not ask again"
@@ -157,8 +157,8 @@ SOURCE = st.fixed_dictionaries(
 
 
 @given(st.lists(SOURCE, max_size=3) | JSON, st.lists(JSON, max_size=3), JSON)
-def test_no_input_and_no_answer_makes_it_raise(sources: Any, found: list[Any], loose: Any) -> None:
-    fetched = [[{"data": data, "metadata": loose} for data in found]] * 3
+def test_no_input_and_no_answer_makes_it_raise(sources: Any, objects: list[Any], loose: Any) -> None:
+    fetched = [[{"data": data, "metadata": loose} for data in objects]] * 3
     for spec in (
         {"environmentConfigs": sources},
         {"environmentConfigs": sources, "defaultData": loose},

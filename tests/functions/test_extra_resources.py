@@ -41,14 +41,14 @@ def selector(into: str = "things", **rest: Any) -> dict[str, Any]:
 
 
 def run(
-    *sources: Any, found: dict[str, list[dict[str, Any]]] | None = None, context: Any = None, **spec: Any
+    *sources: Any, fetched: dict[str, list[dict[str, Any]]] | None = None, context: Any = None, **spec: Any
 ) -> Response:
-    """Run the step; `found` is what the engine fetched under each name, None before it has."""
+    """Run the step; `fetched` is what the engine fetched under each name, None before it has."""
     return extra_resources.run(
         Request(
             State(Resource(XR)),
             input={"spec": {"extraResources": list(sources), **spec}},
-            required_resources={name: tuple(map(Resource, group)) for name, group in (found or {}).items()},
+            required_resources={name: tuple(map(Resource, group)) for name, group in (fetched or {}).items()},
             context=context,
         )
     )
@@ -68,13 +68,13 @@ def test_the_first_call_only_asks() -> None:
         reference("spaced", namespace="team-a"),
         context={"kept": 1.0},
     )
-    asked = ResourceSelector("example.org/v1", "Thing")
+    resource_selector = ResourceSelector("example.org/v1", "Thing")
     assert response.requirements == Requirements(
         resources={
-            "one": asked._replace(match_name="one"),
-            "plain": asked._replace(match_name="two"),
-            "many": asked._replace(match_labels={"tier": "gold"}),
-            "spaced": asked._replace(match_name="one", namespace="team-a"),
+            "one": resource_selector._replace(match_name="one"),
+            "plain": resource_selector._replace(match_name="two"),
+            "many": resource_selector._replace(match_labels={"tier": "gold"}),
+            "spaced": resource_selector._replace(match_name="one", namespace="team-a"),
         }
     )
     assert response.context == {"kept": 1.0}
@@ -102,8 +102,8 @@ def test_labels_come_from_the_step_or_the_composite(
 ) -> None:
     response = run(source(type="Selector", selector={"matchLabels": matchers}))
     assert response.requirements is not None
-    found = response.requirements.resources.get("things")
-    assert (found and found.match_labels) == labels, reason
+    resource_selector = response.requirements.resources.get("things")
+    assert (resource_selector and resource_selector.match_labels) == labels, reason
 
 
 @pytest.mark.parametrize(
@@ -132,8 +132,10 @@ def test_a_question_that_cannot_be_asked_is_fatal(wrong: dict[str, Any], sentenc
 
 
 def test_what_was_found_goes_into_the_context_by_name() -> None:
-    found = {"one": [thing("one")], "many": [thing("b"), thing("a")], "none": []}
-    response = run(reference("one"), selector("many"), selector("none"), found=found, context={"kept": 1.0})
+    resources = {"one": [thing("one")], "many": [thing("b"), thing("a")], "none": []}
+    response = run(
+        reference("one"), selector("many"), selector("none"), fetched=resources, context={"kept": 1.0}
+    )
     assert response.context == {
         "kept": 1.0,
         CONTEXT_KEY: {"one": [thing("one")], "many": [thing("a"), thing("b")]},
@@ -141,18 +143,18 @@ def test_what_was_found_goes_into_the_context_by_name() -> None:
 
 
 def test_objects_are_sorted_by_a_field_and_the_first_count() -> None:
-    found = {"things": [thing("a", rank=3.0), thing("b", rank=1.0), thing("c")]}
-    response = run(selector(sortByFieldPath="rank", maxMatch=2.0), found=found)
+    resources = {"things": [thing("a", rank=3.0), thing("b", rank=1.0), thing("c")]}
+    response = run(selector(sortByFieldPath="rank", maxMatch=2.0), fetched=resources)
     assert response.context == {CONTEXT_KEY: {"things": [thing("c"), thing("b", rank=1.0)]}}
 
 
 def test_an_optional_reference_may_be_missing() -> None:
-    response = run(reference(), found={"things": []}, policy={"resolution": "Optional"})
+    response = run(reference(), fetched={"things": []}, policy={"resolution": "Optional"})
     assert response.context == {CONTEXT_KEY: {}}
 
 
 @pytest.mark.parametrize(
-    ("asked", "found", "sentence"),
+    ("source_input", "objects", "sentence"),
     [
         (reference(), [], 'Required extra resource "things" not found'),
         (reference(), [thing("a"), thing("b")], 'expected exactly one extra resource "things", got 2'),
@@ -169,8 +171,10 @@ def test_an_optional_reference_may_be_missing() -> None:
         ),
     ],
 )
-def test_an_answer_that_does_not_fit_is_fatal(asked: dict[str, Any], found: list[Any], sentence: str) -> None:
-    response = run(asked, found={"things": found})
+def test_an_answer_that_does_not_fit_is_fatal(
+    source_input: dict[str, Any], objects: list[Any], sentence: str
+) -> None:
+    response = run(source_input, fetched={"things": objects})
     assert failure(response) == f"verifying and sorting extra resources: {sentence}"
     assert response.requirements is not None, (
         "the question stays the same, so that the engine does not ask again"
@@ -178,7 +182,7 @@ def test_an_answer_that_does_not_fit_is_fatal(asked: dict[str, Any], found: list
 
 
 def test_an_answer_to_another_question_is_fatal() -> None:
-    response = run(reference(), found={"other": []})
+    response = run(reference(), fetched={"other": []})
     assert (
         failure(response)
         == 'verifying and sorting extra resources: cannot find expected extra resource "things"'

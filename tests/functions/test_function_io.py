@@ -42,8 +42,8 @@ def request(**changes):
     return Request(**{"observed": observed, "desired": desired, **changes})
 
 
-def answer(written, asked=None, carried=NOTHING):
-    return read(dump({**HEAD, **written}).encode(), asked or request(), carried, "paint")
+def answer(written, sent=None, carried=NOTHING):
+    return read(dump({**HEAD, **written}).encode(), sent or request(), carried, "paint")
 
 
 def test_a_request_is_written_with_every_field():
@@ -190,8 +190,8 @@ def test_connection_details_come_from_what_is_observed():
         {"name": "absent", "fromFieldPath": "status.address"},
     ]
     entry = {"name": "bucket", "resource": BUCKET, "connectionDetails": details}
-    found = answer({"desired": {"resources": [entry]}}).desired.composite.connection_details
-    assert found == {"key": b"secret", "size": b"3", "fixed": b"f", "user": b"admin"}
+    connection_details = answer({"desired": {"resources": [entry]}}).desired.composite.connection_details
+    assert connection_details == {"key": b"secret", "size": b"3", "fixed": b"f", "user": b"admin"}
 
 
 def test_rules_of_templates_and_of_earlier_functions_are_passed_on():
@@ -258,7 +258,7 @@ def test_the_rest_of_the_context_is_passed_on():
 
 
 @pytest.mark.parametrize(
-    ("written", "said"),
+    ("written", "message"),
     [
         (b"", "it wrote nothing on stdout"),
         (b"error: no", "must be a FunctionIO of apiextensions.crossplane.io/v1alpha1"),
@@ -294,10 +294,10 @@ def test_the_rest_of_the_context_is_passed_on():
         (b"{" * 100_000, "yaml"),
     ],
 )
-def test_what_is_no_function_io_is_refused_in_words(written, said):
+def test_what_is_no_function_io_is_refused_in_words(written, message):
     with pytest.raises(FunctionReplyDamaged) as refused:
         read(written, request(), NOTHING, "paint")
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
 @given(st.binary(max_size=200) | st.text(max_size=200).map(lambda text: dump(HEAD).encode() + text.encode()))

@@ -39,13 +39,13 @@ def written(annotations: dict[str, str], directory: object) -> dict[str, str]:
 
 @pytest.mark.parametrize(("annotations", "reason"), USES)
 def test_a_control_plane_allows_nothing_of_its_machine_unless_told(annotations, reason, tmp_path):
-    made = function(written(annotations, tmp_path))
+    container_function = function(written(annotations, tmp_path))
     with pytest.raises(HostAccessRefused) as refused:
-        HostAccess().check(made)
+        HostAccess().check(container_function)
     named = next(key for key in reversed(annotations) if not key.endswith("/runtime"))
     assert f'cannot run Function "f": annotation "{named}" names' in str(refused.value), reason
     assert "install the function as a package" in str(refused.value)
-    EVERYTHING.check(made)
+    EVERYTHING.check(container_function)
 
 
 @pytest.mark.parametrize(("annotations", "reason"), USES)
@@ -96,7 +96,7 @@ def test_commands_are_a_permission_of_their_own(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "made",
+    "safe_function",
     [
         function({}),
         function({}, "xpkg.crossplane.io/crossplane-contrib/function-auto-ready:v0.1.0"),
@@ -106,5 +106,5 @@ def test_commands_are_a_permission_of_their_own(tmp_path):
     ],
     ids=["an image", "built in", "an address", "a name that looks like a scheme", "no process"],
 )
-def test_functions_that_use_nothing_of_the_machine_need_no_permission(made):
-    HostAccess().check(made)
+def test_functions_that_use_nothing_of_the_machine_need_no_permission(safe_function):
+    HostAccess().check(safe_function)

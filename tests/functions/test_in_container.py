@@ -25,7 +25,7 @@ pytestmark = needs_containers
 
 META = "apiVersion: meta.pkg.crossplane.io/v1\nkind: {}\nmetadata: {{name: function-labelizer}}\nspec: {{}}\n"
 DESIRED = State(None, {"a": Resource({"kind": "A", "metadata": {"labels": {"who": "nobody"}}})})
-ASKED = Request(State(Resource({"kind": "XR"})), DESIRED)
+XR_REQUEST = Request(State(Resource({"kind": "XR"})), DESIRED)
 LABELIZER = """exec busybox sed 's/"who":"nobody"/"who":"labelizer"/'"""
 
 
@@ -74,7 +74,7 @@ def test_a_served_image_of_somebody_else_is_called_without_docker(registry):
     runner = runner_of(f"{registry}/function-go:v1")
     try:
         for _ in range(2):
-            assert runner(ASKED, 60.0).desired == DESIRED
+            assert runner(XR_REQUEST, 60.0).desired == DESIRED
     finally:
         runner.close()
 
@@ -89,19 +89,19 @@ def test_a_package_is_made_of_a_tarball_whose_program_runs_to_completion(registr
     assert meta["metadata"]["annotations"]["dev.crossply.runtime"] == "run-to-completion"
     pushed = xpkg(tmp_path, "push", "-f", "function.xpkg", f"{registry}/function-labelizer:{compressed}")
     assert pushed.returncode == 0, pushed.stderr
-    answer = runner_of(f"{registry}/function-labelizer:{compressed}")(ASKED, 60.0)
+    answer = runner_of(f"{registry}/function-labelizer:{compressed}")(XR_REQUEST, 60.0)
     assert answer.desired.resources["a"].object["metadata"]["labels"] == {"who": "labelizer"}
-    assert answer.tag == ASKED.tag
+    assert answer.tag == XR_REQUEST.tag
 
 
 def test_an_annotation_has_any_image_run_to_completion(registry):
     peers.pushed(registry, script_image(LABELIZER), "plain:v1")
-    answer = runner_of(f"{registry}/plain:v1", "run-to-completion")(ASKED, 60.0)
+    answer = runner_of(f"{registry}/plain:v1", "run-to-completion")(XR_REQUEST, 60.0)
     assert answer.desired.resources["a"].object["metadata"]["labels"] == {"who": "labelizer"}
 
 
 @pytest.mark.parametrize(
-    ("kind", "data", "said"),
+    ("kind", "data", "message"),
     [
         ("Configuration", None, "cannot be made of an image that runs to completion"),
         ("Function", b"no tarball", "failed to load runtime tarball"),
@@ -109,7 +109,7 @@ def test_an_annotation_has_any_image_run_to_completion(registry):
         ("Function", "no entry point", "the image does not say what to run"),
     ],
 )
-def test_what_cannot_be_made_a_package_is_told(tmp_path, kind, data, said):
+def test_what_cannot_be_made_a_package_is_told(tmp_path, kind, data, message):
     (tmp_path / "crossplane.yaml").write_text(META.format(kind))
     entry = {} if data != "no entry point" else {"Entrypoint": None}
     path = tarball(tmp_path, script_image("exit 0", **entry))
@@ -117,11 +117,11 @@ def test_what_cannot_be_made_a_package_is_told(tmp_path, kind, data, said):
         path.write_bytes(data)
     refused = xpkg(tmp_path, "build", f"--from-oci-tarball={path}", "-o", "x.xpkg")
     assert refused.returncode == 1
-    assert said in refused.stderr
+    assert message in refused.stderr
 
 
 @pytest.mark.parametrize(
-    ("script", "said"),
+    ("script", "message"),
     [
         ("echo no >&2; exit 4", "its container ended with exit status 4: no"),
         ("echo hello", "cannot read the RunFunctionResponse that it wrote"),
@@ -129,12 +129,12 @@ def test_what_cannot_be_made_a_package_is_told(tmp_path, kind, data, said):
         ("busybox sleep 30", "it took longer than"),
     ],
 )
-def test_a_program_that_does_not_answer_is_reported(registry, script, said):
+def test_a_program_that_does_not_answer_is_reported(registry, script, message):
     reference = peers.pushed(registry, script_image(script), "bad:v1")
     with pytest.raises(CrossplyError) as failed:
         runner_of(str(reference), "run-to-completion")(REQUEST, 1.5)
     assert str(failed.value).startswith('cannot run Function "f": ')
-    assert said in str(failed.value)
+    assert message in str(failed.value)
 
 
 COMPOSITION = """\
@@ -162,11 +162,11 @@ def test_rendering_runs_the_container_functions_of_a_composition(registry, tmp_p
 
 def test_rendering_warns_of_a_function_that_changes_what_was_observed(registry, tmp_path):
     done = rendered(registry, tmp_path, "liar:v1", "s/name: x$/name: y/")
-    said = (
+    message = (
         'Pipeline step "painter": function "painter" changed the observed state, which is ignored: '
         "composite.resource.metadata.name"
     )
-    assert (done.returncode, done.stderr) == (0, f"crossply: warning: {said}\n")
+    assert (done.returncode, done.stderr) == (0, f"crossply: warning: {message}\n")
     assert "name: y" not in done.stdout
     [result] = [part for part in done.stdout.split("---\n") if "ObservedStateChanged" in part]
     assert "kind: Result" in result

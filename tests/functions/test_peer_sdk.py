@@ -81,7 +81,7 @@ def test_an_sdk_function_is_called_over_mutual_tls(sdk_python, certificates):
         remote.close()
 
 
-ASKED = {
+CALL = {
     "meta": {"tag": "t"},
     "observed": {"composite": {"resource": XR}},
     "desired": {"resources": {"r": {"resource": {"kind": "Thing", "spec": {"n": 5}}}}},
@@ -91,7 +91,7 @@ ASKED = {
 
 def call_with_the_sdk(python, *arguments):
     command = [python, f"{HERE}/sdk/caller.py", *arguments]
-    done = subprocess.run(command, input=json.dumps(ASKED), capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, input=json.dumps(CALL), capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -118,7 +118,7 @@ def test_the_sdks_client_calls_a_served_function_over_mutual_tls(sdk_python, cer
         check_answer(call_with_the_sdk(sdk_python, address, str(certificates / "client")))
 
 
-def without_ours(messages):
+def without_watch_resources(messages):
     """The messages without what only our protocol has: resources to watch."""
     package = next(iter(messages)).rpartition(".")[0]
     requirements = f"{package}.Requirements"
@@ -150,7 +150,7 @@ def test_the_sdk_describes_the_same_messages(sdk_python):
             for python, room in pairs
         ]
         assert described[0].returncode == 0, described[0].stderr
-        assert without_ours(json.loads(described[1].stdout)) == json.loads(described[0].stdout)
+        assert without_watch_resources(json.loads(described[1].stdout)) == json.loads(described[0].stdout)
 
 
 COMPOSITION = """

@@ -41,25 +41,25 @@ def project(tmp_path):
 
 @pytest.fixture
 def runner(project):
-    found = LocalProcess("f", f"{sys.executable} {project}/main.py")
-    yield found
-    found.close()
+    process = LocalProcess("f", f"{sys.executable} {project}/main.py")
+    yield process
+    process.close()
 
 
-def said(runner):
+def message_from(runner):
     return runner(REQUEST, 30.0).results[0].message
 
 
 def until(runner, word):
     for _ in range(200):
-        if said(runner) == word:
+        if message_from(runner) == word:
             return
         time.sleep(0.02)
     raise AssertionError(f"the function never said {word}")
 
 
 def test_a_function_is_started_anew_when_a_file_beside_it_changes(project, runner, caplog):
-    assert said(runner) == "before"
+    assert message_from(runner) == "before"
     (project / "words.py").write_text("SAID, PAUSE = 'after', 0")
     with caplog.at_level(logging.WARNING, "crossply.functions"):
         until(runner, "after")
@@ -71,7 +71,7 @@ def test_a_function_is_started_anew_when_a_file_beside_it_changes(project, runne
 def test_a_call_under_way_ends_where_it_began_though_the_files_change(project, runner):
     (project / "words.py").write_text("SAID, PAUSE = 'slow', 2")
     answers = []
-    slow = threading.Thread(target=lambda: answers.append(said(runner)))
+    slow = threading.Thread(target=lambda: answers.append(message_from(runner)))
     slow.start()
     while runner._started is None:
         time.sleep(0.01)

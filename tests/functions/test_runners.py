@@ -90,7 +90,7 @@ def test_a_function_that_does_not_know_v1_gets_the_same_bytes_as_v1beta1(methods
 
 
 @pytest.mark.parametrize(
-    ("method", "kind", "said"),
+    ("method", "kind", "message"),
     [
         (
             refuse(grpc.StatusCode.UNAVAILABLE, "not now"),
@@ -122,11 +122,11 @@ def test_a_function_that_does_not_know_v1_gets_the_same_bytes_as_v1beta1(methods
     ],
     ids=["unavailable", "denied", "too large", "garbage", "exception"],
 )
-def test_a_failure_is_told_in_the_words_of_grpc(method, kind, said):
+def test_a_failure_is_told_in_the_words_of_grpc(method, kind, message):
     with serving(v1=method) as address, pytest.raises(kind) as failed:
         call(address)
     assert type(failed.value) is kind
-    assert str(failed.value) == said
+    assert str(failed.value) == message
 
 
 def test_a_larger_limit_lets_a_larger_answer_through():
@@ -249,7 +249,7 @@ def test_a_process_that_dies_in_a_call_is_reported_with_its_last_words(tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("command", "kind", "said"),
+    ("command", "kind", "message"),
     [
         ("sh -c 'echo no license >&2; exit 3'", FunctionCrashed, "ended with exit status 3: no license"),
         ("sh -c 'kill -9 $$'", FunctionCrashed, "ended with signal 9"),
@@ -258,11 +258,11 @@ def test_a_process_that_dies_in_a_call_is_reported_with_its_last_words(tmp_path)
         ("unclosed 'quote", FunctionUnavailable, "No closing quotation"),
     ],
 )
-def test_a_process_that_never_serves_is_reported(command, kind, said):
+def test_a_process_that_never_serves_is_reported(command, kind, message):
     runner = LocalProcess("f", command)
     with pytest.raises(kind) as failed:
         runner(REQUEST, 0.5)
-    assert said in str(failed.value)
+    assert message in str(failed.value)
     runner.close()
 
 

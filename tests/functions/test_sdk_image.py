@@ -41,7 +41,7 @@ def test_it_answers_over_mutual_tls_in_both_engines(image, certificates, engine)
     )
     runner = InContainer("f", lambda _: image, settings, f"{certificates}/client")
     try:
-        assert [each.message for each in runner(REQUEST, 60.0).results] == ["hello you"]
+        assert [result.message for result in runner(REQUEST, 60.0).results] == ["hello you"]
     finally:
         runner.close()
 

@@ -71,7 +71,7 @@ def test_both_versions_of_the_protocol_are_served(channel, method):
 
 
 @pytest.mark.parametrize(
-    ("data", "code", "said"),
+    ("data", "code", "message"),
     [
         (asking("raise"), STATUS.INTERNAL, "function test: ZeroDivisionError: division by zero"),
         (asking("explain"), STATUS.INTERNAL, "function test: the input makes no sense"),
@@ -88,12 +88,12 @@ def test_both_versions_of_the_protocol_are_served(channel, method):
     ],
     ids=["raise", "explain", "recurse", "hang", "stubborn", "nonsense", "damaged", "too large"],
 )
-def test_a_bad_call_is_refused_and_the_next_one_answered(channel, data, code, said):
+def test_a_bad_call_is_refused_and_the_next_one_answered(channel, data, code, message):
     run = channel.unary_unary(V1)
     with pytest.raises(grpc.RpcError) as refused:
         run(data, timeout=20)
     assert refused.value.code() is code
-    assert said in refused.value.details()
+    assert message in refused.value.details()
     assert decode_response(run(encode_request(REQUEST), timeout=60)).tag == REQUEST.tag
 
 
@@ -130,8 +130,8 @@ def test_reflection_lists_and_describes_the_services(channel):
     assert {"apiextensions.fn.proto.v1.FunctionRunnerService", "grpc.health.v1.Health"} <= names
     for version in ("v1", "v1beta1"):
         symbol = f"apiextensions.fn.proto.{version}.FunctionRunnerService"
-        found = ask_reflection(channel, file_containing_symbol=symbol)
-        assert b"RunFunctionRequest" in found.file_descriptor_response.file_descriptor_proto[0]
+        response = ask_reflection(channel, file_containing_symbol=symbol)
+        assert b"RunFunctionRequest" in response.file_descriptor_response.file_descriptor_proto[0]
 
 
 @pytest.mark.parametrize("service", ["", "apiextensions.fn.proto.v1.FunctionRunnerService"])
@@ -179,7 +179,7 @@ def serve(*arguments, environment=None):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "status", "said"),
+    ("arguments", "status", "message"),
     [
         (
             ["auto-ready"],
@@ -199,10 +199,10 @@ def serve(*arguments, environment=None):
     ],
     ids=["no credentials", "unknown", "no certificates", "bad address", "bad network", "no size", "no name"],
 )
-def test_what_cannot_be_served_is_said_at_start(arguments, status, said):
+def test_what_cannot_be_served_is_said_at_start(arguments, status, message):
     done = serve(*arguments)
     assert done.returncode == status
-    assert said in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -54,12 +54,12 @@ patterns = st.sampled_from(["a", ".*", "[a-z]", "("])
 conditions = st.sampled_from(["true", "'a' in desired.resources", "observed.composite.resource.a == 1", "a("])
 
 
-def hook(pattern, whole):
+def hook(pattern, include_composite):
     """A hook that tells of resources whose Ready condition says anything, or of the XR."""
     matcher = {"resources": [{"name": pattern}], "conditions": [{"type": "Ready", "message": "(?P<Said>.*)"}]}
     condition = {"type": "Told", "status": "False", "reason": "Because", "message": "said: {{ .Said }}"}
     return {
-        "matchers": [{**matcher, "includeCompositeAsResource": whole}],
+        "matchers": [{**matcher, "includeCompositeAsResource": include_composite}],
         "setConditions": [{"condition": condition}],
     }
 
@@ -129,12 +129,12 @@ INPUTS = {
 }
 
 
-def with_input(request, given_input):
+def with_input(request, function_input):
     """The made request with an input that the function understands, mostly."""
     return Request(
         request.observed,
         request.desired,
-        input=given_input,
+        input=function_input,
         context=request.context,
         extra_resources=request.extra_resources,
         credentials=request.credentials,
@@ -157,10 +157,10 @@ def test_in_process_and_over_grpc_give_the_same_bytes(name):
 
         @settings(max_examples=MAX_EXAMPLES, deadline=None)
         @given(requests, INPUTS[name] | objects)
-        def check(request, made_input):
-            asked = with_input(request, made_input)
-            here = encode_response(function(asked))
-            assert run(encode_request(asked), timeout=10) == here
+        def check(request, function_input):
+            request_with_input = with_input(request, function_input)
+            here = encode_response(function(request_with_input))
+            assert run(encode_request(request_with_input), timeout=10) == here
 
         check()
     server.stop()

@@ -29,7 +29,7 @@ def function(**annotations):
     return {"metadata": {"name": "f", "annotations": named}, "spec": {"package": "r.example.org/f:v1"}}
 
 
-def asked(**more):
+def new_request(**more):
     return Request(State(Resource({"metadata": {"name": "x"}, "spec": {"word": "hello"}})), **more)
 
 
@@ -42,25 +42,25 @@ def directory(tmp_path):
 
 
 def test_a_step_without_an_input_renders_what_is_in_the_directory_now(directory):
-    made = function(templates=str(directory))
-    assert choose_runtime(made) == "templates"
-    assert sources_of(made)[-1] == str(directory)
-    runner = bind(made)
-    request = asked()
+    templates_function = function(templates=str(directory))
+    assert choose_runtime(templates_function) == "templates"
+    assert sources_of(templates_function)[-1] == str(directory)
+    runner = bind(templates_function)
+    request = new_request()
     answer = runner(request, 10)
-    assert {name: each.object["data"] for name, each in answer.desired.resources.items()} == {
+    assert {name: resource.object["data"] for name, resource in answer.desired.resources.items()} == {
         "one": {"said": "hello"},
         "two": {"said": "hello"},
     }
     assert answer.tag.tag == request.tag
     (directory / "one.tmpl").unlink()
-    assert set(runner(asked(), 10).desired.resources) == {"two"}
+    assert set(runner(new_request(), 10).desired.resources) == {"two"}
     runner.close()
 
 
 def test_a_step_with_an_input_says_itself_what_to_render(directory):
-    given = {**INPUT, "inline": {"template": TEMPLATE.format(name="mine").replace("{{{{", "{{")}}
-    answer = bind(function(templates=str(directory)))(asked(input=given), 10)
+    function_input = {**INPUT, "inline": {"template": TEMPLATE.format(name="mine").replace("{{{{", "{{")}}
+    answer = bind(function(templates=str(directory)))(new_request(input=function_input), 10)
     assert set(answer.desired.resources) == {"mine"}
 
 
@@ -68,7 +68,7 @@ def test_links_that_lead_out_are_not_followed(directory, tmp_path_factory):
     outside = tmp_path_factory.mktemp("outside") / "secret.tmpl"
     outside.write_text("secret")
     (directory / "link.tmpl").symlink_to(outside)
-    answer = bind(function(templates=str(directory)))(asked(), 10)
+    answer = bind(function(templates=str(directory)))(new_request(), 10)
     assert answer.results[0].severity == SEVERITY_FATAL
     assert "permission denied" in answer.results[0].message
 
@@ -84,13 +84,13 @@ def test_links_that_lead_out_are_not_followed(directory, tmp_path_factory):
 def test_a_mistake_is_told_with_its_file_and_the_line_in_it(directory, text, place):
     (directory / "later.tmpl").write_text("{{/* the last file but one has no line end */}}")
     (directory / "three.tmpl").write_text(text)
-    answer = bind(function(templates=str(directory)))(asked(), 10)
+    answer = bind(function(templates=str(directory)))(new_request(), 10)
     assert answer.results[0].severity == SEVERITY_FATAL
     assert f"/{place}" in answer.results[0].message
 
 
 def test_what_is_missing_is_told(tmp_path):
-    answer = bind(function(templates=str(tmp_path / "nothing")))(asked(), 10)
+    answer = bind(function(templates=str(tmp_path / "nothing")))(new_request(), 10)
     assert "no such file or directory" in answer.results[0].message
     with pytest.raises(RuntimeAnnotationError, match="is required"):
         bind(function(runtime="templates"))

@@ -19,7 +19,7 @@ def workers():
 
 def test_quick_work_is_done_by_two(workers):
     done = [workers.submit(pow, number, 2) for number in range(1000)]
-    assert [each.result(30) for each in done] == [number**2 for number in range(1000)]
+    assert [future.result(30) for future in done] == [number**2 for number in range(1000)]
     assert workers.threads() == 2
 
 
@@ -29,7 +29,7 @@ def test_work_that_waits_holds_up_nobody(workers):
     assert workers.submit(str, 1).result(30) == "1"
     assert workers.threads() > 6
     opened.set()
-    assert all(each.result(30) for each in waiting)
+    assert all(future.result(30) for future in waiting)
 
 
 def test_there_are_never_more_than_may_be(workers):
@@ -40,7 +40,7 @@ def test_there_are_never_more_than_may_be(workers):
     time.sleep(0.1)  # in which more would have come
     assert workers.threads() == 8
     opened.set()
-    assert all(each.result(30) for each in waiting)
+    assert all(future.result(30) for future in waiting)
 
 
 def test_those_that_came_later_go_when_they_have_nothing_to_do(workers, monkeypatch):
@@ -49,7 +49,7 @@ def test_those_that_came_later_go_when_they_have_nothing_to_do(workers, monkeypa
     waiting = [workers.submit(opened.wait, 30) for _ in range(6)]
     assert workers.submit(str, 1).result(30) == "1"
     opened.set()
-    assert all(each.result(30) for each in waiting)
+    assert all(future.result(30) for future in waiting)
     while workers.threads() > 2:
         time.sleep(0.01)
     assert workers.submit(str, 2).result(30) == "2"

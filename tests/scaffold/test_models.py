@@ -231,12 +231,12 @@ def values_of(schema: Object) -> st.SearchStrategy[Any]:
     """Values that the schema allows, with its defaults filled in; null stands for absent: it is left out."""
     if "properties" in schema:
         required = schema["required"]
-        given = {}
+        always_present = {}
         optional = {}
         for key, inner in schema["properties"].items():
             always = key in required or "default" in inner
-            (given if always else optional)[key] = values_of(inner)
-        return st.fixed_dictionaries(given, optional=optional)
+            (always_present if always else optional)[key] = values_of(inner)
+        return st.fixed_dictionaries(always_present, optional=optional)
     if "additionalProperties" in schema:
         return st.dictionaries(KEYS, values_of(schema["additionalProperties"]), max_size=2)
     if schema.get("type") == "array":
@@ -284,8 +284,11 @@ def test_whatever_names_a_definition_gives_the_code_is_sound(kind: str) -> None:
 
 def test_kinds_that_share_a_module_have_classes_of_their_own() -> None:
     schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": {"a": {}}}}}
-    taken: dict[tuple[str, str], set[str]] = {}
-    kinds = [*models_of(crd(schema, "App"), taken), *models_of(crd(schema, "AppSpec"), taken)]
+    names_by_module: dict[tuple[str, str], set[str]] = {}
+    kinds = [
+        *models_of(crd(schema, "App"), names_by_module),
+        *models_of(crd(schema, "AppSpec"), names_by_module),
+    ]
     names = [model.name for kind in kinds for model in kind.models]
     assert names == ["App", "AppSpec", "AppSpec2", "AppSpec2Spec"]
 

@@ -27,7 +27,7 @@ def compose(req, rsp):
     if req.input.get("fatal"):
         rsp.fatal("as asked")
 """
-WHOLE = {
+REQUEST = {
     "meta": {"tag": "t", "capabilities": ["CAPABILITY_CAPABILITIES"]},
     "observed": {
         "composite": {"resource": XR},
@@ -50,7 +50,7 @@ def call(directory, *words, stdin=None):
 def place(tmp_path):
     (tmp_path / "main.py").write_text(FILE)
     (tmp_path / "xr.yaml").write_text(yaml.safe_dump(XR))
-    (tmp_path / "request.json").write_text(json.dumps(WHOLE))
+    (tmp_path / "request.json").write_text(json.dumps(REQUEST))
     return tmp_path
 
 
@@ -100,7 +100,7 @@ def test_a_whole_request_is_sent_to_a_server_and_to_a_file_alike(place):
     server = [CROSSPLY, "function", "run", str(place / "main.py"), "--insecure", "--address", address]
     with started(server, address):
         there = call(place, "call", "request.json", "--target", address)
-    here = call(place, "call", "-", "-f", "main.py:compose", stdin=json.dumps(WHOLE))
+    here = call(place, "call", "-", "-f", "main.py:compose", stdin=json.dumps(REQUEST))
     assert here.returncode == there.returncode == 0, here.stderr + there.stderr
     assert here.stdout == there.stdout
     answer = yaml.safe_load(here.stdout)
@@ -125,7 +125,7 @@ def test_a_target_where_nobody_listens_is_said_to_be_unavailable(place):
 
 
 def test_a_fatal_result_is_a_failure(place):
-    (place / "fatal.yaml").write_text(yaml.safe_dump({**WHOLE, "input": {"fatal": True}}))
+    (place / "fatal.yaml").write_text(yaml.safe_dump({**REQUEST, "input": {"fatal": True}}))
     done = call(place, "call", "fatal.yaml", "--file", "main.py")
     assert done.returncode == 1
     assert yaml.safe_load(done.stdout)["results"][-1]["message"] == "as asked"

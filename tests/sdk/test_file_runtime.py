@@ -51,7 +51,7 @@ def function(**annotations):
     }
 
 
-def asked(**spec):
+def new_request(**spec):
     return Request(State(Resource({"metadata": {"name": "x"}, "spec": {"count": 1.0, **spec}})))
 
 
@@ -59,7 +59,7 @@ def test_a_file_is_run_here_and_as_a_process_if_asked(file):
     assert choose_runtime(function(file=str(file))) == "file"
     runner = bind(function(file=str(file)))
     assert isinstance(runner, PythonFile)
-    assert runner(asked(), 10).desired.resources["made"].object["data"]["count"] == "2"
+    assert runner(new_request(), 10).desired.resources["made"].object["data"]["count"] == "2"
     assert isinstance(bind(function(file=str(file), runtime="process")), LocalProcess)
     with pytest.raises(RuntimeAnnotationError, match="is required"):
         bind(function(runtime="file"))
@@ -69,8 +69,8 @@ def test_a_file_is_run_here_and_as_a_process_if_asked(file):
 def test_a_function_that_never_ends_is_ended(file):
     runner = bind(function(file=str(file)))
     with pytest.raises(FunctionTimedOut, match='cannot run Function "f": still running'):
-        runner(asked(spin=True), 0.5)
-    assert runner(asked(), 10).desired.resources
+        runner(new_request(spin=True), 0.5)
+    assert runner(new_request(), 10).desired.resources
     runner.close()
 
 
@@ -78,9 +78,9 @@ def test_a_file_that_cannot_be_loaded_is_told_and_tried_again(file):
     file.write_text("def broken(:")
     runner = bind(function(file=str(file)))
     with pytest.raises(FunctionNotBound, match=r"my function\.py:1: invalid syntax"):
-        runner(asked(), 10)
+        runner(new_request(), 10)
     file.write_text(FILE)
-    assert runner(asked(), 10).desired.resources
+    assert runner(new_request(), 10).desired.resources
     runner.close()
 
 
@@ -131,7 +131,7 @@ def test_functions_that_print_at_the_same_time_leave_stdout_as_it_was(file, caps
     file.write_text(PRINTING.replace("import sys;", "import sys; time.sleep(0.01);"))
     runner = bind(function(file=str(file)))
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda _: runner(asked(), 10), range(12)))
+        list(pool.map(lambda _: runner(new_request(), 10), range(12)))
     runner.close()
     print("an answer")
     captured = capsys.readouterr()
@@ -192,12 +192,12 @@ spec:
 def test_a_control_plane_on_this_machine_runs_a_file_and_follows_its_edits(control_plane, file, runtime):
     namespaced = FILE.replace('"name": req.xr.name', '"name": req.xr.name, "namespace": "default"')
     file.write_text(namespaced)
-    made = {
+    function_package = {
         "apiVersion": "pkg.crossplane.io/v1",
         "kind": "Function",
         **function(file=str(file), runtime=runtime),
     }
-    control_plane.apply(DEFINITION, made, COMPOSITION, XR)
+    control_plane.apply(DEFINITION, function_package, COMPOSITION, XR)
     xr = {"apiVersion": "example.org/v1", "kind": "XR", "metadata": {"name": "x"}}
     control_plane.wait_until(xr, "Synced")
     (composed,) = control_plane.composed(control_plane.get(xr))

@@ -47,10 +47,10 @@ def test_functions_can_be_methods_and_objects_and_keep_their_words():
 def test_a_function_is_tried_out_with_plain_dicts():
     @function
     def compose(req, rsp):
-        found = rsp.require("maps", "v1", "ConfigMap")
+        config_maps = rsp.require("maps", "v1", "ConfigMap")
         rsp.desired["b"] = {
             "kind": "B",
-            "n": len(found or ()),
+            "n": len(config_maps or ()),
             "i": req.input.get("i"),
             "c": req.context.get("c"),
         }

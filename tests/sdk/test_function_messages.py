@@ -50,12 +50,12 @@ def test_results_conditions_ttl_output_and_context_are_said():
 def test_requirements_are_none_until_they_were_fetched():
     def compose(req, rsp):
         maps = rsp.require("maps", "v1", "ConfigMap", labels={"team": "blue"})
-        one = rsp.require("one", "v1", "Secret", name="s", namespace="default")
+        secret = rsp.require("one", "v1", "Secret", name="s", namespace="default")
         schema = rsp.require_schema("xr", "example.org/v1", "XR")
         if maps is None:
             rsp.normal("waiting")
             return
-        rsp.normal(f"{[config_map.name for config_map in maps]} {one} {sorted(schema)}")
+        rsp.normal(f"{[config_map.name for config_map in maps]} {secret} {sorted(schema)}")
 
     first = both_ways(compose)
     assert first.results[0].message == "waiting"
@@ -120,10 +120,10 @@ def test_an_operation_sees_what_it_was_started_by():
 
     watched = Resource({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}})
     requirement = "ops.crossplane.io/watched-resource"
-    for found, name in (
+    for required_resources, name in (
         ({requirement: (watched,)}, "settings"),
         ({requirement: ()}, "nothing"),
         ({}, "nothing"),
     ):
-        answer = both_ways(operate, asked(required_resources=found))
+        answer = both_ways(operate, asked(required_resources=required_resources))
         assert answer.results[0].message == name

@@ -38,18 +38,18 @@ def write(directory, name, text):
     return str(path)
 
 
-def said(function):
+def message_of(function):
     return function.run(REQUEST).results[0].message
 
 
 def test_the_only_function_of_a_file_is_found(tmp_path):
-    assert said(load(write(tmp_path, "one.py", ONE)).function) == "one"
-    assert said(load(write(tmp_path, "alias.py", f"{ONE}\nsame = compose\n")).function) == "one"
+    assert message_of(load(write(tmp_path, "one.py", ONE)).function) == "one"
+    assert message_of(load(write(tmp_path, "alias.py", f"{ONE}\nsame = compose\n")).function) == "one"
 
 
 def test_one_of_several_is_named(tmp_path):
     path = write(tmp_path, "two.py", TWO)
-    assert said(load(f"{path}:other").function) == "two"
+    assert message_of(load(f"{path}:other").function) == "two"
     with pytest.raises(FunctionFileError, match="there are several functions") as problem:
         load(path)
     assert problem.value.hint == "say which: FILE:NAME, of compose, other"
@@ -60,16 +60,16 @@ def test_one_of_several_is_named(tmp_path):
 def test_files_beside_and_packages_around_are_imported(tmp_path):
     write(tmp_path, "beside/words.py", "WORD = 'beside'\n")
     text = "from words import WORD\n" + ONE.replace('"one"', "WORD")
-    assert said(load(write(tmp_path, "beside/main.py", text)).function) == "beside"
+    assert message_of(load(write(tmp_path, "beside/main.py", text)).function) == "beside"
     write(tmp_path, "pack/__init__.py", "")
     write(tmp_path, "pack/inner/__init__.py", "")
     write(tmp_path, "pack/inner/words.py", "WORD = 'package'\n")
     text = "from .words import WORD\nfrom pack.inner import words\n" + ONE.replace('"one"', "WORD")
-    assert said(load(write(tmp_path, "pack/inner/fn.py", text)).function) == "package"
+    assert message_of(load(write(tmp_path, "pack/inner/fn.py", text)).function) == "package"
 
 
 def test_a_file_may_have_the_name_of_a_library(tmp_path):
-    assert said(load(write(tmp_path, "json.py", ONE)).function) == "one"
+    assert message_of(load(write(tmp_path, "json.py", ONE)).function) == "one"
     assert json.loads("1") == 1
 
 
@@ -102,13 +102,13 @@ def test_a_changed_file_is_loaded_again_and_a_broken_one_is_not(tmp_path):
     lines = []
     path = write(tmp_path, "main.py", ONE)
     function = ReloadingFunction(path, log_line=lines.append)
-    assert said(function) == "one"
+    assert message_of(function) == "one"
     write(tmp_path, "main.py", ONE.replace('"one"', '"changed"'))
     function._next = 0.0
-    assert said(function) == "changed"
+    assert message_of(function) == "changed"
     write(tmp_path, "main.py", "broken(")
     function._next = 0.0
-    assert said(function) == "changed"
+    assert message_of(function) == "changed"
     assert "the function is the one of before" in lines[-1]
 
 

@@ -48,7 +48,7 @@ def file(tmp_path):
     return tmp_path / "main.py"
 
 
-def asked(**spec):
+def new_request(**spec):
     return Request(State(Resource({"kind": "XR", "spec": {"name": "you", **spec}})))
 
 
@@ -66,7 +66,7 @@ def test_a_file_is_a_program_that_serves_and_ends_on_sigterm(file):
     command = [sys.executable, str(file), "--insecure", "--address", address, "--metrics-address", metrics]
     with started(command, address) as process:
         remote = Remote("f", address)
-        assert greeting(remote(asked(), 10)) == "hello you"
+        assert greeting(remote(new_request(), 10)) == "hello you"
         with grpc.insecure_channel(address) as channel:
             check = health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest())
         assert check.status == health_pb2.HealthCheckResponse.SERVING
@@ -79,7 +79,7 @@ def test_a_file_is_a_program_that_serves_and_ends_on_sigterm(file):
 
 def finish_a_running_call(remote, process):
     answers = []
-    caller = threading.Thread(target=lambda: answers.append(remote(asked(sleep=1.0), 10)))
+    caller = threading.Thread(target=lambda: answers.append(remote(new_request(sleep=1.0), 10)))
     caller.start()
     time.sleep(0.4)  # so that the call is running
     process.send_signal(signal.SIGTERM)
@@ -98,10 +98,10 @@ def test_an_exception_is_a_fatal_result_and_the_server_lives_on(file):
     address = f"127.0.0.1:{free_port()}"
     with started(run(file, address, "--insecure"), address) as process:
         remote = Remote("f", address)
-        response = remote(asked(explode=True), 10)
+        response = remote(new_request(explode=True), 10)
         assert response.results[0].severity == SEVERITY_FATAL
         assert response.results[0].message == "main.py:10: RuntimeError: as asked"
-        assert greeting(remote(asked(), 10)) == "hello you"
+        assert greeting(remote(new_request(), 10)) == "hello you"
         remote.close()
         process.terminate()
         assert b"Traceback" not in process.stderr.read()
@@ -111,7 +111,7 @@ def test_debug_logs_calls_and_whole_exceptions(file):
     address = f"127.0.0.1:{free_port()}"
     with started(run(file, address, "--insecure", "--debug"), address) as process:
         remote = Remote("f", address)
-        remote(asked(explode=True), 10)
+        remote(new_request(explode=True), 10)
         remote.close()
         process.terminate()
         log = process.stderr.read().decode()
@@ -124,14 +124,16 @@ def test_reload_serves_the_files_as_they_are(file):
     address = f"127.0.0.1:{free_port()}"
     with started(run(file, address, "--insecure", "--reload"), address) as process:
         remote = Remote("f", address)
-        assert greeting(remote(asked(), 10)) == "hello you"
+        assert greeting(remote(new_request(), 10)) == "hello you"
         (file.parent / "words.py").write_text('GREETING = "good evening"\n')
-        assert eventually(lambda: greeting(remote(asked(), 10)), "good evening you")
+        assert eventually(lambda: greeting(remote(new_request(), 10)), "good evening you")
         file.write_text("def broken(:\n")
         time.sleep(0.3)
-        assert greeting(remote(asked(), 10)) == "good evening you"
+        assert greeting(remote(new_request(), 10)) == "good evening you"
         file.write_text(FILE.replace("Greeting", "Salute"))
-        assert eventually(lambda: remote(asked(), 10).desired.resources["greeting"].object["kind"], "Salute")
+        assert eventually(
+            lambda: remote(new_request(), 10).desired.resources["greeting"].object["kind"], "Salute"
+        )
         remote.close()
         process.terminate()
         log = process.stderr.read().decode()
@@ -151,11 +153,11 @@ def test_a_function_is_called_over_mutual_tls(file, certificates):
     arguments = ("--tls-certs-dir", str(certificates / "server"), "--metrics-address", "")
     with started(run(file, address, *arguments), address):
         remote = Remote("f", address, str(certificates / "client"))
-        assert greeting(remote(asked(), 10)) == "hello you"
+        assert greeting(remote(new_request(), 10)) == "hello you"
         remote.close()
         stranger = Remote("f", address, str(certificates / "stranger"))
         with pytest.raises(FunctionError):
-            stranger(asked(), 2)
+            stranger(new_request(), 2)
         stranger.close()
 
 
@@ -164,10 +166,10 @@ def test_large_messages_have_a_limit_that_can_be_raised(file):
     with started(run(file, address, "--insecure", "--max-recv-message-size", "1"), address):
         remote = Remote("f", address, max_reply=64 << 20)
         with pytest.raises(FunctionError, match="larger than max"):
-            remote(asked(name="x" * (2 << 20)), 10)
+            remote(new_request(name="x" * (2 << 20)), 10)
         # What it sends has no limit: the engine has one.
         assert (
-            len(remote(asked(padding=8 << 20), 30).desired.resources["padding"].object["spec"]["text"])
+            len(remote(new_request(padding=8 << 20), 30).desired.resources["padding"].object["spec"]["text"])
             == 8 << 20
         )
         remote.close()
@@ -177,7 +179,7 @@ def test_damaged_requests_are_refused(file):
     address = f"127.0.0.1:{free_port()}"
     with started(run(file, address, "--insecure"), address), grpc.insecure_channel(address) as channel:
         call = channel.unary_unary(METHOD)
-        good = encode_request(asked())
+        good = encode_request(new_request())
         for damaged in (good[:-3], b"\xff" * 50, b"\x0a\x02\x0a\xff"):
             with pytest.raises(grpc.RpcError) as refusal:
                 call(damaged, timeout=60)
@@ -193,10 +195,10 @@ def test_a_function_of_the_published_sdk_is_served_on_the_shim(sdk):
     address = f"127.0.0.1:{free_port()}"
     with started(run(GREETER, address, "--insecure", "--sdk", sdk), address):
         remote = Remote("greeter", address)
-        response = remote(asked(times=5.0), 10)
+        response = remote(new_request(times=5.0), 10)
         assert greeting(response) == "hello you"
         assert response.results[0].message == "hello you"
-        broken = remote(asked(explode=True, times=5.0), 10)
+        broken = remote(new_request(explode=True, times=5.0), 10)
         assert broken.results[0].message == "greeter.py:18: RuntimeError: as asked"
         remote.close()
 
@@ -207,11 +209,11 @@ def test_a_program_of_the_published_sdk_runs_on_the_shim(certificates):
     command = [sys.executable, "-m", "crossply.sdk.shim", str(GREETER), address, str(certificates / "server")]
     with started(command, address) as process:
         remote = Remote("greeter", address, str(certificates / "client"))
-        assert greeting(remote(asked(times=5.0), 10)) == "hello you"
+        assert greeting(remote(new_request(times=5.0), 10)) == "hello you"
         with pytest.raises(
             FunctionError, match="code = Unknown desc = Unexpected <class 'RuntimeError'>: as asked"
         ):
-            remote(asked(explode=True), 10)
+            remote(new_request(explode=True), 10)
         remote.close()
         process.terminate()
         assert process.wait(60) == 0
@@ -261,12 +263,12 @@ def test_async_functions_wait_together(tmp_path):
     address = f"127.0.0.1:{free_port()}"
     with started(run(f"{tmp_path}/main.py:compose", address, "--insecure"), address):
         remotes = [Remote("f", address) for _ in range(6)]
-        threads = [threading.Thread(target=remote, args=(asked(sleep=0.5), 20)) for remote in remotes]
+        threads = [threading.Thread(target=remote, args=(new_request(sleep=0.5), 20)) for remote in remotes]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert int(remotes[0](asked(), 20).results[0].message) > 1
+        assert int(remotes[0](new_request(), 20).results[0].message) > 1
         for remote in remotes:
             remote.close()
 
@@ -277,8 +279,8 @@ def test_an_async_function_that_never_comes_back_is_left_behind(tmp_path):
     with started(run(f"{tmp_path}/main.py:compose", address, "--insecure"), address):
         remote = Remote("f", address)
         with pytest.raises(FunctionError):
-            remote(asked(spin=True), 0.5)
-        assert remote(asked(), 20).results
+            remote(new_request(spin=True), 0.5)
+        assert remote(new_request(), 20).results
         remote.close()
 
 
@@ -290,7 +292,7 @@ def test_an_async_function_may_await_nothing(tmp_path, name, says):
     loaded = load(f"{tmp_path}/main.py:{name}").function
 
     async def in_a_loop():
-        return loaded.run(asked())
+        return loaded.run(new_request())
 
-    assert loaded.run(asked()).results[0].message == says
+    assert loaded.run(new_request()).results[0].message == says
     assert asyncio.run(in_a_loop()).results[0].message == says

@@ -19,7 +19,7 @@ HERE = pathlib.Path(__file__).parent
 GREETER = HERE.parent / "functions" / "sdk" / "greeter.py"
 SOURCES = HERE.parents[1] / "src"
 REQUEST = Request(State(Resource({"spec": {"name": "you", "times": 1.0}})))
-WHICH = """
+PRINT_SDK_PATH = """
 import sys
 from crossply.compose.messages import Request, Resource, State
 from crossply.sdk.function_file import load
@@ -30,9 +30,9 @@ print(crossplane.function.__file__, answer.results[0].message)
 """
 
 
-def which(python, sdk):
+def imported_sdk(python, sdk):
     environment = {**os.environ, "PYTHONPATH": str(SOURCES)}
-    command = [python, "-c", WHICH, str(GREETER), sdk]
+    command = [python, "-c", PRINT_SDK_PATH, str(GREETER), sdk]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
     assert done.returncode == 0, done.stderr
     path, output = done.stdout.strip().split(" ", 1)
@@ -42,13 +42,13 @@ def which(python, sdk):
 
 def test_an_installed_sdk_is_never_shadowed_by_accident(sdk_python):
     """And it serves: its messages are described once, by whoever comes first."""
-    assert which(sdk_python, "auto") == "published"
-    assert which(sdk_python, "published") == "published"
-    assert which(sdk_python, "crossply") == "ours"
+    assert imported_sdk(sdk_python, "auto") == "published"
+    assert imported_sdk(sdk_python, "published") == "published"
+    assert imported_sdk(sdk_python, "crossply") == "ours"
 
 
 def test_without_one_ours_is_found():
-    assert which(sys.executable, "auto") == "ours"
+    assert imported_sdk(sys.executable, "auto") == "ours"
 
 
 def test_importing_the_sdk_does_not_touch_the_path():
@@ -124,9 +124,9 @@ def test_the_standard_options_are_those_of_the_published_sdk(sdk_python):
             capture_output=True,
             text=True,
             timeout=60,
-            env={**os.environ, "PYTHONPATH": found, "ADDRESS": "x:1"},
+            env={**os.environ, "PYTHONPATH": sdk_path, "ADDRESS": "x:1"},
         ).stdout
-        for found in (path, "")
+        for sdk_path in (path, "")
     ]
     assert outputs[0] == outputs[1] != ""
 
@@ -175,15 +175,15 @@ def test_every_public_name_of_the_published_sdk_is_there(sdk_python, name):
         "print(*sorted(own))\n"
     )
     path = os.pathsep.join((shim.DIRECTORY, str(SOURCES)))
-    theirs, ours = (
+    published_names, crossply_names = (
         subprocess.run(
             [sdk_python, "-c", program],
             capture_output=True,
             text=True,
             check=True,
-            env={**os.environ, "PYTHONPATH": found},
+            env={**os.environ, "PYTHONPATH": sdk_path},
         ).stdout.split()
-        for found in ("", path)
+        for sdk_path in ("", path)
     )
     typing_only = {"Any", "Callable", "F", "Sequence", "TypeVar"}
-    assert set(theirs) - typing_only <= set(ours)
+    assert set(published_names) - typing_only <= set(crossply_names)

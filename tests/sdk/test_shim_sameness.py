@@ -22,10 +22,10 @@ SOURCES = HERE.parents[1] / "src"
 
 def answers(python, names, *path):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path))}
-    asked = json.dumps({name: encode_request(request).hex() for name, request in REQUESTS.items()})
+    requests = json.dumps({name: encode_request(request).hex() for name, request in REQUESTS.items()})
     done = subprocess.run(
         [python, str(HERE / "in_both.py"), *names],
-        input=asked,
+        input=requests,
         capture_output=True,
         text=True,
         timeout=120,
@@ -58,11 +58,11 @@ def test_there_are_more_than_a_dozen_functions():
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_answers_the_same(name, request, on_the_published_sdk):
     fixture = "on_the_shim_with_pydantic" if name in WITH_PYDANTIC else "on_the_shim"
-    ours, theirs = request.getfixturevalue(fixture)[name], on_the_published_sdk[name]
-    assert set(ours) == set(theirs) == set(REQUESTS)
+    crossply_answers, published_answers = request.getfixturevalue(fixture)[name], on_the_published_sdk[name]
+    assert set(crossply_answers) == set(published_answers) == set(REQUESTS)
     for case in REQUESTS:
-        assert readable(ours[case]) == readable(theirs[case]), case
-        assert ours[case] == theirs[case], case
+        assert readable(crossply_answers[case]) == readable(published_answers[case]), case
+        assert crossply_answers[case] == published_answers[case], case
 
 
 def readable(answer):

@@ -47,7 +47,7 @@ def test_what_comes_as_expected_passes(folder: Folder, expect: dict[str, Any]) -
 
 
 @pytest.mark.parametrize(
-    ("expect", "told"),
+    ("expect", "messages"),
     [
         pytest.param(
             {"resources": [{"name": "bucket", "object": {"spec": {"region": "us"}}}]},
@@ -103,13 +103,13 @@ def test_what_comes_as_expected_passes(folder: Folder, expect: dict[str, Any]) -
     ],
 )
 def test_what_does_not_come_as_expected_is_told_with_its_line(
-    folder: Folder, expect: dict[str, Any], told: list[str]
+    folder: Folder, expect: dict[str, Any], messages: list[str]
 ) -> None:
     result = folder.check(**expect)
     assert result.code == 1
     assert "1 failed" in result.out
-    for each in told:
-        assert each in result.out
+    for message in messages:
+        assert message in result.out
     assert "        at app_test.yaml:" in result.out
 
 

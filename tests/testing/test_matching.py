@@ -57,8 +57,10 @@ def test_part_of_an_object(expected: Any, actual: Any, wrong: list[str]) -> None
 
 
 def test_the_whole_object_has_no_other_fields() -> None:
-    found = mismatches({"a": 1, "l": [{"name": "x"}]}, {"a": 1, "b": 2, "l": [{"name": "y"}]}, EXACT)
-    assert [each.field for each in found] == ["b", "l[x].name", "l[y].name"]
+    found_mismatches = mismatches(
+        {"a": 1, "l": [{"name": "x"}]}, {"a": 1, "b": 2, "l": [{"name": "y"}]}, EXACT
+    )
+    assert [mismatch.field for mismatch in found_mismatches] == ["b", "l[x].name", "l[y].name"]
 
 
 @given(JSON)

@@ -70,7 +70,7 @@ JSON = st.recursive(
 
 def _paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path, *(found for key, each in inner for found in _paths(each, (*path, key)))]
+    return [path, *(child_path for key, child in inner for child_path in _paths(child, (*path, key)))]
 
 
 @settings(max_examples=150, deadline=None)

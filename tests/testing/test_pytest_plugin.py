@@ -114,7 +114,7 @@ def test_it(render):
     project.runpytest_subprocess("-p", "crossply.pytest_plugin", "--crossply-update").assert_outcomes(
         passed=1
     )
-    assert sorted(each.name for each in snapshots.iterdir()) == ["test-it-ready.yaml", "test-it.yaml"]
+    assert sorted(path.name for path in snapshots.iterdir()) == ["test-it-ready.yaml", "test-it.yaml"]
     run(project, code, passed=1)
     (project.path / "composition.yaml").write_text(COMPOSITION.replace("region: eu", "region: us"))
     expected = ["*resource bucket: spec.region*", "*- expected: eu*", "*+ actual:   us*", "*test-it.yaml:*"]
@@ -246,7 +246,7 @@ def test_it(render):
 
 
 def test_pytest_finds_it_by_itself() -> None:
-    (found,) = (
+    (plugin,) = (
         entry_point for entry_point in entry_points(group="pytest11") if entry_point.name == "crossply"
     )
-    assert found.value == "crossply.pytest_plugin"
+    assert plugin.value == "crossply.pytest_plugin"

@@ -12,7 +12,7 @@ CASE: dict[str, Any] = {"name": "it", "expect": {"resources": [{"name": "bucket"
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         pytest.param({"casess": []}, "spec.casess: unknown field", id="an unknown field"),
         pytest.param({"cases": []}, "a suite needs at least one case", id="no case"),
@@ -67,13 +67,13 @@ CASE: dict[str, Any] = {"name": "it", "expect": {"resources": [{"name": "bucket"
     ],
 )
 def test_what_is_wrong_with_a_suite_is_told_with_its_place(
-    folder: Folder, change: dict[str, Any], told: str
+    folder: Folder, change: dict[str, Any], message: str
 ) -> None:
     spec = {**suite(CASE)["spec"], **change}
     folder.write("app_test.yaml", {**suite(CASE), "spec": spec})
     result = folder.run()
     assert result.code == 2, result.out
-    assert told in result.out
+    assert message in result.out
     assert ":" in result.out.split("        at ")[1].splitlines()[0]
 
 

@@ -24,18 +24,20 @@ GENEROUS = 25.0
 """How long the machine may take for what is stopped after ten seconds."""
 
 
-def answered(**given: Any) -> Response:
+def answered(**function_input: Any) -> Response:
     desired = {
         "bucket": Resource({"kind": "Bucket", "metadata": {"name": "b"}}, {}, READY_TRUE),
         "bucket-policy": Resource({"kind": "Policy"}),
         "user": Resource({"kind": "User"}),
     }
     observed = State(Resource(XR, {"password": b"secret"}), {"user": Resource({"status": {"id": "7"}})})
-    request = Request(observed, State(None, desired), input=given, context={"zone": "north"}, tag="t")
+    request = Request(
+        observed, State(None, desired), input=function_input, context={"zone": "north"}, tag="t"
+    )
     return run(request)
 
 
-def kept(name: str, expression: str) -> list[str]:
+def remaining_names(name: str, expression: str) -> list[str]:
     answer = answered(filters=[{"name": name, "expression": expression}])
     assert answer.results == ()
     assert answer.desired is not None
@@ -93,7 +95,7 @@ def kept(name: str, expression: str) -> list[str]:
     ],
 )
 def test_filters_remove_resources(name: str, expression: str, expected: str, reason: str) -> None:
-    assert kept(name, expression) == expected.split(), reason
+    assert remaining_names(name, expression) == expected.split(), reason
 
 
 def test_every_filter_that_names_a_resource_must_keep_it() -> None:
@@ -130,7 +132,7 @@ def test_a_message_that_has_no_value_falls_back_to_the_plain_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "problem", "reason"),
+    ("function_input", "problem", "reason"),
     [
         ({"filter": []}, 'unknown name "filter"', "a misspelt field"),
         (
@@ -203,8 +205,8 @@ def test_a_message_that_has_no_value_falls_back_to_the_plain_one() -> None:
         ({"filters": [{"name": "a", "expression": "'\ud800' == ''"}]}, "cannot evaluate", "no Unicode"),
     ],
 )
-def test_mistakes_are_fatal(given: dict[str, Any], problem: str, reason: str) -> None:
-    (result,) = answered(**given).results
+def test_mistakes_are_fatal(function_input: dict[str, Any], problem: str, reason: str) -> None:
+    (result,) = answered(**function_input).results
     assert result.severity == SEVERITY_FATAL, reason
     assert problem in result.message, reason
 
@@ -244,5 +246,5 @@ def test_cel_bomb_an_expression_is_stopped_and_the_next_is_answered(
     assert time.monotonic() - start < GENEROUS
     assert "for filter 1: " in result.message or "cannot evaluate CEL expressions" in result.message
     assert result.severity == SEVERITY_FATAL
-    assert any(each in result.message for each in problem.split("|")), reason
-    assert kept("user", "true") == ["bucket", "bucket-policy", "user"]
+    assert any(part in result.message for part in problem.split("|")), reason
+    assert remaining_names("user", "true") == ["bucket", "bucket-policy", "user"]

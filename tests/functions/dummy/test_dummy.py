@@ -29,19 +29,19 @@ BEFORE = State(
 )
 
 
-def told(response: Any, desired: State = BEFORE, **more: Any) -> Any:
+def answer_with(response: Any, desired: State = BEFORE, **more: Any) -> Any:
     return run(Request(State(Resource({})), desired, input={"response": response}, tag="t", **more))
 
 
 def test_what_the_input_does_not_say_stays_as_it_came() -> None:
-    answer = told({}, context={"a": 1.0})
+    answer = answer_with({}, context={"a": 1.0})
     assert answer.desired == BEFORE
     assert answer.context == {"a": 1.0}
     assert answer.results == ()
 
 
 def test_objects_are_merged_by_member_and_resources_by_name() -> None:
-    answer = told(
+    answer = answer_with(
         {
             "desired": {
                 "composite": {
@@ -66,7 +66,7 @@ def test_objects_are_merged_by_member_and_resources_by_name() -> None:
 
 
 def test_every_part_of_a_response_can_be_told_in_either_spelling() -> None:
-    answer = told(
+    answer = answer_with(
         {
             "meta": {"tag": "mine", "ttl": "1.5s"},
             "results": [{"severity": "SEVERITY_WARNING", "message": "m", "reason": "R", "target": 2.0}],
@@ -117,7 +117,7 @@ def test_every_part_of_a_response_can_be_told_in_either_spelling() -> None:
     ],
 )
 def test_what_is_no_response_is_fatal(response: Any, problem: str, reason: str) -> None:
-    (result,) = told(response).results
+    (result,) = answer_with(response).results
     assert result.severity == SEVERITY_FATAL, reason
     assert result.message.startswith("cannot unmarshal RunFunctionResponse")
     assert problem in result.message, reason
@@ -144,4 +144,4 @@ def test_an_unknown_field_of_the_input_is_fatal() -> None:
 )
 @example({"desired": float("inf")})
 def test_anything_that_is_told_gives_an_answer(response: Any) -> None:
-    encode_response(told(response))
+    encode_response(answer_with(response))

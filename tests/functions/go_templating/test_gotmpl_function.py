@@ -40,7 +40,7 @@ META = "apiVersion: meta.gotemplating.fn.crossplane.io/v1alpha1\nkind: "
 
 def request(template="", *, xr=XR, desired=None, **rest):
     """A request for an inline template, unless the rest says otherwise."""
-    step_input = {"source": "Inline", "inline": {"template": template}} | rest.pop("given", {})
+    step_input = {"source": "Inline", "inline": {"template": template}} | rest.pop("function_input", {})
     observed = State(
         Resource(to_wire(xr)),
         {"db": Resource(to_wire(DB), {"password": b"s3"}), "a.b": Resource({"kind": "Dotted"})},
@@ -64,9 +64,11 @@ def message(response):
 
 def test_documents_become_composed_resources_without_their_marks():
     body = '    keep: "me"\ndata:\n  region: {{ $.observed.composite.resource.spec.region }}\n'
-    each = manifest("r-{{ $i }}", body=body)
+    document = manifest("r-{{ $i }}", body=body)
     template = (
-        "{{ range $i := until (int .observed.composite.resource.spec.count) }}\n---\n" + each + "{{ end }}"
+        "{{ range $i := until (int .observed.composite.resource.spec.count) }}\n---\n"
+        + document
+        + "{{ end }}"
     )
     response = run(request(template))
     assert sorted(response.desired.resources) == ["r-0", "r-1", "r-2"]
@@ -90,7 +92,7 @@ def test_what_earlier_steps_want_is_kept():
 
 
 @pytest.mark.parametrize(
-    ("ready", "wanted"),
+    ("ready", "expected"),
     [
         ("True", READY_TRUE),
         ("False", READY_FALSE),
@@ -98,8 +100,8 @@ def test_what_earlier_steps_want_is_kept():
         (None, READY_UNSPECIFIED),
     ],
 )
-def test_an_annotation_says_whether_a_resource_is_ready(ready, wanted):
-    assert run(request(manifest(ready=ready))).desired.resources["a"].ready == wanted
+def test_an_annotation_says_whether_a_resource_is_ready(ready, expected):
+    assert run(request(manifest(ready=ready))).desired.resources["a"].ready == expected
 
 
 def test_the_kind_of_the_xr_without_a_name_is_its_status():
@@ -214,10 +216,10 @@ FATAL = [
 ]
 
 
-@pytest.mark.parametrize(("template", "wanted"), [row[:2] for row in FATAL], ids=[row[2] for row in FATAL])
-def test_what_cannot_be_done_is_a_fatal_result_in_the_published_words(template, wanted):
+@pytest.mark.parametrize(("template", "expected"), [row[:2] for row in FATAL], ids=[row[2] for row in FATAL])
+def test_what_cannot_be_done_is_a_fatal_result_in_the_published_words(template, expected):
     response = run(request(template))
-    assert message(response) == wanted
+    assert message(response) == expected
     assert response.desired.resources == {}
 
 
@@ -340,8 +342,8 @@ HELPERS = [
 ]
 
 
-@pytest.mark.parametrize(("expression", "wanted"), HELPERS)
-def test_helpers_find_parts_of_the_request(expression, wanted):
+@pytest.mark.parametrize(("expression", "expected"), HELPERS)
+def test_helpers_find_parts_of_the_request(expression, expected):
     context = {"apiextensions.crossplane.io/extra-resources": {"e": {"items": [{"resource": {"kind": "B"}}]}}}
     template = manifest(body=f"data:\n  x: {{{{ {expression} | quote }}}}\n")
     if "toJson" in expression:
@@ -356,7 +358,7 @@ def test_helpers_find_parts_of_the_request(expression, wanted):
     )
     assert response.results == ()
     shown = response.desired.resources["a"].object["data"]["x"]
-    assert shown == wanted
+    assert shown == expected
 
 
 def test_a_condition_is_written_with_its_go_fields_in_small_letters():
@@ -381,10 +383,10 @@ def test_a_template_cannot_change_the_request():
 
 
 @pytest.mark.parametrize(
-    ("given", "annotation", "wanted"),
+    ("function_input", "annotation", "expected"),
     [({}, None, 60), ({"ttl": "5m"}, None, 300), ({"ttl": "5m"}, "10s", 10), ({}, "zz", 0)],
 )
-def test_the_time_to_live_comes_from_the_input_or_the_xr(given, annotation, wanted):
+def test_the_time_to_live_comes_from_the_input_or_the_xr(function_input, annotation, expected):
     annotations = {"gotemplating.fn.crossplane.io/ttl": annotation} if annotation else {}
     xr = {**XR, "metadata": {"name": "x", "annotations": annotations}}
-    assert run(request(manifest(), xr=xr, given=given)).ttl == wanted * SECOND
+    assert run(request(manifest(), xr=xr, function_input=function_input)).ttl == expected * SECOND

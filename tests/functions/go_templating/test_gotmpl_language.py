@@ -77,9 +77,9 @@ ROWS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("template", "wanted"), [row[:2] for row in ROWS], ids=[row[2] for row in ROWS])
-def test_a_template_renders_as_in_go(template, wanted):
-    assert compile_text(template).render(DATA) == wanted
+@pytest.mark.parametrize(("template", "expected"), [row[:2] for row in ROWS], ids=[row[2] for row in ROWS])
+def test_a_template_renders_as_in_go(template, expected):
+    assert compile_text(template).render(DATA) == expected
 
 
 def test_delimiters_can_be_others():
@@ -87,15 +87,15 @@ def test_delimiters_can_be_others():
 
 
 @pytest.mark.parametrize(
-    ("option", "wanted"),
+    ("option", "expected"),
     [
         ("missingkey=default", "<no value>"),
         ("missingkey=invalid", "<no value>"),
         ("missingkey=zero", "<no value>"),
     ],
 )
-def test_a_missing_key_prints_as_no_value_unless_it_is_an_error(option, wanted):
-    assert compile_text("{{ .missing }}").render(DATA, (option,)) == wanted
+def test_a_missing_key_prints_as_no_value_unless_it_is_an_error(option, expected):
+    assert compile_text("{{ .missing }}").render(DATA, (option,)) == expected
 
 
 def test_a_template_may_change_nothing_of_what_it_was_compiled_from():

@@ -41,7 +41,7 @@ FIELD = "into Go struct field TargetedCondition."
 
 
 @pytest.mark.parametrize(
-    ("conditions", "wanted"),
+    ("conditions", "expected"),
     [
         ("{}", "json: cannot unmarshal object into Go value of type []main.TargetedCondition"),
         ("[3]", "json: cannot unmarshal number into Go value of type main.TargetedCondition"),
@@ -74,9 +74,9 @@ FIELD = "into Go struct field TargetedCondition."
         ),
     ],
 )
-def test_conditions_that_do_not_fit_are_refused_before_any_is_set(conditions, wanted):
+def test_conditions_that_do_not_fit_are_refused_before_any_is_set(conditions, expected):
     response = answer(f"{META}ClaimConditions\nconditions: {conditions}")
-    assert problem(response) == CONDITIONS + wanted
+    assert problem(response) == CONDITIONS + expected
     assert response.conditions == ()
 
 
@@ -92,7 +92,7 @@ REQUIREMENTS = (
 
 
 @pytest.mark.parametrize(
-    ("requirement", "wanted"),
+    ("requirement", "expected"),
     [
         (
             "{matchLabels: {a: 3}}",
@@ -109,9 +109,10 @@ REQUIREMENTS = (
         ("text", "string into Go value of type main.ExtraResourcesRequirement"),
     ],
 )
-def test_requirements_that_do_not_fit_are_refused(requirement, wanted):
+def test_requirements_that_do_not_fit_are_refused(requirement, expected):
     assert (
-        problem(answer(f"{META}ExtraResources\nrequirements: {{a: {requirement}}}")) == REQUIREMENTS + wanted
+        problem(answer(f"{META}ExtraResources\nrequirements: {{a: {requirement}}}"))
+        == REQUIREMENTS + expected
     )
 
 
@@ -130,16 +131,16 @@ def test_a_requirement_with_a_namespace_is_only_in_the_new_field_and_may_come_ag
 
 
 @pytest.mark.parametrize(
-    ("context", "wanted", "reason"),
+    ("context", "expected", "reason"),
     [
         ({"a": {"b": 1.0}}, {"a": {"q": 1.0}, "b": 2.0}, "the second manifest is merged with the first"),
         ({}, {"a": {"q": 1.0}, "b": 2.0}, "without a context to begin with it replaces it"),
         (None, {"a": {"q": 1.0}, "b": 2.0}, "also where none was sent"),
     ],
 )
-def test_contexts_follow_one_another(context, wanted, reason):
+def test_contexts_follow_one_another(context, expected, reason):
     template = f"{META}Context\ndata: {{a: 1}}\n---\n{META}Context\ndata: {{b: 2, a: {{q: 1}}}}"
-    assert answer(template, context=context).context == wanted, reason
+    assert answer(template, context=context).context == expected, reason
 
 
 def test_an_empty_context_is_not_invented():
@@ -154,7 +155,7 @@ def test_resources_for_both_fields_are_joined_only_in_a_context_that_was_sent():
 
 
 @pytest.mark.parametrize(
-    ("desired", "written", "wanted", "reason"),
+    ("desired", "written", "expected", "reason"),
     [
         ({}, "", {}, "neither has a status: none is invented"),
         ({}, "spec: {a: 1}", {}, "and nothing else of the XR is taken"),
@@ -165,9 +166,9 @@ def test_resources_for_both_fields_are_joined_only_in_a_context_that_was_sent():
         ({"status": {"a": 1.0}}, "status: null", {"status": {"a": 1.0}}, "null adds nothing"),
     ],
 )
-def test_the_status_of_the_xr(desired, written, wanted, reason):
+def test_the_status_of_the_xr(desired, written, expected, reason):
     response = answer(STATUS + written, State(Resource(desired)))
-    assert response.desired.composite.object == wanted, reason
+    assert response.desired.composite.object == expected, reason
 
 
 def test_an_xr_of_a_meta_kind_has_a_status_too():
@@ -184,7 +185,7 @@ def test_readiness_of_the_xr_from_earlier_steps_is_not_passed_on():
 
 
 @pytest.mark.parametrize(
-    ("ttl", "annotations", "wanted", "reason"),
+    ("ttl", "annotations", "expected", "reason"),
     [
         ("5m", None, 300 * SECOND, "the input's"),
         ("soon", None, 60 * SECOND, "one that is none is ignored"),
@@ -194,10 +195,10 @@ def test_readiness_of_the_xr_from_earlier_steps_is_not_passed_on():
         ("5m", {TTL: "10s", "other": 3}, 300 * SECOND, "annotations that are no texts are none"),
     ],
 )
-def test_how_long_an_answer_may_be_reused(ttl, annotations, wanted, reason):
+def test_how_long_an_answer_may_be_reused(ttl, annotations, expected, reason):
     xr = XR | {"metadata": {"annotations": annotations}}
-    assert answer("---", xr=xr, ttl=ttl).ttl == wanted, reason
-    assert answer("kind: Noname", xr=xr, ttl=ttl).ttl == wanted, reason
+    assert answer("---", xr=xr, ttl=ttl).ttl == expected, reason
+    assert answer("kind: Noname", xr=xr, ttl=ttl).ttl == expected, reason
 
 
 def test_the_annotation_does_not_count_for_a_template_that_fails():
@@ -211,7 +212,7 @@ NAMED = (
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted", "reason"),
+    ("text", "expected", "reason"),
     [
         ("{}", "Object 'Kind' is missing in '{}'", "JSON that is no object of Kubernetes"),
         ('{"kind":', "unexpected EOF", "JSON that ends too soon"),
@@ -243,8 +244,8 @@ NAMED = (
         ),
     ],
 )
-def test_text_that_is_no_manifest(text, wanted, reason):
-    assert problem(answer(text)) == f"cannot decode manifest: {wanted}", reason
+def test_text_that_is_no_manifest(text, expected, reason):
+    assert problem(answer(text)) == f"cannot decode manifest: {expected}", reason
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999"])

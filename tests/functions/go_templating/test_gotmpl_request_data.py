@@ -37,7 +37,7 @@ def shown(template, *states, **rest):
 
 
 @pytest.mark.parametrize(
-    ("template", "wanted", "reason"),
+    ("template", "expected", "reason"),
     [
         ("{{ toJson .context }}", {}, "the context that a pipeline starts with"),
         ("{{ toJson .desired }}", {}, "the desired state that a pipeline starts with"),
@@ -57,8 +57,8 @@ def shown(template, *states, **rest):
         ("{{ toJson .meta }}", {"tag": "t", "capabilities": ["CAPABILITY_UNSPECIFIED", 99]}, "odd numbers"),
     ],
 )
-def test_what_is_sent_empty_is_an_empty_map(template, wanted, reason):
-    assert shown(template, None, State(), context={}, capabilities=(0, 99)) == wanted, reason
+def test_what_is_sent_empty_is_an_empty_map(template, expected, reason):
+    assert shown(template, None, State(), context={}, capabilities=(0, 99)) == expected, reason
 
 
 @pytest.mark.parametrize("field", ["context", "desired", "observed"])
@@ -72,7 +72,7 @@ def test_an_absent_desired_state_and_context_stay_absent_in_a_fatal_answer():
 
 
 @pytest.mark.parametrize(
-    ("template", "wanted", "reason"),
+    ("template", "expected", "reason"),
     [
         ('{{ getCredentialData . "empty" | toJson }}', None, "credentials without data"),
         ('{{ getCredentialData . "none" | toJson }}', None, "credentials that are not there"),
@@ -84,8 +84,8 @@ def test_an_absent_desired_state_and_context_stay_absent_in_a_fatal_answer():
         ),
     ],
 )
-def test_credentials_that_are_missing_are_null(template, wanted, reason):
-    assert shown(template, credentials={"empty": {}, "full": {"user": b"bob"}}) == wanted, reason
+def test_credentials_that_are_missing_are_null(template, expected, reason):
+    assert shown(template, credentials={"empty": {}, "full": {"user": b"bob"}}) == expected, reason
 
 
 def test_a_condition_has_the_names_of_kubernetes_in_json():

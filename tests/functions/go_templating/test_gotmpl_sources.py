@@ -8,10 +8,10 @@ from crossply.compose.messages import Request, Resource, State
 from crossply.functions.builtin.go_templating.function import run
 
 
-def request(given, context=None):
+def request(function_input, context=None):
     """A request with an input of its own."""
     xr = Resource({"apiVersion": "example.org/v1", "kind": "XR", "metadata": {"name": "x"}})
-    return Request(State(xr), input=given, context=context, tag="t")
+    return Request(State(xr), input=function_input, context=context, tag="t")
 
 
 def manifest(name="a"):
@@ -82,9 +82,9 @@ INPUTS = [
 ]
 
 
-@pytest.mark.parametrize(("given", "wanted"), INPUTS)
-def test_input_that_makes_no_sense_is_a_fatal_result(given, wanted):
-    assert message(run(request(INLINE | given))) == wanted
+@pytest.mark.parametrize(("function_input", "expected"), INPUTS)
+def test_input_that_makes_no_sense_is_a_fatal_result(function_input, expected):
+    assert message(run(request(INLINE | function_input))) == expected
 
 
 def test_several_inline_templates_are_joined_and_delimiters_can_be_others():

@@ -179,9 +179,9 @@ specs = st.fixed_dictionaries({}, optional={"a": json_values, "l": json_values})
 @settings(max_examples=300, deadline=None)
 @given(st.lists(patches, max_size=3), specs, specs, specs, st.booleans())
 def test_the_function_answers_whatever_it_is_asked(
-    given_patches: list[Any], composite: Any, base: Any, there: Any, exists: bool
+    template_patches: list[Any], composite: Any, base: Any, there: Any, exists: bool
 ) -> None:
-    template = {"name": "one", "base": {**BASE, "spec": base}, "patches": given_patches}
+    template = {"name": "one", "base": {**BASE, "spec": base}, "patches": template_patches}
     observed = State(
         resource(xr(**composite)),
         {"one": resource({**BASE, "spec": there, "status": there})} if exists else {},
@@ -191,9 +191,9 @@ def test_the_function_answers_whatever_it_is_asked(
         before = copy.deepcopy((request.observed, request.desired, request.input, request.context))
         response = function(request)
         assert (request.observed, request.desired, request.input, request.context) == before
-        for made in () if response.desired is None else response.desired.resources.values():
-            assert _doubles_only(made.object)
-            encode_struct(made.object)
+        for composed in () if response.desired is None else response.desired.resources.values():
+            assert _doubles_only(composed.object)
+            encode_struct(composed.object)
 
 
 @settings(max_examples=200, deadline=None)

@@ -27,7 +27,7 @@ def transformed(**settings: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("given", "problem"),
+    ("function_input", "problem"),
     [
         ({"resource": []}, 'Go value of type v1beta1.Resources: unknown name "resource"'),
         ({"resources": {}}, "JSON object into Go value of type []v1beta1.ComposedTemplate"),
@@ -44,14 +44,14 @@ def transformed(**settings: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_an_input_of_another_shape_is_refused(given: Any, problem: str) -> None:
-    response = run_input(given)
+def test_an_input_of_another_shape_is_refused(function_input: Any, problem: str) -> None:
+    response = run_input(function_input)
     assert severities(response) == [FATAL]
     assert messages(response) == [UNREADABLE + problem]
 
 
 @pytest.mark.parametrize(
-    ("given", "problem"),
+    ("function_input", "problem"),
     [
         (None, "resources: Required value: resources or environment patches are required"),
         ({"resources": None}, "resources: Required value: resources or environment patches are required"),
@@ -125,8 +125,8 @@ def test_an_input_of_another_shape_is_refused(given: Any, problem: str) -> None:
         ),
     ],
 )
-def test_an_input_that_makes_no_sense_is_refused(given: Any, problem: str) -> None:
-    response = run_input(given)
+def test_an_input_that_makes_no_sense_is_refused(function_input: Any, problem: str) -> None:
+    response = run_input(function_input)
     assert severities(response) == [FATAL]
     assert messages(response) == [f"invalid Function input: {problem}"]
 

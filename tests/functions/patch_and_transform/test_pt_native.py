@@ -24,14 +24,14 @@ from tests.support.functions.patch_and_transform import (
 )
 
 
-def run_resources(*templates: Object, patch_sets: list[Object] | None = None, **how: Any) -> Any:
+def run_resources(*templates: Object, patch_sets: list[Object] | None = None, **options: Any) -> Any:
     function_input = {
         "apiVersion": API_VERSION,
         "kind": KIND,
         "patchSets": patch_sets or [],
         "resources": list(templates),
     }
-    return run_input(function_input, function=run_native, **how)
+    return run_input(function_input, function=run_native, **options)
 
 
 def native(value: Any, *steps: Object) -> Any:
@@ -242,7 +242,7 @@ ENVIRONMENT = {"environmentConfigs": [{"ref": {"name": "e"}}], "policy": {"resol
 REGION = {"type": "FromEnvironmentFieldPath", "fromFieldPath": "region", "toFieldPath": "spec.region"}
 
 
-def with_environment(environment: Object, *patches: Object, **how: Any) -> Any:
+def with_environment(environment: Object, *patches: Object, **options: Any) -> Any:
     templates = [{"name": "one", "base": BASE, "patches": list(patches)}]
     function_input = {
         "apiVersion": API_VERSION,
@@ -250,7 +250,7 @@ def with_environment(environment: Object, *patches: Object, **how: Any) -> Any:
         "resources": templates,
         "environment": environment,
     }
-    return run_input(function_input, function=run_native, **how)
+    return run_input(function_input, function=run_native, **options)
 
 
 def test_the_configs_of_an_environment_are_asked_for_before_anything_is_composed() -> None:

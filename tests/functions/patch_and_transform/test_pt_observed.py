@@ -273,7 +273,7 @@ def test_an_environment_patch_that_requires_a_field_stops_the_run() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "result", "why"),
+    ("environment", "result", "why"),
     [
         (None, GVK, "none yet"),
         ("text", GVK, "something else"),
@@ -281,6 +281,6 @@ def test_an_environment_patch_that_requires_a_field_stops_the_run() -> None:
         ({"apiVersion": "a/b/c"}, GVK, "it says nothing that can be read"),
     ],
 )
-def test_the_environment_has_a_kind(given: Any, result: Object, why: str) -> None:
-    response = run_templates({"name": "one", "base": BASE}, context={ENVIRONMENT: given})
+def test_the_environment_has_a_kind(environment: Any, result: Object, why: str) -> None:
+    response = run_templates({"name": "one", "base": BASE}, context={ENVIRONMENT: environment})
     assert response.context == {ENVIRONMENT: result}, why

@@ -116,7 +116,7 @@ def test_a_patch_set_that_is_not_there_stops_the_run() -> None:
 
 
 @pytest.mark.parametrize(
-    ("policy", "there", "given", "result", "why"),
+    ("policy", "there", "value", "result", "why"),
     [
         ("Replace", {"a": 1, "b": 2}, {"a": 3}, {"a": 3}, "nothing stays"),
         (
@@ -157,9 +157,9 @@ def test_a_patch_set_that_is_not_there_stops_the_run() -> None:
         ("AppendArray", ["a"], ["a", {"n": 1}], ["a", {"n": 1}], "an old name for it"),
     ],
 )
-def test_a_policy_decides_how_values_meet(policy: str, there: Any, given: Any, result: Any, why: str) -> None:
+def test_a_policy_decides_how_values_meet(policy: str, there: Any, value: Any, result: Any, why: str) -> None:
     patch = {"fromFieldPath": "spec.v", "policy": {"toFieldPath": policy}}
-    response = run_patch(patch, base={**BASE, "spec": {"v": there}}, composite=xr(v=given))
+    response = run_patch(patch, base={**BASE, "spec": {"v": there}}, composite=xr(v=value))
     assert made(response)["spec"]["v"] == result, why
 
 

@@ -14,7 +14,7 @@ GENEROUS = 20.0
 """How long the machine may take for what should take a second."""
 
 
-def complaint(body: str) -> str:
+def fatal_message(body: str) -> str:
     start = time.monotonic()
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     script = f"def compose(req, rsp):\n{lines}"
@@ -62,7 +62,7 @@ SYS = "import json\nsys = json.codecs.sys\n"
     ],
 )
 def test_tpl_escape_files_network_and_processes_are_refused_in_words(body: str, problem: str) -> None:
-    assert problem in complaint(body)
+    assert problem in fatal_message(body)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_tpl_escape_files_network_and_processes_are_refused_in_words(body: str, 
 )
 def test_starlark_loop_a_bomb_in_python_ends_and_says_where(body: str, problem: str, reason: str) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    assert problem in complaint(body), reason
+    assert problem in fatal_message(body), reason
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 * 1024
 
 

@@ -16,7 +16,7 @@ CALLS = {
 }
 
 
-def verdict(machine: str, number: int, architecture: int) -> int:
+def filter_action(machine: str, number: int, architecture: int) -> int:
     """What the filter returns for a call."""
     program = filter_program(machine)
     assert program is not None
@@ -41,17 +41,17 @@ def verdict(machine: str, number: int, architecture: int) -> int:
 def test_only_what_computing_needs_is_allowed(machine: str) -> None:
     for name, number in CALLS[machine].items():
         expected = ALLOWED if name in ("read", "exit_group") else REFUSED
-        assert verdict(machine, number, ARCHITECTURES[machine]) == expected, name
-    allowed = [n for n in range(1000) if verdict(machine, n, ARCHITECTURES[machine]) == ALLOWED]
+        assert filter_action(machine, number, ARCHITECTURES[machine]) == expected, name
+    allowed = [n for n in range(1000) if filter_action(machine, n, ARCHITECTURES[machine]) == ALLOWED]
     assert len(allowed) <= 31
 
 
 @pytest.mark.parametrize("machine", sorted(CALLS))
 def test_other_tables_of_calls_are_refused(machine: str) -> None:
     """A number means another call to a 32-bit program, and from 0x40000000 on."""
-    assert verdict(machine, CALLS[machine]["read"], 0x40000003) == REFUSED
-    assert verdict(machine, 0x40000000 + CALLS[machine]["read"], ARCHITECTURES[machine]) == REFUSED
-    assert verdict(machine, 0xFFFFFFFF, ARCHITECTURES[machine]) == REFUSED
+    assert filter_action(machine, CALLS[machine]["read"], 0x40000003) == REFUSED
+    assert filter_action(machine, 0x40000000 + CALLS[machine]["read"], ARCHITECTURES[machine]) == REFUSED
+    assert filter_action(machine, 0xFFFFFFFF, ARCHITECTURES[machine]) == REFUSED
 
 
 def test_a_machine_that_is_not_known_has_no_filter() -> None:

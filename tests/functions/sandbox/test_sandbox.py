@@ -38,7 +38,7 @@ def pool() -> Iterator[Pool]:
     new_pool.close()
 
 
-def said(pool: Pool, statements: str, question: bytes = b"") -> str:
+def reply(pool: Pool, statements: str, question: bytes = b"") -> str:
     return pool.ask(statements.encode(), question).decode()
 
 
@@ -73,8 +73,8 @@ def said(pool: Pool, statements: str, question: bytes = b"") -> str:
     ],
 )
 def test_the_kernel_refuses_what_is_more_than_computing(pool: Pool, statement: str, reason: str) -> None:
-    assert "Error" in said(pool, statement), reason
-    assert said(pool, "said = os.getpid() > 0") == "True"
+    assert "Error" in reply(pool, statement), reason
+    assert reply(pool, "said = os.getpid() > 0") == "True"
 
 
 @LINUX
@@ -82,7 +82,7 @@ def test_machine_code_gets_no_further_than_python(pool: Pool) -> None:
     calls = ("open(b'/etc/passwd', 0)", "socket(2, 1, 0)", "fork()", "ptrace(0, 0, 0, 0)", "unshare(0)")
     for name in calls:
         statement = f"said = ctypes.CDLL(None, use_errno=True).{name}, ctypes.get_errno()"
-        assert said(pool, statement) in ("(-1, 1)", "(-1, 24)"), name
+        assert reply(pool, statement) in ("(-1, 1)", "(-1, 24)"), name
 
 
 def test_a_worker_begins_with_nothing_of_its_parent(pool: Pool) -> None:
@@ -90,49 +90,49 @@ def test_a_worker_begins_with_nothing_of_its_parent(pool: Pool) -> None:
     try:
         fresh = Pool("outlaw")
         sys.path.insert(0, str(Path(__file__).parent))
-        assert said(fresh, "said = dict(os.environ)") in ("{}", str({"LC_CTYPE": "C.UTF-8"}))
+        assert reply(fresh, "said = dict(os.environ)") in ("{}", str({"LC_CTYPE": "C.UTF-8"}))
         fresh.close()
     finally:
         sys.path.pop(0)
         del os.environ["OUTLAW_SECRET"]
     loaded = "said = [name for name in sys.modules if name.startswith('crossply.control')]"
-    assert said(pool, loaded) == "[]"
+    assert reply(pool, loaded) == "[]"
 
 
 def test_memory_is_bounded_and_the_worker_lives_on_where_it_can(pool: Pool) -> None:
-    assert said(pool, "x = bytes(1 << 40)") == "MemoryError: "
-    assert said(pool, f"x = bytes({MEMORY * 2})") == "MemoryError: "
-    assert said(pool, f"x = bytes({MEMORY // 2}); said = len(x)") == str(MEMORY // 2)
+    assert reply(pool, "x = bytes(1 << 40)") == "MemoryError: "
+    assert reply(pool, f"x = bytes({MEMORY * 2})") == "MemoryError: "
+    assert reply(pool, f"x = bytes({MEMORY // 2}); said = len(x)") == str(MEMORY // 2)
 
 
 def test_an_answer_that_is_too_long_is_refused(pool: Pool) -> None:
     with pytest.raises(ProgramError, match="answer is longer than 16 MiB"):
-        said(pool, f"said = 'x' * ({MAX_REPLY} + 1)")
+        reply(pool, f"said = 'x' * ({MAX_REPLY} + 1)")
 
 
 @pytest.mark.parametrize("statement", ["os._exit(0)", "ctypes.string_at(0)", "os.abort()", "sys.exit(1)"])
 def test_a_program_that_ends_its_worker_ends_only_that(pool: Pool, statement: str) -> None:
     with pytest.raises(ProgramError, match="ended its process"):
-        said(pool, statement)
+        reply(pool, statement)
     with pytest.raises(ProgramError, match="ended its process"):
-        said(pool, statement)
-    assert said(pool, "said = 1") == "1"
+        reply(pool, statement)
+    assert reply(pool, "said = 1") == "1"
 
 
 def test_programs_do_not_share_a_process_and_calls_of_one_do(pool: Pool) -> None:
-    first = {said(pool, "said = os.getpid()") for _ in range(3)}
+    first = {reply(pool, "said = os.getpid()") for _ in range(3)}
     assert len(first) == 1
-    assert said(pool, "said = os.getpid() # another") not in first
+    assert reply(pool, "said = os.getpid() # another") not in first
 
 
 def test_places_are_bounded_and_idle_workers_give_way() -> None:
     sys.path.insert(0, str(Path(__file__).parent))
     small = Pool("outlaw", max_workers=2)
     try:
-        numbers = [said(small, f"said = os.getpid() # {index}") for index in range(4)]
+        numbers = [reply(small, f"said = os.getpid() # {index}") for index in range(4)]
         assert len(set(numbers)) == 4
-        assert said(small, "said = os.getpid() # 3") == numbers[3]
-        assert said(small, "said = os.getpid() # 0") != numbers[0]
+        assert reply(small, "said = os.getpid() # 3") == numbers[3]
+        assert reply(small, "said = os.getpid() # 0") != numbers[0]
     finally:
         small.close()
         sys.path.pop(0)
@@ -140,7 +140,7 @@ def test_places_are_bounded_and_idle_workers_give_way() -> None:
 
 def test_many_threads_ask_at_once(pool: Pool) -> None:
     def one(index: int) -> bool:
-        return said(pool, f"said = question.decode() * {index % 3 + 1}", b"ab") == "ab" * (index % 3 + 1)
+        return reply(pool, f"said = question.decode() * {index % 3 + 1}", b"ab") == "ab" * (index % 3 + 1)
 
     with ThreadPoolExecutor(8) as threads:
         assert all(threads.map(one, range(60)))
@@ -150,13 +150,13 @@ def test_a_nursery_that_dies_is_replaced() -> None:
     sys.path.insert(0, str(Path(__file__).parent))
     fragile = Pool("outlaw")
     try:
-        before = said(fragile, "said = os.getpid()")
+        before = reply(fragile, "said = os.getpid()")
         zygote = fragile._zygote
         assert zygote is not None
         os.kill(zygote._process.pid, signal.SIGKILL)
         zygote._process.wait()
-        assert said(fragile, "said = 'new'") == "new"
-        assert said(fragile, "said = os.getpid()") == before
+        assert reply(fragile, "said = 'new'") == "new"
+        assert reply(fragile, "said = os.getpid()") == before
     finally:
         fragile.close()
         sys.path.pop(0)

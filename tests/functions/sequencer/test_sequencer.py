@@ -42,7 +42,7 @@ def names(answer: Response) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("sequence", "desired", "observed", "kept", "messages", "reason"),
+    ("sequence", "desired", "observed", "expected", "messages", "reason"),
     [
         (["a", "b"], {"a": True, "b": False}, [], ["a", "b"], [], "the first is ready"),
         (
@@ -88,14 +88,14 @@ def test_resources_wait_for_their_turn(
     sequence: list[str],
     desired: dict[str, bool],
     observed: list[str],
-    kept: list[str],
+    expected: list[str],
     messages: list[str],
     reason: str,
 ) -> None:
     answer = sequenced([sequence], desired, dict.fromkeys(observed, MR))
-    assert names(answer) == kept, reason
-    said = [f"Delaying creation of resource(s) matching {message}" for message in messages]
-    assert [result.message for result in answer.results] == said
+    assert names(answer) == expected, reason
+    expected_messages = [f"Delaying creation of resource(s) matching {message}" for message in messages]
+    assert [result.message for result in answer.results] == expected_messages
     assert all(result.severity == SEVERITY_NORMAL for result in answer.results)
 
 
@@ -121,12 +121,12 @@ def test_a_rule_whose_condition_is_false_is_skipped() -> None:
     assert names(true_condition) == []
 
 
-@pytest.mark.parametrize(("field", "kept"), [("wanted", []), ("unwanted", ["b"])])
-def test_a_condition_may_be_a_plain_field_of_the_composite_resource(field: str, kept: list[str]) -> None:
+@pytest.mark.parametrize(("field", "expected"), [("wanted", []), ("unwanted", ["b"])])
+def test_a_condition_may_be_a_plain_field_of_the_composite_resource(field: str, expected: list[str]) -> None:
     rule = {"sequence": ["a", "b"], "condition": f"observed.composite.resource.spec.{field}"}
     answer = sequenced([rule], {"b": True})
     assert all(result.severity == SEVERITY_NORMAL for result in answer.results)
-    assert names(answer) == kept
+    assert names(answer) == expected
 
 
 def usages(answer: Response) -> dict[str, Any]:

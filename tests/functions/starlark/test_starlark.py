@@ -52,7 +52,7 @@ Resource("b", {"name": ref.name}, labels = None)
 
 
 @pytest.mark.parametrize(
-    ("call", "kept", "severity", "story"),
+    ("call", "is_kept", "severity", "message"),
     [
         ('Resource("x", {}, when=False, skip_reason="off")', False, SEVERITY_WARNING, "skipped: off"),
         ('Resource("x", None)', False, SEVERITY_WARNING, "has no body"),
@@ -61,12 +61,12 @@ Resource("b", {"name": ref.name}, labels = None)
         ('Resource("x", None, preserve_observed=True)', False, SEVERITY_WARNING, "is not observed"),
     ],
 )
-def test_a_resource_can_be_left_out_or_kept(call: str, kept: bool, severity: int, story: str) -> None:
+def test_a_resource_can_be_left_out_or_kept(call: str, is_kept: bool, severity: int, message: str) -> None:
     answer = answered(call)
     assert [result.severity for result in answer.results] == [severity]
-    assert story in answer.results[0].message
+    assert message in answer.results[0].message
     assert answer.desired is not None
-    assert ("db" in answer.desired.resources) == kept
+    assert ("db" in answer.desired.resources) == is_kept
     assert "x" not in answer.desired.resources
 
 

@@ -14,7 +14,7 @@ GENEROUS = 20.0
 """How long the machine may take for what should take a second."""
 
 
-def complaint(script: str) -> str:
+def fatal_message(script: str) -> str:
     start = time.monotonic()
     answer = run(Request(State(Resource({})), input={"script": f"def main(req):\n{script}"}, tag="t"))
     assert time.monotonic() - start < GENEROUS
@@ -58,7 +58,7 @@ def complaint(script: str) -> str:
 )
 def test_starlark_loop_a_bomb_ends_soon_and_says_where(body: str, problem: str, reason: str) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    message = complaint(body)
+    message = fatal_message(body)
     assert any(alternative in message for alternative in problem.split("|")), (reason, message)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 * 1024
 
@@ -77,7 +77,7 @@ def test_starlark_loop_a_bomb_ends_soon_and_says_where(body: str, problem: str, 
     ],
 )
 def test_starlark_has_no_way_to_python(name: str) -> None:
-    assert "script.star:2:" in complaint(f"    return {name}\n")
+    assert "script.star:2:" in fatal_message(f"    return {name}\n")
 
 
 def test_the_request_that_a_script_changes_is_its_own() -> None:

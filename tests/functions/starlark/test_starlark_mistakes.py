@@ -65,7 +65,7 @@ def test_a_script_may_end_the_pipeline_and_say_why() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "problem"),
+    ("function_input", "problem"),
     [
         ({}, "spec.source is required"),
         ({"spec": {"scriptConfigRef": {"name": "x"}}}, "spec.scriptConfigRef is not supported"),
@@ -79,8 +79,8 @@ def test_a_script_may_end_the_pipeline_and_say_why() -> None:
         ({"script": "x = '\ud800'"}, "cannot run script"),
     ],
 )
-def test_an_input_that_cannot_be_run_is_fatal(given: dict[str, Any], problem: str) -> None:
-    answer = run(Request(State(), BEFORE, input=given, tag="t"))
+def test_an_input_that_cannot_be_run_is_fatal(function_input: dict[str, Any], problem: str) -> None:
+    answer = run(Request(State(), BEFORE, input=function_input, tag="t"))
     assert [result.severity for result in answer.results] == [SEVERITY_FATAL]
     assert problem in answer.results[0].message
     assert answer.desired == BEFORE

@@ -25,7 +25,7 @@ from crossply.compose.messages import (
 from crossply.functions.builtin.status_transformer.function import run
 
 ALL_WELL = Condition("StatusTransformationSuccess", STATUS_TRUE, "Available", None, TARGET_COMPOSITE)
-TOLD = {"condition": {"type": "Told", "status": "False", "reason": "Because"}}
+CONDITION = {"condition": {"type": "Told", "status": "False", "reason": "Because"}}
 
 
 def thing(*conditions: tuple[str, ...]) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def matcher(*names: str, conditions: Any = ({"type": "Ready", "status": "False"}
 
 
 def applies(*matchers: Any, **more: Any) -> bool:
-    answer = transformed({"matchers": list(matchers), "setConditions": [TOLD]}, **more)
+    answer = transformed({"matchers": list(matchers), "setConditions": [CONDITION]}, **more)
     assert answer.conditions[-1] == ALL_WELL
     return len(answer.conditions) == 2
 
@@ -153,7 +153,7 @@ def test_what_a_pattern_captures_is_told() -> None:
 
 
 def test_a_message_without_captures_is_no_template() -> None:
-    set_condition = {"condition": {**TOLD["condition"], "status": "Maybe", "message": "{{ as it is"}}
+    set_condition = {"condition": {**CONDITION["condition"], "status": "Maybe", "message": "{{ as it is"}}
     answer = transformed({"matchers": [matcher("web")], "setConditions": [set_condition]})
     assert answer.conditions[0] == Condition(
         "Told", STATUS_UNKNOWN, "Because", "{{ as it is", TARGET_COMPOSITE
@@ -162,7 +162,7 @@ def test_a_message_without_captures_is_no_template() -> None:
 
 def test_the_first_hook_counts_unless_a_later_one_is_forceful() -> None:
     def hook(reason: str, **more: Any) -> Any:
-        set_condition = {"condition": {**TOLD["condition"], "reason": reason}, **more}
+        set_condition = {"condition": {**CONDITION["condition"], "reason": reason}, **more}
         return {"matchers": [matcher("web")], "setConditions": [set_condition]}
 
     answer = transformed(hook("First"), hook("Second"), hook("Third", force=True))
@@ -189,7 +189,7 @@ CAPTURING = [{"type": "Ready", "message": "(?P<All>.*)"}]
         (
             {
                 "matchers": [matcher("web", conditions=CAPTURING)],
-                "setConditions": [{"condition": {**TOLD["condition"], "message": "{{ .All"}}],
+                "setConditions": [{"condition": {**CONDITION["condition"], "message": "{{ .All"}}],
             },
             "SetConditionFailure",
             "cannot set condition, statusConditionHookIndex: 0, setConditionIndex: 0: cannot parse template: "
@@ -239,7 +239,7 @@ def test_regex_bomb_a_hostile_pattern_is_linear_or_refused(pattern: str) -> None
 
 def test_tpl_loop_a_message_that_never_ends_is_stopped() -> None:
     set_condition = {
-        "condition": {**TOLD["condition"], "message": "{{ range 1000000000 }}{{ end }}{{ .All }}"}
+        "condition": {**CONDITION["condition"], "message": "{{ range 1000000000 }}{{ end }}{{ .All }}"}
     }
     answer = transformed(
         {

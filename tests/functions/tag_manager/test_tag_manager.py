@@ -27,18 +27,18 @@ def vpc(tags: dict[str, str] | None = None, **metadata: Any) -> dict[str, Any]:
     return {**VPC, "metadata": metadata, "spec": {"forProvider": provider}}
 
 
-def managed(obj: dict[str, Any], observed: Any = None, **given: Any) -> Any:
+def managed(obj: dict[str, Any], observed: Any = None, **function_input: Any) -> Any:
     """The object that the function makes of one desired resource."""
-    answer = answered(obj, observed, given)
+    answer = answered(obj, observed, function_input)
     assert answer.desired is not None
     return answer.desired.resources["one"].object
 
 
-def answered(obj: dict[str, Any], observed: Any, given: dict[str, Any], **more: Any) -> Response:
+def answered(obj: dict[str, Any], observed: Any, function_input: dict[str, Any], **more: Any) -> Response:
     existing = {"one": Resource(observed)} if observed else {}
     desired = {"one": Resource(obj, {}, READY_TRUE)}
     more = {"context": ENVIRONMENT, "tag": "t", **more}
-    return run(Request(State(Resource(XR), existing), State(None, desired), input=given, **more))
+    return run(Request(State(Resource(XR), existing), State(None, desired), input=function_input, **more))
 
 
 def tags_of(obj: dict[str, Any]) -> Any:
@@ -202,9 +202,9 @@ def test_readiness_stays_as_it_was_and_the_object_that_came_is_not_changed() -> 
 
 
 @pytest.mark.parametrize(
-    "given", [{"addTag": []}, {"addTags": [{"tags": {"a": 1.0}}]}, {"removeTags": [{"keys": "a"}]}]
+    "function_input", [{"addTag": []}, {"addTags": [{"tags": {"a": 1.0}}]}, {"removeTags": [{"keys": "a"}]}]
 )
-def test_mistakes_in_the_input_are_fatal(given: dict[str, Any]) -> None:
-    (result,) = answered(vpc(), None, given).results
+def test_mistakes_in_the_input_are_fatal(function_input: dict[str, Any]) -> None:
+    (result,) = answered(vpc(), None, function_input).results
     assert result.severity == SEVERITY_FATAL
     assert result.message.startswith("cannot get Function input from *v1.RunFunctionRequest")

@@ -26,7 +26,7 @@ class FunctionRunner(grpcv1.FunctionRunnerServiceServicer):
             {
                 "apiVersion": "v1",
                 "kind": "ConfigMap",
-                "data": {**one["data"], "others": ",".join(each["metadata"]["name"] for each in some)},
+                "data": {**one["data"], "others": ",".join(other["metadata"]["name"] for other in some)},
             },
         )
         return rsp

@@ -25,6 +25,6 @@ class FunctionRunner(grpcv1.FunctionRunnerServiceServicer):
             )
         missing = resource.get_condition(req.observed.resources.get("nowhere"), "Ready")
         resource.update_status(rsp.desired.composite, {"ready": ready, "missing": missing.status})
-        if all("=True" in each for each in ready):
+        if all("=True" in condition for condition in ready):
             rsp.desired.composite.ready = fnv1.READY_TRUE
         return rsp

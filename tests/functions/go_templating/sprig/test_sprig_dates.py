@@ -148,7 +148,7 @@ ANSWERS = [
         "beyond the years of Python",
     ),
 ]
-COMPLAINTS = [
+ERRORS = [
     (
         '{{ mustToDate "2006" "bad" }}',
         'parsing time "bad" as "2006": cannot parse "bad" as "2006"',
@@ -199,6 +199,6 @@ def test_a_template_gives_what_go_gives(template: str, text: str, reason: str) -
     assert rendered(template) == text, reason
 
 
-@pytest.mark.parametrize(("template", "message", "reason"), COMPLAINTS)
+@pytest.mark.parametrize(("template", "message", "reason"), ERRORS)
 def test_a_call_fails_in_the_words_of_go(template: str, message: str, reason: str) -> None:
     assert complaint(template) == message, reason

@@ -72,7 +72,7 @@ ANSWERS = [
         "types count, NaN equals nothing",
     ),
 ]
-COMPLAINTS = [
+ERRORS = [
     ('{{ set nil "a" 1 }}', "assignment to entry in nil map", "a nil map cannot be written"),
     ('{{ dig "a" 1 }}', "dig needs at least three arguments", "too few"),
     (
@@ -100,6 +100,6 @@ def test_a_template_gives_what_go_gives(template: str, text: str, reason: str) -
     assert rendered(template) == text, reason
 
 
-@pytest.mark.parametrize(("template", "message", "reason"), COMPLAINTS)
+@pytest.mark.parametrize(("template", "message", "reason"), ERRORS)
 def test_a_call_fails_in_the_words_of_go(template: str, message: str, reason: str) -> None:
     assert complaint(template) == message, reason

@@ -49,7 +49,7 @@ ANSWERS = [
     ('{{ typeIsLike "semver.Version" (semver "1.0") }}', "true", "a pointer is only like its type"),
     ('{{ typeIs "semver.Version" (semver "1.0") }}', "false", "a pointer is only like its type"),
 ]
-COMPLAINTS = [
+ERRORS = [
     ('{{ fail "no way" }}', "no way", "in the template's words"),
 ]
 
@@ -59,6 +59,6 @@ def test_a_template_gives_what_go_gives(template: str, text: str, reason: str) -
     assert rendered(template) == text, reason
 
 
-@pytest.mark.parametrize(("template", "message", "reason"), COMPLAINTS)
+@pytest.mark.parametrize(("template", "message", "reason"), ERRORS)
 def test_a_call_fails_in_the_words_of_go(template: str, message: str, reason: str) -> None:
     assert complaint(template) == message, reason

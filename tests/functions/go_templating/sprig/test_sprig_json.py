@@ -41,7 +41,7 @@ ANSWERS = [
     ('{{ fromJson "" | kindOf }}', "invalid", "what is no JSON is nil"),
     ('{{ $d := dict }}{{ $_ := set $d "d" $d }}{{ toJson $d }}|', "|", "a map in itself has no JSON"),
 ]
-COMPLAINTS = [
+ERRORS = [
     ('{{ mustFromJson "{" }}', "unexpected end of JSON input", "ends early"),
     ('{{ mustFromJson "[1,]" }}', "invalid character ']' looking for beginning of value", "a comma too many"),
     ('{{ mustToJson (float64 "inf") }}', "json: unsupported value: +Inf", "infinity"),
@@ -59,6 +59,6 @@ def test_a_template_gives_what_go_gives(template: str, text: str, reason: str) -
     assert rendered(template) == text, reason
 
 
-@pytest.mark.parametrize(("template", "message", "reason"), COMPLAINTS)
+@pytest.mark.parametrize(("template", "message", "reason"), ERRORS)
 def test_a_call_fails_in_the_words_of_go(template: str, message: str, reason: str) -> None:
     assert complaint(template) == message, reason

@@ -49,7 +49,7 @@ ANSWERS = [
     ("{{ chunk -2 (list 1) }}", "[[1]]", "the last may be shorter"),
     ("{{ typeOf (chunk 2 (list 1)) }}", "[][]interface {}", "the last may be shorter"),
 ]
-COMPLAINTS = [
+ERRORS = [
     ("{{ append 5 1 }}", "Cannot push on type int", "no list"),
     ('{{ prepend "x" 1 }}', "Cannot prepend on type string", "no list"),
     ("{{ first (dict) }}", "Cannot find first on type map", "no list"),
@@ -86,6 +86,6 @@ def test_a_template_gives_what_go_gives(template: str, text: str, reason: str) -
     assert rendered(template) == text, reason
 
 
-@pytest.mark.parametrize(("template", "message", "reason"), COMPLAINTS)
+@pytest.mark.parametrize(("template", "message", "reason"), ERRORS)
 def test_a_call_fails_in_the_words_of_go(template: str, message: str, reason: str) -> None:
     assert complaint(template) == message, reason

@@ -104,7 +104,7 @@ ANSWERS = [
     ("{{ seq }}", "", "both ends are included"),
     ("{{ seq 1 2 3 4 }}", "", "both ends are included"),
 ]
-COMPLAINTS = [
+ERRORS = [
     ("{{ div 1 0 }}", "runtime error: integer divide by zero", "division by zero"),
     ('{{ mod 1 "x" }}', "runtime error: integer divide by zero", "what is no number is zero"),
     ("{{ divf 1 0 }}", "decimal division by 0", "decimal division by zero"),
@@ -118,6 +118,6 @@ def test_a_template_gives_what_go_gives(template: str, text: str, reason: str) -
     assert rendered(template) == text, reason
 
 
-@pytest.mark.parametrize(("template", "message", "reason"), COMPLAINTS)
+@pytest.mark.parametrize(("template", "message", "reason"), ERRORS)
 def test_a_call_fails_in_the_words_of_go(template: str, message: str, reason: str) -> None:
     assert complaint(template) == message, reason

@@ -39,7 +39,7 @@ ANSWERS = [
     ),
     ('{{ genPrivateKey "foo" }}', "Unknown type foo", "an unknown kind"),
 ]
-COMPLAINTS = [
+ERRORS = [
     ('{{ decryptAES "k" "!" }}', "illegal base64 data at input byte 0", "no base64"),
     (
         '{{ decryptAES "k" "abcd" }}',
@@ -87,6 +87,6 @@ def test_a_template_gives_what_go_gives(template: str, text: str, reason: str) -
     assert rendered(template) == text, reason
 
 
-@pytest.mark.parametrize(("template", "message", "reason"), COMPLAINTS)
+@pytest.mark.parametrize(("template", "message", "reason"), ERRORS)
 def test_a_call_fails_in_the_words_of_go(template: str, message: str, reason: str) -> None:
     assert complaint(template) == message, reason

@@ -37,7 +37,7 @@ ANSWERS = [
         "escaped",
     ),
 ]
-COMPLAINTS = [
+ERRORS = [
     (
         '{{ regexFind "(" "x" }}',
         "regexp: Compile(`(`): error parsing regexp: missing closing ): `(`",
@@ -72,6 +72,6 @@ def test_a_template_gives_what_go_gives(template: str, text: str, reason: str) -
     assert rendered(template) == text, reason
 
 
-@pytest.mark.parametrize(("template", "message", "reason"), COMPLAINTS)
+@pytest.mark.parametrize(("template", "message", "reason"), ERRORS)
 def test_a_call_fails_in_the_words_of_go(template: str, message: str, reason: str) -> None:
     assert complaint(template) == message, reason

@@ -65,7 +65,7 @@ ANSWERS = [
     ('{{ semverCompare "=1.2.3" "v1.2.3+x" }}', "true", "anything"),
     ('{{ semverCompare "=> 1" "1.0.0" }}', "true", "anything"),
 ]
-COMPLAINTS = [
+ERRORS = [
     ('{{ semver "1.2.3.4" }}', "invalid semantic version", "four parts"),
     ('{{ semver "" }}', "invalid semantic version", "nothing"),
     ('{{ semver "1.2.3-01" }}', "version segment starts with 0", "a leading zero"),
@@ -89,6 +89,6 @@ def test_a_template_gives_what_go_gives(template: str, text: str, reason: str) -
     assert rendered(template) == text, reason
 
 
-@pytest.mark.parametrize(("template", "message", "reason"), COMPLAINTS)
+@pytest.mark.parametrize(("template", "message", "reason"), ERRORS)
 def test_a_call_fails_in_the_words_of_go(template: str, message: str, reason: str) -> None:
     assert complaint(template) == message, reason

@@ -63,7 +63,7 @@ ANSWERS = [
     ("{{ toString nil }}", "<nil>", "as Go prints it"),
     ('{{ b64dec "/wA=" | toString | quote }}', '"\\xff\\x00"', "bytes that are no text survive"),
 ]
-COMPLAINTS = [
+ERRORS = [
     ('{{ repeat -1 "x" }}', "strings: negative Repeat count", "negative count"),
     (
         '{{ substr 3 2 "abcd" }}',
@@ -90,6 +90,6 @@ def test_a_template_gives_what_go_gives(template: str, text: str, reason: str) -
     assert rendered(template) == text, reason
 
 
-@pytest.mark.parametrize(("template", "message", "reason"), COMPLAINTS)
+@pytest.mark.parametrize(("template", "message", "reason"), ERRORS)
 def test_a_call_fails_in_the_words_of_go(template: str, message: str, reason: str) -> None:
     assert complaint(template) == message, reason

@@ -52,7 +52,7 @@ ANSWERS = [
     ("{{ urlJoin (dict) }}", "", "relative and opaque ones"),
     ('{{ urlJoin (urlParse "ftp://ü.com/é?ä#ö") }}', "ftp://%C3%BC.com/%C3%A9?ä#%C3%B6", "beyond ASCII"),
 ]
-COMPLAINTS = [
+ERRORS = [
     ('{{ urlParse ":" }}', 'unable to parse url: parse ":": missing protocol scheme', "no scheme"),
     (
         '{{ urlParse "http://h/%zz" }}',
@@ -117,6 +117,6 @@ def test_a_template_gives_what_go_gives(template: str, text: str, reason: str) -
     assert rendered(template) == text, reason
 
 
-@pytest.mark.parametrize(("template", "message", "reason"), COMPLAINTS)
+@pytest.mark.parametrize(("template", "message", "reason"), ERRORS)
 def test_a_call_fails_in_the_words_of_go(template: str, message: str, reason: str) -> None:
     assert complaint(template) == message, reason
