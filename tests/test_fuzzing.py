@@ -14,15 +14,15 @@ CORPUS = ROOT / "tests" / "fuzz_corpus"
 
 def fuzz(directory: Path, *arguments: str) -> str:
     command = [sys.executable, str(TOOL), *arguments]
-    ended = subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=900)
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    return ended.stdout
+    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=900)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 def test_input_that_once_failed_is_read_or_refused(tmp_path: Path) -> None:
-    kept = len(list(CORPUS.glob("*.json")))
-    assert kept > 5
-    assert fuzz(tmp_path, "--replay", str(CORPUS)).startswith(f"{kept} inputs for ")
+    count = len(list(CORPUS.glob("*.json")))
+    assert count > 5
+    assert fuzz(tmp_path, "--replay", str(CORPUS)).startswith(f"{count} inputs for ")
 
 
 def test_random_input_is_read_or_refused_within_its_bounds(tmp_path: Path) -> None:
@@ -34,6 +34,6 @@ def test_a_failure_is_noticed_and_its_input_kept(tmp_path: Path) -> None:
     """The fuzzer itself: without its definition of a target, what it keeps could not be replayed."""
     (tmp_path / "broken.json").write_text(json.dumps({"target": "json", "input": 5}))
     command = [sys.executable, str(TOOL), "--replay", str(tmp_path)]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=600)
-    assert ended.returncode == 1
-    assert "FAILED json, case broken.json" in ended.stdout
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 1
+    assert "FAILED json, case broken.json" in done.stdout

@@ -46,11 +46,11 @@ def test_the_script_names_the_package_of_a_program_that_is_missing(program: str,
 def test_no_test_looks_for_a_program_by_itself(program: str) -> None:
     """They ask tests/support/programs.py, which skips them with a reason."""
     own = re.compile(rf"""(?:which|run|Popen|check_output|check_call)\(\s*\[?["']{program}["']""")
-    found = [
+    places = [
         f"{path.relative_to(ROOT)}:{text[: match.start()].count(os.linesep) + 1}"
         for path in sorted((ROOT / "tests").rglob("*.py"))
         if path not in (Path(__file__), WITHOUT_TESTS)
         for text in [path.read_text()]
         for match in own.finditer(text)
     ]
-    assert not found
+    assert not places

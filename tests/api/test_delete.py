@@ -167,11 +167,11 @@ def test_a_dry_run_deletes_nothing(widgets):
     assert widgets.list().names == ["a"]
 
 
-@pytest.mark.parametrize("where", ["/api/v1/namespaces", "/api/v1/namespaces/NS/services"])
-def test_some_collections_cannot_be_deleted(admin, ns, where):
-    answer = admin.delete(where.replace("NS", ns), labelSelector="no=such")
+@pytest.mark.parametrize("path", ["/api/v1/namespaces", "/api/v1/namespaces/NS/services"])
+def test_some_collections_cannot_be_deleted(admin, ns, path):
+    answer = admin.delete(path.replace("NS", ns), labelSelector="no=such")
     assert answer.status in (405, 200)
-    if "services" not in where:
+    if "services" not in path:
         answer.refused(
             405, "MethodNotAllowed", "the server does not allow this method on the requested resource"
         )

@@ -301,7 +301,7 @@ def test_operations_that_do_not_fit(configmaps, operations):
 
 
 @pytest.mark.parametrize(
-    ("body", "kind", "wanted"),
+    ("body", "kind", "go_type"),
     [
         ([1], "number", "handlers.jsonPatchOp"),
         (["x"], "string", "handlers.jsonPatchOp"),
@@ -309,9 +309,9 @@ def test_operations_that_do_not_fit(configmaps, operations):
         ("x", "string", "[]handlers.jsonPatchOp"),
     ],
 )
-def test_what_is_no_json_patch(configmaps, body, kind, wanted):
+def test_what_is_no_json_patch(configmaps, body, kind, go_type):
     configmaps.create("one")
-    message = f"error decoding patch: json: cannot unmarshal {kind} into Go value of type {wanted}"
+    message = f"error decoding patch: json: cannot unmarshal {kind} into Go value of type {go_type}"
     configmaps.json_patch("one", body).refused(400, "BadRequest", message)
 
 

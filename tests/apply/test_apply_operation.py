@@ -234,8 +234,8 @@ def test_an_applier_keeps_one_entry_across_versions() -> None:
 def test_kubectl_takes_over_what_its_annotation_says_it_applied() -> None:
     note = "kubectl.kubernetes.io/last-applied-configuration"
     text = '{"apiVersion":"shop.example.org/v1","kind":"Widget","metadata":{"name":"w"},"spec":{"text":"x"}}'
-    made = widget({"text": "x", "count": 1}, metadata={"name": "w", "annotations": {note: text}})
-    live = stored(update(None, made, MAIN, "kubectl-client-side-apply", NOW))
+    obj = widget({"text": "x", "count": 1}, metadata={"name": "w", "annotations": {note: text}})
+    live = stored(update(None, obj, MAIN, "kubectl-client-side-apply", NOW))
     result = apply(live, widget({"text": "y"}), MAIN, "kubectl", NOW).object
     assert result["spec"]["text"] == "y"
     assert '"text":"y"' in result["metadata"]["annotations"][note]

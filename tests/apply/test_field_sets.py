@@ -45,8 +45,8 @@ def test_arithmetic_is_that_of_sets_of_paths(first, second) -> None:
 
 @given(PATHS)
 @settings(max_examples=200, deadline=None)
-def test_the_stored_form_reads_back(found) -> None:
-    fields = set_of(found)
+def test_the_stored_form_reads_back(element_paths) -> None:
+    fields = set_of(element_paths)
     assert decode_fields(fields) == fields
     marked = {element: {".": {}} if node == {} else node for element, node in fields.items()}
     assert decode_fields(marked) == fields

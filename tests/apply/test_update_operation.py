@@ -17,9 +17,9 @@ def changed(live, spec, manager="u", scope=MAIN, now=LATER):
 
 
 def test_a_create_owns_all_but_what_the_server_keeps() -> None:
-    made = update(None, widget({"text": "x", "struct": {"a": "1"}}), MAIN, "c", NOW)
+    result = update(None, widget({"text": "x", "struct": {"a": "1"}}), MAIN, "c", NOW)
     fields = {".": {}, "f:text": {}, "f:struct": {".": {}, "f:a": {}}}
-    assert made["metadata"]["managedFields"] == [
+    assert result["metadata"]["managedFields"] == [
         {
             "manager": "c",
             "operation": "Update",

@@ -46,8 +46,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 @pytest.fixture(scope="session")
 def function(store: Store) -> StoredImage:
     """The Go function, in the store."""
-    made = go_image()
-    return store.add(made, digest(made))
+    container_image = go_image()
+    return store.add(container_image, digest(container_image))
 
 
 @pytest.fixture(scope="session")

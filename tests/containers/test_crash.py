@@ -66,26 +66,26 @@ def test_a_container_ends_with_whoever_started_it(
 
 def processes_of(directory: str, group: str) -> list[str]:
     """The launcher and its engines, which have its directory mounted, and what is in its control groups."""
-    found = []
+    process_ids = []
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if directory in (process / "mountinfo").read_text() or group in (process / "cgroup").read_text():
-                found.append(process.name)
-    return found
+                process_ids.append(process.name)
+    return process_ids
 
 
 def test_directories_of_others_are_left_alone(launcher: None) -> None:
-    ours, young = (tempfile.mkdtemp(prefix="crossply-containers-", dir="/tmp") for _ in range(2))
+    stale, young = (tempfile.mkdtemp(prefix="crossply-containers-", dir="/tmp") for _ in range(2))
     second = LauncherClient()
     try:
         os.utime(second.directory, (1, 1))
-        os.mkdir(os.path.join(ours, "s"))
-        os.utime(ours, (1, 1))
+        os.mkdir(os.path.join(stale, "s"))
+        os.utime(stale, (1, 1))
         third = LauncherClient()
         third.close()
         assert os.path.exists(second.directory), "somebody lives there"
         assert os.path.exists(young), "somebody may be about to move in"
-        assert not os.path.exists(ours), "nobody does"
+        assert not os.path.exists(stale), "nobody does"
     finally:
         second.close()
         os.rmdir(young)
@@ -95,9 +95,9 @@ def test_who_forgets_to_close_leaves_nothing(engine: str, store: Store, function
     program = PROGRAM.replace("time.sleep(600)", "")
     command = [sys.executable, "-c", program, store.directory, function.digest, engine]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    told, _ = process.communicate()
+    output, _ = process.communicate()
     assert process.returncode == 0
-    assert not os.path.exists(os.path.dirname(os.path.dirname(told.strip().removeprefix("unix:"))))
+    assert not os.path.exists(os.path.dirname(os.path.dirname(output.strip().removeprefix("unix:"))))
     assert not glob.glob(f"/sys/fs/cgroup/*/**/crossply-{process.pid}-*", recursive=True)
 
 
@@ -126,5 +126,5 @@ except ContainersForbidden as problem:
 
 def test_where_namespaces_are_forbidden_it_is_said(launcher: None) -> None:
     done = subprocess.run([sys.executable, "-c", FORBIDDEN], capture_output=True, text=True)
-    said = "cannot start containers here: user namespaces are not allowed: "
-    assert done.stdout.startswith(said), done.stderr
+    message = "cannot start containers here: user namespaces are not allowed: "
+    assert done.stdout.startswith(message), done.stderr

@@ -48,8 +48,8 @@ def test_root_of_a_container_gives_what_it_has(count: int, identity: tuple[objec
 
 
 def test_root_of_the_machine_gives_one_that_owns_nothing() -> None:
-    found = own_identity()
-    assert found.owner_outside == (UNPRIVILEGED if os.geteuid() == 0 else os.geteuid())
+    identity = own_identity()
+    assert identity.owner_outside == (UNPRIVILEGED if os.geteuid() == 0 else os.geteuid())
 
 
 ROOT = Identity(((0, 0, 1), (1, UNPRIVILEGED, 2)), 1, UNPRIVILEGED, 2)
@@ -58,7 +58,7 @@ ALONE = Identity(((0, 1000, 1),), 0, 1000, None)
 
 
 @pytest.mark.parametrize(
-    ("identity", "user", "group", "wanted"),
+    ("identity", "user", "group", "expected"),
     [
         (ROOT, 65532, 65532, IdMap(65532, 65532, ((0, 2), (65532, 1)), ((0, 2), (65532, 1)))),
         (ROOT, 0, 0, IdMap(0, 0, ((0, 1),), ((0, 1),))),
@@ -67,6 +67,8 @@ ALONE = Identity(((0, 1000, 1),), 0, 1000, None)
         (ALONE, 65532, 65532, IdMap(0, 0, ((0, 0),), ((0, 0),))),
     ],
 )
-def test_the_function_is_who_owns_its_files(identity: Identity, user: int, group: int, wanted: IdMap) -> None:
-    assert map_for(identity, user, group) == wanted
-    assert 0 not in {outside for _, outside in wanted.users} or identity.owner == 0
+def test_the_function_is_who_owns_its_files(
+    identity: Identity, user: int, group: int, expected: IdMap
+) -> None:
+    assert map_for(identity, user, group) == expected
+    assert 0 not in {outside for _, outside in expected.users} or identity.owner == 0

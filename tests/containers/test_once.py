@@ -65,11 +65,11 @@ def test_one_that_wants_64_gigabytes_is_ended(engine: str, function: StoredImage
 
 
 def test_an_image_whose_program_is_not_there_says_so(engine: str, store: Store) -> None:
-    made = go_image(Entrypoint=["/missing"])
+    broken_image = go_image(Entrypoint=["/missing"])
     with pytest.raises(
         ContainerError, match=r"^the container could not be started: .*/missing.*[nN]o such file"
     ):
-        run_once(store.add(made, digest(made)), b"", Settings(engine=engine))
+        run_once(store.add(broken_image, digest(broken_image)), b"", Settings(engine=engine))
 
 
 @pytest.mark.parametrize(
@@ -89,24 +89,29 @@ def test_an_image_whose_program_is_not_there_says_so(engine: str, store: Store) 
 def test_an_image_that_cannot_be_run_says_why(
     launcher: None, store: Store, config: dict[str, str], reason: str
 ) -> None:
-    made = go_image(**config)
+    container_image = go_image(**config)
     with pytest.raises(ContainerError, match=reason):
-        run_once(store.add(made, digest(made)), b"", Settings())
+        run_once(store.add(container_image, digest(container_image)), b"", Settings())
 
 
 def test_a_link_does_not_start_it_among_the_files_of_the_engine(engine: str, store: Store) -> None:
     inner = go_image(WorkingDir="/home/function").config
     files = [member("home", type=tarfile.SYMTYPE, linkname="/proc/self/fd"), member("function")]
-    made = image(archive(files))
-    made = made._replace(config={**inner, "rootfs": made.config["rootfs"]})
+    container_image = image(archive(files))
+    container_image = container_image._replace(config={**inner, "rootfs": container_image.config["rootfs"]})
     with pytest.raises(ContainerError, match="started in /proc/self/fd/function, which is not a directory"):
-        run_once(store.add(made, digest(made)), b"", settings(engine, "echo"))
+        run_once(store.add(container_image, digest(container_image)), b"", settings(engine, "echo"))
 
 
 def test_it_is_started_where_the_image_says(engine: str, store: Store) -> None:
-    made = go_image(Entrypoint=["./function"], WorkingDir="/here")
+    container_image = go_image(Entrypoint=["./function"], WorkingDir="/here")
     files = with_program("there/function")
     link = image(archive([member("here", type=tarfile.SYMTYPE, linkname="there")]))
     diff_ids = {"type": "layers", "diff_ids": [*files.diff_ids, *link.diff_ids]}
-    made = made._replace(config={**made.config, "rootfs": diff_ids}, layers=(*files.layers, *link.layers))
-    assert run_once(store.add(made, digest(made)), b"hi", settings(engine, "echo")).stdout == b"hi"
+    container_image = container_image._replace(
+        config={**container_image.config, "rootfs": diff_ids}, layers=(*files.layers, *link.layers)
+    )
+    assert (
+        run_once(store.add(container_image, digest(container_image)), b"hi", settings(engine, "echo")).stdout
+        == b"hi"
+    )

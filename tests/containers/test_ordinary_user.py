@@ -58,12 +58,12 @@ def home() -> Iterator[Path]:
     """A directory of somebody who is not root, with the Go function in it."""
     if os.geteuid() != 0:
         pytest.skip("NOT TESTED AS AN ORDINARY USER: it takes root to become one")
-    made = Path(tempfile.mkdtemp(prefix="crossply-home-", dir="/tmp"))
-    (made / "function").write_bytes(program())
-    for path in (made, made / "function"):
+    directory = Path(tempfile.mkdtemp(prefix="crossply-home-", dir="/tmp"))
+    (directory / "function").write_bytes(program())
+    for path in (directory, directory / "function"):
         os.chown(path, SOMEBODY, SOMEBODY)
-    yield made
-    shutil.rmtree(made)
+    yield directory
+    shutil.rmtree(directory)
 
 
 def test_functions_run_and_are_held_without_any_privilege(engine: str, home: Path) -> None:
@@ -79,9 +79,9 @@ def test_functions_run_and_are_held_without_any_privilege(engine: str, home: Pat
         command, user=SOMEBODY, group=SOMEBODY, extra_groups=[], env=environ, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    told, answer, hog, *rest = done.stdout.splitlines()
+    warning, answer, hog, *rest = done.stdout.splitlines()
     if find_places().version == 1:
-        assert told.startswith("nothing holds the limit of cpu; memory is watched twenty times a second")
+        assert warning.startswith("nothing holds the limit of cpu; memory is watched twenty times a second")
     assert answer == "{'kind': 'Thing'}"
     assert hog == "the function was ended: it wanted more than its 64 MiB"
     assert "resource temporarily unavailable" in rest[0]
@@ -90,19 +90,19 @@ def test_functions_run_and_are_held_without_any_privilege(engine: str, home: Pat
 
 def interpreter() -> str:
     """A Python that somebody else can start: ours may be in a home."""
-    wanted = f"{sys.version_info.major}.{sys.version_info.minor}"
-    for path in (sys.executable, f"/usr/bin/python{wanted}", f"/usr/local/bin/python{wanted}"):
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    for path in (sys.executable, f"/usr/bin/python{version}", f"/usr/local/bin/python{version}"):
         try:
-            asked = subprocess.run([path, "-c", ""], user=SOMEBODY, group=SOMEBODY, capture_output=True)
+            done = subprocess.run([path, "-c", ""], user=SOMEBODY, group=SOMEBODY, capture_output=True)
         except OSError:
             continue
-        if asked.returncode == 0:
+        if done.returncode == 0:
             return path
-    pytest.skip(f"NOT TESTED AS AN ORDINARY USER: no Python {wanted} that others may start")
+    pytest.skip(f"NOT TESTED AS AN ORDINARY USER: no Python {version} that others may start")
 
 
 @pytest.mark.parametrize(
-    ("held", "told"),
+    ("limits", "message"),
     [
         (EnforcedLimits(BY_CGROUP, BY_CGROUP, BY_CGROUP), ""),
         (
@@ -117,6 +117,6 @@ def interpreter() -> str:
         ),
     ],
 )
-def test_limits_that_nothing_holds_are_told(held: EnforcedLimits, told: str) -> None:
-    assert held.warning() == told
-    assert held.unheld == (("cpu",) if held.cpu == BY_NOTHING else ())
+def test_limits_that_nothing_holds_are_told(limits: EnforcedLimits, message: str) -> None:
+    assert limits.warning() == message
+    assert limits.unheld == (("cpu",) if limits.cpu == BY_NOTHING else ())

@@ -62,7 +62,7 @@ def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def theirs(registry: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+def pushed_image(registry: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The name of an image that no code of ours had a part in, where umoci is installed."""
     directory = tmp_path_factory.mktemp("theirs")
     layout = f"{directory}/layout"
@@ -83,11 +83,11 @@ def theirs(registry: str, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def by_hand(layout: Path) -> None:
     """The same without umoci: the files that a layout is made of."""
-    made = go_image()
-    encoded = encode(made)
+    container_image = go_image()
+    encoded = encode(container_image)
     blobs = layout / "blobs" / "sha256"
     blobs.mkdir(parents=True)
-    for blob in (encoded.manifest, encoded.config, *(layer.blob for layer in made.layers)):
+    for blob in (encoded.manifest, encoded.config, *(layer.blob for layer in container_image.layers)):
         (blobs / blob.digest.partition(":")[2]).write_bytes(blob.open().read())
     described = {
         "mediaType": encoded.media_type,
@@ -104,21 +104,27 @@ def tool(*command: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_it_is_fetched_once_and_runs(engine: str, theirs: str, tmp_path: Path) -> None:
+def test_it_is_fetched_once_and_runs(engine: str, pushed_image: str, tmp_path: Path) -> None:
     store = Store(str(tmp_path / "store"))
-    with pytest.raises(ImageMissing, match=f"the image {theirs} is not here, and its pull policy is Never"):
-        asyncio.run(pull(theirs, store, NEVER))
-    image = asyncio.run(pull(theirs, store))
+    with pytest.raises(
+        ImageMissing, match=f"the image {pushed_image} is not here, and its pull policy is Never"
+    ):
+        asyncio.run(pull(pushed_image, store, NEVER))
+    image = asyncio.run(pull(pushed_image, store))
     settings = Settings(engine=engine, arguments=("echo",))
     assert run_once(image, b"hello", settings).stdout == b"hello"
-    assert asyncio.run(pull(theirs, store, NEVER)) == image == asyncio.run(pull(theirs, store, ALWAYS))
+    assert (
+        asyncio.run(pull(pushed_image, store, NEVER))
+        == image
+        == asyncio.run(pull(pushed_image, store, ALWAYS))
+    )
     assert sorted(os.listdir(store.directory)) == ["images", "names"], "what was pulled is unpacked and gone"
 
 
-def test_it_renders_without_docker(engine: str, theirs: str, tmp_path: Path) -> None:
+def test_it_renders_without_docker(engine: str, pushed_image: str, tmp_path: Path) -> None:
     functions = [
         {"name": "templates", "package": "example.org/function-go-templating:v1"},
-        {"name": "theirs", "package": theirs},
+        {"name": "theirs", "package": pushed_image},
     ]
     documents = {
         "xr.yaml": [XR],
@@ -127,10 +133,10 @@ def test_it_renders_without_docker(engine: str, theirs: str, tmp_path: Path) -> 
             {
                 "apiVersion": "pkg.crossplane.io/v1",
                 "kind": "Function",
-                "metadata": {"name": each["name"]},
-                "spec": {"package": each["package"]},
+                "metadata": {"name": function["name"]},
+                "spec": {"package": function["package"]},
             }
-            for each in functions
+            for function in functions
         ],
     }
     for name, objects in documents.items():
@@ -145,4 +151,4 @@ def test_it_renders_without_docker(engine: str, theirs: str, tmp_path: Path) -> 
         [CROSSPLY, "render", *documents], cwd=tmp_path, env=environ, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    assert [each["kind"] for each in yaml.safe_load_all(done.stdout)] == ["XThing", "ConfigMap"]
+    assert [obj["kind"] for obj in yaml.safe_load_all(done.stdout)] == ["XThing", "ConfigMap"]

@@ -83,8 +83,8 @@ def greeter(store: Store, tmp_path_factory: pytest.TempPathFactory) -> StoredIma
     package = CACHE / f"greeter-{identity}.xpkg"
     if not package.exists():
         build(tmp_path_factory.mktemp("greeter"), package)
-    made = read_archive(str(package))
-    return store.add(made, digest(made))
+    package_image = read_archive(str(package))
+    return store.add(package_image, digest(package_image))
 
 
 def build(directory: Path, package: Path) -> None:
@@ -110,9 +110,9 @@ def container(engine: str, greeter: StoredImage, certificates: Path) -> Iterator
         limits=Limits(memory=256 * MEBIBYTE),
         tls_certificates=str(certificates / "server"),
     )
-    made = ServedContainer("greeter", greeter, settings)
-    yield made
-    made.close()
+    served = ServedContainer("greeter", greeter, settings)
+    yield served
+    served.close()
 
 
 def greeting(container: ServedContainer, name: str, certificates: Path | None) -> object:

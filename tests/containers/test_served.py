@@ -37,15 +37,15 @@ SMALL = Limits(memory=64 * MEBIBYTE)
 
 @pytest.fixture
 def serve(engine: str, function: StoredImage) -> Iterator[Serve]:
-    made: list[ServedContainer] = []
+    containers: list[ServedContainer] = []
 
     def start(**settings: object) -> ServedContainer:
-        wanted = Settings(engine=engine, limits=SMALL)._replace(**settings)
-        made.append(ServedContainer("f", function, wanted))
-        return made[-1]
+        container_settings = Settings(engine=engine, limits=SMALL)._replace(**settings)
+        containers.append(ServedContainer("f", function, container_settings))
+        return containers[-1]
 
     yield start
-    for container in made:
+    for container in containers:
         container.close()
 
 
@@ -101,8 +101,8 @@ def test_all_who_were_calling_are_told_what_ended_it(serve: Serve) -> None:
         wait_until(lambda: container.log().count("about to hang") == 2)
         with pytest.raises(OutOfMemory):
             call(container, "please-hog")
-        for each in waiting:
-            assert isinstance(each.exception(30), OutOfMemory)
+        for future in waiting:
+            assert isinstance(future.exception(30), OutOfMemory)
 
 
 def test_one_that_ends_is_told_with_its_last_lines_and_replaced(serve: Serve) -> None:
@@ -177,15 +177,17 @@ def test_it_can_be_started_before_it_is_called(serve: Serve) -> None:
 
 def test_only_so_many_are_kept_warm(engine: str, function: StoredImage) -> None:
     pool = WarmPool(2)
-    made = [ServedContainer(str(n), function, Settings(engine=engine, limits=SMALL), pool) for n in range(3)]
+    containers = [
+        ServedContainer(str(n), function, Settings(engine=engine, limits=SMALL), pool) for n in range(3)
+    ]
     try:
-        first, second, third = (container.target(10).removeprefix("unix:") for container in made)
+        first, second, third = (container.target(10).removeprefix("unix:") for container in containers)
         wait_until(lambda: len(pool) == 2)
         assert [os.path.exists(path) for path in (first, second, third)] == [False, True, True]
-        assert call(made[0]) == THINGS, "it is started again, and another one makes room"
+        assert call(containers[0]) == THINGS, "it is started again, and another one makes room"
         assert [os.path.exists(path) for path in (second, third)] == [False, True]
     finally:
-        for container in made:
+        for container in containers:
             container.close()
     assert len(pool) == 0
 
@@ -216,16 +218,20 @@ def test_the_kernel_holds_its_limits_where_it_can(serve: Serve) -> None:
         pytest.skip(f"NOT TESTED WITH CONTROL GROUPS: {enforced_limits().warning()}")
     container = serve(limits=Limits(memory=96 * MEBIBYTE, cpu=0.25, pids=33))
     container.target(10)
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for directory in places().directories.values():
         for group in Path(directory).glob(f"crossply-{os.getpid()}-*"):
-            found |= {path.name: path.read_text().strip() for path in group.iterdir() if path.name in LIMITS}
+            values |= {path.name: path.read_text().strip() for path in group.iterdir() if path.name in LIMITS}
             assert (group / "cgroup.procs").read_text().strip(), "its processes are in the group"
     if places().version == 1:
-        wanted = {"memory.limit_in_bytes": str(96 * MEBIBYTE), "cpu.cfs_quota_us": "25000", "pids.max": "33"}
+        expected = {
+            "memory.limit_in_bytes": str(96 * MEBIBYTE),
+            "cpu.cfs_quota_us": "25000",
+            "pids.max": "33",
+        }
     else:
-        wanted = {"memory.max": str(96 * MEBIBYTE), "cpu.max": "25000 100000", "pids.max": "33"}
-    assert found == wanted
+        expected = {"memory.max": str(96 * MEBIBYTE), "cpu.max": "25000 100000", "pids.max": "33"}
+    assert values == expected
 
 
 def test_a_limit_that_is_refused_is_not_passed_over(serve: Serve) -> None:

@@ -25,16 +25,19 @@ def sized(name: str, size: int = MEGABYTE) -> Image:
     return image(archive([member(name, os.urandom(size), mode=0o600)]))
 
 
-def add(store: Store, made: Image) -> StoredImage:
-    return store.add(made, digest(made))
+def add(store: Store, container_image: Image) -> StoredImage:
+    return store.add(container_image, digest(container_image))
 
 
 def test_an_image_is_unpacked_once_and_found_by_its_digest(tmp_path: Path) -> None:
-    store, made = Store(str(tmp_path / "s")), sized("a")
-    first = add(store, made)
+    store, container_image = Store(str(tmp_path / "s")), sized("a")
+    first = add(store, container_image)
     marker = Path(first.root, "a").stat().st_ino
     assert (
-        add(store, made) == first == store.get(first.digest) == Store(str(tmp_path / "s")).get(first.digest)
+        add(store, container_image)
+        == first
+        == store.get(first.digest)
+        == Store(str(tmp_path / "s")).get(first.digest)
     )
     assert Path(first.root, "a").stat().st_ino == marker
     assert store.get("sha256:" + "0" * 64) is None
@@ -49,9 +52,11 @@ def test_only_its_user_can_enter_the_store(tmp_path: Path) -> None:
 def test_a_root_has_what_a_container_needs_also_where_links_are_in_the_way(tmp_path: Path) -> None:
     link = {"type": tarfile.SYMTYPE, "linkname": "/run/resolv"}
     outward = {"type": tarfile.SYMTYPE, "linkname": "../../../../outside"}
-    made = image(archive([member("etc/resolv.conf", **link), member("tls", **outward)]))
-    made = made._replace(config={**made.config, "config": {"WorkingDir": "/a/b", "Volumes": {"/data": {}}}})
-    root = Path(add(Store(str(tmp_path / "s")), made).root)
+    container_image = image(archive([member("etc/resolv.conf", **link), member("tls", **outward)]))
+    container_image = container_image._replace(
+        config={**container_image.config, "config": {"WorkingDir": "/a/b", "Volumes": {"/data": {}}}}
+    )
+    root = Path(add(Store(str(tmp_path / "s")), container_image).root)
     assert all((root / name).is_dir() for name in ("proc", "dev", "tmp", "a/b", "data", "outside/server"))
     assert (root / "etc/resolv.conf").is_file()
     assert not (root / "etc/resolv.conf").is_symlink()
@@ -67,19 +72,19 @@ def test_an_image_without_room_for_it_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../x", "/x"])
 def test_an_image_that_leads_outside_leaves_nothing(tmp_path: Path, name: str) -> None:
-    store, made = Store(str(tmp_path / "s")), image(archive([member("a"), member(name, b"x")]))
+    store, container_image = Store(str(tmp_path / "s")), image(archive([member("a"), member(name, b"x")]))
     with pytest.raises(UnsafeEntry):
-        add(store, made)
-    assert store.get(digest(made)) is None
+        add(store, container_image)
+    assert store.get(digest(container_image)) is None
     assert not any(path.is_dir() for path in (tmp_path / "s" / "images").iterdir())
 
 
 def test_what_was_not_used_for_longest_makes_room(tmp_path: Path) -> None:
     store = Store(str(tmp_path / "s"), most=int(2.5 * MEGABYTE))
-    old, kept = add(store, sized("a")), add(store, sized("b"))
+    old, recent = add(store, sized("a")), add(store, sized("b"))
     os.utime(old.directory + ".lock", (1, 1))
     new = add(store, sized("c"))
-    assert [store.get(each.digest) is not None for each in (old, kept, new)] == [False, True, True]
+    assert [store.get(stored.digest) is not None for stored in (old, recent, new)] == [False, True, True]
     with pytest.raises(ImageMissing), in_use(old):
         pass
 
@@ -101,10 +106,10 @@ def test_an_image_larger_than_the_store_is_not_unpacked(tmp_path: Path) -> None:
 
 
 def test_many_threads_unpack_it_once(tmp_path: Path) -> None:
-    made = sized("a", 100)
+    container_image = sized("a", 100)
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda _: add(Store(str(tmp_path / "s")), made), range(16)))
-    assert len(set(map(str, found))) == 1
+        stored_images = list(pool.map(lambda _: add(Store(str(tmp_path / "s")), container_image), range(16)))
+    assert len(set(map(str, stored_images))) == 1
     assert len([path for path in (tmp_path / "s" / "images").iterdir() if path.is_dir()]) == 1
 
 
@@ -130,12 +135,12 @@ def test_what_another_process_uses_is_not_removed_until_it_ends(tmp_path: Path) 
 
 
 def test_what_a_killed_process_left_half_done_is_done_again(tmp_path: Path) -> None:
-    store, made = Store(str(tmp_path / "s")), sized("a", 10)
-    half = tmp_path / "s" / "images" / (".new-" + digest(made).partition(":")[2])
+    store, container_image = Store(str(tmp_path / "s")), sized("a", 10)
+    half = tmp_path / "s" / "images" / (".new-" + digest(container_image).partition(":")[2])
     half.mkdir(parents=True)
     (half / "root").mkdir()
     (half / "root" / "other").write_text("half")
-    assert sorted(os.listdir(add(store, made).root))[0] == "a"
+    assert sorted(os.listdir(add(store, container_image).root))[0] == "a"
     assert not half.exists()
 
 
@@ -152,6 +157,6 @@ def test_pulls_that_were_given_up_are_removed_a_day_later(tmp_path: Path) -> Non
 def test_a_name_stands_for_what_was_last_fetched_by_it(tmp_path: Path) -> None:
     store, name = Store(str(tmp_path / "s")), parse("registry.example.org/a/b:v1")
     assert store.recall(name) is None
-    found = add(store, sized("a", 10))
-    store.remember(name, found.digest)
-    assert store.recall(name) == found == store.recall(name.at(found.digest))
+    stored = add(store, sized("a", 10))
+    store.remember(name, stored.digest)
+    assert store.recall(name) == stored == store.recall(name.at(stored.digest))

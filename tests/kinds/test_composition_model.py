@@ -249,9 +249,13 @@ def test_the_network_of_a_container_has_two_spellings(network: Any, policy: str)
     parsed = parse_composition(
         composition(functions=[{"name": "f", "type": "Container", "container": container}])
     )
-    found = parsed.steps[0].container
-    assert found is not None
-    assert (found.network_policy, found.cpu_limit, found.timeout) == (policy, "2", 60_500_000_000)
+    parsed_container = parsed.steps[0].container
+    assert parsed_container is not None
+    assert (parsed_container.network_policy, parsed_container.cpu_limit, parsed_container.timeout) == (
+        policy,
+        "2",
+        60_500_000_000,
+    )
 
 
 @pytest.mark.parametrize(

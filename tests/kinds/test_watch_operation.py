@@ -22,7 +22,7 @@ DEPLOYMENT = {
 }
 
 
-def made(watched):
+def started_by(watched):
     return operation_for(parse_watch_operation(WATCH), watched)
 
 
@@ -31,7 +31,7 @@ def changed(**metadata):
 
 
 def test_an_operation_tells_which_resource_it_is_for():
-    operation = made(DEPLOYMENT)
+    operation = started_by(DEPLOYMENT)
     assert operation["metadata"]["name"] == "wo-066ed0b", "the name that Crossplane gives it"
     assert operation["metadata"]["labels"] == {"mine": "stays", "ops.crossplane.io/watchoperation": "wo"}
     assert operation["metadata"]["annotations"] == {
@@ -52,7 +52,7 @@ def test_an_operation_tells_which_resource_it_is_for():
 
 
 def test_every_step_is_given_the_resource_and_keeps_what_it_required():
-    for step in made(DEPLOYMENT)["spec"]["pipeline"]:
+    for step in started_by(DEPLOYMENT)["spec"]["pipeline"]:
         assert step["requirements"]["requiredSchemas"] == []
         (required,) = step["requirements"]["requiredResources"]
         assert (required["name"], required["namespace"]) == ("d", "ns")
@@ -61,8 +61,8 @@ def test_every_step_is_given_the_resource_and_keeps_what_it_required():
 
 def test_the_same_state_has_the_same_operation_and_another_state_another():
     names = {
-        made(each)["metadata"]["name"]
-        for each in (
+        started_by(state)["metadata"]["name"]
+        for state in (
             DEPLOYMENT,
             changed(),
             changed(resourceVersion="43"),

@@ -120,11 +120,11 @@ def test_only_some_parts_of_the_users_schema_are_taken() -> None:
     assert properties["status"] == {"type": "object", "description": "s"}
 
 
-@pytest.mark.parametrize(("longest", "kept"), [(None, 63), (20, 20), (90, 63)])
-def test_a_name_fits_into_a_label(longest: int | None, kept: int) -> None:
+@pytest.mark.parametrize(("longest", "length"), [(None, 63), (20, 20), (90, 63)])
+def test_a_name_fits_into_a_label(longest: int | None, length: int) -> None:
     schema = {"properties": {"metadata": {"properties": {"name": {"maxLength": longest}}}}}
     name = schema_of(composite_crd(xrd(schema=schema)))["properties"]["metadata"]["properties"]["name"]
-    assert name == {"type": "string", "maxLength": kept}
+    assert name == {"type": "string", "maxLength": length}
 
 
 def test_policies_become_defaults_only_when_they_are_given() -> None:

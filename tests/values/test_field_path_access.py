@@ -180,14 +180,14 @@ DELETIONS = [
 ]
 
 
-@pytest.mark.parametrize(("path", "gone", "reason"), DELETIONS, ids=[row[2] for row in DELETIONS])
-def test_deleting_removes_what_is_there(path: str, gone: str | None, reason: str) -> None:
+@pytest.mark.parametrize(("path", "removed", "reason"), DELETIONS, ids=[row[2] for row in DELETIONS])
+def test_deleting_removes_what_is_there(path: str, removed: str | None, reason: str) -> None:
     obj = copy.deepcopy(CLUSTER)
     paths.delete(obj, path)
-    assert (obj == CLUSTER) == (gone is None)
-    if gone:
+    assert (obj == CLUSTER) == (removed is None)
+    if removed:
         with pytest.raises(PathNotFound):
-            paths.get(obj, gone)
+            paths.get(obj, removed)
 
 
 def test_deleting_an_element_moves_the_later_ones_up() -> None:

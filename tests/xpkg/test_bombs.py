@@ -49,7 +49,7 @@ def test_a_bomb_is_not_read_to_its_end(first: tarfile.TarInfo, pack: Callable[[A
 def test_a_stream_that_is_a_thousand_times_its_layer_is_not_read(annotations: dict[str, str]) -> None:
     picture = bomb(header("package.yaml", 190 * MIB), zeros=190 * MIB)
     picture = picture._replace(
-        layers=tuple(each._replace(annotations=annotations) for each in picture.layers)
+        layers=tuple(layer._replace(annotations=annotations) for layer in picture.layers)
     )
     tracemalloc.start()
     try:
@@ -88,8 +88,8 @@ def test_a_layer_of_parts_that_hold_nothing_is_not_read_to_its_end(
     pack: Callable[[bytes], bytes], size: int
 ) -> None:
     plain = archive([member("other", b"x" * 3000)])
-    whole = b"".join(pack(plain[at : at + size]) for at in range(3000))
-    layer = Layer(in_memory(whole), annotations={media.ANNOTATION: media.BASE})
+    compressed = b"".join(pack(plain[at : at + size]) for at in range(3000))
+    layer = Layer(in_memory(compressed), annotations={media.ANNOTATION: media.BASE})
     with pytest.raises(TooLarge, match=r"^the layer is compressed in \d+ parts, most of which are empty"):
         stream_of(image()._replace(layers=(layer,)))
 

@@ -46,7 +46,7 @@ spec:
 """
 
 
-def made(root: Path, files: dict[str, str], **plan: object) -> BuiltPackage:
+def build_package(root: Path, files: dict[str, str], **plan: object) -> BuiltPackage:
     for name, text in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -83,7 +83,7 @@ def test_compositions_of_the_designs_are_packaged(version: str) -> None:
 
 def test_a_function_is_described_in_the_version_of_its_first_design(tmp_path: Path) -> None:
     alpha = FUNCTION.replace("pkg.crossplane.io/v1", "pkg.crossplane.io/v1alpha1").replace("spec: {}\n", "")
-    built = made(tmp_path, {"crossplane.yaml": alpha})
+    built = build_package(tmp_path, {"crossplane.yaml": alpha})
     assert read(stream_of(built.image)).kind == "Function"
 
 
@@ -100,7 +100,7 @@ def test_fields_of_steps_that_only_we_have_are_packaged() -> None:
 
 
 def test_the_package_describes_itself_first_whatever_its_files_are_called(tmp_path: Path) -> None:
-    built = made(tmp_path, {"a.yaml": COMPOSITION, "crossplane.yaml": CONFIGURATION})
+    built = build_package(tmp_path, {"a.yaml": COMPOSITION, "crossplane.yaml": CONFIGURATION})
     text = stream_of(built.image).decode()
     assert text.startswith("---\napiVersion: meta.pkg.crossplane.io/v1\nkind: Configuration\n")
     assert [obj["kind"] for obj in read(text.encode()).objects] == ["Composition"]
@@ -108,13 +108,13 @@ def test_the_package_describes_itself_first_whatever_its_files_are_called(tmp_pa
 
 def test_unknown_fields_do_not_get_into_a_package(tmp_path: Path) -> None:
     odd = COMPOSITION + "  surprise: 1\nstatus: {}\n"
-    built = made(tmp_path, {"crossplane.yaml": CONFIGURATION, "a.yaml": odd})
+    built = build_package(tmp_path, {"crossplane.yaml": CONFIGURATION, "a.yaml": odd})
     assert "surprise" not in stream_of(built.image).decode()
 
 
 def test_what_only_we_know_of_compositions_is_kept(tmp_path: Path) -> None:
     odd = COMPOSITION.replace("mode: Pipeline", "mode: Resources\n  resources: [{name: bucket}]")
-    built = made(tmp_path, {"crossplane.yaml": CONFIGURATION, "a.yaml": odd})
+    built = build_package(tmp_path, {"crossplane.yaml": CONFIGURATION, "a.yaml": odd})
     assert "resources:\n  - name: bucket" in stream_of(built.image).decode()
 
 
@@ -122,40 +122,40 @@ def test_the_same_files_give_the_same_bytes(tmp_path: Path) -> None:
     files = {"crossplane.yaml": CONFIGURATION, "b/x.yaml": COMPOSITION, "examples/e.yaml": COMPOSITION}
     written = []
     for name in ("one", "two"):
-        built = made(tmp_path / name, files)
+        built = build_package(tmp_path / name, files)
         write_archive(built.image, str(tmp_path / f"{name}.xpkg"))
         written.append((tmp_path / f"{name}.xpkg").read_bytes())
     assert written[0] == written[1]
 
 
 def test_a_package_file_is_named_by_its_name_and_its_digest(tmp_path: Path) -> None:
-    built = made(tmp_path, {"crossplane.yaml": FUNCTION})
+    built = build_package(tmp_path, {"crossplane.yaml": FUNCTION})
     name = default_file("/x", built, digest(built.image))
     assert name == f"/x/function-y-{digest(built.image)[7:19]}.xpkg"
 
 
 def test_a_written_package_is_read_back_with_its_annotations(tmp_path: Path) -> None:
-    built = made(tmp_path / "src", {"crossplane.yaml": FUNCTION, "examples/e.yaml": COMPOSITION})
+    built = build_package(tmp_path / "src", {"crossplane.yaml": FUNCTION, "examples/e.yaml": COMPOSITION})
     write_archive(built.image, str(tmp_path / "x.xpkg"))
-    found = read_archive(str(tmp_path / "x.xpkg"))
-    assert [layer.purpose for layer in found.layers] == ["base", "upbound"]
-    assert stream_of(found) == stream_of(built.image)
-    assert digest(found) == digest(built.image)
+    archived = read_archive(str(tmp_path / "x.xpkg"))
+    assert [layer.purpose for layer in archived.layers] == ["base", "upbound"]
+    assert stream_of(archived) == stream_of(built.image)
+    assert digest(archived) == digest(built.image)
 
 
 def test_archives_hold_nothing_of_the_time_and_the_user(tmp_path: Path) -> None:
-    built = made(tmp_path / "src", {"crossplane.yaml": FUNCTION})
+    built = build_package(tmp_path / "src", {"crossplane.yaml": FUNCTION})
     write_archive(built.image, str(tmp_path / "x.xpkg"))
     with tarfile.open(tmp_path / "x.xpkg") as tar:
         members = tar.getmembers()
-    assert {(each.mtime, each.uid, each.mode) for each in members} == {(0, 0, 0o644)}
-    assert [each.name[:7] for each in members] == ["sha256:", members[1].name[:7], "manifes"]
+    assert {(entry.mtime, entry.uid, entry.mode) for entry in members} == {(0, 0, 0o644)}
+    assert [entry.name[:7] for entry in members] == ["sha256:", members[1].name[:7], "manifes"]
 
 
 def test_the_runtime_keeps_its_configuration_and_layers(tmp_path: Path) -> None:
     base = image(archive([member("function", b"\x7fELF", mode=0o755)]))
     config = {**base.config, "config": {"Entrypoint": ["/function"], "Labels": {"keep": "me"}}}
-    built = made(tmp_path, {"crossplane.yaml": FUNCTION}, base=base._replace(config=config))
+    built = build_package(tmp_path, {"crossplane.yaml": FUNCTION}, base=base._replace(config=config))
     inner = built.image.config["config"]
     assert inner["Entrypoint"] == ["/function"]
     assert inner["Labels"]["keep"] == "me"
@@ -171,7 +171,7 @@ def test_ignored_files_and_those_that_are_no_yaml_are_left_out(tmp_path: Path) -
         "x.txt": "{",
         "e.yaml": "",
     }
-    built = made(tmp_path, files, ignored=["k/*", "junk.y?l"])
+    built = build_package(tmp_path, files, ignored=["k/*", "junk.y?l"])
     assert built.package.objects == ()
 
 
@@ -215,11 +215,13 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize(("files", "told"), MISTAKES.values(), ids=MISTAKES.keys())
-def test_mistakes_are_told_in_the_words_people_know(tmp_path: Path, files: dict[str, str], told: str) -> None:
+@pytest.mark.parametrize(("files", "message"), MISTAKES.values(), ids=MISTAKES.keys())
+def test_mistakes_are_told_in_the_words_people_know(
+    tmp_path: Path, files: dict[str, str], message: str
+) -> None:
     with pytest.raises(CrossplyError) as caught:
-        made(tmp_path, files)
-    assert told.replace("{{", "{").replace("}}", "}").replace("{dir}", str(tmp_path)) in str(caught.value)
+        build_package(tmp_path, files)
+    assert message.replace("{{", "{").replace("}}", "}").replace("{dir}", str(tmp_path)) in str(caught.value)
 
 
 def test_the_right_file_is_the_place_of_a_mistake_even_where_the_sentence_names_the_next(
@@ -227,18 +229,18 @@ def test_the_right_file_is_the_place_of_a_mistake_even_where_the_sentence_names_
 ) -> None:
     files = {"a.yaml": "apiVersion: v1\nkind: Pod\n", "crossplane.yaml": FUNCTION}
     with pytest.raises(CrossplyError, match=r"crossplane\.yaml position:0") as caught:
-        made(tmp_path, files)
+        build_package(tmp_path, files)
     assert caught.value.place == str(tmp_path / "a.yaml")
 
 
 def test_a_mistake_in_a_file_of_several_documents_is_at_its_end(tmp_path: Path) -> None:
     text = f"{FUNCTION}---\nkind: [\n---\n{COMPOSITION}"
     with pytest.raises(CrossplyError, match=f"position:{len(text)}"):
-        made(tmp_path, {"crossplane.yaml": text})
+        build_package(tmp_path, {"crossplane.yaml": text})
 
 
 def test_types_get_the_fields_that_go_writes(tmp_path: Path) -> None:
-    built = made(tmp_path, {"crossplane.yaml": PROVIDER, "crd.yaml": CRD})
+    built = build_package(tmp_path, {"crossplane.yaml": PROVIDER, "crd.yaml": CRD})
     crd = built.package.objects[0]
     assert crd["status"] == {
         "acceptedNames": {"kind": "", "plural": ""},
@@ -287,7 +289,7 @@ def test_an_oci_layout_is_read_as_a_directory(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "message"),
     [
         (b"no archive", "unexpected EOF"),
         (b"no archive" * 100, "archive/tar: invalid tar header"),
@@ -296,9 +298,9 @@ def test_an_oci_layout_is_read_as_a_directory(tmp_path: Path) -> None:
     ],
     ids=["text", "much text", "nothing", "an empty archive"],
 )
-def test_what_is_no_image_is_said_to_be_none(tmp_path: Path, data: bytes, told: str) -> None:
+def test_what_is_no_image_is_said_to_be_none(tmp_path: Path, data: bytes, message: str) -> None:
     (tmp_path / "x.xpkg").write_bytes(data)
-    with pytest.raises(BadArchive, match=told):
+    with pytest.raises(BadArchive, match=message):
         read_archive(str(tmp_path / "x.xpkg"))
 
 
@@ -317,9 +319,9 @@ def test_uncompressed_layers_are_compressed(tmp_path: Path) -> None:
 def test_a_layer_of_a_large_file_is_that_of_its_bytes_and_stays_out_of_memory(tmp_path: Path) -> None:
     data = b"program" * 100_000
     (tmp_path / "program").write_bytes(data)
-    kept = tmp_path / "kept"
-    kept.mkdir()
-    written = write_file_layer(str(tmp_path / "program"), "bin/program", 0o755, str(kept))
-    wanted = write_layer([Entry("bin/program", data, 0o755)])
-    assert (written.diff_id, written.blob.digest) == (wanted.diff_id, wanted.blob.digest)
-    assert [path.stat().st_size for path in kept.iterdir()] == [written.blob.size]
+    blobs = tmp_path / "kept"
+    blobs.mkdir()
+    written = write_file_layer(str(tmp_path / "program"), "bin/program", 0o755, str(blobs))
+    expected = write_layer([Entry("bin/program", data, 0o755)])
+    assert (written.diff_id, written.blob.digest) == (expected.diff_id, expected.blob.digest)
+    assert [path.stat().st_size for path in blobs.iterdir()] == [written.blob.size]

@@ -25,8 +25,10 @@ from crossply.xpkg.dependency_tree import why
 TAGS = ["v1.0.0", "v1.2.0", "v1.10.0", "v2.0.0", "v2.1.0-rc.1", "latest", "v3", "2.0.1"]
 
 
-def locked(source: str, *wanted: tuple[str, str], version: str = "v1.0.0") -> Locked:
-    return Locked(source, source, version, "Function", tuple(Dependency(*each) for each in wanted))
+def locked(source: str, *dependencies: tuple[str, str], version: str = "v1.0.0") -> Locked:
+    return Locked(
+        source, source, version, "Function", tuple(Dependency(*dependency) for dependency in dependencies)
+    )
 
 
 def test_dependencies_are_read_in_every_spelling() -> None:
@@ -44,7 +46,7 @@ def test_dependencies_are_read_in_every_spelling() -> None:
             ]
         }
     }
-    assert [(each.source, each.kind) for each in dependencies_of(meta)] == [
+    assert [(dependency.source, dependency.kind) for dependency in dependencies_of(meta)] == [
         ("r/f", "Function"),
         ("r/p", "Provider"),
         ("r/c", "Configuration"),
@@ -84,19 +86,19 @@ BEST = [
 ]
 
 
-@pytest.mark.parametrize(("wanted", "best", "reason"), BEST, ids=[row[2] for row in BEST])
+@pytest.mark.parametrize(("constraints", "best", "reason"), BEST, ids=[row[2] for row in BEST])
 def test_the_best_version_is_the_highest_that_all_accept(
-    wanted: list[str], best: str | None, reason: str
+    constraints: list[str], best: str | None, reason: str
 ) -> None:
-    assert best_version([Dependency("r/f", each) for each in wanted], TAGS) == best, reason
+    assert best_version([Dependency("r/f", constraint) for constraint in constraints], TAGS) == best, reason
 
 
 def test_each_constraint_is_parsed_once_for_all_tags() -> None:
     """Also where there are more of them than are remembered."""
-    wishes = [Dependency("r.test/x", f">=v1.0.{number}", "Function") for number in range(200)]
+    dependencies = [Dependency("r.test/x", f">=v1.0.{number}", "Function") for number in range(200)]
     _groups.cache_clear()
-    assert best_version(wishes, [f"v1.0.{number}" for number in range(150, 250)]) == "v1.0.249"
-    assert _groups.cache_info().misses == len(wishes)
+    assert best_version(dependencies, [f"v1.0.{number}" for number in range(150, 250)]) == "v1.0.249"
+    assert _groups.cache_info().misses == len(dependencies)
 
 
 def test_a_constraint_that_is_none_is_told() -> None:
@@ -106,7 +108,10 @@ def test_a_constraint_that_is_none_is_told() -> None:
 
 def test_what_is_missing_is_found_once_each() -> None:
     packages = [locked("a", ("b", ">=v1"), ("c", ">=v1")), locked("b", ("c", ">=v2"), ("d", "*"))]
-    assert [(each.source, each.constraint) for each in missing(packages)] == [("c", ">=v1"), ("d", "*")]
+    assert [(dependency.source, dependency.constraint) for dependency in missing(packages)] == [
+        ("c", ">=v1"),
+        ("d", "*"),
+    ]
     assert below(packages, "a") == ["c", "b", "d"]
 
 
@@ -118,8 +123,8 @@ def test_missing_dependencies_are_listed() -> None:
 def test_dependencies_in_other_versions_are_listed() -> None:
     package = locked("a", ("b", ">=v1.0.0"), ("c", "<v1.0.0"))
     wrong = unmet([locked("b"), locked("c")], package)
-    told = "incompatible dependencies: existing package c@v1.0.0 is incompatible with constraint <v1.0.0"
-    assert str(unmet_error(wrong)) == told
+    message = "incompatible dependencies: existing package c@v1.0.0 is incompatible with constraint <v1.0.0"
+    assert str(unmet_error(wrong)) == message
     assert unmet([locked("b")], locked("a", ("b", ">=v1.0.0"))) == []
 
 
@@ -139,7 +144,7 @@ def test_a_circle_is_found_and_shown() -> None:
 def test_ten_thousand_packages_in_a_chain_are_no_harm() -> None:
     chain = [locked(f"p{number}", (f"p{number + 1}", ">=v1")) for number in range(10_000)]
     check_no_circle(chain)
-    assert [each.source for each in missing(chain)] == ["p10000"]
+    assert [dependency.source for dependency in missing(chain)] == ["p10000"]
     assert len(below(chain, "p0")) == 10_000
     assert len(why(chain, "p10000")) == 502
     with pytest.raises(DependencyError, match="cycle"):
@@ -147,17 +152,17 @@ def test_ten_thousand_packages_in_a_chain_are_no_harm() -> None:
 
 
 def test_a_package_may_name_five_hundred_dependencies() -> None:
-    wanted = [Dependency(f"r.test/d{number}", "*") for number in range(MAX_DEPENDENCIES + 1)]
-    check_number(wanted[:-1])
+    dependencies = [Dependency(f"r.test/d{number}", "*") for number in range(MAX_DEPENDENCIES + 1)]
+    check_number(dependencies[:-1])
     with pytest.raises(DependencyError, match=r"^the package names 501 dependencies, but 500 are allowed$"):
-        check_number(wanted)
+        check_number(dependencies)
 
 
 def test_a_tree_that_never_ends_is_not_installed_and_others_are() -> None:
     endless = [locked("r/bad", *((f"r/bad{number}", "*") for number in range(25)))]
     for number in range(25):
-        below_it = ((f"r/bad{number}-{child}", "*") for child in range(25))
-        endless.append(locked(f"r/bad{number}", *below_it))
+        children = ((f"r/bad{number}-{child}", "*") for child in range(25))
+        endless.append(locked(f"r/bad{number}", *children))
     good = [locked("r/good", ("r/wanted", "*"), ("r/bad3-3", "*"))]
     assert within_limits([*endless, *good]) == {"r/wanted", "r/bad3-3"}
 

@@ -38,8 +38,8 @@ def config(tmp_path: Path, **content: Any) -> Path:
     ],
 )
 def test_logins_are_found_however_the_registry_is_written(tmp_path: Path, key: str, registry: str) -> None:
-    found = login(config(tmp_path, auths={key: {"auth": AUTH}}), registry)
-    assert found == Login("me", "sec:ret")
+    credentials = login(config(tmp_path, auths={key: {"auth": AUTH}}), registry)
+    assert credentials == Login("me", "sec:ret")
 
 
 def test_another_registry_gets_no_login(tmp_path: Path) -> None:
@@ -63,8 +63,8 @@ def test_another_registry_gets_no_login(tmp_path: Path) -> None:
 def test_a_login_is_only_for_the_port_it_was_made_for(
     tmp_path: Path, key: str, registry: str, shown: bool
 ) -> None:
-    found = login(config(tmp_path, auths={key: {"auth": AUTH}}), registry)
-    assert (found is not None) is shown
+    credentials = login(config(tmp_path, auths={key: {"auth": AUTH}}), registry)
+    assert (credentials is not None) is shown
 
 
 def test_a_helper_is_only_for_the_port_it_was_named_for(tmp_path: Path) -> None:
@@ -147,5 +147,5 @@ async def test_docker_is_asked_before_podman(tmp_path: Path) -> None:
     keychain = default_keychain(
         {"DOCKER_CONFIG": str(tmp_path / "docker"), "REGISTRY_AUTH_FILE": str(podman), "HOME": str(tmp_path)}
     )
-    found = [await keychain.login(name) for name in ("a.test", "b.test", "c.test")]
-    assert found == [Login("docker"), Login("podman"), None]
+    logins = [await keychain.login(name) for name in ("a.test", "b.test", "c.test")]
+    assert logins == [Login("docker"), Login("podman"), None]

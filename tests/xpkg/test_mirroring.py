@@ -29,9 +29,11 @@ pytestmark = [
 ]
 
 
-def described(name: str, *wanted: tuple[str, str]) -> Image:
+def described(name: str, *dependencies: tuple[str, str]) -> Image:
     """A configuration that depends on others."""
-    lines = [f"  - {{package: {source}, kind: Function, version: '{version}'}}" for source, version in wanted]
+    lines = [
+        f"  - {{package: {source}, kind: Function, version: '{version}'}}" for source, version in dependencies
+    ]
     depends = "\n".join(["  dependsOn:", *lines]) if lines else "  capabilities: []"
     head = "apiVersion: meta.pkg.crossplane.io/v1\nkind: Configuration\n"
     return package(f"{head}metadata: {{name: of-{name}}}\nspec:\n{depends}\n".encode())
@@ -66,7 +68,7 @@ async def fill(address: str) -> None:
         await push_images(registries, [other, described("m")], parse(f"{address}/acme/multi:v1.0.0"), {})
 
 
-def asked(work: Any) -> Any:
+def with_registries(work: Any) -> Any:
     async def main() -> Any:
         async with Registries() as registries:
             return await work(registries)
@@ -100,18 +102,18 @@ def test_everything_that_is_wanted_is_copied_with_its_digest(
         beside = f"{registry}/copies/of/acme/platform:{digest.replace(':', '-')}.sig"
         assert (await manifest(registries, parse(beside))).content["annotations"] == {"signature": "1"}
 
-    asked(compare)
+    with_registries(compare)
 
 
 def test_all_platforms_are_copied(registry: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     mirror(capsys, f"{registry}/acme/multi:v1.0.0", f"{registry}/copies", "--skip-dependencies")
 
-    async def look(registries: Registries) -> tuple[int, bytes]:
+    async def pull_copy(registries: Registries) -> tuple[int, bytes]:
         copied = parse(f"{registry}/copies/acme/multi:v1.0.0")
         pulled = await pull_package(registries, copied, str(tmp_path))
         return len((await manifest(registries, copied)).content["manifests"]), stream_of(pulled.image)
 
-    platforms, stream = asked(look)
+    platforms, stream = with_registries(pull_copy)
     assert platforms == 2
     assert b"name: of-m" in stream
 
@@ -120,8 +122,8 @@ def test_a_directory_is_an_oci_layout(
     registry: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     mirror(capsys, f"{registry}/acme/network:v0.3.0", f"oci:{tmp_path}")
-    again = mirror(capsys, f"{registry}/acme/network:v0.3.0", f"oci:{tmp_path}")
-    assert len(again) == 2
+    second = mirror(capsys, f"{registry}/acme/network:v0.3.0", f"oci:{tmp_path}")
+    assert len(second) == 2
     if skopeo := find("skopeo"):
         name = f"oci:{tmp_path}:{registry}/acme/network:v0.3.0"
         done = subprocess.run([skopeo, "inspect", name], capture_output=True, text=True, check=False)
@@ -130,12 +132,14 @@ def test_a_directory_is_an_oci_layout(
 
 def test_a_version_that_is_not_there_is_told_with_those_that_are(registry: str, tmp_path: Path) -> None:
     with pytest.raises(DependencyError, match=r"no version of .*/acme/function is >=v9\.0\.0") as caught:
-        asked(lambda registries: closure(registries, parse(f"{registry}/acme/broken:v1.0.0"), str(tmp_path)))
+        with_registries(
+            lambda registries: closure(registries, parse(f"{registry}/acme/broken:v1.0.0"), str(tmp_path))
+        )
     assert caught.value.hint == "there are: v1.0.0, v1.1.0"
 
 
 def test_a_package_that_wants_itself_is_copied_once(registry: str, tmp_path: Path) -> None:
-    found = asked(
+    images = with_registries(
         lambda registries: closure(registries, parse(f"{registry}/acme/ring:v1.0.0"), str(tmp_path))
     )
-    assert len(found) == 1
+    assert len(images) == 1

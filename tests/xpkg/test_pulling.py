@@ -56,10 +56,10 @@ def play(scene: Play, logins: bool = False) -> tuple[Any, Lying]:
 
 def test_of_a_package_only_its_own_layer_is_fetched(tmp_path: Path) -> None:
     runtime = image(archive([member("function", b"1")])).layers
-    whole = package()._replace(layers=(*runtime, *package().layers))
+    full_image = package()._replace(layers=(*runtime, *package().layers))
 
     async def scene(registry: Lying, registries: Registries, reference: Reference) -> bytes:
-        registry.serve_image(whole)
+        registry.serve_image(full_image)
         return stream_of((await pull_package(registries, reference, str(tmp_path))).image)
 
     stream, registry = play(scene)
@@ -226,8 +226,8 @@ def test_an_image_of_many_large_layers_is_not_begun(tmp_path: Path) -> None:
 
 
 def test_a_disk_keeps_some_room_for_others(tmp_path: Path) -> None:
-    found = os.statvfs(tmp_path)
-    free = found.f_bavail * found.f_frsize
+    file_system = os.statvfs(tmp_path)
+    free = file_system.f_bavail * file_system.f_frsize
     check_space(str(tmp_path), 0)
     with pytest.raises(NoDiskSpace, match=r"MiB are reserved$"):
         check_space(str(tmp_path), free - 1000)
@@ -338,8 +338,13 @@ def test_a_token_is_fetched_where_the_registry_says_so() -> None:
 
     _, registry = play(scene, logins=True)
     shown = [(path, header) for method, path, header in registry.seen if method == "GET"]
-    where = "/v2/acme/x/manifests/v1"
-    assert shown == [(where, ""), ("/token", f"Basic {LOGIN}"), (where, "Bearer abc"), (where, "Bearer abc")]
+    manifest_path = "/v2/acme/x/manifests/v1"
+    assert shown == [
+        (manifest_path, ""),
+        ("/token", f"Basic {LOGIN}"),
+        (manifest_path, "Bearer abc"),
+        (manifest_path, "Bearer abc"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -444,8 +449,8 @@ async def test_a_token_server_on_another_port_is_shown_the_login_that_was_given_
 
 def test_refusals_keep_the_registrys_sentence() -> None:
     async def scene(registry: Lying, registries: Registries, reference: Reference) -> list[str]:
-        told = orjson.dumps({"errors": [{"code": "DENIED", "message": "not for you"}]})
-        registry.serve("/v2/acme/x/manifests/v1", told, status=403)
+        body = orjson.dumps({"errors": [{"code": "DENIED", "message": "not for you"}]})
+        registry.serve("/v2/acme/x/manifests/v1", body, status=403)
         with pytest.raises(NotAllowed, match="DENIED: not for you") as denied:
             await manifest(registries, reference)
         registry.serve("/v2/acme/x/manifests/v1", b"<html>", status=404)
@@ -459,8 +464,8 @@ def test_refusals_keep_the_registrys_sentence() -> None:
 def test_a_refusal_is_one_line_without_control_characters() -> None:
     async def scene(registry: Lying, registries: Registries, reference: Reference) -> str:
         wicked = "\x1b[2Jhello\nlevel=error" + "A" * 5000
-        told = orjson.dumps({"errors": [{"code": "DENIED", "message": wicked}]})
-        registry.serve("/v2/acme/x/manifests/v1", told, status=403)
+        body = orjson.dumps({"errors": [{"code": "DENIED", "message": wicked}]})
+        registry.serve("/v2/acme/x/manifests/v1", body, status=403)
         with pytest.raises(NotAllowed) as denied:
             await manifest(registries, reference)
         return str(denied.value)
@@ -521,8 +526,8 @@ def answered_with(data: bytes, scene: Callable[[Registries, Reference], Awaitabl
     """Run a scene with what answers every request with these bytes, and then hangs up."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        asked = await reader.read(1 << 16)
-        if not asked.startswith(b"\x16"):  # nobody asks for TLS but to find out whether it is spoken
+        request_bytes = await reader.read(1 << 16)
+        if not request_bytes.startswith(b"\x16"):  # nobody asks for TLS but to find out whether it is spoken
             writer.write(data)
             await writer.drain()
         writer.close()
@@ -570,9 +575,9 @@ async def test_what_trickles_from_a_registry_is_given_up_at_the_deadline(
             registry.handlers[f"/v2/acme/x/{path}"] = trickle
         with pytest.raises(
             PullTimedOut, match=r"was not pulled within 0\.2 s, the deadline for images"
-        ) as told:
+        ) as failure:
             await operation(registries, parse(f"{registry.address}/acme/x:v1"))
-    assert "--image-pull-timeout" in told.value.hint
+    assert "--image-pull-timeout" in failure.value.hint
 
 
 async def test_plain_http_is_not_spoken_to_registries_elsewhere() -> None:

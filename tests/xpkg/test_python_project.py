@@ -40,7 +40,7 @@ def offline() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def made(offline: None, tmp_path_factory: pytest.TempPathFactory) -> Image:
+def project_image(offline: None, tmp_path_factory: pytest.TempPathFactory) -> Image:
     return with_project(base(), project(tmp_path_factory.mktemp("made") / "src"))
 
 
@@ -57,10 +57,10 @@ def base() -> Image:
     return picture._replace(config={**picture.config, "config": {"Env": ["PATH=/usr/bin"], "Cmd": ["sh"]}})
 
 
-def test_the_project_runs_from_the_unpacked_image(made: Image, tmp_path: Path) -> None:
+def test_the_project_runs_from_the_unpacked_image(project_image: Image, tmp_path: Path) -> None:
     (tmp_path / "root").mkdir()
-    unpack(made, str(tmp_path / "root"))
-    inner = made.config["config"]
+    unpack(project_image, str(tmp_path / "root"))
+    inner = project_image.config["config"]
     words = [sys.executable, "-S", *inner["Entrypoint"][1:]]
     environ = {"PYTHONPATH": str(tmp_path / "root" / ROOT)}
     done = subprocess.run(words, env=environ, capture_output=True, text=True, check=False)
@@ -72,9 +72,9 @@ def test_the_project_runs_from_the_unpacked_image(made: Image, tmp_path: Path) -
 
 
 def test_what_need_not_be_compiled_at_each_start_is_compiled_and_names_no_directory_of_ours(
-    made: Image, tmp_path: Path
+    project_image: Image, tmp_path: Path
 ) -> None:
-    unpack(made, str(tmp_path))
+    unpack(project_image, str(tmp_path))
     [compiled] = (tmp_path / ROOT / "greet" / "__pycache__").glob("main.*.pyc")
     code = compiled.read_bytes()
     assert int.from_bytes(code[4:8], "little") == 0b01, (
@@ -84,13 +84,17 @@ def test_what_need_not_be_compiled_at_each_start_is_compiled_and_names_no_direct
     assert b"crossply-python-" not in code
 
 
-def test_the_same_project_gives_the_same_image_wherever_it_is(made: Image, tmp_path: Path) -> None:
-    assert digest(with_project(base(), project(tmp_path / "elsewhere"))) == digest(made)
+def test_the_same_project_gives_the_same_image_wherever_it_is(project_image: Image, tmp_path: Path) -> None:
+    assert digest(with_project(base(), project(tmp_path / "elsewhere"))) == digest(project_image)
 
 
 def test_what_to_run_is_the_script_called_function_or_the_only_one(tmp_path: Path) -> None:
-    found = read_project(project(tmp_path / "a"))
-    assert (found.module, found.function, found.distribution) == ("greet.main", "cli", "function_greet")
+    project_file = read_project(project(tmp_path / "a"))
+    assert (project_file.module, project_file.function, project_file.distribution) == (
+        "greet.main",
+        "cli",
+        "function_greet",
+    )
     two = PROJECT.replace("function = ", 'other = "x:y"\nserve = ')
     with pytest.raises(BuildFailed, match="does not say what to run"):
         read_project(project(tmp_path / "b", two))

@@ -54,10 +54,10 @@ async def test_a_package_comes_back_as_it_was_pushed(registry: str, tmp_path: Pa
                 await tags(registries, reference),
             )
 
-    stream, digest, found = await main()
+    stream, digest, tag_names = await main()
     assert stream == STREAM
     assert digest == encode(package()).manifest.digest
-    assert found == ["v1.0.0"]
+    assert tag_names == ["v1.0.0"]
 
 
 async def test_a_blob_is_sent_in_pieces_where_it_is_large(
@@ -92,8 +92,8 @@ async def test_a_registry_on_this_machine_may_have_any_name_of_it(name: str, tmp
 
 def has_ipv6_loopback() -> bool:
     try:
-        with socket.socket(socket.AF_INET6) as found:
-            found.bind(("::1", 0))
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
     except OSError:
         return False
     return True
@@ -178,10 +178,10 @@ async def test_several_platforms_make_one_package(registry: str, tmp_path: Path)
     async def main() -> tuple[str, str, bytes]:
         async with Registries() as registries:
             digest = await push_images(registries, [arm, package()], reference, {"a": "b"})
-            found = await manifest(registries, reference)
+            index = await manifest(registries, reference)
             pulled = await pull_package(registries, reference, str(tmp_path))
-            assert pulled.digest == digest == found.digest, "a package is known by the digest of its index"
-            return found.media_type, found.content["annotations"]["a"], stream_of(pulled.image)
+            assert pulled.digest == digest == index.digest, "a package is known by the digest of its index"
+            return index.media_type, index.content["annotations"]["a"], stream_of(pulled.image)
 
     assert await main() == (media.OCI_INDEX, "b", STREAM)
 
@@ -198,8 +198,8 @@ async def test_skopeo_understands_what_we_push_and_we_what_it_pushes(registry: s
 
     async def main() -> tuple[str, bytes]:
         async with Registries() as registries:
-            found = await manifest(registries, copied)
-            return found.media_type, stream_of((await pull_package(registries, copied, str(tmp_path))).image)
+            index = await manifest(registries, copied)
+            return index.media_type, stream_of((await pull_package(registries, copied, str(tmp_path))).image)
 
     assert await main() == (media.DOCKER_MANIFEST, STREAM), "an annotation is lost, the file is found"
 

@@ -31,8 +31,8 @@ def verified(beside: Image | None, *authorities: Authority) -> str:
 
 
 def test_the_first_authority_that_signed_is_told() -> None:
-    found = verified(signature(payload(), by(KEY)), trusted(STRANGER, "them"), trusted(KEY, "us"))
-    assert found == "us"
+    authority = verified(signature(payload(), by(KEY)), trusted(STRANGER, "them"), trusted(KEY, "us"))
+    assert authority == "us"
 
 
 def test_keys_of_other_kinds_sign_as_well() -> None:

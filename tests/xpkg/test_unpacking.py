@@ -66,8 +66,8 @@ def test_a_whiteout_hides_a_file_and_an_opaque_directory_what_was_in_it(root: Pa
     first = archive([member("a/gone", b"1"), member("a/kept", b"1"), member("b/old", b"1")])
     second = archive([member("a/.wh.gone"), member("b/new", b"2"), member("b/.wh..wh..opq")])
     unpack(image(first, second), str(root))
-    found = sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
-    assert found == ["a/kept", "b/new"]
+    files = sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
+    assert files == ["a/kept", "b/new"]
 
 
 def test_links_are_followed_as_seen_from_inside(root: Path) -> None:
@@ -224,13 +224,13 @@ def test_no_layer_writes_outside(tmp_path_factory: pytest.TempPathFactory, entri
 
 
 def test_a_layer_may_end_with_its_last_content_but_not_before(tmp_path: Path) -> None:
-    whole = archive([member("a", b"first"), member("b", b"last")])
+    complete = archive([member("a", b"first"), member("b", b"last")])
     end = 512 + 512 + 512 + len(b"last")
-    unpack(image(whole[:end]), str(tmp_path))
+    unpack(image(complete[:end]), str(tmp_path))
     assert (tmp_path / "b").read_bytes() == b"last"
     for cut in (end - 1, end - 4):
         with pytest.raises(BadArchive):
-            unpack(image(whole[:cut]), str(tmp_path))
+            unpack(image(complete[:cut]), str(tmp_path))
 
 
 def test_directories_that_are_only_implied_count_as_entries(root: Path) -> None:
@@ -259,15 +259,15 @@ def test_unpacking_ends_when_nobody_waits_for_it(root: Path) -> None:
 
 
 async def test_a_cancelled_waiter_ends_the_work_in_its_thread() -> None:
-    ended = threading.Event()
+    finished = threading.Event()
 
     def work(cancelled: threading.Event) -> None:
         cancelled.wait(60)
-        ended.set()
+        finished.set()
 
     task = asyncio.create_task(cancellable_thread(work))
     await asyncio.sleep(0)
     task.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await task
-    assert await asyncio.to_thread(ended.wait, 60)
+    assert await asyncio.to_thread(finished.wait, 60)

@@ -61,8 +61,8 @@ def base() -> Image:
     return image(archive([member("etc/python", b"1")]))
 
 
-def unpacked(made: Image, root: Path) -> Path:
-    unpack(made, str(root))
+def unpacked(container_image: Image, root: Path) -> Path:
+    unpack(container_image, str(root))
     return root / ROOT
 
 
@@ -97,8 +97,10 @@ def test_a_function_that_is_one_file_runs_from_its_image_with_nothing_else_insta
     for name in ("source", "scratch", "root"):
         (tmp_path / name).mkdir()
     (tmp_path / "source/main.py").write_text(MAIN)
-    made = with_project(base(), project_around(str(tmp_path / "source"), str(tmp_path / "scratch")))
-    site = unpacked(made, tmp_path / "root")
+    container_image = with_project(
+        base(), project_around(str(tmp_path / "source"), str(tmp_path / "scratch"))
+    )
+    site = unpacked(container_image, tmp_path / "root")
     with served("from function_of_project import serve; serve()", site) as address:
         assert "from a file" in called(address, tmp_path)
 
@@ -111,7 +113,7 @@ def test_an_image_has_what_serving_needs_and_not_what_the_control_plane_needs(si
 
 
 def test_serving_needs_only_what_crossply_depends_on() -> None:
-    assert set(SERVING) <= {requirement_name(each) for each in requires("crossply") or ()}
+    assert set(SERVING) <= {requirement_name(requirement) for requirement in requires("crossply") or ()}
 
 
 def test_the_wheel_of_an_installed_crossply_is_that_of_its_checkout(site: Path, tmp_path: Path) -> None:
@@ -121,16 +123,19 @@ def test_the_wheel_of_an_installed_crossply_is_that_of_its_checkout(site: Path, 
     code += "write_own_wheel(sys.argv[1])"
     words = [sys.executable, "-S", "-c", code, str(tmp_path / "installed")]
     subprocess.run(words, env={"PYTHONPATH": str(site)}, cwd=site, check=True)
-    made = Path(write_own_wheel(str(tmp_path / "checkout")))
-    with zipfile.ZipFile(made) as one, zipfile.ZipFile(tmp_path / "installed" / made.name) as other:
+    wheel = Path(write_own_wheel(str(tmp_path / "checkout")))
+    with zipfile.ZipFile(wheel) as one, zipfile.ZipFile(tmp_path / "installed" / wheel.name) as other:
         assert one.namelist() == other.namelist()
-    assert made.read_bytes() == (tmp_path / "installed" / made.name).read_bytes()
+    assert wheel.read_bytes() == (tmp_path / "installed" / wheel.name).read_bytes()
 
 
 def test_extras_of_crossply_can_be_asked_for(tmp_path: Path) -> None:
-    wanted = wheel_requirements(write_own_wheel(str(tmp_path)))
-    assert any(each.startswith("opentelemetry-sdk") and "extra == 'otel'" in each for each in wanted)
-    assert [each for each in wanted if "extra" not in each] == list(SERVING)
+    requirements = wheel_requirements(write_own_wheel(str(tmp_path)))
+    assert any(
+        requirement.startswith("opentelemetry-sdk") and "extra == 'otel'" in requirement
+        for requirement in requirements
+    )
+    assert [requirement for requirement in requirements if "extra" not in requirement] == list(SERVING)
 
 
 def test_wheels_are_made_of_what_is_installed_whole_and_of_what_that_depends_on(

@@ -15,7 +15,7 @@ from tests.support.api.polling import eventually
 AUTHN, AUTHZ = "/apis/authentication.k8s.io/v1", "/apis/authorization.k8s.io/v1"
 
 
-def who(client):
+def user_info(client):
     return client.post(
         f"{AUTHN}/selfsubjectreviews", {"kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1"}
     ).ok(201)["status"]["userInfo"]
@@ -41,7 +41,7 @@ def test_nobody_may_ask_for_health(admin, path):
 
 
 def test_a_token_names_its_user(alice):
-    user = who(alice)
+    user = user_info(alice)
     assert user["username"] == "alice"
     assert "system:authenticated" in user["groups"]
 
@@ -50,24 +50,24 @@ def test_a_certificate_names_its_user(admin, server):
     if server.certificate is None:
         pytest.skip("this server has made no certificate for clients")
     shown = admin.with_certificate(*server.certificate)
-    assert "system:masters" in who(shown)["groups"]
+    assert "system:masters" in user_info(shown)["groups"]
     shown.close()
 
 
 def test_acting_as_somebody(admin):
-    user = who(admin.acting_as("jane", "devs", "ops"))
+    user = user_info(admin.acting_as("jane", "devs", "ops"))
     assert user["username"] == "jane"
     assert sorted(user["groups"]) == ["devs", "ops", "system:authenticated"]
 
 
 def test_acting_with_extra_and_uid(admin):
-    user = who(admin.acting_as("jane", Impersonate_Uid="u1", Impersonate_Extra_scopes="a"))
+    user = user_info(admin.acting_as("jane", Impersonate_Uid="u1", Impersonate_Extra_scopes="a"))
     assert user["uid"] == "u1"
     assert user["extra"] == {"scopes": ["a"]}
 
 
 def test_acting_as_a_service_account(admin):
-    user = who(admin.acting_as("system:serviceaccount:x:y"))
+    user = user_info(admin.acting_as("system:serviceaccount:x:y"))
     assert sorted(user["groups"]) == [
         "system:authenticated",
         "system:serviceaccounts",
@@ -130,7 +130,7 @@ def claims(token):
 
 def test_a_token_of_an_account_names_it(admin, accounts, ns):
     robot = admin.with_token(request_token(accounts))
-    user = who(robot)
+    user = user_info(robot)
     assert user["username"] == f"system:serviceaccount:{ns}:robot"
     assert sorted(user["groups"]) == [
         "system:authenticated",

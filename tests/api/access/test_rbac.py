@@ -317,13 +317,13 @@ def test_bad_rules_of_roles_are_refused(admin, ns, rules, field):
     assert field in [cause["field"] for cause in answer.causes]
 
 
-@pytest.mark.parametrize("told", ["kube-system", "default"])
-def test_a_local_review_asks_about_the_namespace_of_its_path_only(admin, ns, told):
+@pytest.mark.parametrize("namespace", ["kube-system", "default"])
+def test_a_local_review_asks_about_the_namespace_of_its_path_only(admin, ns, namespace):
     review = {
-        "metadata": {"namespace": told},
+        "metadata": {"namespace": namespace},
         "spec": {
             "user": "alice",
-            "resourceAttributes": {"namespace": told, "verb": "get", "resource": "secrets"},
+            "resourceAttributes": {"namespace": namespace, "verb": "get", "resource": "secrets"},
         },
     }
     path = f"/apis/authorization.k8s.io/v1/namespaces/{ns}/localsubjectaccessreviews"

@@ -84,7 +84,7 @@ def test_a_bad_patch_changes_nothing(server: Program, content_type: str, body: b
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "kept"),
+    ("name", "value", "stored"),
     [
         pytest.param("lone-surrogate", r'"\ud800"', "�", id="half of a surrogate pair is no character"),
         pytest.param("nul", r'"\u0000"', "\0", id="NUL is a character like others"),
@@ -93,10 +93,10 @@ def test_a_bad_patch_changes_nothing(server: Program, content_type: str, body: b
     ],
 )
 def test_odd_texts_are_kept_as_kubernetes_keeps_them(
-    server: Program, name: str, value: str, kept: str
+    server: Program, name: str, value: str, stored: str
 ) -> None:
     assert server.ask("POST", CONFIG_MAPS, _map(value, name), Content_Type=JSON).status == 201
-    assert server.ask("GET", f"{CONFIG_MAPS}/{name}").json["data"] == {"a": kept}
+    assert server.ask("GET", f"{CONFIG_MAPS}/{name}").json["data"] == {"a": stored}
 
 
 def test_a_large_body_is_refused_before_it_is_sent(server: Program) -> None:

@@ -267,11 +267,13 @@ AUTHORIZED = [
 ]
 
 
-@pytest.mark.parametrize(("expression", "holds"), AUTHORIZED)
-async def test_expressions_can_ask_what_the_user_may_do(tmp_path: Path, expression: str, holds: bool) -> None:
+@pytest.mark.parametrize(("expression", "allowed"), AUTHORIZED)
+async def test_expressions_can_ask_what_the_user_may_do(
+    tmp_path: Path, expression: str, allowed: bool
+) -> None:
     async with setting(tmp_path, only_pods) as client:
         await client.policy("p", expression)
-        assert (await refusal(client) == "") is holds
+        assert (await refusal(client) == "") is allowed
 
 
 async def test_a_policy_sees_the_version_that_its_rule_names(tmp_path: Path) -> None:

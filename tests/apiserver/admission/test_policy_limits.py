@@ -30,7 +30,7 @@ GROWING = {
 }
 
 
-async def told(name: str) -> str:
+async def evaluate(name: str) -> str:
     """Why a widget is refused by a policy whose variables grow."""
     variables = GROWING[name]
     with tempfile.TemporaryDirectory() as directory:
@@ -44,8 +44,8 @@ async def told(name: str) -> str:
 def test_variables_that_grow_are_stopped_within_a_limit_of_memory(name: str) -> None:
     program = (
         "import asyncio\n"
-        "from tests.apiserver.admission.test_policy_limits import told\n"
-        f"print(asyncio.run(told({name!r})))\n"
+        "from tests.apiserver.admission.test_policy_limits import evaluate\n"
+        f"print(asyncio.run(evaluate({name!r})))\n"
         "print(most_memory() >> 20)"
     )
     refused, megabytes = run_within(LIMIT, program).splitlines()

@@ -199,9 +199,9 @@ async def test_webhooks_are_asked_side_by_side(tmp_path: Path) -> None:
 DRY_RUNS = [("None", True), ("NoneOnDryRun", True), ("Some", False), ("Unknown", False)]
 
 
-@pytest.mark.parametrize(("side_effects", "asked"), DRY_RUNS)
+@pytest.mark.parametrize(("side_effects", "called"), DRY_RUNS)
 async def test_only_webhooks_without_side_effects_are_asked_in_a_dry_run(
-    tmp_path: Path, side_effects: str, asked: bool
+    tmp_path: Path, side_effects: str, called: bool
 ) -> None:
     async with setting(tmp_path) as client:
         client.server.on("/v", allow)
@@ -212,7 +212,7 @@ async def test_only_webhooks_without_side_effects_are_asked_in_a_dry_run(
         (webhook,) = index.webhooks
         object.__setattr__(webhook, "side_effects", side_effects)
         dry = {"query": {"dryRun": "All"}}
-        if asked:
+        if called:
             await client.create("widgets", "default", "one", call=dry)
             (request,) = client.server.requests("/v")
             assert request["dryRun"] is True

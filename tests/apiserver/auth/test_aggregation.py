@@ -66,7 +66,7 @@ def test_a_role_without_an_aggregation_rule_gathers_nothing() -> None:
     assert aggregated_rules(PARTS[0], PARTS) is None
 
 
-def _moment() -> datetime:
+def _now() -> datetime:
     return datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
@@ -87,7 +87,7 @@ async def test_the_controller_gathers_through_chains_and_again_when_a_part_chang
     await _put(store, _gathers("outer", _labels(to="outer")))
     await _put(store, _gathers("inner", _labels(to="inner"), labels={"to": "outer"}))
     await _put(store, cluster_role("part", GET, labels={"to": "inner"}))
-    running = asyncio.create_task(AggregationController(store, store_writer(store, _moment)).run())
+    running = asyncio.create_task(AggregationController(store, store_writer(store, _now)).run())
     await _until(lambda: _stored(store, "outer")["rules"] == [GET])
     await _put(store, cluster_role("part", GET, LIST, labels={"to": "inner"}))
     await _until(lambda: _stored(store, "outer")["rules"] == [GET, LIST])
@@ -102,7 +102,7 @@ async def test_roles_that_gather_from_each_other_in_a_ring_come_to_rest() -> Non
     for name, source, rules in (("a", "b", [GET]), ("b", "c", [LIST]), ("c", "a", [WATCH])):
         body = _gathers(name, _labels(me=source), labels={"me": name})
         await _put(store, {**body, "rules": rules})
-    assert await AggregationController(store, store_writer(store, _moment)).settle()
+    assert await AggregationController(store, store_writer(store, _now)).settle()
     assert len({str(_stored(store, name)["rules"]) for name in "abc"}) == 1
     await store.close()
 

@@ -89,12 +89,12 @@ LEVELS = [
 ]
 
 
-@pytest.mark.parametrize(("level", "request_told", "response_told", "reason"), LEVELS)
-def test_bodies_are_told_by_level(level: Level, request_told: bool, response_told: bool, reason: str) -> None:
+@pytest.mark.parametrize(("level", "has_request", "has_response", "reason"), LEVELS)
+def test_bodies_are_told_by_level(level: Level, has_request: bool, has_response: bool, reason: str) -> None:
     record = _record(ask("create", "configmaps", "a"), request_body=b'{"a": 1}', response_body=b'{"b": 2}')
     audit_event = event(record, DONE, level)
-    assert audit_event.get("requestObject") == ({"a": 1} if request_told else None), reason
-    assert audit_event.get("responseObject") == ({"b": 2} if response_told else None), reason
+    assert audit_event.get("requestObject") == ({"a": 1} if has_request else None), reason
+    assert audit_event.get("responseObject") == ({"b": 2} if has_response else None), reason
 
 
 @pytest.mark.parametrize(

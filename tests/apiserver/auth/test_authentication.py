@@ -30,7 +30,7 @@ DICT = {
 }
 
 
-def _who(
+def _authenticate(
     accounts: Accounts, peer: bytes | dict[str, Any] | None = None, authorization: str = ""
 ) -> User | None:
     authenticator = Authenticator(accounts.clock, StaticTokens({"secret": JANE}), accounts.tokens)
@@ -39,21 +39,21 @@ def _who(
 
 
 def test_a_static_token_is_its_user_and_authenticated() -> None:
-    assert _who(Accounts(), authorization="Bearer secret") == User(
+    assert _authenticate(Accounts(), authorization="Bearer secret") == User(
         "jane", ("dev", "system:authenticated"), "u1"
     )
 
 
 def test_a_service_account_token_is_its_account() -> None:
     accounts = Accounts()
-    user = _who(accounts, authorization=f"Bearer {accounts.issue()}")
+    user = _authenticate(accounts, authorization=f"Bearer {accounts.issue()}")
     assert user is not None
     assert user.name == "system:serviceaccount:a:bot"
 
 
 @pytest.mark.parametrize("scheme", ["bearer", "BEARER"])
 def test_the_scheme_may_be_in_any_letters(scheme: str) -> None:
-    assert _who(Accounts(), authorization=f"{scheme} secret")
+    assert _authenticate(Accounts(), authorization=f"{scheme} secret")
 
 
 @pytest.mark.parametrize(
@@ -67,30 +67,30 @@ def test_the_scheme_may_be_in_any_letters(scheme: str) -> None:
     ],
 )
 def test_without_a_credential_nobody_is_known(header: str, reason: str) -> None:
-    assert _who(Accounts(), authorization=header) is None, reason
+    assert _authenticate(Accounts(), authorization=header) is None, reason
 
 
 @pytest.mark.parametrize("token", ["Secret", "secretx", "secre", "a.b.c", "\udcff"])
 def test_a_wrong_token_is_not_authorized(token: str) -> None:
     with pytest.raises(StatusError) as caught:
-        _who(Accounts(), authorization=f"Bearer {token}")
+        _authenticate(Accounts(), authorization=f"Bearer {token}")
     assert (caught.value.status, str(caught.value)) == (401, "Unauthorized")
 
 
 def test_the_reason_of_a_refused_token_is_not_told_to_the_one_who_sends_it() -> None:
     accounts = Accounts()
     with pytest.raises(StatusError) as caught:
-        _who(accounts, authorization=f"Bearer {accounts.issue(seconds=-100)}")
+        _authenticate(accounts, authorization=f"Bearer {accounts.issue(seconds=-100)}")
     assert str(caught.value) == "Unauthorized"
 
 
 def test_a_client_certificate_is_its_common_name_and_organizations() -> None:
-    assert _who(Accounts(), peer=DICT) == User("jane", ("dev", "ops", "system:authenticated"))
+    assert _authenticate(Accounts(), peer=DICT) == User("jane", ("dev", "ops", "system:authenticated"))
 
 
 def test_a_certificate_comes_before_a_token_and_a_bad_token_does_not_spoil_it() -> None:
     for token in ("secret", "wrong"):
-        user = _who(Accounts(), DICT, f"Bearer {token}")
+        user = _authenticate(Accounts(), DICT, f"Bearer {token}")
         assert user is not None
         assert user.groups == ("dev", "ops", "system:authenticated")
 
@@ -99,22 +99,22 @@ def test_a_certificate_that_ended_while_connected_is_not_authorized_but_a_token_
     accounts = Accounts()
     accounts.clock.forward(86_400)
     with pytest.raises(StatusError, match="Unauthorized"):
-        _who(accounts, peer=DICT)
-    assert _who(accounts, DICT, "Bearer secret")
+        _authenticate(accounts, peer=DICT)
+    assert _authenticate(accounts, DICT, "Bearer secret")
 
 
 def test_a_certificate_without_a_common_name_is_nobody() -> None:
-    assert _who(Accounts(), peer={**DICT, "subject": ((("organizationName", "dev"),),)}) is None
+    assert _authenticate(Accounts(), peer={**DICT, "subject": ((("organizationName", "dev"),),)}) is None
 
 
 def test_a_certificate_that_cannot_be_read_is_nobody() -> None:
-    assert _who(Accounts(), peer=b"\x30\x00") is None
+    assert _authenticate(Accounts(), peer=b"\x30\x00") is None
 
 
 def test_a_certificate_in_binary_form_also_has_a_fingerprint(tmp_path: Path) -> None:
     certificates = ensure_certificates(str(tmp_path), now=START)
     der = load_pem_x509_certificate(Path(certificates.admin).read_bytes()).public_bytes(Encoding.DER)
-    user = _who(Accounts(), peer=der)
+    user = _authenticate(Accounts(), peer=der)
     assert user is not None
     assert (user.name, user.groups) == ("crossply-admin", ("system:masters", "system:authenticated"))
     assert user.extra is not None

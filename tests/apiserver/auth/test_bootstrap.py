@@ -69,10 +69,12 @@ BY_DEFAULT = [
 ]
 
 
-@pytest.mark.parametrize(("who", "question", "allowed", "reason"), BY_DEFAULT, ids=[c[3] for c in BY_DEFAULT])
-def test_by_default(who: User, question: RequestInfo, allowed: bool, reason: str) -> None:
+@pytest.mark.parametrize(
+    ("caller", "question", "allowed", "reason"), BY_DEFAULT, ids=[c[3] for c in BY_DEFAULT]
+)
+def test_by_default(caller: User, question: RequestInfo, allowed: bool, reason: str) -> None:
     async def scenario(store: Store) -> None:
-        assert Authorizer.watching(store).authorize(who, question).allowed is allowed, reason
+        assert Authorizer.watching(store).authorize(caller, question).allowed is allowed, reason
 
     _with_policy(scenario)
 

@@ -47,9 +47,11 @@ COVERED = [
 ]
 
 
-@pytest.mark.parametrize(("owned", "wanted", "covers", "reason"), COVERED, ids=[case[3] for case in COVERED])
-def test_a_rule_covers(owned: Object, wanted: Object, covers: bool, reason: str) -> None:
-    assert (not uncovered([parse_rule(owned)], [parse_rule(wanted)])) is covers, reason
+@pytest.mark.parametrize(
+    ("owned", "requested", "covers", "reason"), COVERED, ids=[case[3] for case in COVERED]
+)
+def test_a_rule_covers(owned: Object, requested: Object, covers: bool, reason: str) -> None:
+    assert (not uncovered([parse_rule(owned)], [parse_rule(requested)])) is covers, reason
 
 
 HOLDINGS = (
@@ -59,13 +61,13 @@ HOLDINGS = (
 
 
 def _write(
-    body: Object, *policy: Object, who: Any = JANE, old: Object | None = None, verb: str = "create"
+    body: Object, *policy: Object, caller: Any = JANE, old: Object | None = None, verb: str = "create"
 ) -> None:
     plurals = {"Role": "roles", "RoleBinding": "rolebindings", "ClusterRole": "clusterroles"}
     resource = plurals.get(body["kind"], "clusterrolebindings")
     metadata = body["metadata"]
     info = ask(verb, resource, metadata.get("namespace", ""), metadata["name"] if old else "", GROUP)
-    check_write(authorizer_of(*policy), who, info, body, old)
+    check_write(authorizer_of(*policy), caller, info, body, old)
 
 
 def test_a_role_within_ones_own_rights_may_be_written() -> None:
@@ -176,7 +178,7 @@ def test_a_binding_to_a_role_that_does_not_exist_is_not_found() -> None:
 
 
 def test_administrators_and_other_kinds_are_not_asked() -> None:
-    _write(cluster_role("all", rule("*", "*", "*")), who=ADMIN)
+    _write(cluster_role("all", rule("*", "*", "*")), caller=ADMIN)
     info = RequestInfo("create", "", group="apps", version="v1", namespace="a", resource="deployments")
     check_write(authorizer_of(), JANE, info, {"metadata": {"name": "x"}}, None)
 

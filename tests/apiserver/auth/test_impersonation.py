@@ -29,17 +29,17 @@ class Headers(list[tuple[str, str]]):
 
 
 def _impersonate(
-    headers: dict[str, str | list[str]], *rules: Object, who: User = JANE
+    headers: dict[str, str | list[str]], *rules: Object, caller: User = JANE
 ) -> Impersonation | None:
     sent = Headers()
     for name, values in headers.items():
         sent += [(name, value) for value in ([values] if isinstance(values, str) else values)]
     policy = cluster_role("r", *rules), cluster_binding("b", "r", user("jane"))
-    return impersonate(authorizer_of(*policy), who, READ, sent)
+    return impersonate(authorizer_of(*policy), caller, READ, sent)
 
 
-def _acting(headers: dict[str, str | list[str]], *rules: Object, who: User = JANE) -> User:
-    acting = _impersonate(headers, *rules, who=who)
+def _acting(headers: dict[str, str | list[str]], *rules: Object, caller: User = JANE) -> User:
+    acting = _impersonate(headers, *rules, caller=caller)
     assert acting is not None
     return acting.user
 
@@ -115,7 +115,7 @@ ACTING = [
 
 @pytest.mark.parametrize(("headers", "acting", "reason"), ACTING, ids=[case[2] for case in ACTING])
 def test_an_administrator_acts_as(headers: dict[str, str | list[str]], acting: User, reason: str) -> None:
-    assert _acting(headers, who=ADMIN) == acting, reason
+    assert _acting(headers, caller=ADMIN) == acting, reason
 
 
 def test_the_rights_are_asked_for_one_by_one() -> None:
@@ -214,13 +214,13 @@ NAMELESS = [
 ]
 
 
-@pytest.mark.parametrize(("headers", "told"), NAMELESS)
+@pytest.mark.parametrize(("headers", "message"), NAMELESS)
 def test_anything_but_a_user_without_a_user_is_a_bad_request(
-    headers: dict[str, str | list[str]], told: str
+    headers: dict[str, str | list[str]], message: str
 ) -> None:
     with pytest.raises(StatusError) as caught:
-        _impersonate(headers, who=ADMIN)
+        _impersonate(headers, caller=ADMIN)
     assert (caught.value.status, str(caught.value)) == (
         400,
-        f"requested {told} without impersonating a user name",
+        f"requested {message} without impersonating a user name",
     )

@@ -77,11 +77,11 @@ SUBJECTS = [
 
 
 @pytest.mark.parametrize(
-    ("subject", "who", "allowed", "reason"), SUBJECTS, ids=[case[3] for case in SUBJECTS]
+    ("subject", "caller", "allowed", "reason"), SUBJECTS, ids=[case[3] for case in SUBJECTS]
 )
-def test_a_binding_speaks_to(subject: dict, who: User, allowed: bool, reason: str) -> None:
+def test_a_binding_speaks_to(subject: dict, caller: User, allowed: bool, reason: str) -> None:
     authorizer = authorizer_of(role("a", "r", rule("get", "pods")), binding("a", "b", "r", subject))
-    assert authorizer.authorize(who, ask("get", "pods", "a", "x")).allowed is allowed, reason
+    assert authorizer.authorize(caller, ask("get", "pods", "a", "x")).allowed is allowed, reason
 
 
 def test_an_account_without_namespace_in_a_binding_of_the_cluster_is_nobody() -> None:

@@ -86,27 +86,27 @@ class Naive:
     def __init__(self) -> None:
         self.objects: dict[tuple[str, str, str], Object] = {}
 
-    def allows(self, who: User, question: RequestInfo) -> bool:
+    def allows(self, caller: User, question: RequestInfo) -> bool:
         return any(
             self._matches(granted, question)
             for bound in self.objects.values()
-            if "roleRef" in bound and self._applies(bound, who, question.namespace)
+            if "roleRef" in bound and self._applies(bound, caller, question.namespace)
             for granted in self._rules(bound)
         )
 
-    def _applies(self, bound: Object, who: User, namespace: str) -> bool:
+    def _applies(self, bound: Object, caller: User, namespace: str) -> bool:
         home = bound["metadata"].get("namespace", "")
         if home and home != namespace:
             return False
-        return any(self._is(subject, who, home) for subject in bound["subjects"])
+        return any(self._is(subject, caller, home) for subject in bound["subjects"])
 
-    def _is(self, subject: Object, who: User, home: str) -> bool:
+    def _is(self, subject: Object, caller: User, home: str) -> bool:
         if subject["kind"] == "Group":
-            return subject["name"] in who.groups
+            return subject["name"] in caller.groups
         if subject["kind"] == "User":
-            return subject["name"] == who.name
+            return subject["name"] == caller.name
         home = subject.get("namespace") or home
-        return bool(home) and who.name == f"system:serviceaccount:{home}:{subject['name']}"
+        return bool(home) and caller.name == f"system:serviceaccount:{home}:{subject['name']}"
 
     def _rules(self, bound: Object) -> list[Object]:
         home, to = bound["metadata"].get("namespace", ""), bound["roleRef"]
@@ -138,7 +138,7 @@ class Naive:
 @settings(max_examples=300, deadline=None)
 @given(CHANGES, st.lists(st.tuples(USERS, QUESTIONS), min_size=1, max_size=6))
 def test_decisions_equal_a_naive_evaluation_after_any_changes(
-    changes: list[tuple[Object, bool]], asked: list[tuple[User, RequestInfo]]
+    changes: list[tuple[Object, bool]], queries: list[tuple[User, RequestInfo]]
 ) -> None:
     naive, index = Naive(), RoleIndex()
     authorizer = Authorizer(index)
@@ -150,5 +150,5 @@ def test_decisions_equal_a_naive_evaluation_after_any_changes(
             naive.objects.pop(key, None)
         else:
             naive.objects[key] = body
-        for who, question in asked:
-            assert authorizer.authorize(who, question).allowed == naive.allows(who, question)
+        for caller, question in queries:
+            assert authorizer.authorize(caller, question).allowed == naive.allows(caller, question)

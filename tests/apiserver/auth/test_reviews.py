@@ -34,7 +34,7 @@ POLICY = (
 
 
 def _create(
-    resource: str, body: Object, who: User = JANE, namespace: str = "", accounts: Accounts | None = None,
+    resource: str, body: Object, caller: User = JANE, namespace: str = "", accounts: Accounts | None = None,
     policy: tuple[Object, ...] = POLICY,
 ) -> Object:  # fmt: skip
     accounts = accounts or Accounts()
@@ -42,16 +42,16 @@ def _create(
     authenticator = Authenticator(accounts.clock, tokens, accounts.tokens)
     reviews = Reviews(authenticator, authorizer_of(*policy), accounts.clock)
     (full,) = (name for name in RESOURCES if name.startswith(f"{resource}."))
-    return asyncio.run(reviews.create(full, who, namespace, body))
+    return asyncio.run(reviews.create(full, caller, namespace, body))
 
 
-def _asked(verb: str, resource: str, namespace: str = "a", **more: str) -> Object:
+def _resource_attributes(verb: str, resource: str, namespace: str = "a", **more: str) -> Object:
     return {"resourceAttributes": {"verb": verb, "resource": resource, "namespace": namespace, **more}}
 
 
 def test_a_self_subject_review_tells_who_asks() -> None:
-    who = User("jane", ("g",), "u", {"k": ("v",)})
-    assert _create("selfsubjectreviews", {"metadata": {"name": "x"}}, who) == {
+    caller = User("jane", ("g",), "u", {"k": ("v",)})
+    assert _create("selfsubjectreviews", {"metadata": {"name": "x"}}, caller) == {
         "kind": "SelfSubjectReview",
         "apiVersion": "authentication.k8s.io/v1",
         "metadata": {"creationTimestamp": "2026-01-02T03:04:05Z"},
@@ -85,13 +85,13 @@ def test_a_token_review_tells_why_a_token_stands_for_nobody() -> None:
 
 
 ACCESS = [
-    (_asked("list", "configmaps"), True, "what a role grants"),
-    (_asked("list", "configmaps", "b"), False, "another namespace"),
-    (_asked("list", "configmaps", ""), False, "all namespaces"),
-    (_asked("get", "secrets", name="x"), True, "a name that is listed"),
-    (_asked("get", "secrets"), False, "any name"),
-    (_asked("get", "configmaps", group="apps"), False, "another group"),
-    (_asked("get", "configmaps", subresource="status"), False, "a subresource"),
+    (_resource_attributes("list", "configmaps"), True, "what a role grants"),
+    (_resource_attributes("list", "configmaps", "b"), False, "another namespace"),
+    (_resource_attributes("list", "configmaps", ""), False, "all namespaces"),
+    (_resource_attributes("get", "secrets", name="x"), True, "a name that is listed"),
+    (_resource_attributes("get", "secrets"), False, "any name"),
+    (_resource_attributes("get", "configmaps", group="apps"), False, "another group"),
+    (_resource_attributes("get", "configmaps", subresource="status"), False, "a subresource"),
     ({"resourceAttributes": {}}, False, "nothing"),
     (
         {"nonResourceAttributes": {"verb": "get", "path": "/metrics"}},
@@ -120,7 +120,10 @@ def test_a_resource_that_is_not_told_is_not_a_path() -> None:
 
 
 def test_an_access_review_comes_back_as_it_was_sent_with_the_answer() -> None:
-    body = {"metadata": {"managedFields": [{}]}, "spec": {**_asked("list", "configmaps"), "user": "jane"}}
+    body = {
+        "metadata": {"managedFields": [{}]},
+        "spec": {**_resource_attributes("list", "configmaps"), "user": "jane"},
+    }
     assert _create("subjectaccessreviews", body) == {
         "kind": "SubjectAccessReview",
         "apiVersion": "authorization.k8s.io/v1",
@@ -134,7 +137,7 @@ def test_an_access_review_comes_back_as_it_was_sent_with_the_answer() -> None:
 
 
 def test_a_local_review_is_about_its_namespace() -> None:
-    spec = {**_asked("list", "configmaps"), "user": "jane"}
+    spec = {**_resource_attributes("list", "configmaps"), "user": "jane"}
     answer = _create("localsubjectaccessreviews", {"spec": spec}, namespace="a")
     assert answer["metadata"] == {"namespace": "a"}
     assert answer["status"]["allowed"] is True

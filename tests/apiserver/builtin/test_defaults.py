@@ -119,10 +119,10 @@ SERVICES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("spec", "wanted", "reason"), SERVICES)
-def test_a_service_is_filled_in(spec: dict[str, Any], wanted: dict[str, Any], reason: str) -> None:
-    made = created(new("v1", "Service", spec=spec))["spec"]
-    assert {key: made.get(key) for key in wanted} == wanted, reason
+@pytest.mark.parametrize(("spec", "expected", "reason"), SERVICES)
+def test_a_service_is_filled_in(spec: dict[str, Any], expected: dict[str, Any], reason: str) -> None:
+    service_spec = created(new("v1", "Service", spec=spec))["spec"]
+    assert {key: service_spec.get(key) for key in expected} == expected, reason
 
 
 def test_a_service_has_an_address_that_follows_from_its_name() -> None:

@@ -65,10 +65,10 @@ QUANTITIES = [
 ]
 
 
-@pytest.mark.parametrize(("given", "kept", "reason"), QUANTITIES)
-def test_quantities_are_written_in_one_form(given: Any, kept: str, reason: str) -> None:
-    quota = read(new("v1", "ResourceQuota", spec={"hard": {"cpu": given}}))
-    assert quota["spec"]["hard"]["cpu"] == kept, reason
+@pytest.mark.parametrize(("value", "expected", "reason"), QUANTITIES)
+def test_quantities_are_written_in_one_form(value: Any, expected: str, reason: str) -> None:
+    quota = read(new("v1", "ResourceQuota", spec={"hard": {"cpu": value}}))
+    assert quota["spec"]["hard"]["cpu"] == expected, reason
 
 
 def test_times_are_written_in_utc_to_the_second() -> None:
@@ -90,9 +90,9 @@ def test_reading_twice_changes_nothing() -> None:
 
 
 def test_the_given_object_is_not_changed() -> None:
-    given_object = deployment()
-    read(given_object)
-    assert given_object == deployment()
+    obj = deployment()
+    read(obj)
+    assert obj == deployment()
 
 
 WRONG_TYPES = [
@@ -105,10 +105,10 @@ WRONG_TYPES = [
 ]
 
 
-@pytest.mark.parametrize(("obj", "said"), WRONG_TYPES)
-def test_a_value_of_a_wrong_type_is_said_as_go_says_it(obj: dict[str, Any], said: str) -> None:
+@pytest.mark.parametrize(("obj", "message"), WRONG_TYPES)
+def test_a_value_of_a_wrong_type_is_said_as_go_says_it(obj: dict[str, Any], message: str) -> None:
     resource = by_kind()[obj["apiVersion"].rpartition("/")[0], obj["kind"]]
-    assert (builtin.decode_problem(resource, "v1", obj) or "").startswith(said)
+    assert (builtin.decode_problem(resource, "v1", obj) or "").startswith(message)
 
 
 values = st.recursive(
@@ -141,7 +141,9 @@ def _objects_of(schema: dict[str, Any], depth: int) -> st.SearchStrategy[Any]:
 @settings(max_examples=200, deadline=None)
 @given(data=st.data())
 def test_whatever_go_can_read_is_read_prepared_and_checked_without_a_crash(data: st.DataObject) -> None:
-    resource = data.draw(st.sampled_from(sorted(by_kind().values(), key=lambda each: each.key)))
+    resource = data.draw(
+        st.sampled_from(sorted(by_kind().values(), key=lambda resource_type: resource_type.key))
+    )
     version = resource.versions[resource.storage_version]
     body = data.draw(_objects_of(version.schema or {}, 5))
     if not isinstance(body, dict):

@@ -241,9 +241,9 @@ INVALID: list[tuple[str, dict[str, Any], list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("what", "obj", "errors"), INVALID, ids=[row[0] for row in INVALID])
+@pytest.mark.parametrize(("description", "obj", "errors"), INVALID, ids=[row[0] for row in INVALID])
 def test_an_object_that_breaks_a_rule_is_refused_with_its_sentence(
-    what: str, obj: dict[str, Any], errors: list[str]
+    description: str, obj: dict[str, Any], errors: list[str]
 ) -> None:
     assert creation_errors(obj) == errors
 
@@ -302,9 +302,11 @@ CHANGES: list[tuple[str, dict[str, Any], dict[str, Any], list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("what", "obj", "changes", "errors"), CHANGES, ids=[row[0] for row in CHANGES])
+@pytest.mark.parametrize(
+    ("description", "obj", "changes", "errors"), CHANGES, ids=[row[0] for row in CHANGES]
+)
 def test_what_may_and_may_not_change(
-    what: str, obj: dict[str, Any], changes: dict[str, Any], errors: list[str]
+    description: str, obj: dict[str, Any], changes: dict[str, Any], errors: list[str]
 ) -> None:
     assert update_errors(obj, **changes) == errors
 

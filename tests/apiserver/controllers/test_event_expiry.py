@@ -19,7 +19,7 @@ def left(client: Bench) -> list[str]:
     return sorted(entry.key[2] for entry in client.context.store.list("events"))
 
 
-async def told(client: Bench, name: str) -> None:
+async def create_event(client: Bench, name: str) -> None:
     about = {"kind": "ConfigMap", "name": "x", "namespace": "default"}
     await client.create("events", "default", name, involvedObject=about, reason="R", type="Normal")
 
@@ -35,9 +35,9 @@ async def test_an_event_goes_after_an_hour_and_not_before() -> None:
     async with running() as (client, _):
         expiry = EventExpiry(client.context, clock)
         expiry.start()
-        await told(client, "old")
+        await create_event(client, "old")
         clock.now = SECONDS - 1
-        await told(client, "young")
+        await create_event(client, "young")
         await looked(expiry)
         assert left(client) == ["old", "young"]
         clock.now = SECONDS + 1
@@ -50,7 +50,7 @@ async def test_the_oldest_make_room_where_there_are_too_many() -> None:
     async with running() as (client, _):
         expiry = EventExpiry(client.context, Clock(), most=2)
         for name in ("a", "b", "c", "d"):
-            await told(client, name)
+            await create_event(client, name)
         expiry.start()
         await looked(expiry)
         assert left(client) == ["c", "d"]

@@ -85,12 +85,12 @@ async def test_foreground_deletion_waits_for_blocking_dependents() -> None:
         assert client.names("configmaps") == ["held"]
         assert client.names("widgets") == ["one"]
 
-        def let_go(old: dict[str, object]) -> dict[str, object]:
+        def without_finalizers(old: dict[str, object]) -> dict[str, object]:
             metadata = dict(old["metadata"])  # type: ignore[call-overload]
             del metadata["finalizers"]
             return {**old, "metadata": metadata}
 
-        await client.update("configmaps", "default", "held", let_go)
+        await client.update("configmaps", "default", "held", without_finalizers)
         await controllers.settled()
         assert client.names("configmaps") == []
         assert client.names("widgets") == []

@@ -58,7 +58,7 @@ async def test_nothing_is_written_when_nothing_changed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("host", "told"),
+    ("host", "is_published"),
     [
         ("127.0.0.1", False),  # the API refuses loopback addresses as endpoints
         ("0.0.0.0", False),  # no address in particular
@@ -67,11 +67,11 @@ async def test_nothing_is_written_when_nothing_changed() -> None:
         ("2001:db8::7", True),
     ],
 )
-async def test_endpoints_are_told_where_others_can_reach_them(host: str, told: bool) -> None:
+async def test_endpoints_are_told_where_others_can_reach_them(host: str, is_published: bool) -> None:
     async with bench() as client:
         await ensure_service(client.context, host, 6443)
         result = client.context.store.get(("endpointslices.discovery.k8s.io", "default", "kubernetes"))
-        assert (result is not None) is told
+        assert (result is not None) is is_published
         if result:
             endpoints = decode(result.data)
             assert endpoints["endpoints"] == [{"addresses": [host], "conditions": {"ready": True}}]

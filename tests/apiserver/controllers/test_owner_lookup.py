@@ -51,10 +51,10 @@ async def test_a_dependent_of_owners_in_another_namespace_is_warned_about_each()
         references = [reference(owner["metadata"]["uid"], owner["metadata"]["name"]) for owner in owners]
         messages: list[str] = []
 
-        def follow(event: Event) -> None:
+        def on_event(event: Event) -> None:
             messages.append(event.data.decode())
 
-        client.context.store.subscribe("events", follow)
+        client.context.store.subscribe("events", on_event)
         await client.create("configmaps", "n", "child", metadata={"ownerReferences": references})
         await controllers.settled()
         assert sum("OwnerRefInvalidNamespace" in message for message in messages) == 3

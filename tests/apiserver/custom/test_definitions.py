@@ -21,7 +21,7 @@ def named(plural: str, kind: str, **names: object) -> Object:
     return built
 
 
-def told(obj: Object, kind: str) -> tuple[str, str, str]:
+def condition_of(obj: Object, kind: str) -> tuple[str, str, str]:
     condition = find(obj, kind) or {}
     return condition.get("status", ""), condition.get("reason", ""), condition.get("message", "")
 
@@ -48,9 +48,9 @@ async def test_the_status_says_what_became_of_the_definition() -> None:
         status = (await bench.settled(BOXES))["status"]
         assert [item["type"] for item in status["conditions"]] == ["NamesAccepted", "Established"]
         built = bench.load(definition_key(BOXES))
-        assert told(built, "NamesAccepted") == ("True", "NoConflicts", "no conflicts found")
+        assert condition_of(built, "NamesAccepted") == ("True", "NoConflicts", "no conflicts found")
         accepted = ("True", "InitialNamesAccepted", "the initial names have been accepted")
-        assert told(built, "Established") == accepted
+        assert condition_of(built, "Established") == accepted
         names = {"plural": "boxes", "singular": "box", "kind": "Box", "listKind": "BoxList"}
         assert status["acceptedNames"] == names
         assert status["storedVersions"] == ["v1"]
@@ -76,14 +76,14 @@ async def test_names_in_use_are_refused_until_they_are_free() -> None:
         await bench.create(named("crates", "Box", shortNames=["bx"]))
         second = await bench.settled("crates.acme.example.org")
         conflict = ("False", "ListKindConflict", '"BoxList" is already in use')
-        assert told(second, "NamesAccepted") == conflict
-        assert told(second, "Established") == ("False", "NotAccepted", "not all names are accepted")
+        assert condition_of(second, "NamesAccepted") == conflict
+        assert condition_of(second, "Established") == ("False", "NotAccepted", "not all names are accepted")
         assert second["status"]["acceptedNames"] == {"plural": "crates", "kind": ""}
         assert bench.context.registry.find("acme.example.org", "crates") is None
         await bench.delete(BOXES)
         await bench.until(lambda: bench.context.registry.find("acme.example.org", "crates") is not None)
         second = await bench.settled("crates.acme.example.org")
-        assert told(second, "NamesAccepted")[0] == told(second, "Established")[0] == "True"
+        assert condition_of(second, "NamesAccepted")[0] == condition_of(second, "Established")[0] == "True"
         assert second["status"]["acceptedNames"]["kind"] == "Box"
 
 
@@ -93,7 +93,7 @@ async def test_a_built_in_kind_keeps_its_names() -> None:
         clash["metadata"]["name"] = "deployments.apps"
         await bench.create(clash)
         built = await bench.settled("deployments.apps")
-        assert told(built, "NamesAccepted")[:2] == ("False", "ListKindConflict")
+        assert condition_of(built, "NamesAccepted")[:2] == ("False", "ListKindConflict")
         result = bench.context.registry.find("apps", "deployments")
         assert result is not None
         assert not result.custom
@@ -105,7 +105,7 @@ async def test_a_bad_bundle_keeps_a_definition_from_being_established() -> None:
         webhook = {"clientConfig": client, "conversionReviewVersions": ["v1"]}
         await bench.create(definition(conversion={"strategy": "Webhook", "webhook": webhook}))
         built = await bench.settled(BOXES)
-        assert told(built, "Established")[:2] == ("False", "InvalidCABundle")
+        assert condition_of(built, "Established")[:2] == ("False", "InvalidCABundle")
 
 
 async def test_a_changed_schema_is_served_at_once() -> None:
@@ -132,7 +132,7 @@ async def test_deletion_takes_the_instances_along() -> None:
         assert terminating["metadata"]["deletionTimestamp"]
         waiting = bench.load(definition_key(BOXES))
         in_progress = ("True", "InstanceDeletionInProgress", "CustomResource deletion is in progress")
-        assert told(waiting, "Terminating") == in_progress
+        assert condition_of(waiting, "Terminating") == in_progress
         await _release(bench, terminating)
         await bench.until(lambda: bench.context.store.get(definition_key(BOXES)) is None)
         assert bench.context.registry.find("acme.example.org", "boxes") is None
@@ -176,7 +176,7 @@ async def test_the_finalizers_of_others_are_respected() -> None:
         left = bench.load(definition_key(BOXES))
         assert left["metadata"]["finalizers"] == ["acme.example.org/hold"]
         completed = ("False", "InstanceDeletionCompleted", "removed all instances")
-        assert told(left, "Terminating") == completed
+        assert condition_of(left, "Terminating") == completed
 
 
 async def test_a_restart_serves_what_was_served_and_goes_on_deleting(tmp_path: object) -> None:

@@ -27,7 +27,7 @@ def call_of(bench: Bench) -> Call:
     return Call(info, ADMIN, {}, {}, b"", resource, version)
 
 
-async def made(bench: Bench) -> Call:
+async def create_definition(bench: Bench) -> Call:
     bench.context.deleters[DEFINITIONS] = delete_definition
     await bench.create(definition())
     await bench.settled(BOXES)
@@ -36,7 +36,7 @@ async def made(bench: Bench) -> Call:
 
 async def test_the_instances_of_a_deleted_definition_are_deleted() -> None:
     async with running() as bench:
-        call = await made(bench)
+        call = await create_definition(bench)
         key = (BOXES, "n", "one")
         await bench.put(
             key, {"apiVersion": "acme.example.org/v1", "kind": "Box", "metadata": {"name": "one"}}
@@ -51,7 +51,7 @@ async def test_the_instances_of_a_deleted_definition_are_deleted() -> None:
 
 async def test_a_trial_deletion_changes_nothing() -> None:
     async with running() as bench:
-        call = await made(bench)
+        call = await create_definition(bench)
         before = bench.context.store.revision
         answer, deleted = await delete(bench.context, call, BOXES, DeleteOptions(dry_run=True))
         assert (bench.context.store.revision, deleted) == (before, False)
@@ -59,7 +59,7 @@ async def test_a_trial_deletion_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (DeleteOptions(uid="another"), "UID in precondition: another, UID in object meta: " + BOXES),
         (
@@ -68,10 +68,10 @@ async def test_a_trial_deletion_changes_nothing() -> None:
         ),
     ],
 )
-async def test_another_definition_than_the_one_meant_stays(options: DeleteOptions, told: str) -> None:
+async def test_another_definition_than_the_one_meant_stays(options: DeleteOptions, message: str) -> None:
     async with running() as bench:
-        call = await made(bench)
+        call = await create_definition(bench)
         with pytest.raises(StatusError) as refused:
             await delete(bench.context, call, BOXES, options)
         assert refused.value.status == 409
-        assert told in str(refused.value)
+        assert message in str(refused.value)

@@ -106,7 +106,7 @@ def metadata(**changes: Any) -> Rewrite:
 
 
 @pytest.mark.parametrize(
-    ("rewrite", "told", "reason"),
+    ("rewrite", "message", "reason"),
     [
         (response(result={"status": "Failure", "message": "no way"}), "failed: no way", "it says why"),
         (
@@ -151,8 +151,8 @@ def metadata(**changes: Any) -> Rewrite:
         ),
     ],
 )
-async def test_a_wrong_answer_is_refused(tmp_path: Path, rewrite: Rewrite, told: str, reason: str) -> None:
-    assert await failure(tmp_path, rewrite) == PREFIX + told, reason
+async def test_a_wrong_answer_is_refused(tmp_path: Path, rewrite: Rewrite, message: str, reason: str) -> None:
+    assert await failure(tmp_path, rewrite) == PREFIX + message, reason
 
 
 async def test_an_answer_to_another_question_is_refused(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def audit_id(request: pytest.FixtureRequest) -> str:
     return str(request.node.name)
 
 
-def _told(server: Program, audit_id: str, count: int) -> list[dict[str, Any]]:
+def _audit_events(server: Program, audit_id: str, count: int) -> list[dict[str, Any]]:
     """What the log tells of the requests of a test, once so much of it is written."""
     message: list[dict[str, Any]] = []
     for _ in range(500):
@@ -42,7 +42,7 @@ def _told(server: Program, audit_id: str, count: int) -> list[dict[str, Any]]:
 
 def test_a_write_is_told_with_who_what_and_how_it_ended(audited: Program, audit_id: str) -> None:
     audited.ask("POST", CONFIG_MAPS, config_map("told", a="b"), Audit_ID=audit_id, User_Agent="a-test/1")
-    (event,) = _told(audited, audit_id, 1)
+    (event,) = _audit_events(audited, audit_id, 1)
     assert (event["kind"], event["level"]) == ("Event", "RequestResponse")
     assert "system:masters" in event["user"]["groups"]
     assert (event["verb"], event["responseStatus"]["code"], event["stage"]) == (
@@ -59,7 +59,7 @@ def test_a_write_is_told_with_who_what_and_how_it_ended(audited: Program, audit_
 def test_refusals_are_told_too(audited: Program, audit_id: str) -> None:
     audited.ask("GET", CONFIG_MAPS, token="wrong", Audit_ID=audit_id)
     audited.ask("GET", CONFIG_MAPS, token=JANE, Audit_ID=audit_id)
-    unknown, refused = _told(audited, audit_id, 2)
+    unknown, refused = _audit_events(audited, audit_id, 2)
     assert (unknown["user"], unknown["responseStatus"]["code"]) == ({}, 401)
     assert (refused["user"]["username"], refused["responseStatus"]["code"]) == ("jane", 403)
     assert refused["annotations"]["authorization.k8s.io/decision"] == "forbid"
@@ -70,7 +70,7 @@ def test_who_acts_as_another_is_told_with_both_names(audited: Program, audit_id:
     allow(audited, "reading", ["get"], ["configmaps"])
     path = f"{CONFIG_MAPS}/kube-root-ca.crt"
     audited.ask("GET", path, Audit_ID=audit_id, Impersonate_User="jane")
-    (event,) = _told(audited, audit_id, 1)
+    (event,) = _audit_events(audited, audit_id, 1)
     assert event["responseStatus"]["code"] == 200
     assert event["impersonatedUser"]["username"] == "jane"
     assert event["user"]["username"] != "jane"
@@ -84,7 +84,7 @@ def test_a_watch_is_told_when_it_starts_and_when_it_ends(audited: Program, audit
     with connection.getresponse() as response:
         assert list(events(response)) != []
     connection.close()
-    assert [event["stage"] for event in _told(audited, audit_id, 2)] == [
+    assert [event["stage"] for event in _audit_events(audited, audit_id, 2)] == [
         "ResponseStarted",
         "ResponseComplete",
     ]

@@ -124,9 +124,9 @@ def _writer(server: Threaded) -> str | None:
 
 
 def _wait_for_a_write_under_way(server: Threaded) -> None:
-    async def is_under_way() -> bool:
+    async def is_pending() -> bool:
         key = ("configmaps", "default", "one")
         return server.store.latest(key) is not server.store.get(key)
 
-    while not server.run(is_under_way()):
+    while not server.run(is_pending()):
         pass

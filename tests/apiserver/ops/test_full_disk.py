@@ -136,12 +136,12 @@ def test_the_reserve_is_released_on_a_full_disk_and_restored_when_there_is_space
 
 
 def test_a_start_with_everything_in_place_writes_no_file(disk: pathlib.Path) -> None:
-    listen = "127.0.0.1:0"
+    address = "127.0.0.1:0"
     with Program(disk / "server", log=disk.with_name("log")) as server:
-        listen = "{}:{}".format(*server.address)
+        address = "{}:{}".format(*server.address)
         server.create_map("kept")
     before = _files(disk / "server")
-    with Program(disk / "server", listen=listen, log=disk.with_name("log")) as server:
+    with Program(disk / "server", listen=address, log=disk.with_name("log")) as server:
         assert server.is_well()
         during = _files(disk / "server")
     changed = {path for path in before | during if before.get(path) != during.get(path)}

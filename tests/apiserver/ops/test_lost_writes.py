@@ -268,6 +268,6 @@ def test_a_server_that_is_killed_during_a_backup_starts_with_all_acknowledged_wr
     while backup.poll() is None and not list(server.directory.glob("backup-*")):
         write(server, f"meanwhile{len(acknowledged)}", 6, acknowledged)
     server.kill()
-    is_whole = backup.wait(60) == 0
-    assert (tmp_path / "b.db").exists() == is_whole
+    is_complete = backup.wait(60) == 0
+    assert (tmp_path / "b.db").exists() == is_complete
     assert_all_there(server.directory, acknowledged)

@@ -263,8 +263,8 @@ def _number_of(message: str, name: str) -> int:
 
 @settings(max_examples=300, deadline=None)
 @given(st.sampled_from(sorted(table().kinds)), st.binary(max_size=60))
-def test_no_bytes_break_the_server(told: str, raw: bytes) -> None:
-    api_version, _, kind = told.rpartition("/")
+def test_no_bytes_break_the_server(type_name: str, raw: bytes) -> None:
+    api_version, _, kind = type_name.rpartition("/")
     assert _status(_body(api_version, kind, raw), kind) in (201, 400)
 
 

@@ -24,8 +24,8 @@ def _call(custom: bool, body: bytes = b"", **headers: str) -> Call:
     version = Version("v1", None)
     resource = Resource("", names, True, {"v1": version}, "v1", custom=custom)
     info = parse_request("POST", "/api/v1/namespaces/a/configmaps", {})
-    given = {key.replace("_", "-"): value for key, value in headers.items()}
-    return Call(info, User("u"), {}, given, body, resource, version)
+    sent_headers = {key.replace("_", "-"): value for key, value in headers.items()}
+    return Call(info, User("u"), {}, sent_headers, body, resource, version)
 
 
 PARTIAL = f"{PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1"

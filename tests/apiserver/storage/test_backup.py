@@ -39,7 +39,7 @@ async def test_a_backup_made_while_writing_is_a_snapshot(
     store = await Store.open(directory)
     states: dict[int, dict[Key, Entry]] = {1: {}}
 
-    def follow(_: object) -> None:
+    def on_event(_: object) -> None:
         event = store.events(WIDGETS, max(states))[0]
         state = dict(states[max(states)])
         state.pop(event.key, None)
@@ -47,7 +47,7 @@ async def test_a_backup_made_while_writing_is_a_snapshot(
             state[event.key] = event.entry()
         states[event.revision] = state
 
-    store.subscribe(WIDGETS, follow)
+    store.subscribe(WIDGETS, on_event)
     writing = True
 
     async def writer(name: str) -> None:
@@ -96,9 +96,9 @@ async def test_a_restored_store_begins_above_every_revision_ever_given(
     lineage = store.lineage
     await store.close()
     for attempt in ("once", "twice"):  # the same backup, restored again after writes to the first copy
-        begin = restore(backup_file, f"{restored}-{attempt}")
+        revision = restore(backup_file, f"{restored}-{attempt}")
         copy = await Store.open(f"{restored}-{attempt}")
-        assert copy.revision == copy.compacted == begin > max(value)
+        assert copy.revision == copy.compacted == revision > max(value)
         assert copy.lineage != lineage
         with pytest.raises(Compacted):
             copy.events(WIDGETS, max(value))

@@ -77,7 +77,7 @@ async def test_very_large_writes_are_spread_over_several_commits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("operation", "error", "told"),
+    ("operation", "error", "failure"),
     [
         ("fail_write", apsw.FullError, StorageFull),  # no space for the write-ahead log
         ("fail_write", apsw.IOError, StorageFailed),  # the disk is broken
@@ -86,25 +86,25 @@ async def test_very_large_writes_are_spread_over_several_commits() -> None:
     ],
 )
 async def test_a_failed_commit_fails_its_writes_keeps_reads_and_recovers(
-    directory: str, disk: FaultySystem, operation: str, error: type[apsw.Error], told: type[Exception]
+    directory: str, disk: FaultySystem, operation: str, error: type[apsw.Error], failure: type[Exception]
 ) -> None:
     store = await Store.open(directory)
     await create(store, widget("old"), 1)
     await create(store, widget("doomed"), 1)
-    heard: list[int] = []
-    store.subscribe(WIDGETS, lambda event: heard.append(event.revision))
+    revisions: list[int] = []
+    store.subscribe(WIDGETS, lambda event: revisions.append(event.revision))
     setattr(disk, operation, error)
     results = await asyncio.gather(
         update(store, widget("old"), 2), delete(store, widget("doomed")), create(store, widget("new")),
         return_exceptions=True,
     )  # fmt: skip
-    assert [type(result) for result in results] == [told] * 3
+    assert [type(result) for result in results] == [failure] * 3
     assert names(store.list(WIDGETS)) == ["doomed", "old"]
     assert store.latest(widget("new")) is None
     assert content_of(store.latest(widget("old"))) == 1  # type: ignore[arg-type]
     setattr(disk, operation, None)
     entry = await update(store, widget("old"), 3)
-    assert heard == [entry.revision]
+    assert revisions == [entry.revision]
     assert entry.revision > 6  # the revisions of failed writes are not given again
     await store.close()
     store = await Store.open(directory)
@@ -119,7 +119,7 @@ async def test_what_was_built_on_a_failed_write_fails_and_nothing_else(
     disk.may_sync.clear()
     first = asyncio.ensure_future(create(store, widget("failing"), 1))
     await asyncio.sleep(0.05)  # its commit is under way, the following ones wait
-    built_on_it = [
+    dependent = [
         asyncio.ensure_future(update(store, widget("failing"), 2)),
         asyncio.ensure_future(delete(store, widget("failing"))),
         asyncio.ensure_future(create(store, widget("failing"), "again")),
@@ -131,7 +131,7 @@ async def test_what_was_built_on_a_failed_write_fails_and_nothing_else(
     with pytest.raises(StorageFailed):
         await first
     disk.fail_sync = None
-    assert [type(error) for error in await asyncio.gather(*built_on_it, return_exceptions=True)] == [
+    assert [type(error) for error in await asyncio.gather(*dependent, return_exceptions=True)] == [
         StorageFailed
     ] * 3
     # It was queued behind the failure; whether its own commit met the broken disk is a matter of timing.

@@ -70,10 +70,10 @@ KILLED_IN_CHECKPOINT = """
 """
 
 
-def killed_in_checkpoint(directory: str, whole_checkpoints: int, pages: int) -> dict[str, int]:
+def killed_in_checkpoint(directory: str, complete_checkpoints: int, pages: int) -> dict[str, int]:
     """Kill a store after a checkpoint has written so many pages; the result is what was acknowledged."""
     program = textwrap.dedent(KILLED_IN_CHECKPOINT)
-    command = [sys.executable, "-c", program, directory, str(whole_checkpoints), str(pages)]
+    command = [sys.executable, "-c", program, directory, str(complete_checkpoints), str(pages)]
     exit_code = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert exit_code.returncode == -signal.SIGKILL, exit_code.stderr
     return {name: int(revision) for name, revision in map(str.split, exit_code.stdout.splitlines())}
@@ -96,11 +96,11 @@ def flip(log: pathlib.Path, seed: int) -> None:
     log.write_bytes(content)
 
 
-@pytest.mark.parametrize(("whole_checkpoints", "pages"), [(0, 1), (0, 3), (1, 40), (2, 120)])
+@pytest.mark.parametrize(("complete_checkpoints", "pages"), [(0, 1), (0, 3), (1, 40), (2, 120)])
 async def test_a_kill_within_a_checkpoint_and_then_damage_never_cost_an_acknowledged_write(
-    directory: str, tmp_path: pathlib.Path, whole_checkpoints: int, pages: int
+    directory: str, tmp_path: pathlib.Path, complete_checkpoints: int, pages: int
 ) -> None:
-    acknowledged = killed_in_checkpoint(directory, whole_checkpoints, pages)
+    acknowledged = killed_in_checkpoint(directory, complete_checkpoints, pages)
     damages = [
         lambda log: None,
         pathlib.Path.unlink,

@@ -34,7 +34,7 @@ class StoreBesideDict(RuleBasedStateMachine):
         self.runner = asyncio.Runner()
         self.objects: Objects = {}
         self.states: dict[int, Objects] = {1: {}}
-        self.heard: list[Event] = []
+        self.events: list[Event] = []
 
     @initialize(on_disk=st.booleans())
     def open(self, on_disk: bool) -> None:
@@ -44,7 +44,7 @@ class StoreBesideDict(RuleBasedStateMachine):
     def _open(self) -> None:
         self.store = self.runner.run(Store.open(self.directory))
         for resource in RESOURCES:
-            self.store.subscribe(resource, self.heard.append)
+            self.store.subscribe(resource, self.events.append)
 
     def teardown(self) -> None:
         self.runner.run(self.store.close())
@@ -145,11 +145,11 @@ class StoreBesideDict(RuleBasedStateMachine):
             assert all(self.store.get(entry.key) == self.store.latest(entry.key) == entry for entry in listed)
 
     @invariant()
-    def told_the_whole_story(self) -> None:
+    def events_are_complete(self) -> None:
         if not hasattr(self, "store"):
             return
-        assert [event.revision for event in self.heard] == sorted(set(self.states) - {1})
-        remaining = [event for event in self.heard if event.revision > self.store.compacted]
+        assert [event.revision for event in self.events] == sorted(set(self.states) - {1})
+        remaining = [event for event in self.events if event.revision > self.store.compacted]
         for resource in RESOURCES:
             assert self.store.events(resource, self.store.compacted) == [
                 event for event in remaining if event.key[0] == resource

@@ -14,8 +14,8 @@ from tests.support.apiserver.stored_objects import WIDGETS, create, delete, upda
 
 async def test_all_listeners_hear_every_event_once_in_order_of_revision(directory: str) -> None:
     store = await Store.open(directory)
-    heard: list[list[int]] = [[], [], []]
-    for ears in heard:
+    revisions: list[list[int]] = [[], [], []]
+    for ears in revisions:
         store.subscribe(WIDGETS, lambda event, ears=ears: ears.append(event.revision))  # type: ignore[misc]
 
     async def writer(name: str) -> None:
@@ -24,8 +24,8 @@ async def test_all_listeners_hear_every_event_once_in_order_of_revision(director
         await delete(store, widget(name))
 
     await asyncio.gather(*[writer(f"w{number}") for number in range(50)])
-    assert heard[0] == list(range(2, 152)) == [event.revision for event in store.events(WIDGETS, 0)]
-    assert heard[0] == heard[1] == heard[2]
+    assert revisions[0] == list(range(2, 152)) == [event.revision for event in store.events(WIDGETS, 0)]
+    assert revisions[0] == revisions[1] == revisions[2]
     await store.close()
 
 

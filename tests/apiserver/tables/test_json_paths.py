@@ -47,9 +47,9 @@ PATHS: list[tuple[str, list[Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("path", "found"), PATHS)
-def test_a_path_leads_to_its_values(path: str, found: list[Any]) -> None:
-    assert find(OBJECT, parse(path)) == found
+@pytest.mark.parametrize(("path", "values"), PATHS)
+def test_a_path_leads_to_its_values(path: str, values: list[Any]) -> None:
+    assert find(OBJECT, parse(path)) == values
 
 
 @pytest.mark.parametrize("path", [".a[", ".a[x]", ".a[?(@.b", ".a[?(@.b)", "'a", "#", ".a" * 4000])

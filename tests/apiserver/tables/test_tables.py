@@ -15,11 +15,11 @@ from tests.support.apiserver.builtin_kinds import by_kind, deployment, new, read
 from tests.support.apiserver.gadgets import gadgets
 
 NOW = datetime(2024, 1, 2, tzinfo=UTC)
-MADE = "2024-01-01T00:00:00Z"
+CREATED_AT = "2024-01-01T00:00:00Z"
 
 
 def gadget(**fields: Any) -> dict[str, Any]:
-    return new("example.org/v1", "Gadget", metadata={"creationTimestamp": MADE}, **fields)
+    return new("example.org/v1", "Gadget", metadata={"creationTimestamp": CREATED_AT}, **fields)
 
 
 def cells(obj: dict[str, Any], *columns: Column) -> list[Any]:
@@ -96,10 +96,13 @@ INCLUDES: list[tuple[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("wish", "carried"), INCLUDES)
-def test_a_row_carries_what_was_asked_for(wish: str, carried: Any) -> None:
+@pytest.mark.parametrize(("include_object", "carried"), INCLUDES)
+def test_a_row_carries_what_was_asked_for(include_object: str, carried: Any) -> None:
     resource = gadgets()
-    assert to_table(resource, resource.versions["v1"], [gadget()], wish)["rows"][0]["object"] == carried
+    assert (
+        to_table(resource, resource.versions["v1"], [gadget()], include_object)["rows"][0]["object"]
+        == carried
+    )
 
 
 def test_another_wish_is_refused() -> None:
@@ -116,7 +119,7 @@ def test_a_list_keeps_its_version_and_how_to_go_on() -> None:
 
 
 def with_age(obj: dict[str, Any]) -> dict[str, Any]:
-    obj["metadata"]["creationTimestamp"] = MADE
+    obj["metadata"]["creationTimestamp"] = CREATED_AT
     return obj
 
 
@@ -126,7 +129,7 @@ BUILT_IN: list[tuple[dict[str, Any], list[Any]]] = [
     (new("v1", "Namespace", status={"phase": "Active"}), ["a", "Active", "24h"]),
     (new("coordination.k8s.io/v1", "Lease", spec={"holderIdentity": "me"}), ["a", "me", "24h"]),
     (read(deployment(replicas=3)), ["a", "0/3", 0, 0, "24h", "c", "nginx", "app=x"]),
-    (new("rbac.authorization.k8s.io/v1", "ClusterRole"), ["a", MADE]),
+    (new("rbac.authorization.k8s.io/v1", "ClusterRole"), ["a", CREATED_AT]),
     (
         new(
             "v1",
@@ -205,8 +208,8 @@ PODS: list[tuple[str, dict[str, Any], list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("what", "status", "row"), PODS, ids=[row[0] for row in PODS])
-def test_what_a_pod_is_doing(what: str, status: dict[str, Any], row: list[str]) -> None:
+@pytest.mark.parametrize(("description", "status", "row"), PODS, ids=[row[0] for row in PODS])
+def test_what_a_pod_is_doing(description: str, status: dict[str, Any], row: list[str]) -> None:
     pod = new("v1", "Pod", spec={"containers": [{"name": "c"}]}, status=status)
     assert builtin_cells(with_age(pod))[1:4] == row
 

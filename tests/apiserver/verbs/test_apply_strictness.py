@@ -25,8 +25,8 @@ spec:
 UNKNOWN = TWICE.replace(b"  name: one", b"  name: one\n  strange: x")
 
 
-def apply_of(client: Bench, body: bytes, wish: str) -> Call:
-    query = {"fieldValidation": wish}
+def apply_of(client: Bench, body: bytes, field_validation: str) -> Call:
+    query = {"fieldValidation": field_validation}
     headers = {"Content-Type": APPLY_YAML}
     return client.call("widgets", "n", "one", "patch", body=body, headers=headers, query=query)
 
@@ -43,21 +43,21 @@ async def test_a_strict_apply_refuses_repeated_keys() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wish", "warnings"), [("Warn", ['line 8: key "foo" already set in map']), ("Ignore", [])]
+    ("field_validation", "warnings"), [("Warn", ['line 8: key "foo" already set in map']), ("Ignore", [])]
 )
-async def test_any_other_apply_takes_the_last_one(wish: str, warnings: list[str]) -> None:
+async def test_any_other_apply_takes_the_last_one(field_validation: str, warnings: list[str]) -> None:
     async with bench() as client:
-        call = apply_of(client, TWICE, wish)
+        call = apply_of(client, TWICE, field_validation)
         answer = await patch(client.context, call)
         assert orjson.loads(answer.body)["spec"] == {"foo": "b"}
         assert call.warnings == warnings
 
 
-@pytest.mark.parametrize("wish", ["Strict", "Warn", "Ignore"])
-async def test_metadata_that_there_is_not_cannot_be_applied(wish: str) -> None:
+@pytest.mark.parametrize("field_validation", ["Strict", "Warn", "Ignore"])
+async def test_metadata_that_there_is_not_cannot_be_applied(field_validation: str) -> None:
     async with bench() as client:
         with pytest.raises(StatusError) as refused:
-            await patch(client.context, apply_of(client, UNKNOWN, wish))
+            await patch(client.context, apply_of(client, UNKNOWN, field_validation))
         assert refused.value.status == 500
         assert ".metadata.strange: field not declared in schema" in str(refused.value)
 

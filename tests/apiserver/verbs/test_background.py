@@ -73,16 +73,16 @@ async def test_a_patch_that_copies_is_large_work_however_short() -> None:
 
 async def test_work_that_nobody_waits_for_is_dropped() -> None:
     background = Background()
-    begun, proceed = asyncio.Event(), asyncio.Event()
+    started, proceed = asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
     done: list[int] = []
 
     def first() -> None:
-        loop.call_soon_threadsafe(begun.set)
+        loop.call_soon_threadsafe(started.set)
         asyncio.run_coroutine_threadsafe(proceed.wait(), loop).result(20)
 
     running = asyncio.create_task(background.run(HEAVY_BYTES, first))
-    await begun.wait()
+    await started.wait()
     queued = asyncio.create_task(background.run(HEAVY_BYTES, lambda: done.append(1)))
     await asyncio.sleep(0)
     queued.cancel()
@@ -96,12 +96,12 @@ async def test_work_that_nobody_waits_for_is_dropped() -> None:
 
 async def test_users_take_turns_and_administrators_come_first() -> None:
     background = Background()
-    begun, proceed = asyncio.Event(), asyncio.Event()
+    started, proceed = asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
     done: list[str] = []
 
     def first() -> None:
-        loop.call_soon_threadsafe(begun.set)
+        loop.call_soon_threadsafe(started.set)
         asyncio.run_coroutine_threadsafe(proceed.wait(), loop).result(20)
 
     async def work(user: str, level: PriorityLevel) -> None:
@@ -109,7 +109,7 @@ async def test_users_take_turns_and_administrators_come_first() -> None:
         await background.run(HEAVY_BYTES, lambda: done.append(user))
 
     running = asyncio.create_task(background.run(HEAVY_BYTES, first))
-    await begun.wait()
+    await started.wait()
     queued = [asyncio.create_task(work("alice", WORKLOAD)) for _ in range(4)]
     queued.append(asyncio.create_task(work("bob", WORKLOAD)))
     queued.append(asyncio.create_task(work("admin", EXEMPT)))

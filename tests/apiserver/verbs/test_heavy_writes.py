@@ -129,15 +129,15 @@ def test_work_on_much_data_ends_when_nobody_waits(work: Callable[[], Any]) -> No
 
 async def test_a_cancelled_request_stops_computing() -> None:
     background = Background()
-    loop, begun = asyncio.get_running_loop(), asyncio.Event()
+    loop, started = asyncio.get_running_loop(), asyncio.Event()
 
     def endless() -> None:
-        loop.call_soon_threadsafe(begun.set)
+        loop.call_soon_threadsafe(started.set)
         while True:
             checkpoint()
 
     task = asyncio.create_task(background.run(HEAVY_BYTES, endless))
-    await begun.wait()
+    await started.wait()
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     assert await background.run(HEAVY_BYTES, lambda: "next") == "next"

@@ -21,9 +21,11 @@ spec:
 """
 
 
-def taken(client: Bench, plural: str, body: bytes, media: str, wish: str) -> list[str]:
+def creation_warnings(
+    client: Bench, plural: str, body: bytes, media: str, field_validation: str
+) -> list[str]:
     """The warnings of a creation."""
-    query = {"fieldValidation": wish}
+    query = {"fieldValidation": field_validation}
     headers = {"Content-Type": media}
     call = client.call(plural, "n", "one", "create", body=body, headers=headers, query=query)
     normalize(call, read_body(call))
@@ -37,18 +39,18 @@ async def test_complaints_about_a_built_in_kind_come_in_the_order_of_its_fields(
             'duplicate field "spec.replicas"',
             'unknown field "spec.odd"',
         ]
-        assert taken(client, "deployments", DEPLOYMENT, "application/json", "Warn") == warnings
+        assert creation_warnings(client, "deployments", DEPLOYMENT, "application/json", "Warn") == warnings
         with pytest.raises(StatusError) as refused:
-            taken(client, "deployments", DEPLOYMENT, "application/json", "Strict")
+            creation_warnings(client, "deployments", DEPLOYMENT, "application/json", "Strict")
         assert str(refused.value).endswith(f"strict decoding error: {', '.join(warnings)}")
 
 
 async def test_repeated_keys_of_yaml_come_before_unknown_fields() -> None:
     async with bench() as client:
         message = ['line 7: key "foo" already set in map', 'unknown field "metadata.strange"']
-        assert taken(client, "widgets", WIDGET, "application/yaml", "Warn") == message
+        assert creation_warnings(client, "widgets", WIDGET, "application/yaml", "Warn") == message
         with pytest.raises(StatusError) as refused:
-            taken(client, "widgets", WIDGET, "application/yaml", "Strict")
+            creation_warnings(client, "widgets", WIDGET, "application/yaml", "Strict")
         assert str(refused.value) == (
             'Widget in version "v1" cannot be handled as a Widget: strict decoding error: '
             'yaml: unmarshal errors:\n  line 7: key "foo" already set in map, '
@@ -58,4 +60,4 @@ async def test_repeated_keys_of_yaml_come_before_unknown_fields() -> None:
 
 async def test_who_does_not_want_to_know_is_not_told() -> None:
     async with bench() as client:
-        assert taken(client, "deployments", DEPLOYMENT, "application/json", "Ignore") == []
+        assert creation_warnings(client, "deployments", DEPLOYMENT, "application/json", "Ignore") == []

@@ -11,7 +11,7 @@ from crossply.values.yaml.comments import END, Comment, dump_with, moved, read_c
 
 
 @pytest.mark.parametrize(
-    ("text", "found", "reason"),
+    ("text", "comments", "reason"),
     [
         ("a: 1 # one\n", [Comment(("a",), "# one", True)], "beside an entry"),
         ("a: 1\n# two\n# lines\nb: 2\n", [Comment(("b",), "# two"), Comment(("b",), "# lines")], "above one"),
@@ -30,8 +30,8 @@ from crossply.values.yaml.comments import END, Comment, dump_with, moved, read_c
         ("{ # x", [], "what cannot be read has no comments"),
     ],
 )
-def test_a_comment_belongs_to_an_entry(text: str, found: list[Comment], reason: str) -> None:
-    assert read_comments(text.encode()) == found, reason
+def test_a_comment_belongs_to_an_entry(text: str, comments: list[Comment], reason: str) -> None:
+    assert read_comments(text.encode()) == comments, reason
 
 
 def test_comments_follow_what_was_moved() -> None:

@@ -170,7 +170,7 @@ def test_an_empty_document_has_no_fields() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "kept", "reason"),
+    ("text", "line", "source", "reason"),
     [
         (
             "# c\n---\na: 1\n",
@@ -191,10 +191,10 @@ def test_an_empty_document_has_no_fields() -> None:
     ],
 )
 def test_the_first_document_is_the_first_that_is_not_blank(
-    text: str, line: int, kept: str, reason: str
+    text: str, line: int, source: str, reason: str
 ) -> None:
     document = read_first(text, "f")
-    assert document == ({"a": 1}, "f", line, kept.encode()), reason
+    assert document == ({"a": 1}, "f", line, source.encode()), reason
 
 
 @pytest.mark.parametrize("text", ["", "\ufeff", "# c", "---\n...\n---\n", "--- # c\n  # d\r\n...\r\n", " \n"])

@@ -58,8 +58,8 @@ SCALARS = [
 
 @pytest.mark.parametrize(("text", "value", "reason"), SCALARS, ids=[row[0] for row in SCALARS])
 def test_a_scalar_means_what_it_means_to_kubernetes(text: str, value: object, reason: str) -> None:
-    found = load(f"a: {text}\n")["a"]
-    assert (found, type(found)) == (value, type(value)), reason
+    loaded = load(f"a: {text}\n")["a"]
+    assert (loaded, type(loaded)) == (value, type(value)), reason
 
 
 KEYS = [
