@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.e2e.function_versions import PACKAGE, REVISIONS, telling
+from tests.support.e2e.function_versions import PACKAGE, REVISIONS, marking_function
 from tests.support.e2e.pipelines import served
 from tests.support.e2e.scenario import condition
-from tests.support.e2e.things import READY, REVISION, SYNCED, Things, failing, message_of, until_told
+from tests.support.e2e.things import (
+    READY,
+    REVISION,
+    SYNCED,
+    Things,
+    failing,
+    message_of,
+    until_event_recorded,
+)
 
 pytestmark = pytest.mark.xdist_group("e2e")
 
 
-async def revision_of_ours(s, address):
+async def installed_function(s, address):
     """A FunctionRevision that nobody but us looks after."""
     name = f"{s.id}-function"
     annotations = {
@@ -37,8 +45,8 @@ async def say(s, name, *capabilities):
 
 
 async def test_a_pipeline_with_a_function_that_cannot_compose_is_not_run_until_it_can(s):
-    with served(telling("it")) as address:
-        function = await revision_of_ours(s, address)
+    with served(marking_function("it")) as address:
+        function = await installed_function(s, address)
         await say(s, function, "composition")
         things = await Things.defined(s)
         await things.compose({"step": "tell", "functionRef": {"name": function}})
@@ -46,15 +54,19 @@ async def test_a_pipeline_with_a_function_that_cannot_compose_is_not_run_until_i
         xr = await things.until("mine", SYNCED, READY)
         [revision] = [things.of_engine(xr)["compositionRevisionRef"]["name"]]
         await say(s, function, "operation")
-        found = await s.until(REVISION, revision, condition("ValidPipeline", "False", "MissingCapabilities"))
-        told = (
+        composition_revision = await s.until(
+            REVISION, revision, condition("ValidPipeline", "False", "MissingCapabilities")
+        )
+        message = (
             f'function "{function}" (active revision "{function}") is missing required capabilities: '
             "composition"
         )
-        assert message_of(found, "ValidPipeline") == told
-        assert condition("Synced", "True")(found)
-        await until_told(s, found, "Warning", "CheckCapabilities", told)
-        refused = f"selected CompositionRevision {revision} does not have a valid function pipeline: {told}"
+        assert message_of(composition_revision, "ValidPipeline") == message
+        assert condition("Synced", "True")(composition_revision)
+        await until_event_recorded(s, composition_revision, "Warning", "CheckCapabilities", message)
+        refused = (
+            f"selected CompositionRevision {revision} does not have a valid function pipeline: {message}"
+        )
         await things.until("mine", failing(refused))
         await say(s, function, "operation", "Composition")
         await things.until("mine", SYNCED, READY)

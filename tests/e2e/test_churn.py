@@ -22,7 +22,7 @@ pytestmark = [
 ]
 
 ROUNDS = 3
-EACH = 40
+XRS_PER_ROUND = 40
 LARGE = "x" * 100_000
 MOST_GROWTH = (16 << 20, 80 << 20)
 """Of the controllers and of the API server, which keeps some of its history in memory.
@@ -43,7 +43,7 @@ def children_of(pid: int) -> list[int]:
 
 
 async def create_and_delete(things: Things, number: int) -> None:
-    names = [f"r{number}-{index}" for index in range(EACH)]
+    names = [f"r{number}-{index}" for index in range(XRS_PER_ROUND)]
     await asyncio.gather(*(things.apply(name, {"size": LARGE}) for name in names))
     await asyncio.gather(*(things.until(name, READY) for name in names))
     await asyncio.gather(*(things.delete(name) for name in names))

@@ -38,8 +38,8 @@ async def test_a_claim_gets_a_composite_resource_and_becomes_ready_with_it(s):
     xr = await s.composite_of(claim)
     assert xr["metadata"]["name"].startswith("mine-")
     assert xr["metadata"]["labels"]["team"] == "a"
-    told = {message for _, _, message in await s.events(claim)}
-    assert "Successfully bound composite resource" in told
+    messages = {message for _, _, message in await s.events(claim)}
+    assert "Successfully bound composite resource" in messages
 
 
 async def test_what_a_user_takes_out_of_a_claim_leaves_the_composite_resource(s):
@@ -145,13 +145,13 @@ async def race(s, names, ref):
     """Have many claims name one composite resource at once; the winner, and the losers once they know."""
     fields = {"resourceRef": ref}
     await asyncio.gather(
-        *(s.claim(each, {**fields, "writeConnectionSecretToRef": {"name": each}}) for each in names)
+        *(s.claim(name, {**fields, "writeConnectionSecretToRef": {"name": name}}) for name in names)
     )
     xr = await s.until(s.xrs, ref["name"], lambda xr: xr["spec"].get("claimRef"))
     winner = xr["spec"]["claimRef"]["name"]
-    losers = [each for each in names if each != winner]
-    for each in losers:
-        await s.claim_that_is(each, condition("Synced", "False", "ReconcileError"))
+    losers = [name for name in names if name != winner]
+    for loser in losers:
+        await s.claim_that_is(loser, condition("Synced", "False", "ReconcileError"))
     await s.claim_that_is(winner, READY)
     return winner, losers
 
@@ -161,12 +161,12 @@ async def test_of_many_claims_that_name_one_composite_resource_one_gets_it(s):
     ref = await free_composite(s)
     winner, losers = await race(s, [f"racer-{number}" for number in range(8)], ref)
     assert await s.client.get(SECRET, winner, s.id) is not None
-    for each in losers:
-        loser = await s.client.get(s.claims, each, s.id)
-        told = [c["message"] for c in loser["status"]["conditions"] if c["type"] == "Synced"]
-        assert f'bound to claim "{winner}" in namespace "{s.id}"' in told[0]
+    for name in losers:
+        loser = await s.client.get(s.claims, name, s.id)
+        messages = [c["message"] for c in loser["status"]["conditions"] if c["type"] == "Synced"]
+        assert f'bound to claim "{winner}" in namespace "{s.id}"' in messages[0]
         assert not READY(loser)
-        assert await s.client.get(SECRET, each, s.id) is None
+        assert await s.client.get(SECRET, name, s.id) is None
         events = {message for _, _, message in await s.events(loser)}
         assert "Successfully bound composite resource" not in events
 
@@ -176,8 +176,8 @@ async def test_of_many_claims_that_name_what_does_not_exist_yet_one_makes_it(s):
     ref = {"apiVersion": s.api_version, "kind": "XDb", "name": s.id}
     winner, losers = await race(s, [f"racer-{number}" for number in range(8)], ref)
     assert await s.client.get(SECRET, winner, s.id) is not None
-    for each in losers:
-        assert await s.client.get(SECRET, each, s.id) is None
+    for name in losers:
+        assert await s.client.get(SECRET, name, s.id) is None
     # What a claim made by its name follows the claim as any other does.
     await s.claim(winner, {"resourceRef": ref, "size": "2", "mode": "fast"})
     await s.until(s.xrs, s.id, lambda xr: xr["spec"].get("mode") == "fast")
@@ -249,15 +249,15 @@ async def test_new_connection_details_reach_the_claim(s):
     await s.claim_that_is("mine", READY)
     for value in ("two", "three"):
         await s.compose(step(value), writeConnectionSecretsToNamespace="crossplane-system")
-        wanted = {"user": base64.b64encode(value.encode()).decode()}
-        await s.until(SECRET, "out", lambda secret, wanted=wanted: secret["data"] == wanted)
+        expected = {"user": base64.b64encode(value.encode()).decode()}
+        await s.until(SECRET, "out", lambda secret, expected=expected: secret["data"] == expected)
 
 
 async def test_a_secret_that_is_somebody_elses_is_not_overwritten(s):
     await s.offer()
     await s.compose(s.config_map(), writeConnectionSecretsToNamespace="crossplane-system")
-    theirs = {"metadata": {"name": "out", "namespace": s.id}, "type": "Opaque", "data": {"a": "Yg=="}}
-    await s.client.create(SECRET, theirs)
+    secret_body = {"metadata": {"name": "out", "namespace": s.id}, "type": "Opaque", "data": {"a": "Yg=="}}
+    await s.client.create(SECRET, secret_body)
     await s.claim("mine", {"writeConnectionSecretToRef": {"name": "out"}})
     claim = await s.claim_that_is("mine", condition("Synced", "False", "ReconcileError"))
     [synced] = [c for c in claim["status"]["conditions"] if c["type"] == "Synced"]
@@ -288,8 +288,8 @@ async def test_deletion_in_the_foreground_keeps_the_claim_until_all_is_gone(s):
     await s.claim("mine", {"compositeDeletePolicy": "Foreground"})
     claim = await s.claim_that_is("mine", READY)
     [ref] = (await s.composite_of(claim))["spec"]["resourceRefs"]
-    held = {"metadata": {"finalizers": ["example.org/held"]}}
-    await s.client.patch_merge(CONFIG_MAP, ref["name"], held, s.id)
+    finalizers_patch = {"metadata": {"finalizers": ["example.org/held"]}}
+    await s.client.patch_merge(CONFIG_MAP, ref["name"], finalizers_patch, s.id)
     await s.client.delete(s.claims, "mine", s.id)
     await s.until(CONFIG_MAP, ref["name"], lambda obj: obj["metadata"].get("deletionTimestamp"))
     await s.claim_that_is("mine", condition("Ready", "False", "Deleting"))
@@ -347,7 +347,9 @@ async def test_conditions_and_events_that_functions_address_to_the_claim_arrive(
         await s.compose(await calling(s, address))
         await s.claim("mine")
         claim = await s.claim_that_is("mine", condition("DiskReady", "False", "Slow"))
-        assert "Internal" not in {each["type"] for each in claim["status"]["conditions"]}
+        assert "Internal" not in {
+            status_condition["type"] for status_condition in claim["status"]["conditions"]
+        }
         assert (await s.composite_of(claim))["status"]["claimConditionTypes"] == ["DiskReady"]
         assert ("Warning", "Disk", "disk is slow") in await s.events(claim)
         assert not any("internal" in message for _, _, message in await s.events(claim))
@@ -357,8 +359,8 @@ async def test_a_condition_that_a_failed_run_did_not_reach_is_unknown_on_the_cla
     def function(request):
         if request.observed.composite.object["spec"].get("mode") == "boom":
             return Response(request.desired, results=(Result(SEVERITY_FATAL, "boom"),))
-        found = Condition("DiskReady", STATUS_FALSE, "Slow", None, TARGET_COMPOSITE_AND_CLAIM)
-        return Response(request.desired, conditions=(found,))
+        disk_condition = Condition("DiskReady", STATUS_FALSE, "Slow", None, TARGET_COMPOSITE_AND_CLAIM)
+        return Response(request.desired, conditions=(disk_condition,))
 
     with served(function) as address:
         await s.offer()

@@ -18,7 +18,7 @@ from tests.support.e2e.things import (
     custom_kind,
     failing,
     message_of,
-    until_told,
+    until_event_recorded,
 )
 
 pytestmark = pytest.mark.xdist_group("e2e")
@@ -37,15 +37,15 @@ async def test_an_xr_becomes_its_resources_and_says_so(s, scope):
     engine = things.of_engine(xr)
     assert engine["compositionRef"] == {"name": s.id}
     assert engine["compositionRevisionRef"]["name"].startswith(f"{s.id}-")
-    [made] = (await things.composed(xr)).values()
-    reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": made["metadata"]["name"]}
+    [config_map] = (await things.composed(xr)).values()
+    reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": config_map["metadata"]["name"]}
     if scope != "Namespaced":
         reference["namespace"] = s.id
     assert things.references(xr) == [reference]
-    assert made["data"] == {"size": "3"}
-    assert made["metadata"]["labels"] == {"crossplane.io/composite": "mine"}
-    assert made["metadata"]["annotations"] == {RESOURCE_NAME: "one"}
-    [owner] = made["metadata"]["ownerReferences"]
+    assert config_map["data"] == {"size": "3"}
+    assert config_map["metadata"]["labels"] == {"crossplane.io/composite": "mine"}
+    assert config_map["metadata"]["annotations"] == {RESOURCE_NAME: "one"}
+    [owner] = config_map["metadata"]["ownerReferences"]
     assert owner == {
         "apiVersion": things.kind.api_version,
         "kind": "Thing",
@@ -86,9 +86,11 @@ async def test_a_refused_resource_is_unsynced_and_the_others_go_on(s):
     xr = await things.until("mine", failing("Unsynced resources"))
     assert message_of(xr) == "Unsynced resources: bad"
     assert message_of(xr, "Ready").startswith("Unready resources: bad")
-    told = [message for type_, _, message in await s.events(xr) if type_ == "Warning"]
-    assert any(each.startswith('cannot apply composed resource "bad": ConfigMap') for each in told)
-    await until_told(s, xr, "Normal", "ComposeResources", 'Composed resource "bad" is not yet valid')
+    warnings = [message for type_, _, message in await s.events(xr) if type_ == "Warning"]
+    assert any(message.startswith('cannot apply composed resource "bad": ConfigMap') for message in warnings)
+    await until_event_recorded(
+        s, xr, "Normal", "ComposeResources", 'Composed resource "bad" is not yet valid'
+    )
     await things.compose(resources(entry("bad"), entry("good", SIZE)))
     await things.until("mine", SYNCED)
 
@@ -106,8 +108,8 @@ async def test_status_follows_what_the_pipeline_says_and_goes_with_it(s):
     """What functions no longer say leaves the status: the engine owns those fields."""
 
     things = await Things.defined(s)
-    tell = patch("data.size", "status.size", "ToCompositeFieldPath")
-    await things.compose(resources(entry("one", SIZE, tell)))
+    size_patch = patch("data.size", "status.size", "ToCompositeFieldPath")
+    await things.compose(resources(entry("one", SIZE, size_patch)))
     await things.apply("mine", {"size": "3"})
     await things.until("mine", lambda xr: xr["status"].get("size") == "3")
     await things.compose(resources(entry("one", SIZE)))
@@ -116,12 +118,12 @@ async def test_status_follows_what_the_pipeline_says_and_goes_with_it(s):
 
 async def test_status_that_others_write_stays(s):
     things = await Things.defined(s)
-    tell = patch("data.size", "status.size", "ToCompositeFieldPath")
-    await things.compose(resources(entry("one", SIZE, tell)))
+    size_patch = patch("data.size", "status.size", "ToCompositeFieldPath")
+    await things.compose(resources(entry("one", SIZE, size_patch)))
     await things.apply("mine", {"size": "3"})
     await things.until("mine", lambda xr: xr["status"].get("size") == "3")
-    theirs = {"status": {"mode": "theirs"}}
-    await s.client.patch_merge(things.kind, "mine", theirs, s.id, subresource="status")
+    status_patch = {"status": {"mode": "theirs"}}
+    await s.client.patch_merge(things.kind, "mine", status_patch, s.id, subresource="status")
     await things.apply("mine", {"size": "4"})
     xr = await things.until("mine", lambda xr: xr["status"].get("size") == "4")
     assert xr["status"]["mode"] == "theirs"
@@ -131,8 +133,8 @@ async def test_status_that_the_schema_refuses_is_told_in_a_condition(s):
     """Better than Crossplane, which tells it in an event only (reconcile §18)."""
 
     things = await Things.defined(s)
-    tell = patch("data.size", "status.count", "ToCompositeFieldPath")
-    await things.compose(resources(entry("one", SIZE, tell)))
+    count_patch = patch("data.size", "status.count", "ToCompositeFieldPath")
+    await things.compose(resources(entry("one", SIZE, count_patch)))
     await things.apply("mine", {"size": "not a number"})
     xr = await things.until("mine", failing("cannot apply composite resource status"))
     assert set(await things.composed(xr)) == {"one"}
@@ -151,8 +153,8 @@ async def test_status_that_a_rule_of_the_schema_refuses_leaves_a_stable_conditio
     schema["properties"]["spec"] = SCHEMA["properties"]["spec"]
     version = {"name": "v1", "served": True, "referenceable": True, "schema": {"openAPIV3Schema": schema}}
     things = await Things.defined(s, versions=[version])
-    tell = patch("data.size", "status.size", "ToCompositeFieldPath")
-    await things.compose(resources(entry("one", SIZE, tell)))
+    size_patch = patch("data.size", "status.size", "ToCompositeFieldPath")
+    await things.compose(resources(entry("one", SIZE, size_patch)))
     await things.apply("mine", {"size": "small"})
     await things.until("mine", READY, SYNCED)
     await things.apply("mine", {"size": "huge"})
@@ -161,11 +163,11 @@ async def test_status_that_a_rule_of_the_schema_refuses_leaves_a_stable_conditio
     assert READY(xr)
     assert xr["status"]["size"] == "small"
 
-    async def told():
+    async def has_event():
         start = "cannot compose resources: cannot apply composite resource status: "
         return any(message.startswith(start) for _, _, message in await s.events(xr))
 
-    await s.eventually(told)
+    await s.eventually(has_event)
     await things.apply("mine", {"size": "large"})
     await things.until("mine", READY, SYNCED)
 
@@ -176,8 +178,8 @@ async def test_what_was_selected_is_told_in_an_event(s):
     await things.apply("mine", {"size": "3"})
     xr = await things.until("mine", READY)
     revision = things.of_engine(xr)["compositionRevisionRef"]["name"]
-    told = f"Successfully selected composition: {s.id}; Selected composition revision: {revision}"
-    await until_told(s, xr, "Normal", "SelectComposition", told)
+    message = f"Successfully selected composition: {s.id}; Selected composition revision: {revision}"
+    await until_event_recorded(s, xr, "Normal", "SelectComposition", message)
 
 
 async def test_what_lags_is_named_in_the_condition_and_in_events(s):
@@ -187,8 +189,8 @@ async def test_what_lags_is_named_in_the_condition_and_in_events(s):
     xr = await things.until("mine", SYNCED, CREATING)
     assert message_of(xr, "Ready") == "Unready resources: a, b, c, and 2 more"
     # One event for all of them: each costs a write.
-    told = "; ".join(f'Composed resource "{name}" is not yet ready' for name in "abcde")
-    await until_told(s, xr, "Normal", "ComposeResources", told)
+    message = "; ".join(f'Composed resource "{name}" is not yet ready' for name in "abcde")
+    await until_event_recorded(s, xr, "Normal", "ComposeResources", message)
 
 
 async def test_a_kind_that_nobody_serves_stops_all_until_it_is_installed(s):
@@ -212,16 +214,16 @@ async def test_an_xr_takes_what_it_is_made_of_with_it(s, scope):
     await things.compose(resources(entry("one", SIZE, base={"metadata": {"namespace": s.id}})))
     await things.apply("mine", {"size": "3"})
     xr = await things.until("mine", READY)
-    [made] = (await things.composed(xr)).values()
-    held = ["example.org/held", "composite.apiextensions.crossplane.io"]
-    await things.change("mine", {"metadata": {"finalizers": held}})
+    [config_map] = (await things.composed(xr)).values()
+    finalizers = ["example.org/held", "composite.apiextensions.crossplane.io"]
+    await things.change("mine", {"metadata": {"finalizers": finalizers}})
     await s.client.delete(things.kind, "mine", things.namespace)
     xr = await things.until("mine", lambda xr: xr["metadata"]["finalizers"] == ["example.org/held"])
     assert [c["reason"] for c in xr["status"]["conditions"] if c["type"] == "Ready"] == ["Deleting"]
     assert SYNCED(xr)
     await things.change("mine", {"metadata": {"finalizers": None}})
     await s.until_gone(things.kind, "mine")
-    await s.until_gone(CONFIG_MAP, made["metadata"]["name"])
+    await s.until_gone(CONFIG_MAP, config_map["metadata"]["name"])
 
 
 async def test_a_deleted_composition_breaks_its_xrs_and_says_so(s):

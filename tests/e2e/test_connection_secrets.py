@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.e2e.pipelines import entry, resources
 from tests.support.e2e.scenario import COMPOSITION, SECRET
-from tests.support.e2e.things import READY, SYNCED, Things, custom_kind, failing, until_told
+from tests.support.e2e.things import READY, SYNCED, Things, custom_kind, failing, until_event_recorded
 
 pytestmark = pytest.mark.xdist_group("e2e")
 
@@ -41,8 +41,8 @@ async def test_a_legacy_xr_publishes_the_keys_that_its_definition_names(s):
     [owner] = secret["metadata"]["ownerReferences"]
     assert (owner["uid"], owner["controller"]) == (xr["metadata"]["uid"], True)
     assert xr["status"]["connectionDetails"]["lastPublishedTime"]
-    told = "Successfully published connection details"
-    await until_told(s, xr, "Normal", "PublishConnectionSecret", told)
+    message = "Successfully published connection details"
+    await until_event_recorded(s, xr, "Normal", "PublishConnectionSecret", message)
 
 
 async def test_a_definition_that_names_no_keys_lets_all_out(s):
@@ -86,8 +86,8 @@ async def test_a_published_value_that_somebody_changes_is_put_back_with_the_next
 
 async def test_somebody_elses_secret_is_refused(s):
     things = await Things.defined(s, "LegacyCluster")
-    theirs = {"metadata": {"name": "out", "namespace": s.id}, "type": "Opaque", "data": encoded(a="b")}
-    await s.client.create(SECRET, theirs)
+    secret_body = {"metadata": {"name": "out", "namespace": s.id}, "type": "Opaque", "data": encoded(a="b")}
+    await s.client.create(SECRET, secret_body)
     await things.compose(holding(s, user="root"))
     await things.apply(s.id, to(s))
     await things.until(

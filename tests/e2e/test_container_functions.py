@@ -7,11 +7,11 @@ import pytest
 from crossply.kube.kind import Kind
 from tests.support import registry as peers
 from tests.support.container_images import go_image
-from tests.support.e2e.container_functions import InContainers, telling
+from tests.support.e2e.container_functions import InContainers, marking_image
 from tests.support.e2e.packages import FUNCTION
 from tests.support.e2e.pipelines import entry, patch, resources
 from tests.support.e2e.scenario import COMPOSITION, condition
-from tests.support.e2e.things import READY, SYNCED, Things, failing, message_of, until_told
+from tests.support.e2e.things import READY, SYNCED, Things, failing, message_of, until_event_recorded
 from tests.support.programs import ENGINE, needs
 from tests.support.script_images import script_image
 
@@ -36,39 +36,41 @@ def composing():
     return resources(entry("made", patch("spec.mode", "data.mode"), base=BY))
 
 
-async def until_made_by(things, who, name="mine"):
+async def until_author_is(things, author, name="mine"):
     async def so():
-        made = await things.composed(await things.until(name, SYNCED, READY))
-        return [each["data"]["by"] for each in made.values()] == [who]
+        composed = await things.composed(await things.until(name, SYNCED, READY))
+        return [config_map["data"]["by"] for config_map in composed.values()] == [author]
 
     await things.s.eventually(so)
 
 
 async def test_an_image_of_somebody_else_is_installed_and_called(s, registry):
-    shelf, things = InContainers(s, registry), await Things.defined(s)
-    await shelf.push_image(go_image(), "v1")
-    revision = await shelf.running("v1")
+    packages, things = InContainers(s, registry), await Things.defined(s)
+    await packages.push_image(go_image(), "v1")
+    revision = await packages.running("v1")
     name = revision["metadata"]["name"]
     assert revision["status"]["endpoint"] == f"container:///{name}"
-    assert any(each["type"] == "LimitsHeld" for each in revision["status"]["conditions"])
-    await things.compose(composing(), shelf.step())
+    assert any(
+        status_condition["type"] == "LimitsHeld" for status_condition in revision["status"]["conditions"]
+    )
+    await things.compose(composing(), packages.step())
     await things.apply()
     await things.until("mine", SYNCED, READY)
 
 
 async def test_a_function_that_wants_too_much_memory_is_killed_and_the_next_call_works(s, registry):
-    shelf, things = InContainers(s, registry), await Things.defined(s)
-    await shelf.push_image(go_image(), "v1")
-    ours = {"apiVersion": RUNTIME_CONFIG.api_version, "kind": RUNTIME_CONFIG.kind, "name": s.id}
-    await shelf.install(FUNCTION, f"{shelf.name}:v1", runtimeConfigRef=ours)
+    packages, things = InContainers(s, registry), await Things.defined(s)
+    await packages.push_image(go_image(), "v1")
+    runtime_config_ref = {"apiVersion": RUNTIME_CONFIG.api_version, "kind": RUNTIME_CONFIG.kind, "name": s.id}
+    await packages.install(FUNCTION, f"{packages.name}:v1", runtimeConfigRef=runtime_config_ref)
     missing = f'RuntimeConfig.crossply.dev "{s.id}" not found'
-    await shelf.revision(FUNCTION, shelf.function, telling_of("RuntimeHealthy", missing))
+    await packages.revision(FUNCTION, packages.function, is_false_with("RuntimeHealthy", missing))
     await s.client.apply(RUNTIME_CONFIG, limited(s.id), "test")
-    await shelf.running("v1", runtimeConfigRef=ours)
-    await things.compose(composing(), shelf.step())
+    await packages.running("v1", runtimeConfigRef=runtime_config_ref)
+    await things.compose(composing(), packages.step())
     await things.apply("greedy", {"mode": "please-hog"})
-    told = message_of(await things.until("greedy", failing("it wanted more than its 64 MiB")))
-    assert f'pipeline step "ours": cannot run Function "{shelf.function}"' in told
+    message = message_of(await things.until("greedy", failing("it wanted more than its 64 MiB")))
+    assert f'pipeline step "ours": cannot run Function "{packages.function}"' in message
     await things.delete("greedy")
     await things.apply("modest")
     await things.until("modest", SYNCED, READY)
@@ -84,38 +86,38 @@ def limited(name):
     }
 
 
-def telling_of(type_, text):
+def is_false_with(type_, text):
     """A check for a condition that is False and says this."""
     return lambda obj: condition(type_, "False")(obj) and text in message_of(obj, type_)
 
 
 async def test_a_function_that_runs_to_completion_is_upgraded_and_rolled_back(s, registry):
-    shelf, things = InContainers(s, registry), await Things.defined(s)
+    packages, things = InContainers(s, registry), await Things.defined(s)
     for version in ("v1", "v2"):
-        await shelf.push_image(telling(version), version)
-    await shelf.running("v1")
-    await things.compose(composing(), shelf.step())
+        await packages.push_image(marking_image(version), version)
+    await packages.running("v1")
+    await things.compose(composing(), packages.step())
     await things.apply()
-    await until_made_by(things, "v1")
-    await shelf.running("v2")
-    await until_made_by(things, "v2")
-    await shelf.running("v1")
-    await until_made_by(things, "v1")
+    await until_author_is(things, "v1")
+    await packages.running("v2")
+    await until_author_is(things, "v2")
+    await packages.running("v1")
+    await until_author_is(things, "v1")
 
 
 async def test_two_active_revisions_are_called_in_containers_of_their_own(s, registry):
-    shelf, things = InContainers(s, registry), await Things.defined(s)
+    packages, things = InContainers(s, registry), await Things.defined(s)
     two = {"revisionHistoryLimit": 4, "activeRevisionLimit": 2}
     revisions = []
     for version in ("v1", "v2"):
-        await shelf.push_image(telling(version), version)
-        revisions.append((await shelf.running(version, **two))["metadata"]["name"])
+        await packages.push_image(marking_image(version), version)
+        revisions.append((await packages.running(version, **two))["metadata"]["name"])
     for version, revision in zip(("v1", "v2"), revisions, strict=True):
-        step = shelf.step(functionRevisionRef={"name": revision})
+        step = packages.step(functionRevisionRef={"name": revision})
         await things.compose(composing(), step, name=f"{s.id}-{version}")
         await things.apply(version, things.engine_spec(compositionRef={"name": f"{s.id}-{version}"}))
     for version in ("v1", "v2"):
-        await until_made_by(things, version, version)
+        await until_author_is(things, version, version)
 
 
 async def test_container_functions_of_a_composition_run_after_its_resources(s, registry):
@@ -135,9 +137,9 @@ async def test_container_functions_of_a_composition_run_after_its_resources(s, r
     }
     await s.client.apply(COMPOSITION, body, "test")
     xr = await things.apply("mine", {"mode": "seen"})
-    await until_made_by(things, "painter")
-    told = (
+    await until_author_is(things, "painter")
+    message = (
         'Pipeline step "painter": function "painter" changed the observed state, which is ignored: '
         "composite.resource.spec.mode"
     )
-    await until_told(s, xr, "Warning", "ObservedStateChanged", told)
+    await until_event_recorded(s, xr, "Warning", "ObservedStateChanged", message)

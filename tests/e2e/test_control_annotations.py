@@ -6,7 +6,15 @@ import pytest
 
 from tests.support.e2e.pipelines import SIZE, calling, entry, resources, served
 from tests.support.e2e.scenario import CONFIG_MAP, condition
-from tests.support.e2e.things import READY, SYNCED, Things, config_map, desiring, message_of, until_told
+from tests.support.e2e.things import (
+    READY,
+    SYNCED,
+    Things,
+    config_map,
+    desiring,
+    message_of,
+    until_event_recorded,
+)
 
 pytestmark = pytest.mark.xdist_group("e2e")
 
@@ -36,8 +44,8 @@ async def test_a_paused_xr_changes_nothing_until_it_is_resumed(s):
     await things.apply("mine", {"size": "2"}, annotations={PAUSED: "true"})
     xr = await things.until("mine", IS_PAUSED)
     assert message_of(xr) == "Reconciliation (including deletion) is paused via the pause annotation"
-    told = "Reconciliation is paused via the pause annotation"
-    await until_told(s, xr, "Normal", "ReconciliationPaused", told)
+    message = "Reconciliation is paused via the pause annotation"
+    await until_event_recorded(s, xr, "Normal", "ReconciliationPaused", message)
     assert (await s.client.get(CONFIG_MAP, name, s.id))["data"] == {"size": "1"}
     await things.apply("mine", {"size": "2"})
     await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"size": "2"})

@@ -29,12 +29,14 @@ async def since(s, before):
 
     Deletions are not ours here: when any namespace ends, a real cluster deletes what it has of every kind.
     """
-    found = await traffic(s.client) - before
-    ours = {key: number for key, number in found.items() if key[1] == s.group and key[0] != "DELETE"}
-    return type(found)(ours)
+    requests = await traffic(s.client) - before
+    group_requests = {
+        key: number for key, number in requests.items() if key[1] == s.group and key[0] != "DELETE"
+    }
+    return type(requests)(group_requests)
 
 
-async def told(s):
+async def event_count(s):
     """How many events were written: the server does not count them by namespace."""
     return len((await s.client.list(EVENT, s.id)).items)
 
@@ -73,14 +75,14 @@ async def test_creating_an_xr_with_n_resources_costs_n_and_four_writes(s, number
     await quiet(s)
     counted = await since(s, before)
     # One of them is the user's own.
-    assert writes(counted) + await told(s) - 1 <= number + 4, counted
+    assert writes(counted) + await event_count(s) - 1 <= number + 4, counted
 
 
 async def test_changing_one_field_costs_one_apply_and_two_writes_of_the_xr(s):
     await custom_kind(s)
     things = await Things.defined(s)
-    tell = patch("spec.size", "status.size", "ToCompositeFieldPath")
-    changing = bucket(s, "changing", patch("spec.size", "spec.size"), tell)
+    size_patch = patch("spec.size", "status.size", "ToCompositeFieldPath")
+    changing = bucket(s, "changing", patch("spec.size", "spec.size"), size_patch)
     await things.compose(resources(changing, bucket(s, "same"), bucket(s, "other")))
     await things.apply("mine", {"size": "1"})
     await things.until("mine", SYNCED, READY, lambda xr: xr["status"].get("size") == "1")

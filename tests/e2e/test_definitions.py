@@ -20,7 +20,7 @@ from tests.support.e2e.things import (
     Things,
     custom_kind,
     failing,
-    until_told,
+    until_event_recorded,
 )
 
 pytestmark = pytest.mark.xdist_group("e2e")
@@ -55,18 +55,18 @@ async def test_a_definition_becomes_a_crd(s, scope, crd_scope):
     assert crd["metadata"]["annotations"] == {"c": "d"}
     [owner] = crd["metadata"]["ownerReferences"]
     assert (owner["uid"], owner["controller"]) == (xrd["metadata"]["uid"], True)
-    [found] = crd["spec"]["versions"]
-    assert (found["storage"], "status" in found["subresources"]) == (True, True)
-    columns = [column["name"] for column in found["additionalPrinterColumns"]]
+    [crd_version] = crd["spec"]["versions"]
+    assert (crd_version["storage"], "status" in crd_version["subresources"]) == (True, True)
+    columns = [column["name"] for column in crd_version["additionalPrinterColumns"]]
     assert columns == ["SYNCED", "READY", "COMPOSITION", "COMPOSITIONREVISION", "AGE"]
-    spec = found["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+    spec = crd_version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
     engine = spec if scope == "LegacyCluster" else spec["crossplane"]["properties"]
     assert {"compositionRef", "resourceRefs", "compositionUpdatePolicy"} <= set(engine)
-    told = xrd["status"]["controllers"]["compositeResourceType"]
-    assert told == {"apiVersion": things.kind.api_version, "kind": "Thing"}
+    type_ref = xrd["status"]["controllers"]["compositeResourceType"]
+    assert type_ref == {"apiVersion": things.kind.api_version, "kind": "Thing"}
     assert "defined.apiextensions.crossplane.io" in xrd["metadata"]["finalizers"]
     applied = f"Applied composite resource CustomResourceDefinition: {things.kind.resource}"
-    await until_told(s, xrd, "Normal", "EstablishComposite", applied)
+    await until_event_recorded(s, xrd, "Normal", "EstablishComposite", applied)
 
 
 async def test_a_changed_schema_holds_for_the_next_xr(s):
@@ -139,7 +139,9 @@ async def test_another_referenceable_version_needs_other_compositions(s):
 async def as_if_updated(s, name):
     """Leave a CRD as one that was written by updates, which is how Crossplane writes it."""
     crd = await s.client.get(CRD, name)
-    entries = [{**each, "operation": "Update"} for each in crd["metadata"]["managedFields"]]
+    entries = [
+        {**managed_fields, "operation": "Update"} for managed_fields in crd["metadata"]["managedFields"]
+    ]
     patch = [{"op": "replace", "path": "/metadata/managedFields", "value": entries}]
     await s.client.patch_json(CRD, name, patch)
 
@@ -170,8 +172,8 @@ async def test_what_a_definition_drops_leaves_its_crds(s, updated):
     def has_less(crd):
         versions = crd["spec"]["versions"]
         return (
-            [each["name"] for each in versions] == ["v1"]
-            and "Size" not in [each["name"] for each in versions[0]["additionalPrinterColumns"]]
+            [crd_version["name"] for crd_version in versions] == ["v1"]
+            and "Size" not in [column["name"] for column in versions[0]["additionalPrinterColumns"]]
             and not {"labels", "annotations"} & set(crd["metadata"])
         )
 
@@ -215,15 +217,15 @@ async def test_a_crd_that_somebody_controls_is_left_alone(s):
     home = await s.client.get(NAMESPACE, s.id)
     uid = home["metadata"]["uid"]
     owner = {"apiVersion": "v1", "kind": "Namespace", "name": s.id, "uid": uid, "controller": True}
-    theirs = {"metadata": {"ownerReferences": [owner]}}
-    before = await s.client.patch_merge(CRD, kind.resource, theirs)
+    owner_patch = {"metadata": {"ownerReferences": [owner]}}
+    before = await s.client.patch_merge(CRD, kind.resource, owner_patch)
     things = Things(s)
     xrd = await things.define()
 
-    async def told():
+    async def warning_events():
         return [e for e in await s.events(xrd) if e[:2] == ("Warning", "EstablishComposite")]
 
-    await s.eventually(told)
+    await s.eventually(warning_events)
     after = await s.client.get(CRD, kind.resource)
     assert after["metadata"]["ownerReferences"] == [owner]
     assert after["spec"] == before["spec"]
@@ -237,7 +239,7 @@ async def test_a_crd_that_somebody_controls_is_left_alone(s):
 async def test_names_that_are_taken_keep_a_definition_waiting(s):
     """The API server does not accept the names of another kind; once they are free, all is well."""
 
-    taken = await custom_kind(s, "Thing")
+    taken_kind = await custom_kind(s, "Thing")
     things = Things(s)
     things.kind = Kind(s.group, "v1", "Thing", "otherthings", True)
     await things.define()
@@ -245,7 +247,7 @@ async def test_names_that_are_taken_keep_a_definition_waiting(s):
     assert not condition("Established", "True")(crd)
     xrd = await s.client.get(DEFINITION, things.kind.resource)
     assert not condition("Established", "True")(xrd)
-    await s.client.delete(CRD, taken.resource)
+    await s.client.delete(CRD, taken_kind.resource)
     await things.established()
     await things.compose(resources(entry("one", SIZE)))
     await things.apply("mine", {"size": "3"})
@@ -260,11 +262,13 @@ async def test_a_definition_takes_its_cluster_scoped_xrs_with_it(s, scope):
     await things.compose(resources(entry("one", SIZE, base=base)))
     for number in range(3):
         await things.apply(f"{s.id}-{number}", {"size": "3"})
-    made = [things.references(await things.until(f"{s.id}-{n}", READY))[0]["name"] for n in range(3)]
+    composed_names = [
+        things.references(await things.until(f"{s.id}-{n}", READY))[0]["name"] for n in range(3)
+    ]
     await s.client.delete(DEFINITION, things.kind.resource)
     await s.until_gone(DEFINITION, things.kind.resource)
     assert await s.client.get(CRD, things.kind.resource) is None
-    for name in made:
+    for name in composed_names:
         await s.until_gone(CONFIG_MAP, name)
 
 
@@ -300,12 +304,13 @@ async def test_a_definition_that_waits_says_for_which_xrs_and_how_to_delete_them
 
     def is_explained(xrd):
         return any(
-            (each["reason"], each.get("message")) == ("TerminatingCompositeResource", message)
-            for each in xrd["status"]["conditions"]
+            (status_condition["reason"], status_condition.get("message"))
+            == ("TerminatingCompositeResource", message)
+            for status_condition in xrd["status"]["conditions"]
         )
 
     xrd = await s.until(DEFINITION, resource, is_explained)
-    await until_told(s, xrd, "Normal", "TerminateComposite", message)
+    await until_event_recorded(s, xrd, "Normal", "TerminateComposite", message)
     await things.delete("mine")
     await s.until_gone(DEFINITION, resource)
 
@@ -320,8 +325,8 @@ async def test_a_definition_waits_for_xrs_that_something_holds(s):
     await things.until(s.id, READY)
     await s.client.delete(DEFINITION, things.kind.resource)
     await s.until(DEFINITION, things.kind.resource, TERMINATING)
-    held = ["example.org/held"]
-    await things.until(s.id, lambda xr: xr["metadata"].get("finalizers") == held)
+    finalizers = ["example.org/held"]
+    await things.until(s.id, lambda xr: xr["metadata"].get("finalizers") == finalizers)
     assert await s.client.get(CRD, things.kind.resource) is not None
     await things.change(s.id, {"metadata": {"finalizers": None}})
     await s.until_gone(DEFINITION, things.kind.resource)
@@ -364,9 +369,9 @@ async def test_a_claim_that_is_called_like_its_xr_is_not_offered(s):
     xrd = await things.define(claimNames=claim)
     await things.established()
 
-    async def told():
+    async def conflict_events():
         return [e for e in await s.events(xrd) if "conflicts with composite resource name" in e[2]]
 
-    [(type_, reason, _)] = await s.eventually(told)
+    [(type_, reason, _)] = await s.eventually(conflict_events)
     assert (type_, reason) == ("Warning", "OfferClaim")
     assert await s.client.get(CRD, f"claims.{s.group}") is None

@@ -14,9 +14,9 @@ import pytest
 from crossply.kube.config import ClusterConfig, load_config
 from tests.support.api_servers import embedded
 from tests.support.control_plane import FLAGS, running
-from tests.support.e2e.function_versions import telling
+from tests.support.e2e.function_versions import marking_function
 from tests.support.e2e.kubelet import Kubelet
-from tests.support.e2e.packages import FUNCTION, HEALTHY, Shelf
+from tests.support.e2e.packages import FUNCTION, HEALTHY, Packages
 from tests.support.e2e.scenario import Scenario, condition, scenario_on
 from tests.support.e2e.things import READY, SYNCED, Things
 from tests.support.programs import needs
@@ -61,8 +61,8 @@ async def s(cluster) -> AsyncIterator[Scenario]:
 
 
 @pytest.fixture
-def shelf(s, registry) -> Shelf:
-    return Shelf(s, registry)
+def packages(s, registry) -> Packages:
+    return Packages(s, registry)
 
 
 @pytest.fixture
@@ -71,28 +71,28 @@ async def kubelet(s) -> AsyncIterator[Kubelet]:
         yield running_kubelet
 
 
-def counting(who: str, calls: list[str]):
+def counting(author: str, calls: list[str]):
     """A function that says by whom a ConfigMap was made, and counts."""
-    tell = telling(who)
+    answer = marking_function(author)
 
     def function(request):
-        calls.append(who)
-        return tell(request)._replace(ttl=0)
+        calls.append(author)
+        return answer(request)._replace(ttl=0)
 
     return function
 
 
-async def made_by(things: Things, name: str) -> str:
-    [made] = (await things.composed(await things.get(name))).values()
-    return made["data"]["by"]
+async def author_of(things: Things, name: str) -> str:
+    [config_map] = (await things.composed(await things.get(name))).values()
+    return config_map["data"]["by"]
 
 
 async def test_a_function_runs_as_a_deployment_is_upgraded_and_loses_a_pod(
-    s: Scenario, shelf: Shelf, kubelet: Kubelet
+    s: Scenario, packages: Packages, kubelet: Kubelet
 ):
-    await shelf.push("function-tell:v1", "Function")
-    function = await shelf.install(FUNCTION, "function-tell:v1", revisionHistoryLimit=2)
-    revision = await shelf.revision(FUNCTION, function, condition("RevisionHealthy", "True"))
+    await packages.push("function-tell:v1", "Function")
+    function = await packages.install(FUNCTION, "function-tell:v1", revisionHistoryLimit=2)
+    revision = await packages.revision(FUNCTION, function, condition("RevisionHealthy", "True"))
     name = revision["metadata"]["name"]
     calls: list[str] = []
     pods = [await kubelet.run(name, counting("one", calls)) for _ in range(2)]
@@ -103,19 +103,19 @@ async def test_a_function_runs_as_a_deployment_is_upgraded_and_loses_a_pod(
     await things.compose({"step": "tell", "functionRef": {"name": function}})
     await things.apply("a")
     await things.until("a", SYNCED, READY)
-    assert await made_by(things, "a") == "one"
+    assert await author_of(things, "a") == "one"
     # A Pod goes away: it is told, ends its calls, and is gone.
     await kubelet.show(name, pods[1])
     await asyncio.to_thread(pods[0].stop)
     await things.apply("b")
     await things.until("b", SYNCED, READY)
     # An upgrade: the old revision serves until the new one can.
-    await shelf.push("function-tell:v2", "Function", crossplane={"version": ">=v1.0.0"})
-    await shelf.install(FUNCTION, "function-tell:v2", revisionHistoryLimit=2)
+    await packages.push("function-tell:v2", "Function", crossplane={"version": ">=v1.0.0"})
+    await packages.install(FUNCTION, "function-tell:v2", revisionHistoryLimit=2)
 
     async def is_another():
-        found = await shelf.revision(FUNCTION, function)
-        return found if found["metadata"]["name"] != name else None
+        revision = await packages.revision(FUNCTION, function)
+        return revision if revision["metadata"]["name"] != name else None
 
     new = (await s.eventually(is_another))["metadata"]["name"]
     pod = await kubelet.run(new, counting("two", calls))
@@ -126,4 +126,4 @@ async def test_a_function_runs_as_a_deployment_is_upgraded_and_loses_a_pod(
     await s.until(FUNCTION, function, HEALTHY)
     await things.apply("d")
     await things.until("d", SYNCED, READY)
-    assert await made_by(things, "d") == "two"
+    assert await author_of(things, "d") == "two"

@@ -28,8 +28,8 @@ async def test_a_value_that_somebody_changes_is_put_back(s):
 
 async def test_a_field_that_somebody_adds_stays(s):
     things, _, name = await composed_once(s)
-    theirs = {"data": {"theirs": "x"}, "metadata": {"labels": {"team": "a"}}}
-    await s.client.patch_merge(CONFIG_MAP, name, theirs, s.id)
+    foreign_patch = {"data": {"theirs": "x"}, "metadata": {"labels": {"team": "a"}}}
+    await s.client.patch_merge(CONFIG_MAP, name, foreign_patch, s.id)
     await things.apply("mine", {"size": "4"})
     obj = await s.until(CONFIG_MAP, name, lambda obj: obj["data"]["size"] == "4")
     assert obj["data"] == {"size": "4", "theirs": "x"}
@@ -81,16 +81,16 @@ async def test_an_annotation_that_names_the_resource_is_missed(s):
     """Crossplane refuses to go on without it; the object keeps what it had."""
 
     things, _, name = await composed_once(s)
-    gone = {"metadata": {"annotations": {"crossplane.io/composition-resource-name": None}}}
-    await s.client.patch_merge(CONFIG_MAP, name, gone, s.id)
+    annotation_patch = {"metadata": {"annotations": {"crossplane.io/composition-resource-name": None}}}
+    await s.client.patch_merge(CONFIG_MAP, name, annotation_patch, s.id)
 
-    async def told():
+    async def failed_or_annotated():
         xr = await things.get("mine")
         obj = await s.client.get(CONFIG_MAP, name, s.id)
         failed = "without required" in str(xr["status"]["conditions"])
         return failed or obj["metadata"].get("annotations")
 
-    await s.eventually(told)
+    await s.eventually(failed_or_annotated)
     assert (await s.client.get(CONFIG_MAP, name, s.id))["data"] == {"size": "3"}
 
 
@@ -135,11 +135,13 @@ async def test_what_an_older_crossplane_wrote_is_taken_over(s):
     resumed = {"metadata": {"annotations": {"crossplane.io/paused": None}}}
     await things.change("mine", {**resumed, "spec": {"crossplane": {"resourceRefs": [ref]}}})
 
-    def is_ours(obj):
-        managers = [each["manager"] for each in obj["metadata"].get("managedFields") or ()]
+    def is_managed_by_engine(obj):
+        managers = [
+            managed_fields["manager"] for managed_fields in obj["metadata"].get("managedFields") or ()
+        ]
         return len(managers) == 1 and managers[0].startswith("apiextensions.crossplane.io/composed/")
 
-    obj = await s.until(CONFIG_MAP, "old", is_ours)
+    obj = await s.until(CONFIG_MAP, "old", is_managed_by_engine)
     assert obj["data"] == {"size": "3"}
     await things.compose(resources(entry("one")))
     await s.until(CONFIG_MAP, "old", lambda obj: "data" not in obj)

@@ -24,12 +24,12 @@ async def config(s, name, labels=None, **data):
 
 async def environment(s, *sources):
     """A step that reads EnvironmentConfigs."""
-    wanted = {
+    step_input = {
         "apiVersion": "environmentconfigs.fn.crossplane.io/v1beta1",
         "kind": "Input",
         "spec": {"environmentConfigs": list(sources)},
     }
-    return await builtin(s, ENVIRONMENT_CONFIGS, input=wanted)
+    return await builtin(s, ENVIRONMENT_CONFIGS, input=step_input)
 
 
 async def until_region(s, things, region):

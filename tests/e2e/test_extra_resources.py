@@ -49,8 +49,10 @@ async def test_a_function_is_called_again_with_what_it_asked_for(s, field):
     calls = []
 
     def function(request):
-        given = request.required_resources if field == "resources" else request.extra_resources
-        calls.append({name: [each.object["data"]["text"] for each in found] for name, found in given.items()})
+        required = request.required_resources if field == "resources" else request.extra_resources
+        calls.append(
+            {name: [match.object["data"]["text"] for match in matches] for name, matches in required.items()}
+        )
         home = home_of(request)
         return requiring(
             desiring(request, one=config_map(data={"found": str(sorted(calls[-1].items()))})),
@@ -68,8 +70,8 @@ async def test_a_function_is_called_again_with_what_it_asked_for(s, field):
         await things.compose(await calling(s, address))
         await things.apply("mine")
         xr = await things.until("mine", SYNCED, READY)
-        whole = [("labelled", ["B", "C"]), ("missing", []), ("named", ["A"])]
-        assert (await things.composed(xr))["one"]["data"] == {"found": str(whole)}
+        all_texts = [("labelled", ["B", "C"]), ("missing", []), ("named", ["A"])]
+        assert (await things.composed(xr))["one"]["data"] == {"found": str(all_texts)}
         assert calls[0] == {}
 
     with served(function) as address:
@@ -106,13 +108,13 @@ async def test_a_function_may_ask_step_by_step(s):
 
     def function(request):
         home = home_of(request)
-        wanted = {"first": selector(home, match_name="a")}
+        requirements = {"first": selector(home, match_name="a")}
         first = request.required_resources.get("first", ())
         if first:
-            wanted["second"] = selector(home, match_name=first[0].object["data"]["text"])
+            requirements["second"] = selector(home, match_name=first[0].object["data"]["text"])
         second = request.required_resources.get("second", ())
         text = second[0].object["data"]["text"] if second else "nothing yet"
-        return requiring(desiring(request, one=config_map(data={"text": text})), "resources", **wanted)
+        return requiring(desiring(request, one=config_map(data={"text": text})), "resources", **requirements)
 
     with served(function) as address:
         await data(s, "a", "b")
@@ -125,10 +127,10 @@ async def test_a_function_may_ask_step_by_step(s):
 
 
 async def test_only_the_step_that_asked_sees_what_it_asked_for(s):
-    seen = {}
+    observed = {}
 
     def function(request):
-        seen[request.input["step"]] = sorted(request.required_resources)
+        observed[request.input["step"]] = sorted(request.required_resources)
         if request.input["step"] == "first":
             return requiring(
                 Response(request.desired), "resources", a=selector(home_of(request), match_name="a")
@@ -143,7 +145,7 @@ async def test_only_the_step_that_asked_sees_what_it_asked_for(s):
         await things.compose(first, await calling(s, address, "second", input=inputs[1]))
         await things.apply("mine")
         await things.until("mine", SYNCED, READY)
-        assert seen == {"first": ["a"], "second": []}
+        assert observed == {"first": ["a"], "second": []}
 
 
 async def test_a_composition_says_how_often_a_function_may_ask(s):
@@ -160,17 +162,17 @@ async def test_a_composition_says_how_often_a_function_may_ask(s):
         things = await Things.defined(s)
         await things.compose(await calling(s, address, maxIterations=2))
         await things.apply("mine")
-        told = "requirements didn't stabilize after the maximum number of iterations (2)"
-        await things.until("mine", failing(told))
+        message = "requirements didn't stabilize after the maximum number of iterations (2)"
+        await things.until("mine", failing(message))
 
 
 async def test_a_function_is_not_called_again_for_a_composite_resource_that_is_deleted(s):
-    calls, called, goes_on = [], threading.Event(), threading.Event()
+    calls, called, released = [], threading.Event(), threading.Event()
 
     def function(request):
         calls.append(1)
         called.set()
-        goes_on.wait(60)
+        released.wait(60)
         return requiring(
             Response(request.desired),
             "resources",
@@ -184,7 +186,7 @@ async def test_a_function_is_not_called_again_for_a_composite_resource_that_is_d
         await asyncio.to_thread(called.wait, 60)
         await s.client.delete(things.kind, "mine", s.id)
         await asyncio.sleep(1)  # the watch tells the controllers
-        goes_on.set()
+        released.set()
         await s.until_gone(things.kind, "mine")
         await asyncio.sleep(0.5)
         assert len(calls) == 1
@@ -193,8 +195,8 @@ async def test_a_function_is_not_called_again_for_a_composite_resource_that_is_d
 async def test_a_composition_says_what_a_function_may_ask_for(s):
     def function(request):
         name = request.observed.composite.object["spec"]["mode"]
-        found = request.required_resources.get("a", ())
-        text = found[0].object["data"]["text"] if found else ""
+        config_maps = request.required_resources.get("a", ())
+        text = config_maps[0].object["data"]["text"] if config_maps else ""
         answer = desiring(request, one=config_map(data={"text": text}))
         return requiring(answer, "resources", a=selector(home_of(request), match_name=name))
 
@@ -208,8 +210,8 @@ async def test_a_composition_says_what_a_function_may_ask_for(s):
         xr = await things.until("good", SYNCED, READY)
         assert (await things.composed(xr))["one"]["data"] == {"text": "open"}
         await things.apply("bad", {"mode": "private-a"})
-        told = 'step "tell" does not allow its function to ask for ConfigMap (v1) as "a"'
-        xr = await things.until("bad", failing(told))
+        message = 'step "tell" does not allow its function to ask for ConfigMap (v1) as "a"'
+        xr = await things.until("bad", failing(message))
         assert await things.composed(xr) == {}
 
 
@@ -217,14 +219,14 @@ async def test_the_built_in_function_puts_them_into_the_context(s):
     """As in the design: function-extra-resources reads, the next step uses."""
 
     def function(request):
-        [found] = request.context["apiextensions.crossplane.io/extra-resources"]["texts"]
-        return desiring(request, one=config_map(data={"text": found["data"]["text"]}))
+        [text_object] = request.context["apiextensions.crossplane.io/extra-resources"]["texts"]
+        return desiring(request, one=config_map(data={"text": text_object["data"]["text"]}))
 
     with served(function) as address:
         await data(s, "a", "A", **{"kind-of": "text"})
         things = await Things.defined(s)
         labels = [{"type": "Value", "key": "kind-of", "value": "text"}]
-        wanted = {
+        step_input = {
             "apiVersion": "extra-resources.fn.crossplane.io/v1beta1",
             "kind": "Input",
             "spec": {
@@ -240,7 +242,7 @@ async def test_the_built_in_function_puts_them_into_the_context(s):
                 ]
             },
         }
-        await things.compose(await builtin(s, EXTRA_RESOURCES, input=wanted), await calling(s, address))
+        await things.compose(await builtin(s, EXTRA_RESOURCES, input=step_input), await calling(s, address))
         await things.apply("mine")
         xr = await things.until("mine", SYNCED, READY)
         assert (await things.composed(xr))["one"]["data"] == {"text": "A"}
@@ -276,8 +278,8 @@ async def test_where_extra_resources_are_disabled_a_function_that_asks_fails_its
 
     def function(request):
         offered.append(2 in request.capabilities)
-        wanted = request.observed.composite.object["spec"].get("mode") == "ask"
-        if not wanted:
+        asks = request.observed.composite.object["spec"].get("mode") == "ask"
+        if not asks:
             return desiring(request, one=config_map(data={"text": "kept"}))
         return requiring(Response(), "resources", a=selector(home_of(request), match_name="a"))
 
@@ -288,8 +290,8 @@ async def test_where_extra_resources_are_disabled_a_function_that_asks_fails_its
         await things.apply("mine")
         xr = await things.until("mine", SYNCED, READY)
         await things.apply("mine", {"mode": "ask"})
-        told = 'pipeline step "tell": the function asks for extra resources, which are disabled'
-        await things.until("mine", failing(told))
+        message = 'pipeline step "tell": the function asks for extra resources, which are disabled'
+        await things.until("mine", failing(message))
         assert (await things.composed(xr))["one"]["data"] == {"text": "kept"}
         assert not any(offered), "a function can know it before it asks"
 

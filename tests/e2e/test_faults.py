@@ -96,28 +96,28 @@ async def between(api, request) -> AsyncIterator[Witness]:
 async def things(api, between, tmp_path) -> AsyncIterator[Things]:
     """Composite resources of two ConfigMaps each, and controllers that reach the server past `between`."""
     async with Client(api[0]) as client, controllers(between, tmp_path):
-        made = await Things.defined(await Scenario.begin(client, f"t{secrets.token_hex(4)}"))
-        await made.compose(resources(entry("a", SIZE), entry("b", SIZE)))
-        yield made
+        defined_things = await Things.defined(await Scenario.begin(client, f"t{secrets.token_hex(4)}"))
+        await defined_things.compose(resources(entry("a", SIZE), entry("b", SIZE)))
+        yield defined_things
 
 
 async def sized(things: Things, size: str, names: list[str]) -> None:
     """Give all a size; whoever else writes may make that fail now and then."""
 
-    async def one(name: str) -> None:
+    async def apply_until_accepted(name: str) -> None:
         while True:
             with contextlib.suppress(KubeError):
                 await things.apply(name, {"size": size})
                 return
             await asyncio.sleep(0.05)
 
-    await asyncio.gather(*(one(name) for name in names))
+    await asyncio.gather(*(apply_until_accepted(name) for name in names))
 
 
 async def all_are(things: Things, names: list[str], size: str) -> None:
     """Wait until all are ready, of two parts each that have this size, and of nothing else."""
-    wanted = {(name, part, size) for name in names for part in ("a", "b")}
-    while await parts_of(things) != wanted:
+    expected = {(name, part, size) for name in names for part in ("a", "b")}
+    while await parts_of(things) != expected:
         await asyncio.sleep(0.2)
     for name in names:
         xr = await things.until(name, READY, SYNCED)
@@ -127,16 +127,16 @@ async def all_are(things: Things, names: list[str], size: str) -> None:
 async def parts_of(things: Things) -> set[tuple[str, str, str]]:
     listed = await things.s.client.list(CONFIG_MAP, things.s.id, label_selector="crossplane.io/composite")
     objects: list[Object] = [orjson.loads(data) for data in listed.items]
-    found = {
+    actual = {
         (
-            each["metadata"]["labels"]["crossplane.io/composite"],
-            each["metadata"]["annotations"][RESOURCE_NAME],
-            each["data"]["size"],
+            obj["metadata"]["labels"]["crossplane.io/composite"],
+            obj["metadata"]["annotations"][RESOURCE_NAME],
+            obj["data"]["size"],
         )
-        for each in objects
+        for obj in objects
     }
-    assert len(found) == len(objects), "no part is there twice"
-    return found
+    assert len(actual) == len(objects), "no part is there twice"
+    return actual
 
 
 async def test_failing_requests_lost_answers_and_cut_watches_change_nothing_in_the_end(

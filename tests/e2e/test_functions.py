@@ -29,7 +29,7 @@ from tests.support.e2e.things import (
     desiring,
     failing,
     message_of,
-    until_told,
+    until_event_recorded,
 )
 
 pytestmark = pytest.mark.xdist_group("e2e")
@@ -44,9 +44,9 @@ async def test_each_step_builds_on_the_one_before(s):
     """Desired state and context go from step to step; input is the step's own."""
 
     def function(request):
-        said = [*(request.context or {}).get("said", ()), request.input["word"]]
-        made = {f"step-{len(said)}": config_map(data={"said": " ".join(said)})}
-        return desiring(request, context={"said": said}, **made)
+        words = [*(request.context or {}).get("said", ()), request.input["word"]]
+        resources_by_step = {f"step-{len(words)}": config_map(data={"said": " ".join(words)})}
+        return desiring(request, context={"said": words}, **resources_by_step)
 
     async def scenario(s, address):
         things = await Things.defined(s)
@@ -57,8 +57,8 @@ async def test_each_step_builds_on_the_one_before(s):
         )
         await things.apply("mine")
         xr = await things.until("mine", SYNCED, READY)
-        made = {name: obj["data"]["said"] for name, obj in (await things.composed(xr)).items()}
-        assert made == {"step-1": "one", "step-2": "one two"}
+        texts = {name: obj["data"]["said"] for name, obj in (await things.composed(xr)).items()}
+        assert texts == {"step-1": "one", "step-2": "one two"}
 
     with served(function) as address:
         await scenario(s, address)
@@ -67,21 +67,21 @@ async def test_each_step_builds_on_the_one_before(s):
 async def test_a_fatal_result_stops_the_pipeline_and_applies_nothing(s):
     def function(request):
         results = (Result(SEVERITY_WARNING, "low on disk", "Disk"), Result(SEVERITY_FATAL, "no disk"))
-        found = (Condition("DiskReady", STATUS_FALSE, "Full", "no space"),)
-        return Response(desiring(request, one=config_map()).desired, results=results, conditions=found)
+        conditions = (Condition("DiskReady", STATUS_FALSE, "Full", "no space"),)
+        return Response(desiring(request, one=config_map()).desired, results=results, conditions=conditions)
 
     with served(function) as address:
         things = await Things.defined(s)
         await things.compose(await calling(s, address), resources(entry("two", SIZE)))
         await things.apply("mine", {"size": "3"})
         xr = await things.until("mine", failing("no disk"))
-        told = 'cannot compose resources: pipeline step "tell" returned a fatal result: no disk'
-        assert message_of(xr) == told
+        message = 'cannot compose resources: pipeline step "tell" returned a fatal result: no disk'
+        assert message_of(xr) == message
         assert await things.composed(xr) == {}
         assert things.references(xr) == []
         # What was told before the end still counts.
-        await until_told(s, xr, "Warning", "ComposeResources", told)
-        await until_told(s, xr, "Warning", "Disk", 'Pipeline step "tell": low on disk')
+        await until_event_recorded(s, xr, "Warning", "ComposeResources", message)
+        await until_event_recorded(s, xr, "Warning", "Disk", 'Pipeline step "tell": low on disk')
         assert condition("DiskReady", "False", "Full")(xr)
 
 
@@ -89,8 +89,8 @@ async def test_a_fatal_result_leaves_ready_as_it_was_and_makes_the_rest_unknown(
     def function(request):
         if mode_of(request) == "boom":
             return Response(results=(Result(SEVERITY_FATAL, "boom"),))
-        found = (Condition("DiskReady", STATUS_TRUE, "Enough"),)
-        return desiring(request, one=config_map())._replace(conditions=found)
+        conditions = (Condition("DiskReady", STATUS_TRUE, "Enough"),)
+        return desiring(request, one=config_map())._replace(conditions=conditions)
 
     with served(function) as address:
         things = await Things.defined(s)
@@ -126,7 +126,7 @@ async def test_results_become_events(s, severity, type_, message):
         await things.compose(await calling(s, address))
         await things.apply("mine")
         xr = await things.until("mine", SYNCED, READY)
-        await until_told(s, xr, type_, "ComposeResources", message)
+        await until_event_recorded(s, xr, type_, "ComposeResources", message)
 
 
 async def test_conditions_of_functions_are_set_and_stay(s):
@@ -135,13 +135,13 @@ async def test_conditions_of_functions_are_set_and_stay(s):
     def function(request):
         if mode_of(request) == "silent":
             return Response(request.desired)
-        found = (
+        conditions = (
             Condition("DiskReady", STATUS_FALSE, "Slow", "wait"),
             Condition("Odd", STATUS_UNKNOWN, "Odd"),
             Condition("Ready", STATUS_FALSE, "Mine"),
             Condition("Synced", STATUS_FALSE, "Mine"),
         )
-        return Response(request.desired, conditions=found)
+        return Response(request.desired, conditions=conditions)
 
     with served(function) as address:
         things = await Things.defined(s)
@@ -153,9 +153,14 @@ async def test_conditions_of_functions_are_set_and_stay(s):
         await things.apply("mine", {"mode": "silent"})
         await things.until("mine", lambda xr: xr["metadata"]["generation"] > 2 and SYNCED(xr))
         later = await things.until("mine", SYNCED, *checks)
-        ours = {"DiskReady", "Odd"}
+        types = {"DiskReady", "Odd"}
         before, after = (
-            [each for each in obj["status"]["conditions"] if each["type"] in ours] for obj in (xr, later)
+            [
+                status_condition
+                for status_condition in obj["status"]["conditions"]
+                if status_condition["type"] in types
+            ]
+            for obj in (xr, later)
         )
         assert before == after
 
@@ -205,21 +210,21 @@ async def test_a_function_is_asked_again_when_its_time_to_live_is_over(s):
         await things.compose(await calling(s, address))
         await things.apply("mine")
         await things.until("mine", READY)
-        writes, asked = await s.writes(), len(calls)
+        writes, call_count = await s.writes(), len(calls)
 
-        async def again():
-            return len(calls) >= asked + 2
+        async def called_twice_more():
+            return len(calls) >= call_count + 2
 
-        await s.eventually(again)
+        await s.eventually(called_twice_more)
         assert await s.writes() == writes, await s.write_counts()
 
 
 async def test_a_step_gets_the_credentials_that_it_names(s):
-    seen = {}
+    credentials = {}
 
     def function(request):
         step = request.input["step"]
-        seen[step] = {name: dict(data) for name, data in request.credentials.items()}
+        credentials[step] = {name: dict(data) for name, data in request.credentials.items()}
         return desiring(request, one=config_map())
 
     async def scenario(s, address):
@@ -233,12 +238,12 @@ async def test_a_step_gets_the_credentials_that_it_names(s):
             await calling(s, address, "without", input=inputs[1]),
         )
         await things.apply("mine")
-        told = 'cannot get Composition pipeline step "with" credential "token" from Secret'
-        await things.until("mine", failing(told))
+        message = 'cannot get Composition pipeline step "with" credential "token" from Secret'
+        await things.until("mine", failing(message))
         data = {"password": base64.b64encode(b"hunter2").decode()}
         await s.client.create(SECRET, {"metadata": {"name": "creds", "namespace": s.id}, "data": data})
         await things.until("mine", SYNCED, READY)
-        assert seen == {"with": {"token": {"password": b"hunter2"}}, "without": {}}
+        assert credentials == {"with": {"token": {"password": b"hunter2"}}, "without": {}}
 
     with served(function) as address:
         await scenario(s, address)
@@ -249,27 +254,27 @@ async def test_a_composition_may_require_resources_for_its_functions(s):
     calls = []
 
     def function(request):
-        found = [each.object["data"]["word"] for each in request.required_resources["words"]]
-        calls.append(found)
-        return desiring(request, one=config_map(data={"words": " ".join(found)}))
+        words = [match.object["data"]["word"] for match in request.required_resources["words"]]
+        calls.append(words)
+        return desiring(request, one=config_map(data={"words": " ".join(words)}))
 
     async def scenario(s, address):
         things = await Things.defined(s)
         for name in ("a", "b"):
             metadata = {"name": name, "namespace": s.id, "labels": {"word": "yes"}}
             await s.client.create(CONFIG_MAP, {"metadata": metadata, "data": {"word": name}})
-        wanted = {
+        selector_spec = {
             "requirementName": "words",
             "apiVersion": "v1",
             "kind": "ConfigMap",
             "namespace": s.id,
             "matchLabels": {"word": "yes"},
         }
-        await things.compose(await calling(s, address, requirements={"requiredResources": [wanted]}))
+        await things.compose(await calling(s, address, requirements={"requiredResources": [selector_spec]}))
         await things.apply("mine")
         xr = await things.until("mine", SYNCED, READY)
         assert (await things.composed(xr))["one"]["data"] == {"words": "a b"}
-        assert all(len(found) == 2 for found in calls)
+        assert all(len(words) == 2 for words in calls)
 
     with served(function) as address:
         await scenario(s, address)

@@ -25,9 +25,9 @@ async def test_what_is_no_longer_desired_goes(s):
     await things.compose(resources(entry("one", SIZE), entry("two", SIZE)))
     await things.apply("mine", {"size": "3"})
     xr = await things.until("mine", READY)
-    made = await things.composed(xr)
+    composed = await things.composed(xr)
     await things.compose(resources(entry("one", SIZE)))
-    await s.until_gone(CONFIG_MAP, made["two"]["metadata"]["name"])
+    await s.until_gone(CONFIG_MAP, composed["two"]["metadata"]["name"])
     xr = await things.until("mine", SYNCED, lambda xr: len(things.references(xr)) == 1)
     assert set(await things.composed(xr)) == {"one"}
 
@@ -41,8 +41,8 @@ async def test_it_loses_its_labels_before_it_is_deleted(s):
     xr = await things.until("mine", READY)
     name = things.references(xr)[0]["name"]
     await things.compose(resources(entry("two")))
-    gone = await s.until(CONFIG_MAP, name, lambda obj: obj["metadata"].get("deletionTimestamp"))
-    assert gone["metadata"].get("labels", {}) == {}
+    deleted = await s.until(CONFIG_MAP, name, lambda obj: obj["metadata"].get("deletionTimestamp"))
+    assert deleted["metadata"].get("labels", {}) == {}
     await s.client.patch_merge(CONFIG_MAP, name, {"metadata": {"finalizers": None}}, s.id)
     await s.until_gone(CONFIG_MAP, name)
     await things.until("mine", READY, lambda xr: len(things.references(xr)) == 1)

@@ -9,7 +9,15 @@ import pytest
 from crossply.values import Object
 from tests.support.e2e.pipelines import SIZE, entry, patch, resources
 from tests.support.e2e.scenario import Scenario, condition
-from tests.support.e2e.things import CREATING, READY, SYNCED, Things, failing, message_of, until_told
+from tests.support.e2e.things import (
+    CREATING,
+    READY,
+    SYNCED,
+    Things,
+    failing,
+    message_of,
+    until_event_recorded,
+)
 
 pytestmark = pytest.mark.xdist_group("e2e")
 
@@ -30,12 +38,12 @@ set_xr_status("size", get_observed("python", "data.size", "none"))
 """
 
 
-async def step(s: Scenario, name: str, **given: Any) -> Object:
+async def step(s: Scenario, name: str, **fields: Any) -> Object:
     """A step that calls a generic function with this input."""
     package = f"xpkg.crossplane.io/crossplane-contrib/function-{name}:v0.1.0"
     await s.function(f"function-{name}", package)
     about = {"apiVersion": "example.org/v1", "kind": "Input"}
-    return {"step": name, "functionRef": {"name": f"function-{name}"}, "input": {**about, **given}}
+    return {"step": name, "functionRef": {"name": f"function-{name}"}, "input": {**about, **fields}}
 
 
 async def test_a_resource_is_created_when_the_one_before_it_is_ready(s):
@@ -49,8 +57,8 @@ async def test_a_resource_is_created_when_the_one_before_it_is_ready(s):
     xr = await things.until("mine", SYNCED, CREATING)
     assert list(await things.composed(xr)) == ["first"]
     waits = 'matching "second" because "first" is not fully ready (0 of 1)'
-    told = f'Pipeline step "sequencer": Delaying creation of resource(s) {waits}'
-    await until_told(s, xr, "Normal", "ComposeResources", told)
+    message = f'Pipeline step "sequencer": Delaying creation of resource(s) {waits}'
+    await until_event_recorded(s, xr, "Normal", "ComposeResources", message)
     await things.apply("mine", {"mode": "yes", "size": "3"})
     xr = await things.until("mine", SYNCED, READY)
     assert sorted(await things.composed(xr)) == ["first", "second"]
@@ -64,8 +72,8 @@ async def test_scripts_compose_and_follow_what_they_observe(s):
     )
     await things.apply("mine", {"size": "3"})
     xr = await things.until("mine", READY, lambda xr: xr["status"].get("size") == "33")
-    made = {name: obj["data"]["size"] for name, obj in (await things.composed(xr)).items()}
-    assert made == {"python": "33", "starlark": "3"}
+    sizes = {name: obj["data"]["size"] for name, obj in (await things.composed(xr)).items()}
+    assert sizes == {"python": "33", "starlark": "3"}
 
 
 async def test_a_mistake_in_a_script_is_told_with_its_step_and_line(s):

@@ -101,11 +101,11 @@ async def _every_write(
             return nth - 1
 
 
-async def made(things: Things, name: str) -> None:
+async def compose_first(things: Things, name: str) -> None:
     """A composite resource of three, by a Composition of its own, that is settled."""
     await composed_by(things, name)
     await make(things, name)
-    await is_made(things, name)
+    await is_composed(things, name)
 
 
 async def composed_by(things: Things, name: str) -> None:
@@ -118,7 +118,7 @@ async def make(things: Things, name: str) -> None:
     await things.apply(name, {"size": "1", "crossplane": chosen})
 
 
-async def is_made(things: Things, name: str) -> None:
+async def is_composed(things: Things, name: str) -> None:
     await is_right(things, name, {"a": {"size": "1"}, "b": {"size": "1"}, "c": {"size": "1"}})
 
 
@@ -137,22 +137,22 @@ async def remove(things: Things, name: str) -> None:
     await things.s.client.delete(things.kind, name, things.namespace)
 
 
-async def is_gone(things: Things, name: str) -> None:
+async def is_deleted(things: Things, name: str) -> None:
     await things.s.until_gone(things.kind, name)
     while await labelled(things, name):
         await asyncio.sleep(0.1)
 
 
-async def is_right(things: Things, name: str, wanted: dict[str, Object]) -> None:
+async def is_right(things: Things, name: str, expected: dict[str, Object]) -> None:
     """Wait until it is exactly so: nothing is missing, doubled or left over."""
     while True:
         xr = await things.until(name, READY, SYNCED, is_observed)
         objects = await labelled(things, name)
-        found = {each["metadata"]["annotations"][RESOURCE_NAME]: each.get("data") for each in objects}
+        actual = {obj["metadata"]["annotations"][RESOURCE_NAME]: obj.get("data") for obj in objects}
         referred = {ref["name"] for ref in things.references(xr)}
-        names = {each["metadata"]["name"] for each in objects}
+        names = {obj["metadata"]["name"] for obj in objects}
         # The references may be older than the objects, which were read later.
-        if found == wanted and len(objects) == len(wanted) and referred == names:
+        if actual == expected and len(objects) == len(expected) and referred == names:
             return
         await asyncio.sleep(0.1)
 
@@ -167,16 +167,19 @@ def is_observed(xr: Object) -> bool:
     """Whether its conditions are about what it is now."""
     generation = xr["metadata"]["generation"]
     conditions = xr["status"].get("conditions") or ()
-    return all(each.get("observedGeneration", generation) == generation for each in conditions)
+    return all(
+        status_condition.get("observedGeneration", generation) == generation
+        for status_condition in conditions
+    )
 
 
 async def test_dying_while_a_composite_resource_is_made_orphans_and_doubles_nothing(at_every_write) -> None:
-    await at_every_write(composed_by, make, is_made)
+    await at_every_write(composed_by, make, is_composed)
 
 
 async def test_dying_while_a_composition_changes_leaves_nothing_behind(at_every_write) -> None:
-    await at_every_write(made, recompose, is_recomposed)
+    await at_every_write(compose_first, recompose, is_recomposed)
 
 
 async def test_dying_while_a_composite_resource_is_deleted_lets_it_go(at_every_write) -> None:
-    await at_every_write(made, remove, is_gone)
+    await at_every_write(compose_first, remove, is_deleted)

@@ -108,16 +108,20 @@ async def calling(s: Scenario, kind: str, annotations: dict[str, str]) -> Things
 
 
 def message(obj: Object, type_: str) -> str:
-    return next(each.get("message", "") for each in obj["status"]["conditions"] if each["type"] == type_)
+    return next(
+        status_condition.get("message", "")
+        for status_condition in obj["status"]["conditions"]
+        if status_condition["type"] == type_
+    )
 
 
 async def revision_of(s: Scenario, name: str) -> Object:
-    [found] = [
-        each
-        for each in map(orjson.loads, (await s.client.list(REVISION)).items)
-        if each["metadata"]["labels"]["pkg.crossplane.io/package"] == name
+    [function_revision] = [
+        revision
+        for revision in map(orjson.loads, (await s.client.list(REVISION)).items)
+        if revision["metadata"]["labels"]["pkg.crossplane.io/package"] == name
     ]
-    return found
+    return function_revision
 
 
 async def refused(s: Scenario, kind: str, annotations: dict[str, str]) -> None:
@@ -129,9 +133,9 @@ async def refused(s: Scenario, kind: str, annotations: dict[str, str]) -> None:
     revision = await revision_of(s, f"{s.id}-{kind}")
     xr = await s.until(things.kind, "mine", FAILED)
     for obj, type_ in ((function, "Healthy"), (revision, "RuntimeHealthy"), (xr, "Synced")):
-        told = message(obj, type_)
-        assert f'annotation "{named}" names' in told
-        assert "which its operator does not allow: install the function as a package" in told
+        text = message(obj, type_)
+        assert f'annotation "{named}" names' in text
+        assert "which its operator does not allow: install the function as a package" in text
 
 
 @pytest.mark.parametrize(

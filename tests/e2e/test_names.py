@@ -24,8 +24,8 @@ async def test_a_resource_without_a_name_gets_one_that_is_computed(s):
     await things.compose(resources(entry("one"), entry("two")))
     await things.apply("mine")
     xr = await things.until("mine", READY)
-    made = await things.composed(xr)
-    assert {name: obj["metadata"]["name"] for name, obj in made.items()} == {
+    composed = await things.composed(xr)
+    assert {name: obj["metadata"]["name"] for name, obj in composed.items()} == {
         name: generated("mine", xr, name) for name in ("one", "two")
     }
 
@@ -44,8 +44,8 @@ async def test_the_prefix_that_a_function_chooses_is_used(s):
     await things.compose(resources(entry("one", base={"metadata": {"generateName": "its-own-"}})))
     await things.apply("mine")
     xr = await things.until("mine", READY)
-    made = (await things.composed(xr))["one"]
-    assert made["metadata"]["name"] == generated("its-own", xr, "one")
+    composed = (await things.composed(xr))["one"]
+    assert composed["metadata"]["name"] == generated("its-own", xr, "one")
 
 
 async def test_a_long_prefix_is_cut(s):
@@ -54,8 +54,8 @@ async def test_a_long_prefix_is_cut(s):
     name = "a" * 63
     await things.apply(name)
     xr = await things.until(name, READY)
-    made = (await things.composed(xr))["one"]
-    assert made["metadata"]["name"] == generated("a" * 50, xr, "one")
+    composed = (await things.composed(xr))["one"]
+    assert composed["metadata"]["name"] == generated("a" * 50, xr, "one")
 
 
 async def test_a_function_cannot_rename_or_move_what_exists(s):
@@ -80,8 +80,8 @@ async def test_an_invalid_name_stops_the_run_before_anything_is_made(s):
     bad = entry("bad", base={"metadata": {"name": "Not_A_Name"}})
     await things.compose(resources(bad, entry("good", SIZE)))
     await things.apply("mine", {"size": "3"})
-    told = 'cannot apply composed resource "bad" because it has an invalid name "Not_A_Name"'
-    xr = await things.until("mine", failing(told))
+    message = 'cannot apply composed resource "bad" because it has an invalid name "Not_A_Name"'
+    xr = await things.until("mine", failing(message))
     assert await things.composed(xr) == {}
     assert things.references(xr) == []
 

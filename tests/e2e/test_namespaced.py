@@ -14,7 +14,7 @@ from tests.support.e2e.things import (
     custom_kind,
     desiring,
     failing,
-    until_told,
+    until_event_recorded,
 )
 
 pytestmark = pytest.mark.xdist_group("e2e")
@@ -25,12 +25,12 @@ async def test_another_namespace_is_overridden_with_a_warning(s):
     await things.compose(resources(entry("one", SIZE, base={"metadata": {"namespace": "default"}})))
     await things.apply("mine", {"size": "3"})
     xr = await things.until("mine", SYNCED, READY)
-    made = (await things.composed(xr))["one"]
-    assert made["metadata"]["namespace"] == s.id
-    assert await s.client.get(CONFIG_MAP, made["metadata"]["name"], "default") is None
-    told = 'cannot create composed resource "one" in namespace "default", '
-    told += f'using XR namespace "{s.id}" instead'
-    await until_told(s, xr, "Warning", "NamespaceOverridden", told)
+    composed = (await things.composed(xr))["one"]
+    assert composed["metadata"]["namespace"] == s.id
+    assert await s.client.get(CONFIG_MAP, composed["metadata"]["name"], "default") is None
+    message = 'cannot create composed resource "one" in namespace "default", '
+    message += f'using XR namespace "{s.id}" instead'
+    await until_event_recorded(s, xr, "Warning", "NamespaceOverridden", message)
 
 
 async def test_a_cluster_scoped_resource_is_refused_and_nothing_is_composed(s):
@@ -88,15 +88,15 @@ async def test_xrs_of_the_same_name_in_two_namespaces_do_not_meet(s):
         await s.client.create(NAMESPACE, {"metadata": {"name": other}})
         await things.compose(await calling(s, address))
         await things.apply("mine", {"size": "1"})
-        theirs = things.body("mine", {"size": "2"}, namespace=other)
-        await s.client.apply(things.kind, theirs, "test")
+        other_xr = things.body("mine", {"size": "2"}, namespace=other)
+        await s.client.apply(things.kind, other_xr, "test")
         await things.until("mine", READY)
         await s.until(CONFIG_MAP, "shared", lambda obj: obj["data"] == {"size": "1"})
 
-        async def found():
+        async def shared_config_map():
             return await s.client.get(CONFIG_MAP, "shared", other)
 
-        assert (await s.eventually(found))["data"] == {"size": "2"}
+        assert (await s.eventually(shared_config_map))["data"] == {"size": "2"}
         await s.client.delete(things.kind, "mine", other)
         await things.apply("mine", {"size": "3"})
         await s.until(CONFIG_MAP, "shared", lambda obj: obj["data"] == {"size": "3"})

@@ -27,7 +27,13 @@ MANY = 400
 CALLS_IN_A_RUN = 5
 TOLERATED = 10
 """Fewer than the composite resources that come and go; names of functions and kinds may be learnt."""
-OURS = ("crossply.control", "crossply.kube", "crossply.record", "crossply.functions", "crossply.compose")
+ENGINE_MODULES = (
+    "crossply.control",
+    "crossply.kube",
+    "crossply.record",
+    "crossply.functions",
+    "crossply.compose",
+)
 BOUNDED_BY_COUNT = ("Recorder._told", "Allowances._known")
 """They hold digests of events and small figures: the newest few thousand."""
 MOST_DOUBLINGS = 12
@@ -43,7 +49,7 @@ def counted(request):
 async def versions(things, name):
     """When each of its composed resources was created, in the order of the API server."""
     composed = await things.composed(await things.get(name))
-    return sorted(int(each["metadata"]["resourceVersion"]) for each in composed.values())
+    return sorted(int(obj["metadata"]["resourceVersion"]) for obj in composed.values())
 
 
 async def test_many_writes_for_one_composite_resource_do_not_hold_up_another(own_server):
@@ -53,15 +59,15 @@ async def test_many_writes_for_one_composite_resource_do_not_hold_up_another(own
             await things.compose(await calling(s, address))
             await things.apply("many", {"count": MANY})
 
-            async def begun():
+            async def written_versions():
                 return await versions(things, "many")
 
-            await s.eventually(begun)
+            await s.eventually(written_versions)
             await things.apply("one", {"count": 1})
             await things.until("one", READY)
             await things.until("many", READY)
-            [one] = await versions(things, "one")
-            after = [version for version in await versions(things, "many") if version > one]
+            [single_version] = await versions(things, "one")
+            after = [version for version in await versions(things, "many") if version > single_version]
             assert len(after) > MANY / 4, "it did not wait for all of them"
 
 
@@ -83,11 +89,11 @@ async def test_nothing_is_remembered_of_a_composite_resource_that_is_gone(own_se
         await things.compose(resources(entry()))
         await things.apply("mine")
         xr = await things.until("mine", READY)
-        [name] = [each["name"] for each in things.references(xr)]
+        [name] = [reference["name"] for reference in things.references(xr)]
         assert is_remembered(s)
         # Held back, so that it goes long after its owner.
-        held = {"metadata": {"finalizers": ["example.org/keep"]}}
-        await s.client.patch_merge(CONFIG_MAP, name, held, s.id)
+        finalizers_patch = {"metadata": {"finalizers": ["example.org/keep"]}}
+        await s.client.patch_merge(CONFIG_MAP, name, finalizers_patch, s.id)
         await things.delete("mine")
         await s.client.patch_merge(CONFIG_MAP, name, {"metadata": {"finalizers": None}}, s.id)
         await s.until_gone(CONFIG_MAP, name)
@@ -97,8 +103,8 @@ async def test_nothing_is_remembered_of_a_composite_resource_that_is_gone(own_se
         assert not is_remembered(s)
 
     def is_remembered(s):
-        circuits = [each for each in gc.get_objects() if isinstance(each, CircuitBreaker)]
-        return any((s.id, "mine") in each for each in circuits)
+        circuits = [obj for obj in gc.get_objects() if isinstance(obj, CircuitBreaker)]
+        return any((s.id, "mine") in circuit for circuit in circuits)
 
     async with scenario_with(own_server, Options()) as s:
         await scenario(s)
@@ -132,13 +138,13 @@ async def test_no_collection_of_the_control_plane_grows_with_composite_resources
 
 async def test_nothing_is_kept_of_composite_resources_that_are_deleted_while_they_are_composed(own_server):
     names = [f"mine-{number}" for number in range(2 * TOLERATED)]
-    called, gone = set(), threading.Event()
+    called, released = set(), threading.Event()
 
     def slow(request):
         name = request.observed.composite.object["metadata"]["name"]
         if name in names:
             called.add(name)
-            gone.wait(PATIENCE)
+            released.wait(PATIENCE)
         return required_and_composed(request)
 
     async def scenario(s, address):
@@ -156,7 +162,7 @@ async def test_nothing_is_kept_of_composite_resources_that_are_deleted_while_the
         await s.eventually(all_called)
         for name in names:
             await things.delete(name)
-        gone.set()
+        released.set()
         await assert_as_before(s, before)
 
     with served(slow) as address:
@@ -220,16 +226,16 @@ def required_and_composed(request):
 def collection_sizes():
     """How much all objects of the control plane hold in collections together, by class and field."""
     sizes = Counter()
-    for holder in gc.get_objects():
-        if str(type(holder).__module__).startswith(OURS) and not isinstance(holder, BoundedCache):
-            for name, field in fields_of(holder).items():
-                sizes[f"{type(holder).__name__}.{name}"] += size_of(field)
+    for owner in gc.get_objects():
+        if str(type(owner).__module__).startswith(ENGINE_MODULES) and not isinstance(owner, BoundedCache):
+            for name, field in fields_of(owner).items():
+                sizes[f"{type(owner).__name__}.{name}"] += size_of(field)
     return sizes
 
 
-def fields_of(holder):
-    slots = [name for kind in type(holder).__mro__ for name in getattr(kind, "__slots__", ())]
-    return {**getattr(holder, "__dict__", {}), **{name: getattr(holder, name, None) for name in slots}}
+def fields_of(owner):
+    slots = [name for kind in type(owner).__mro__ for name in getattr(kind, "__slots__", ())]
+    return {**getattr(owner, "__dict__", {}), **{name: getattr(owner, name, None) for name in slots}}
 
 
 def size_of(field):
@@ -237,7 +243,9 @@ def size_of(field):
     if not isinstance(field, dict | set | frozenset | list | deque):
         return 0
     members = list(field.values() if isinstance(field, dict) else field)
-    return len(members) + sum(len(each) for each in members if isinstance(each, dict | set | list | deque))
+    return len(members) + sum(
+        len(member) for member in members if isinstance(member, dict | set | list | deque)
+    )
 
 
 async def test_a_function_whose_requirements_never_settle_is_called_ever_more_rarely(own_server):
@@ -278,17 +286,17 @@ async def test_a_function_that_requires_something_else_each_time_slows_down(own_
 
         def __init__(self):
             self.required = 1
-            self.given = 0
+            self.received = 0
 
         def __call__(self, request):
             answer = desiring(request, one=config_map())
             if request.observed.composite.object["spec"].get("mode") == "stable":
                 return answer
             if f"n{self.required}" in request.required_resources:
-                if self.given == self.required:
+                if self.received == self.required:
                     self.required += 1
                 else:
-                    self.given = self.required
+                    self.received = self.required
             name = f"n{self.required}"
             selector = ResourceSelector("v1", "ConfigMap", match_name=name, namespace="default")
             return answer._replace(requirements=Requirements({name: selector}))

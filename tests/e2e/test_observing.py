@@ -77,15 +77,15 @@ class Observed(NamedTuple):
         samples = [
             sample for family in parse(self.page()) for sample in family.samples if sample.name == name
         ]
-        return sum(each.value for each in samples if labels.items() <= each.labels.items())
+        return sum(sample.value for sample in samples if labels.items() <= sample.labels.items())
 
     def counted(self, name: str, /, **labels: str) -> float:
         """The same, once there are any: a reconcile is counted when it has ended."""
         end = time.monotonic() + PATIENCE
-        while not (found := self.figure(name, **labels)):
+        while not (value := self.figure(name, **labels)):
             assert time.monotonic() < end, f"never counted: {name} {labels}"
             time.sleep(0.05)
-        return found
+        return value
 
 
 @pytest.fixture(scope="module")
@@ -123,10 +123,10 @@ async def test_metrics_count_reconciles_calls_of_functions_and_requests(observed
 
 
 async def test_a_trace_leads_from_the_composite_resource_to_the_function_that_is_called(observed):
-    told: list[str] = []
+    traces: list[str] = []
 
     def answer(data: bytes, context: Any) -> bytes:
-        told.extend(value for key, value in context.invocation_metadata() if key == "traceparent")
+        traces.extend(value for key, value in context.invocation_metadata() if key == "traceparent")
         return encode_response(respond(decode_request(data)))
 
     async with observed.scenario("tracing") as s:
@@ -138,7 +138,7 @@ async def test_a_trace_leads_from_the_composite_resource_to_the_function_that_is
     spans = observed.collector.until(
         lambda spans: {span.span_id: span for span in spans} if _is_traced(spans) else None
     )
-    _, trace, called, _ = told[0].split("-")
+    _, trace, called, _ = traces[0].split("-")
     call = spans[bytes.fromhex(called)]
     step = spans[call.parent_span_id]
     run = spans[step.parent_span_id]
@@ -218,11 +218,11 @@ async def test_no_secret_value_is_told_anywhere(observed):
             # Nobody is to call the function when it is gone.
             await s.client.delete(s.xrs, "kept")
             await s.until_gone(s.xrs, "kept")
-        told = [str(failed).encode(), *(await s.client.list(EVENT)).items]
-        told += [str(span).encode() for span in observed.collector.spans]
+        texts = [str(failed).encode(), *(await s.client.list(EVENT)).items]
+        texts += [str(span).encode() for span in observed.collector.spans]
         log = (observed.directory / "control-plane.err").read_bytes()
         assert b'"xr":"XDb kept"' in log
-        for text in (*told, log, observed.page().encode()):
+        for text in (*texts, log, observed.page().encode()):
             for canary in (CANARY, HIDDEN["token"], str(NUMBER)):
                 assert canary.encode() not in text, text
 
@@ -231,9 +231,9 @@ def test_what_cannot_be_told_is_no_reason_not_to_start(tmp_path, monkeypatch):
     """A port that is taken, and a protocol for traces that is not offered: both are logged, as logfmt."""
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
         with running(tmp_path, "up", "--in-memory", "--data", str(tmp_path), "--metrics-port", str(port)):
-            said = (tmp_path / "control-plane.err").read_text()
-    assert f'level=warning logger=crossply.control msg="metrics are not served on port {port}: ' in said
-    assert 'msg="traces are not sent: the protocol grpc is not offered: use http/protobuf"' in said
+            log = (tmp_path / "control-plane.err").read_text()
+    assert f'level=warning logger=crossply.control msg="metrics are not served on port {port}: ' in log
+    assert 'msg="traces are not sent: the protocol grpc is not offered: use http/protobuf"' in log

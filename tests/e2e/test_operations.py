@@ -17,7 +17,7 @@ from crossply.control.kinds import CRON_OPERATION, OPERATION, WATCH_OPERATION
 from crossply.kube.client import Client
 from tests.support.e2e.pipelines import calling, served
 from tests.support.e2e.scenario import CONFIG_MAP, FUNCTION, Scenario, condition
-from tests.support.e2e.things import message_of, until_told
+from tests.support.e2e.things import message_of, until_event_recorded
 
 pytestmark = pytest.mark.xdist_group("e2e")
 
@@ -38,7 +38,7 @@ def config_map(s, name, **data):
     }
 
 
-def made(s, kind, *steps, name="it", **spec):
+def operation_body(s, kind, *steps, name="it", **spec):
     """An Operation of these steps, or something that makes such."""
     pipeline = {"mode": "Pipeline", "pipeline": list(steps)}
     spec = {**pipeline, **spec} if kind is OPERATION else {"operationTemplate": {"spec": pipeline}, **spec}
@@ -60,8 +60,8 @@ async def called(s: Scenario, address: str, **fields):
 async def children(s: Scenario, label: str, name: str = "it"):
     import orjson
 
-    found = await s.client.list(OPERATION, label_selector=f"ops.crossplane.io/{label}={s.id}-{name}")
-    return [orjson.loads(data) for data in found.items]
+    listed = await s.client.list(OPERATION, label_selector=f"ops.crossplane.io/{label}={s.id}-{name}")
+    return [orjson.loads(data) for data in listed.items]
 
 
 async def test_an_operation_applies_what_its_pipeline_wants_and_never_runs_again(s):
@@ -70,25 +70,27 @@ async def test_an_operation_applies_what_its_pipeline_wants_and_never_runs_again
 
     def function(request):
         calls.append(request)
-        (found,) = request.required_resources["settings"]
-        name = found.object["metadata"]["name"]
-        namespace = found.object["metadata"]["namespace"]
+        (match,) = request.required_resources["settings"]
+        name = match.object["metadata"]["name"]
+        namespace = match.object["metadata"]["namespace"]
         obj = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": namespace}}
-        told = (Result(SEVERITY_NORMAL, "looked"),)
-        return wanting({**obj, "data": {"seen": "yes"}}, results=told, output={"count": 1.0}, ttl=60 * SECOND)
+        results = (Result(SEVERITY_NORMAL, "looked"),)
+        return wanting(
+            {**obj, "data": {"seen": "yes"}}, results=results, output={"count": 1.0}, ttl=60 * SECOND
+        )
 
     with served(function) as address:
         await s.client.create(CONFIG_MAP, config_map(s, "settings", mine="stays"))
         required = {"requirementName": "settings", "apiVersion": "v1", "kind": "ConfigMap"}
         required |= {"name": "settings", "namespace": s.id}
         step = await called(s, address, requirements={"requiredResources": [required]})
-        await s.client.create(OPERATION, made(s, OPERATION, step))
+        await s.client.create(OPERATION, operation_body(s, OPERATION, step))
         operation = await s.until(OPERATION, f"{s.id}-it", SUCCEEDED)
         applied = await s.client.get(CONFIG_MAP, "settings", s.id)
         assert applied["data"] == {"mine": "stays", "seen": "yes"}
         assert "ownerReferences" not in applied["metadata"]
         uid = operation["metadata"]["uid"]
-        managers = {each["manager"] for each in applied["metadata"]["managedFields"]}
+        managers = {entry["manager"] for entry in applied["metadata"]["managedFields"]}
         assert f"ops.crossplane.io/operation/{uid}" in managers
         status = operation["status"]
         assert status["pipeline"] == [{"step": "tell", "output": {"count": 1}}]
@@ -97,13 +99,13 @@ async def test_an_operation_applies_what_its_pipeline_wants_and_never_runs_again
         ]
         assert condition("Synced", "True", "ReconcileSuccess")(operation)
         assert condition("ValidPipeline", "True", "ValidPipeline")(operation)
-        await until_told(s, operation, "Normal", "RunPipelineStep", 'Pipeline step "tell": looked')
+        await until_event_recorded(s, operation, "Normal", "RunPipelineStep", 'Pipeline step "tell": looked')
         # Another one asks anew, though the answer to the same question would still be good.
-        await s.client.create(OPERATION, made(s, OPERATION, step, name="again"))
+        await s.client.create(OPERATION, operation_body(s, OPERATION, step, name="again"))
         await s.until(OPERATION, f"{s.id}-again", SUCCEEDED)
         assert len(calls) == 2
-        again = {"metadata": {"annotations": {"touched": "yes"}}}
-        await s.client.patch_merge(OPERATION, f"{s.id}-it", again)
+        annotation_patch = {"metadata": {"annotations": {"touched": "yes"}}}
+        await s.client.patch_merge(OPERATION, f"{s.id}-it", annotation_patch)
         await s.until(OPERATION, f"{s.id}-it", SUCCEEDED)
         assert len(calls) == 2
         await s.client.delete(OPERATION, f"{s.id}-it")
@@ -120,22 +122,22 @@ async def test_an_operation_that_fails_is_tried_again_until_it_may_not(s):
         return wanting(output={"tries": float(len(calls))})
 
     with served(function) as address:
-        given = {"apiVersion": "example.org/v1", "kind": "Mode"}
-        step = await called(s, address, input={**given, "mode": "once"})
-        await s.client.create(OPERATION, made(s, OPERATION, step))
+        step_input = {"apiVersion": "example.org/v1", "kind": "Mode"}
+        step = await called(s, address, input={**step_input, "mode": "once"})
+        await s.client.create(OPERATION, operation_body(s, OPERATION, step))
         operation = await s.until(OPERATION, f"{s.id}-it", SUCCEEDED)
         assert operation["status"]["failures"] == 1
         assert operation["status"]["pipeline"][0]["output"] == {"tries": 2}
-        step = await called(s, address, input={**given, "mode": "always"})
-        await s.client.create(OPERATION, made(s, OPERATION, step, name="never", retryLimit=2))
+        step = await called(s, address, input={**step_input, "mode": "always"})
+        await s.client.create(OPERATION, operation_body(s, OPERATION, step, name="never", retryLimit=2))
         operation = await s.until(
             OPERATION, f"{s.id}-never", condition("Succeeded", "False", "PipelineError")
         )
         assert message_of(operation, "Succeeded") == "failure limit of 2 reached"
         assert operation["status"]["failures"] == 2
         assert len(calls) == 4
-        told = 'pipeline step "tell" returned a fatal result: not now'
-        await until_told(s, operation, "Warning", "FunctionInvocation", told)
+        message = 'pipeline step "tell" returned a fatal result: not now'
+        await until_event_recorded(s, operation, "Warning", "FunctionInvocation", message)
 
 
 async def test_what_cannot_be_applied_is_told(s):
@@ -144,46 +146,46 @@ async def test_what_cannot_be_applied_is_told(s):
 
     with served(function) as address:
         step = await called(s, address)
-        await s.client.create(OPERATION, made(s, OPERATION, step, retryLimit=1))
+        await s.client.create(OPERATION, operation_body(s, OPERATION, step, retryLimit=1))
         operation = await s.until(OPERATION, f"{s.id}-it", condition("Succeeded", "False"))
 
-        async def told():
-            return [each[2] for each in await s.events(operation) if each[1] == "InvalidResource"]
+        async def invalid_resource_messages():
+            return [event[2] for event in await s.events(operation) if event[1] == "InvalidResource"]
 
-        (said,) = await s.eventually(told)
-        assert said.startswith("cannot apply desired resource: ")
+        (message,) = await s.eventually(invalid_resource_messages)
+        assert message.startswith("cannot apply desired resource: ")
 
 
 async def test_a_cron_operation_makes_operations_on_its_schedule_and_keeps_some(s):
     with served(lambda request: wanting()) as address:
         step = await called(s, address)
-        cron = made(s, CRON_OPERATION, step, schedule="@every 1s", successfulHistoryLimit=1)
+        cron = operation_body(s, CRON_OPERATION, step, schedule="@every 1s", successfulHistoryLimit=1)
         await s.client.create(CRON_OPERATION, cron)
         first = await s.eventually(lambda: children(s, "cronoperation"))
         assert first[0]["metadata"]["ownerReferences"][0]["kind"] == "CronOperation"
         name = first[0]["metadata"]["name"]
         await s.until_gone(OPERATION, name)  # newer ones came, and one is kept
-        found = await s.until(
+        cron_operation = await s.until(
             CRON_OPERATION, f"{s.id}-it", lambda cron: "lastSuccessfulTime" in cron["status"]
         )
-        assert condition("Scheduling", "True", "ScheduleActive")(found)
+        assert condition("Scheduling", "True", "ScheduleActive")(cron_operation)
         paused = {"metadata": {"annotations": {"crossplane.io/paused": "true"}}}
         await s.client.patch_merge(CRON_OPERATION, f"{s.id}-it", paused)
         await s.until(CRON_OPERATION, f"{s.id}-it", condition("Scheduling", "False", "SchedulePaused"))
         wrong = {"metadata": {"annotations": None}, "spec": {"schedule": "soon"}}
         await s.client.patch_merge(CRON_OPERATION, f"{s.id}-it", wrong)
-        found = await s.until(
+        cron_operation = await s.until(
             CRON_OPERATION, f"{s.id}-it", condition("Scheduling", "False", "ScheduleInvalid")
         )
-        assert "expected exactly 5 fields, found 1: [soon]" in message_of(found, "Scheduling")
+        assert "expected exactly 5 fields, found 1: [soon]" in message_of(cron_operation, "Scheduling")
 
 
 async def test_a_watch_operation_makes_an_operation_for_every_change_of_what_it_watches(s):
-    seen = []
+    observed = []
 
     def function(request):
-        (found,) = request.required_resources[WATCHED] or (None,)
-        seen.append(None if found is None else found.object["data"])
+        (match,) = request.required_resources[WATCHED] or (None,)
+        observed.append(None if match is None else match.object["data"])
         return wanting()
 
     async def scenario(s, address):
@@ -191,32 +193,32 @@ async def test_a_watch_operation_makes_an_operation_for_every_change_of_what_it_
         step = await called(s, address)
         labels = {"watched": s.id}
         watch = {"apiVersion": "v1", "kind": "ConfigMap", "matchLabels": labels, "namespace": s.id}
-        await s.client.create(WATCH_OPERATION, made(s, WATCH_OPERATION, step, watch=watch))
+        await s.client.create(WATCH_OPERATION, operation_body(s, WATCH_OPERATION, step, watch=watch))
         await s.until(WATCH_OPERATION, f"{s.id}-it", condition("Watching", "True", "WatchActive"))
-        it = config_map(s, "settings", n="1")
-        it["metadata"]["labels"] = labels
-        await s.client.create(CONFIG_MAP, it)
-        await until_seen(s, {"n": "1"})
-        found = await s.until(
+        settings = config_map(s, "settings", n="1")
+        settings["metadata"]["labels"] = labels
+        await s.client.create(CONFIG_MAP, settings)
+        await until_observed(s, {"n": "1"})
+        watch_operation = await s.until(
             WATCH_OPERATION, f"{s.id}-it", lambda obj: obj["status"].get("watchingResources") == 1
         )
         await s.client.patch_merge(CONFIG_MAP, "settings", {"data": {"n": "2"}}, s.id)
-        await until_seen(s, {"n": "2"})
+        await until_observed(s, {"n": "2"})
         await s.client.delete(CONFIG_MAP, "settings", s.id)
-        await until_seen(s, None)
-        assert {"n": "0"} not in seen
+        await until_observed(s, None)
+        assert {"n": "0"} not in observed
         (child, *_) = await children(s, "watchoperation")
         assert child["metadata"]["annotations"]["ops.crossplane.io/watched-resource-name"] == "settings"
         await s.until(WATCH_OPERATION, f"{s.id}-it", lambda obj: obj["status"].get("watchingResources") == 0)
         await s.client.delete(WATCH_OPERATION, f"{s.id}-it")
         await s.until_gone(OPERATION, child["metadata"]["name"])
-        assert found["status"]["lastScheduleTime"]
+        assert watch_operation["status"]["lastScheduleTime"]
 
-    async def until_seen(s, data):
-        async def look():
-            return data in seen
+    async def until_observed(s, data):
+        async def is_observed():
+            return data in observed
 
-        await s.eventually(look)
+        await s.eventually(is_observed)
 
     with served(function) as address:
         await scenario(s, address)
@@ -230,8 +232,8 @@ async def test_a_watch_operation_whose_operations_change_what_it_watches_is_slow
         runs.append(None)
         if len(runs) > _LOOPS:
             return wanting()
-        (found,) = request.required_resources[WATCHED]
-        obj = found.object
+        (match,) = request.required_resources[WATCHED]
+        obj = match.object
         metadata = {key: obj["metadata"][key] for key in ("name", "namespace", "labels")}
         count = str(int(obj["data"]["n"]) + 1)
         return wanting({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"n": count}})
@@ -239,13 +241,13 @@ async def test_a_watch_operation_whose_operations_change_what_it_watches_is_slow
     async def scenario(s, address):
         step = await called(s, address)
         watch = {"apiVersion": "v1", "kind": "ConfigMap", "matchLabels": {"watched": s.id}, "namespace": s.id}
-        it = config_map(s, "settings", n="1")
-        it["metadata"]["labels"] = {"watched": s.id}
-        await s.client.create(CONFIG_MAP, it)
-        await s.client.create(WATCH_OPERATION, made(s, WATCH_OPERATION, step, watch=watch))
+        settings = config_map(s, "settings", n="1")
+        settings["metadata"]["labels"] = {"watched": s.id}
+        await s.client.create(CONFIG_MAP, settings)
+        await s.client.create(WATCH_OPERATION, operation_body(s, WATCH_OPERATION, step, watch=watch))
         looping = condition("Responsive", "False", "OperationLoop")
-        found = await s.until(WATCH_OPERATION, f"{s.id}-it", looping)
-        assert message_of(found, "Responsive").startswith(
+        watch_operation = await s.until(WATCH_OPERATION, f"{s.id}-it", looping)
+        assert message_of(watch_operation, "Responsive").startswith(
             f"Operations change ConfigMap settings in namespace {s.id}, which makes further Operations"
         )
         # The burst, and what a slow machine had time for until this was told.
@@ -271,7 +273,11 @@ async def test_a_watch_operation_of_a_kind_that_is_not_there_waits_for_it(s):
 
     watch = {"apiVersion": f"{s.group}/v1", "kind": "Nothing"}
     step = {"step": "x", "functionRef": {"name": "none"}}
-    await s.client.create(WATCH_OPERATION, made(s, WATCH_OPERATION, step, watch=watch))
-    found = await s.until(WATCH_OPERATION, f"{s.id}-it", condition("Watching", "False", "WatchFailed"))
-    assert message_of(found, "Watching").startswith("cannot start watched resource controller watches: ")
+    await s.client.create(WATCH_OPERATION, operation_body(s, WATCH_OPERATION, step, watch=watch))
+    watch_operation = await s.until(
+        WATCH_OPERATION, f"{s.id}-it", condition("Watching", "False", "WatchFailed")
+    )
+    assert message_of(watch_operation, "Watching").startswith(
+        "cannot start watched resource controller watches: "
+    )
     await delete(s.client, f"{s.id}-it")

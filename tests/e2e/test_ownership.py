@@ -55,8 +55,8 @@ async def test_what_somebody_took_over_is_theirs(s):
     await things.compose(resources(entry("one", SIZE, NAMED)))
     await things.apply("mine", {"size": "3", "mode": "shared"})
     await things.until("mine", READY)
-    taken = {"metadata": controller(boss["metadata"]["uid"])}
-    await s.client.patch_merge(CONFIG_MAP, "shared", taken, s.id)
+    owner_patch = {"metadata": controller(boss["metadata"]["uid"])}
+    await s.client.patch_merge(CONFIG_MAP, "shared", owner_patch, s.id)
     await things.until("mine", failing("Unsynced resources: one"))
     await things.compose(resources(entry("two", SIZE)))
     await things.until("mine", SYNCED, lambda xr: len(things.references(xr)) == 1)

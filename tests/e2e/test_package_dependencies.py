@@ -11,10 +11,10 @@ from tests.support.e2e.packages import (
     IMAGE_CONFIG,
     LOCK,
     PROVIDER,
-    Shelf,
+    Packages,
+    condition_message,
     crd,
     crossply,
-    said,
 )
 from tests.support.e2e.scenario import CRD, Scenario, condition
 from tests.support.programs import needs
@@ -27,16 +27,16 @@ pytestmark = [
 REVISION_HEALTHY = condition("RevisionHealthy", "True", "HealthyPackageRevision")
 
 
-def needs(shelf: Shelf, *wanted: tuple[str, str, str]) -> list[dict]:
+def needs(packages: Packages, *dependencies: tuple[str, str, str]) -> list[dict]:
     """What a package depends on: kinds, names and constraints."""
     return [
         {
             "apiVersion": "pkg.crossplane.io/v1",
             "kind": kind,
-            "package": shelf.source(name),
+            "package": packages.source(name),
             "version": version,
         }
-        for kind, name, version in wanted
+        for kind, name, version in dependencies
     ]
 
 
@@ -52,28 +52,30 @@ def counts(revision: dict) -> tuple[int, int, int]:
 async def test_what_a_configuration_depends_on_is_installed(s: Scenario, registry, tmp_path):
     """A Function and a Provider, in the highest versions that are wanted, and what the Provider wants."""
 
-    shelf = Shelf(s, registry)
+    packages = Packages(s, registry)
     for tag in ("v1", "v1.2.0", "v1.10.0", "v2.0.0", "latest"):
-        await shelf.push(f"function-dep:{tag}", "Function", metadata={"annotations": {"tag": tag}})
-    base = needs(shelf, ("Configuration", "base", "*"))
-    await shelf.push("provider-dep:v0.3.0", "Provider", crd(f"cloud.{s.group}"), dependsOn=base)
-    await shelf.push("base:v0.1.0", "Configuration")
-    wanted = needs(shelf, ("Function", "function-dep", "^v1.0.0"), ("Provider", "provider-dep", ">=v0.1.0"))
-    await shelf.push("platform:v1", "Configuration", dependsOn=wanted)
-    name = await shelf.install(CONFIGURATION, "platform:v1")
+        await packages.push(f"function-dep:{tag}", "Function", metadata={"annotations": {"tag": tag}})
+    base = needs(packages, ("Configuration", "base", "*"))
+    await packages.push("provider-dep:v0.3.0", "Provider", crd(f"cloud.{s.group}"), dependsOn=base)
+    await packages.push("base:v0.1.0", "Configuration")
+    depends = needs(
+        packages, ("Function", "function-dep", "^v1.0.0"), ("Provider", "provider-dep", ">=v0.1.0")
+    )
+    await packages.push("platform:v1", "Configuration", dependsOn=depends)
+    name = await packages.install(CONFIGURATION, "platform:v1")
     await s.until(CONFIGURATION, name, HEALTHY)
-    assert counts(await shelf.revision(CONFIGURATION, name)) == (3, 3, 0)
-    function = await s.client.get(FUNCTION, shelf.installed_as("function-dep"))
-    assert function["spec"]["package"] == f"{shelf.source('function-dep')}:v1.10.0"
+    assert counts(await packages.revision(CONFIGURATION, name)) == (3, 3, 0)
+    function = await s.client.get(FUNCTION, packages.installed_as("function-dep"))
+    assert function["spec"]["package"] == f"{packages.source('function-dep')}:v1.10.0"
     assert "ownerReferences" not in function["metadata"]
     await s.until(CRD, f"buckets.cloud.{s.group}", condition("Established", "True"))
-    provider = await shelf.revision(PROVIDER, shelf.installed_as("provider-dep"), REVISION_HEALTHY)
+    provider = await packages.revision(PROVIDER, packages.installed_as("provider-dep"), REVISION_HEALTHY)
     [owner, keeper] = (await s.client.get(CRD, f"buckets.cloud.{s.group}"))["metadata"]["ownerReferences"]
     assert {owner["name"]: owner["controller"], keeper["name"]: keeper["controller"]} == {
         provider["metadata"]["name"]: True,
-        shelf.installed_as("provider-dep"): False,
+        packages.installed_as("provider-dep"): False,
     }
-    assert {key: entry["version"] for key, entry in (await shelf.locked()).items()} == {
+    assert {key: entry["version"] for key, entry in (await packages.locked()).items()} == {
         "platform": "v1",
         "function-dep": "v1.10.0",
         "provider-dep": "v0.3.0",
@@ -85,108 +87,118 @@ async def test_what_a_configuration_depends_on_is_installed(s: Scenario, registr
     tree = await crossply(s, "trace", "configuration", name, directory=tmp_path)
     order = [line for line in tree.splitlines() if s.id in line]
     assert len(order) == 8, tree
-    why = await crossply(s, "xpkg", "why", shelf.source("base"), directory=tmp_path)
+    why = await crossply(s, "xpkg", "why", packages.source("base"), directory=tmp_path)
     assert why.splitlines()[1].startswith("└─ * wanted by ")
     assert why.splitlines()[2].startswith("   └─ >=v0.1.0 wanted by ")
 
-    for kind, each in (
+    for kind, repository in (
         (CONFIGURATION, "platform"),
         (FUNCTION, "function-dep"),
         (PROVIDER, "provider-dep"),
         (CONFIGURATION, "base"),
     ):
-        await shelf.remove(kind, shelf.installed_as(each))
+        await packages.remove(kind, packages.installed_as(repository))
     await s.until_gone(CRD, f"buckets.cloud.{s.group}")
 
 
 async def test_wishes_that_exclude_each_other_are_told_with_who_has_them(s: Scenario, registry):
-    shelf = Shelf(s, registry)
+    packages = Packages(s, registry)
     for tag in ("v1.0.0", "v2.0.0"):
-        await shelf.push(f"function-dep:{tag}", "Function")
+        await packages.push(f"function-dep:{tag}", "Function")
     for name, version in (("one", "<v2.0.0"), ("other", ">=v2.0.0")):
-        depends = needs(shelf, ("Function", "function-dep", version))
-        await shelf.push(f"{name}:v1.0.0", "Configuration", dependsOn=depends)
-    one = await shelf.install(CONFIGURATION, "one:v1.0.0")
-    await s.until(CONFIGURATION, one, HEALTHY)
-    other = await shelf.install(CONFIGURATION, "other:v1.0.0")
-    refused = await shelf.revision(
-        CONFIGURATION, other, lambda found: "incompatible" in said(found, "RevisionHealthy")
+        depends = needs(packages, ("Function", "function-dep", version))
+        await packages.push(f"{name}:v1.0.0", "Configuration", dependsOn=depends)
+    first_name = await packages.install(CONFIGURATION, "one:v1.0.0")
+    await s.until(CONFIGURATION, first_name, HEALTHY)
+    other = await packages.install(CONFIGURATION, "other:v1.0.0")
+    refused = await packages.revision(
+        CONFIGURATION, other, lambda obj: "incompatible" in condition_message(obj, "RevisionHealthy")
     )
-    source = shelf.source("function-dep")
-    assert said(refused, "RevisionHealthy").splitlines() == [
+    source = packages.source("function-dep")
+    assert condition_message(refused, "RevisionHealthy").splitlines() == [
         "cannot resolve package dependencies: incompatible dependencies: existing package "
         f"{source}@v1.0.0 is incompatible with constraint >=v2.0.0",
         f"{source}@v1.0.0",
-        f"├─ <v2.0.0 wanted by {shelf.source('one')}@v1.0.0",
-        f"└─ >=v2.0.0 wanted by {shelf.source('other')}@v1.0.0  ✗ v1.0.0 is not",
+        f"├─ <v2.0.0 wanted by {packages.source('one')}@v1.0.0",
+        f"└─ >=v2.0.0 wanted by {packages.source('other')}@v1.0.0  ✗ v1.0.0 is not",
     ]
     assert counts(refused) == (1, 1, 1)
     assert not condition("Healthy", "True")(await s.client.get(CONFIGURATION, other))
-    assert condition("Healthy", "True")(await s.client.get(CONFIGURATION, one)), "who was first is well"
-    for kind, name in ((CONFIGURATION, one), (CONFIGURATION, other)):
-        await shelf.remove(kind, name)
-    await shelf.remove(FUNCTION, shelf.installed_as("function-dep"))
+    assert condition("Healthy", "True")(await s.client.get(CONFIGURATION, first_name)), (
+        "who was first is well"
+    )
+    for kind, name in ((CONFIGURATION, first_name), (CONFIGURATION, other)):
+        await packages.remove(kind, name)
+    await packages.remove(FUNCTION, packages.installed_as("function-dep"))
 
 
 async def test_packages_that_depend_on_each_other_in_a_circle_come_to_an_end(s: Scenario, registry):
     """The Lock says so, and nothing more is installed until the circle is broken."""
 
-    shelf = Shelf(s, registry)
-    await shelf.push("a:v1.0.0", "Configuration", dependsOn=needs(shelf, ("Configuration", "b", "*")))
-    depends = needs(shelf, ("Configuration", "a", "*"), ("Configuration", "c", "*"))
-    await shelf.push("b:v1.0.0", "Configuration", dependsOn=depends)
-    await shelf.push("c:v1.0.0", "Configuration")
-    name = await shelf.install(CONFIGURATION, "a:v1.0.0")
+    packages = Packages(s, registry)
+    await packages.push("a:v1.0.0", "Configuration", dependsOn=needs(packages, ("Configuration", "b", "*")))
+    depends = needs(packages, ("Configuration", "a", "*"), ("Configuration", "c", "*"))
+    await packages.push("b:v1.0.0", "Configuration", dependsOn=depends)
+    await packages.push("c:v1.0.0", "Configuration")
+    name = await packages.install(CONFIGURATION, "a:v1.0.0")
     lock = await s.eventually(lambda: locked_with(s, "cannot sort DAG: detected cycle on: "))
-    assert f"{shelf.source('a')} → {shelf.source('b')} → {shelf.source('a')}" in said(lock, "Resolved")
-    assert await s.client.get(CONFIGURATION, shelf.installed_as("c")) is None
+    assert f"{packages.source('a')} → {packages.source('b')} → {packages.source('a')}" in condition_message(
+        lock, "Resolved"
+    )
+    assert await s.client.get(CONFIGURATION, packages.installed_as("c")) is None
     # As long as one wants the other, it is installed again.
-    for each in (name, shelf.installed_as("b")):
-        await s.client.patch_merge(CONFIGURATION, each, {"spec": {"skipDependencyResolution": True}})
-    await s.eventually(shelf.is_unlocked)
-    for each in (name, shelf.installed_as("b")):
-        await shelf.remove(CONFIGURATION, each)
+    for configuration in (name, packages.installed_as("b")):
+        await s.client.patch_merge(CONFIGURATION, configuration, {"spec": {"skipDependencyResolution": True}})
+    await s.eventually(packages.is_unlocked)
+    for configuration in (name, packages.installed_as("b")):
+        await packages.remove(CONFIGURATION, configuration)
 
 
 async def locked_with(s: Scenario, words: str) -> dict | None:
     """The Lock, if its condition says this."""
     lock = await s.client.get(LOCK, "lock")
-    return lock if words in said(lock or {}, "Resolved") else None
+    return lock if words in condition_message(lock or {}, "Resolved") else None
 
 
 async def test_a_dependency_that_no_version_fulfils_is_told_and_the_others_are_installed(
     s: Scenario, registry
 ):
-    shelf = Shelf(s, registry)
-    await shelf.push("function-dep:v1.0.0", "Function")
-    await shelf.push("base:v1.0.0", "Configuration")
-    wanted = needs(shelf, ("Function", "function-dep", ">=v3.0.0"), ("Configuration", "base", "*"))
-    await shelf.push("platform:v1.0.0", "Configuration", dependsOn=wanted)
-    name = await shelf.install(CONFIGURATION, "platform:v1.0.0")
-    lock = await s.eventually(lambda: locked_with(s, shelf.source("function-dep")))
-    told = said(lock, "Resolved").splitlines()[0]
-    assert told.startswith(f"dependency ({shelf.source('function-dep')}) does not have a valid version to ")
-    assert told.endswith("Constraints: [>=v3.0.0]")
-    await s.until(CONFIGURATION, shelf.installed_as("base"), HEALTHY)
-    waiting = await shelf.revision(CONFIGURATION, name, lambda found: counts(found) == (2, 1, 0))
-    expected = f'missing dependencies: "{shelf.source("function-dep")}" (>=v3.0.0)'
-    assert said(waiting, "RevisionHealthy") == f"cannot resolve package dependencies: {expected}"
-    await shelf.push("function-dep:v3.1.0", "Function")
+    packages = Packages(s, registry)
+    await packages.push("function-dep:v1.0.0", "Function")
+    await packages.push("base:v1.0.0", "Configuration")
+    depends = needs(packages, ("Function", "function-dep", ">=v3.0.0"), ("Configuration", "base", "*"))
+    await packages.push("platform:v1.0.0", "Configuration", dependsOn=depends)
+    name = await packages.install(CONFIGURATION, "platform:v1.0.0")
+    lock = await s.eventually(lambda: locked_with(s, packages.source("function-dep")))
+    message = condition_message(lock, "Resolved").splitlines()[0]
+    assert message.startswith(
+        f"dependency ({packages.source('function-dep')}) does not have a valid version to "
+    )
+    assert message.endswith("Constraints: [>=v3.0.0]")
+    await s.until(CONFIGURATION, packages.installed_as("base"), HEALTHY)
+    waiting = await packages.revision(CONFIGURATION, name, lambda obj: counts(obj) == (2, 1, 0))
+    expected = f'missing dependencies: "{packages.source("function-dep")}" (>=v3.0.0)'
+    assert condition_message(waiting, "RevisionHealthy") == f"cannot resolve package dependencies: {expected}"
+    await packages.push("function-dep:v3.1.0", "Function")
     await s.until(CONFIGURATION, name, HEALTHY)
-    for kind, each in ((CONFIGURATION, "platform"), (CONFIGURATION, "base"), (FUNCTION, "function-dep")):
-        await shelf.remove(kind, shelf.installed_as(each))
+    for kind, repository in (
+        (CONFIGURATION, "platform"),
+        (CONFIGURATION, "base"),
+        (FUNCTION, "function-dep"),
+    ):
+        await packages.remove(kind, packages.installed_as(repository))
 
 
 async def test_a_package_cannot_name_a_private_registry_that_no_user_named(s: Scenario, registry):
-    shelf = Shelf(s, registry)
+    packages = Packages(s, registry)
     async with Lying().running() as private:
         private.serve("/v2/acme/inner/tags/list", b'{"tags": ["v1.0.0"]}')
         source = f"{private.address}/acme/inner"
-        wanted = {"apiVersion": "pkg.crossplane.io/v1", "kind": "Function", "package": source}
-        await shelf.push("platform:v1.0.0", "Configuration", dependsOn=[{**wanted, "version": "*"}])
-        name = await shelf.install(CONFIGURATION, "platform:v1.0.0")
+        dependency = {"apiVersion": "pkg.crossplane.io/v1", "kind": "Function", "package": source}
+        await packages.push("platform:v1.0.0", "Configuration", dependsOn=[{**dependency, "version": "*"}])
+        name = await packages.install(CONFIGURATION, "platform:v1.0.0")
         lock = await s.eventually(lambda: locked_with(s, source))
-        assert said(lock, "Resolved") == (
+        assert condition_message(lock, "Resolved") == (
             f"dependency package {source} is inside of a private network, and no user named its registry"
         )
         assert private.seen == []
@@ -202,19 +214,19 @@ async def test_a_package_cannot_name_a_private_registry_that_no_user_named(s: Sc
         await s.client.create(IMAGE_CONFIG, config)
         await s.until(FUNCTION, "acme-inner", bool)
         assert private.seen
-        await shelf.remove(CONFIGURATION, name)
-        await shelf.remove(FUNCTION, "acme-inner")
+        await packages.remove(CONFIGURATION, name)
+        await packages.remove(FUNCTION, "acme-inner")
         await s.client.delete(IMAGE_CONFIG, s.id)
 
 
 async def test_a_dependency_on_a_function_that_is_built_in_needs_no_registry(s: Scenario, registry):
-    shelf = Shelf(s, registry)
-    nowhere = Shelf(s, "registry.example")
+    packages = Packages(s, registry)
+    nowhere = Packages(s, "registry.example")
     depends = needs(nowhere, ("Function", "function-go-templating", ">=v0.9.2"))
-    await shelf.push("platform:v1.0.0", "Configuration", dependsOn=depends)
-    name = await shelf.install(CONFIGURATION, "platform:v1.0.0")
+    await packages.push("platform:v1.0.0", "Configuration", dependsOn=depends)
+    name = await packages.install(CONFIGURATION, "platform:v1.0.0")
     await s.until(CONFIGURATION, name, HEALTHY)
-    function = await s.until(FUNCTION, shelf.installed_as("function-go-templating"), HEALTHY)
+    function = await s.until(FUNCTION, packages.installed_as("function-go-templating"), HEALTHY)
     assert function["spec"]["package"].endswith("/function-go-templating:v0.9.2")
-    await shelf.remove(CONFIGURATION, name)
-    await shelf.remove(FUNCTION, shelf.installed_as("function-go-templating"))
+    await packages.remove(CONFIGURATION, name)
+    await packages.remove(FUNCTION, packages.installed_as("function-go-templating"))

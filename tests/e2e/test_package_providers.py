@@ -10,11 +10,11 @@ from tests.support.chart_installation import CLUSTER_ROLE
 from tests.support.e2e.packages import (
     CONFIGURATION,
     PROVIDER,
-    Shelf,
+    Packages,
     composition,
+    condition_message,
     crd,
     definition,
-    said,
 )
 from tests.support.e2e.pipelines import entry, resources
 from tests.support.e2e.scenario import CRD, DEFINITION, Scenario, condition
@@ -39,13 +39,13 @@ REVISION_HEALTHY = condition("RevisionHealthy", "True", "HealthyPackageRevision"
 async def test_what_a_provider_brings_can_be_composed_at_once(s: Scenario, registry):
     """Its kinds have roles, which are gathered into those of who composes and of who uses them."""
 
-    shelf, group = Shelf(s, registry), f"cloud.{s.group}"
-    await shelf.push("provider-x:v1.0.0", "Provider", crd(group))
+    packages, group = Packages(s, registry), f"cloud.{s.group}"
+    await packages.push("provider-x:v1.0.0", "Provider", crd(group))
     bucket = {"apiVersion": f"{group}/v1", "kind": "Bucket", "metadata": {"name": s.id}}
     step = resources(entry("bucket", base=bucket))
-    await shelf.push("platform:v1.0.0", "Configuration", definition(s), composition(s, step))
-    provider = await shelf.install(PROVIDER, "provider-x:v1.0.0")
-    revision = await shelf.revision(PROVIDER, provider, REVISION_HEALTHY)
+    await packages.push("platform:v1.0.0", "Configuration", definition(s), composition(s, step))
+    provider = await packages.install(PROVIDER, "provider-x:v1.0.0")
+    revision = await packages.revision(PROVIDER, provider, REVISION_HEALTHY)
     name = f"crossplane:provider:{revision['metadata']['name']}"
     edit = await s.client.get(CLUSTER_ROLE, f"{name}:aggregate-to-edit")
     assert edit["metadata"]["labels"]["rbac.crossplane.io/aggregate-to-crossplane"] == "true"
@@ -53,7 +53,7 @@ async def test_what_a_provider_brings_can_be_composed_at_once(s: Scenario, regis
         {"apiGroups": [group], "resources": ["buckets", "buckets/status"], "verbs": ["*"]}
     ]
     assert await s.client.get(CLUSTER_ROLE, f"{name}:system")
-    platform = await shelf.install(CONFIGURATION, "platform:v1.0.0")
+    platform = await packages.install(CONFIGURATION, "platform:v1.0.0")
     await s.until(DEFINITION, s.xrs.resource, condition("Established", "True"))
     xr = {"apiVersion": s.api_version, "kind": s.xrs.kind, "metadata": {"name": s.id}, "spec": {}}
     await s.client.apply(s.xrs, xr, "test")
@@ -61,35 +61,35 @@ async def test_what_a_provider_brings_can_be_composed_at_once(s: Scenario, regis
     assert await s.client.get(Kind(group, "v1", "Bucket", "buckets", False), s.id)
     await s.client.delete(s.xrs, s.id)
     await s.until_gone(s.xrs, s.id)
-    await shelf.remove(CONFIGURATION, platform)
-    await shelf.remove(PROVIDER, provider)
+    await packages.remove(CONFIGURATION, platform)
+    await packages.remove(PROVIDER, provider)
     await s.until_gone(CLUSTER_ROLE, f"{name}:aggregate-to-edit")
 
 
 async def test_a_provider_cannot_bring_a_kind_of_the_control_plane_itself(s: Scenario, registry):
-    shelf = Shelf(s, registry)
+    packages = Packages(s, registry)
     wicked = crd("pkg.crossplane.io", "Function")
-    await shelf.push("provider-x:v1.0.0", "Provider", wicked, crd(f"cloud.{s.group}"))
-    name = await shelf.install(PROVIDER, "provider-x:v1.0.0")
-    refused = await shelf.revision(PROVIDER, name, condition("RevisionHealthy", "False"))
-    assert said(refused, "RevisionHealthy") == (
+    await packages.push("provider-x:v1.0.0", "Provider", wicked, crd(f"cloud.{s.group}"))
+    name = await packages.install(PROVIDER, "provider-x:v1.0.0")
+    refused = await packages.revision(PROVIDER, name, condition("RevisionHealthy", "False"))
+    assert condition_message(refused, "RevisionHealthy") == (
         "cannot establish control of object: functions.pkg.crossplane.io is already controlled by the "
         "control plane itself"
     )
     assert await s.client.get(CRD, f"buckets.cloud.{s.group}") is None
-    await shelf.remove(PROVIDER, name)
+    await packages.remove(PROVIDER, name)
 
 
 async def test_a_provider_cannot_bring_a_kind_of_the_api_server(s: Scenario, registry):
     """Its roles would grant the right to the built-in kind to everybody who may use packages."""
 
-    shelf = Shelf(s, registry)
+    packages = Packages(s, registry)
     wicked = crd("scheduling.k8s.io", "PriorityClass")
     wicked["metadata"]["annotations"] = {"api-approved.kubernetes.io": "unapproved, a test"}
-    await shelf.push("provider-x:v1.0.0", "Provider", wicked)
-    name = await shelf.install(PROVIDER, "provider-x:v1.0.0")
-    refused = await shelf.revision(PROVIDER, name, condition("RevisionHealthy", "False"))
-    assert said(refused, "RevisionHealthy") == (
+    await packages.push("provider-x:v1.0.0", "Provider", wicked)
+    name = await packages.install(PROVIDER, "provider-x:v1.0.0")
+    refused = await packages.revision(PROVIDER, name, condition("RevisionHealthy", "False"))
+    assert condition_message(refused, "RevisionHealthy") == (
         "cannot establish control of object: CustomResourceDefinition "
         f"{wicked['metadata']['name']} is protected: "
         "the API server itself serves the API group scheduling.k8s.io"
@@ -97,7 +97,7 @@ async def test_a_provider_cannot_bring_a_kind_of_the_api_server(s: Scenario, reg
     assert await s.client.get(CRD, wicked["metadata"]["name"]) is None
     role = f"crossplane:provider:{refused['metadata']['name']}:aggregate-to-edit"
     assert await s.client.get(CLUSTER_ROLE, role) is None
-    await shelf.remove(PROVIDER, name)
+    await packages.remove(PROVIDER, name)
 
 
 def test_no_role_grants_what_a_built_in_kind_or_the_control_plane_has():
@@ -122,7 +122,7 @@ def test_no_role_grants_what_a_built_in_kind_or_the_control_plane_has():
 async def test_the_webhooks_of_a_provider_lead_to_its_service(request, s: Scenario, registry):
     """Where its runtime makes a certificate for them; elsewhere the revision says what it waits for."""
 
-    shelf, group = Shelf(s, registry), f"cloud.{s.group}"
+    packages, group = Packages(s, registry), f"cloud.{s.group}"
     rule = {
         "apiGroups": [group],
         "apiVersions": ["*"],
@@ -142,12 +142,12 @@ async def test_the_webhooks_of_a_provider_lead_to_its_service(request, s: Scenar
         "metadata": {"name": "validating-webhook-configuration"},
         "webhooks": [webhook],
     }
-    await shelf.push("provider-x:v1.0.0", "Provider", crd(group), hooks)
-    name = await shelf.install(PROVIDER, "provider-x:v1.0.0")
+    await packages.push("provider-x:v1.0.0", "Provider", crd(group), hooks)
+    name = await packages.install(PROVIDER, "provider-x:v1.0.0")
     if request.config.getoption("--server") == "real":
-        await shelf.revision(PROVIDER, name, REVISION_HEALTHY)
-        found = await s.client.get(WEBHOOKS, f"crossplane-provider-{name}")
-        [client] = [each["clientConfig"] for each in found["webhooks"]]
+        await packages.revision(PROVIDER, name, REVISION_HEALTHY)
+        configuration = await s.client.get(WEBHOOKS, f"crossplane-provider-{name}")
+        [client] = [webhook["clientConfig"] for webhook in configuration["webhooks"]]
         assert client["service"] == {
             "name": name,
             "namespace": "crossplane-system",
@@ -156,10 +156,10 @@ async def test_the_webhooks_of_a_provider_lead_to_its_service(request, s: Scenar
         }
         assert client["caBundle"]
     else:
-        waiting = await shelf.revision(PROVIDER, name, condition("RevisionHealthy", "False"))
-        assert said(waiting, "RevisionHealthy") == (
+        waiting = await packages.revision(PROVIDER, name, condition("RevisionHealthy", "False"))
+        assert condition_message(waiting, "RevisionHealthy") == (
             "cannot establish control of object: waiting for package runtime controller to set "
             "revision's webhook TLS secret"
         )
-    await shelf.remove(PROVIDER, name)
+    await packages.remove(PROVIDER, name)
     await s.until_gone(WEBHOOKS, f"crossplane-provider-{name}")

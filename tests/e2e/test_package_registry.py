@@ -16,11 +16,11 @@ from tests.support.e2e.packages import (
     HEALTHY,
     PROVIDER,
     REVISIONS,
-    Shelf,
+    Packages,
     composition,
+    condition_message,
     crossply,
     definition,
-    said,
 )
 from tests.support.e2e.pipelines import entry, resources
 from tests.support.e2e.scenario import COMPOSITION, CONFIG_MAP, DEFINITION, Scenario, condition
@@ -50,13 +50,13 @@ def written(directory: pathlib.Path, *objects: dict) -> str:
 
 
 def has_mark(mark: str):
-    return lambda found: found["data"].get("mark") == mark
+    return lambda obj: obj["data"].get("mark") == mark
 
 
 async def test_a_configuration_is_built_pushed_installed_used_upgraded_and_rolled_back(
     s: Scenario, registry, tmp_path
 ):
-    shelf = Shelf(s, registry)
+    packages = Packages(s, registry)
     meta = {
         "apiVersion": "meta.pkg.crossplane.io/v1",
         "kind": "Configuration",
@@ -67,16 +67,16 @@ async def test_a_configuration_is_built_pushed_installed_used_upgraded_and_rolle
         root = written(tmp_path / version, meta, definition(s), marked(s, version))
         file = str(tmp_path / f"{version}.xpkg")
         await crossply(s, "xpkg", "build", "-f", root, "-o", file, directory=tmp_path)
-        target = f"{shelf.source('platform')}:{version}"
+        target = f"{packages.source('platform')}:{version}"
         await crossply(s, "xpkg", "push", "-f", file, target, directory=tmp_path)
 
-    source, name = shelf.source("platform"), shelf.installed_as("platform")
+    source, name = packages.source("platform"), packages.installed_as("platform")
     words = ("xpkg", "install", "configuration", f"{source}:v1.0.0", "--wait=60s")
     out = await crossply(s, *words, "--revision-history-limit=2", directory=tmp_path)
     assert out == f"configuration/{name} created\n"
-    first = await shelf.revision(CONFIGURATION, name, REVISION_HEALTHY)
-    brought = [each["kind"] for each in first["status"]["objectRefs"]]
-    assert brought == ["Composition", "CompositeResourceDefinition"], "the last in the alphabet first"
+    first = await packages.revision(CONFIGURATION, name, REVISION_HEALTHY)
+    kinds = [reference["kind"] for reference in first["status"]["objectRefs"]]
+    assert kinds == ["Composition", "CompositeResourceDefinition"], "the last in the alphabet first"
     assert first["metadata"]["annotations"]["meta.crossplane.io/maintainer"] == "us"
     await s.until(DEFINITION, s.xrs.resource, condition("Established", "True"))
     xr = {"apiVersion": s.api_version, "kind": s.xrs.kind, "metadata": {"name": s.id}, "spec": {}}
@@ -87,46 +87,51 @@ async def test_a_configuration_is_built_pushed_installed_used_upgraded_and_rolle
     update = ("xpkg", "update", "configuration", "--wait=60s")
     await crossply(s, *update, f"{source}:v1.1.0", directory=tmp_path)
     await s.until(CONFIG_MAP, s.id, has_mark("v1.1.0"))
-    new, old = await shelf.revisions(CONFIGURATION, name)
+    new, old = await packages.revisions(CONFIGURATION, name)
     assert (new["spec"]["revision"], new["spec"]["desiredState"]) == (2, "Active")
     assert (old["spec"]["revision"], old["spec"]["desiredState"]) == (1, "Inactive")
 
     await crossply(s, *update, f"{source}:v1.0.0", directory=tmp_path)
     await s.until(CONFIG_MAP, s.id, has_mark("v1.0.0"))
-    again, other = await shelf.revisions(CONFIGURATION, name)
-    assert again["metadata"]["name"] == first["metadata"]["name"]
-    assert (again["spec"]["revision"], other["spec"]["desiredState"]) == (3, "Inactive")
+    first_again, other = await packages.revisions(CONFIGURATION, name)
+    assert first_again["metadata"]["name"] == first["metadata"]["name"]
+    assert (first_again["spec"]["revision"], other["spec"]["desiredState"]) == (3, "Inactive")
 
-    await shelf.remove(CONFIGURATION, name)
+    await packages.remove(CONFIGURATION, name)
     await s.until_gone(COMPOSITION, s.id)
-    assert not await shelf.locked()
+    assert not await packages.locked()
 
 
 async def test_a_label_of_a_package_does_not_replace_that_of_its_user(s: Scenario, registry):
     """Both would write theirs for ever."""
 
     async def scenario(s: Scenario) -> None:
-        shelf = Shelf(s, registry)
-        said = {"labels": {"team": "of-the-package", "extra": "x"}, "annotations": {"team": "of-the-package"}}
-        await shelf.push("platform:v1.0.0", "Configuration", marked(s, "v1"), metadata=said)
-        name = await shelf.install(CONFIGURATION, "platform:v1.0.0")
-        await shelf.revision(CONFIGURATION, name, labelled("of-the-package"))
+        packages = Packages(s, registry)
+        metadata = {
+            "labels": {"team": "of-the-package", "extra": "x"},
+            "annotations": {"team": "of-the-package"},
+        }
+        await packages.push("platform:v1.0.0", "Configuration", marked(s, "v1"), metadata=metadata)
+        name = await packages.install(CONFIGURATION, "platform:v1.0.0")
+        await packages.revision(CONFIGURATION, name, labelled("of-the-package"))
         await s.client.patch_merge(CONFIGURATION, name, {"metadata": {"labels": {"team": "users"}}})
-        revision = await shelf.revision(CONFIGURATION, name, labelled("users"))
+        revision = await packages.revision(CONFIGURATION, name, labelled("users"))
         assert revision["metadata"]["labels"]["extra"] == "x"
         # Have both controllers look again.
         for key in ("one", "two"):
             await s.client.patch_merge(CONFIGURATION, name, {"metadata": {"labels": {key: key}}})
-            await shelf.revision(CONFIGURATION, name, lambda each, key=key: key in each["metadata"]["labels"])
-        revision = await shelf.revision(CONFIGURATION, name, REVISION_HEALTHY)
+            await packages.revision(
+                CONFIGURATION, name, lambda obj, key=key: key in obj["metadata"]["labels"]
+            )
+        revision = await packages.revision(CONFIGURATION, name, REVISION_HEALTHY)
         versions = {revision["metadata"]["resourceVersion"]}
         for _ in range(20):
             await asyncio.sleep(0.05)
-            found = await s.client.get(REVISIONS[CONFIGURATION.kind], revision["metadata"]["name"])
-            versions.add(found["metadata"]["resourceVersion"])
+            live = await s.client.get(REVISIONS[CONFIGURATION.kind], revision["metadata"]["name"])
+            versions.add(live["metadata"]["resourceVersion"])
         assert len(versions) <= 3, "the revision settles"
-        assert found["metadata"]["labels"]["team"] == "users"
-        await shelf.remove(CONFIGURATION, name)
+        assert live["metadata"]["labels"]["team"] == "users"
+        await packages.remove(CONFIGURATION, name)
 
     def labelled(team: str) -> Callable[[Object], bool]:
         return lambda revision: revision["metadata"]["labels"].get("team") == team
@@ -135,9 +140,9 @@ async def test_a_label_of_a_package_does_not_replace_that_of_its_user(s: Scenari
 
 
 async def test_what_a_package_brought_is_put_back_and_then_nothing_is_written(s: Scenario, registry):
-    shelf = Shelf(s, registry)
-    await shelf.push("platform:v1.0.0", "Configuration", definition(s), marked(s, "v1"))
-    name = await shelf.install(CONFIGURATION, "platform:v1.0.0", commonLabels={"from": "platform"})
+    packages = Packages(s, registry)
+    await packages.push("platform:v1.0.0", "Configuration", definition(s), marked(s, "v1"))
+    name = await packages.install(CONFIGURATION, "platform:v1.0.0", commonLabels={"from": "platform"})
     await s.until(CONFIGURATION, name, HEALTHY)
     await s.until(DEFINITION, s.xrs.resource, condition("Established", "True"))
     await s.client.delete(COMPOSITION, s.id)
@@ -145,17 +150,17 @@ async def test_what_a_package_brought_is_put_back_and_then_nothing_is_written(s:
     await s.client.patch_merge(DEFINITION, s.xrs.resource, change)
     restored = await s.until(COMPOSITION, s.id, bool)
     assert restored["metadata"]["labels"] == {"from": "platform"}
-    kept = await s.client.get(DEFINITION, s.xrs.resource)
-    assert kept["spec"]["connectionSecretKeys"] == ["mine"], "what the package does not say is the user's"
+    xrd = await s.client.get(DEFINITION, s.xrs.resource)
+    assert xrd["spec"]["connectionSecretKeys"] == ["mine"], "what the package does not say is the user's"
 
-    revision = await shelf.revision(CONFIGURATION, name)
+    revision = await packages.revision(CONFIGURATION, name)
     await asyncio.sleep(1)
     before = await package_writes(s)
     kind = REVISIONS[CONFIGURATION.kind]
     await s.client.patch_merge(kind, revision["metadata"]["name"], {"metadata": {"labels": {"a": "b"}}})
     await asyncio.sleep(1)
     assert await package_writes(s) == before + 1, "only ours: a look that changes nothing writes nothing"
-    await shelf.remove(CONFIGURATION, name)
+    await packages.remove(CONFIGURATION, name)
     await s.until_gone(DEFINITION, s.xrs.resource)
 
 
@@ -174,28 +179,28 @@ async def package_writes(s: Scenario) -> int:
 async def test_an_object_that_belongs_to_another_package_is_not_taken(s: Scenario, registry):
     """Nothing of the package is installed then: everything is tried first."""
 
-    shelf = Shelf(s, registry)
-    await shelf.push("first:v1.0.0", "Configuration", definition(s))
-    await shelf.push("second:v1.0.0", "Configuration", definition(s), marked(s, "v1"))
-    first = await shelf.install(CONFIGURATION, "first:v1.0.0")
+    packages = Packages(s, registry)
+    await packages.push("first:v1.0.0", "Configuration", definition(s))
+    await packages.push("second:v1.0.0", "Configuration", definition(s), marked(s, "v1"))
+    first = await packages.install(CONFIGURATION, "first:v1.0.0")
     await s.until(CONFIGURATION, first, HEALTHY)
-    second = await shelf.install(CONFIGURATION, "second:v1.0.0")
-    refused = await shelf.revision(CONFIGURATION, second, condition("RevisionHealthy", "False"))
-    told = said(refused, "RevisionHealthy")
-    story = f"cannot establish control of object: {s.xrs.resource} is already controlled by "
-    assert told.startswith(f"{story}ConfigurationRevision {first}-")
+    second = await packages.install(CONFIGURATION, "second:v1.0.0")
+    refused = await packages.revision(CONFIGURATION, second, condition("RevisionHealthy", "False"))
+    message = condition_message(refused, "RevisionHealthy")
+    prefix = f"cannot establish control of object: {s.xrs.resource} is already controlled by "
+    assert message.startswith(f"{prefix}ConfigurationRevision {first}-")
     assert await s.client.get(COMPOSITION, s.id) is None
     for name in (second, first):
-        await shelf.remove(CONFIGURATION, name)
+        await packages.remove(CONFIGURATION, name)
 
 
 async def test_a_definition_that_is_being_deleted_with_its_package_is_said_to_be(s: Scenario, registry):
     """Another package that brings it can be installed when its composite resources are gone."""
 
-    shelf = Shelf(s, registry)
-    await shelf.push("first:v1.0.0", "Configuration", definition(s))
-    await shelf.push("second:v1.0.0", "Configuration", definition(s))
-    first = await shelf.install(CONFIGURATION, "first:v1.0.0")
+    packages = Packages(s, registry)
+    await packages.push("first:v1.0.0", "Configuration", definition(s))
+    await packages.push("second:v1.0.0", "Configuration", definition(s))
+    first = await packages.install(CONFIGURATION, "first:v1.0.0")
     await s.until(CONFIGURATION, first, HEALTHY)
     await s.until(DEFINITION, s.xrs.resource, condition("Established", "True"))
     metadata = {"name": s.id, "finalizers": ["example.org/held"]}
@@ -203,16 +208,16 @@ async def test_a_definition_that_is_being_deleted_with_its_package_is_said_to_be
     await s.client.apply(s.xrs, xr, "test")
     await s.client.delete(CONFIGURATION, first)
     await s.until(DEFINITION, s.xrs.resource, condition("Established", "False"))
-    second = await shelf.install(CONFIGURATION, "second:v1.0.0")
+    second = await packages.install(CONFIGURATION, "second:v1.0.0")
 
     def is_refused(revision):
-        return said(revision, "RevisionHealthy").endswith(" no longer exists")
+        return condition_message(revision, "RevisionHealthy").endswith(" no longer exists")
 
-    told = said(await shelf.revision(CONFIGURATION, second, is_refused), "RevisionHealthy")
-    assert "and is being deleted and waits for its finalizers: defined.apiextensions.crossplane.io" in told
+    message = condition_message(await packages.revision(CONFIGURATION, second, is_refused), "RevisionHealthy")
+    assert "and is being deleted and waits for its finalizers: defined.apiextensions.crossplane.io" in message
     await s.client.patch_merge(s.xrs, s.id, {"metadata": {"finalizers": None}}, "", "test")
     await s.until(CONFIGURATION, second, HEALTHY)
-    await shelf.remove(CONFIGURATION, second)
+    await packages.remove(CONFIGURATION, second)
 
 
 @pytest.mark.parametrize("kind", [CONFIGURATION, FUNCTION, PROVIDER], ids=lambda kind: kind.kind)
@@ -234,18 +239,18 @@ async def test_a_registry_needs_no_dot_in_its_name_where_it_is_local_or_has_a_po
 
 
 async def test_packages_and_what_they_depend_on_are_installed_from_localhost(s: Scenario, registry):
-    shelf = Shelf(s, f"localhost:{registry.rpartition(':')[2]}")
-    await shelf.push("base:v1.2.0", "Configuration", definition(s))
-    wanted = {"apiVersion": "pkg.crossplane.io/v1", "kind": "Configuration", "version": ">=v1.0.0"}
-    depends = [{**wanted, "package": shelf.source("base")}]
-    await shelf.push("platform:v1.0.0", "Configuration", marked(s, "v1"), dependsOn=depends)
-    name = await shelf.install(CONFIGURATION, "platform:v1.0.0")
+    packages = Packages(s, f"localhost:{registry.rpartition(':')[2]}")
+    await packages.push("base:v1.2.0", "Configuration", definition(s))
+    dependency = {"apiVersion": "pkg.crossplane.io/v1", "kind": "Configuration", "version": ">=v1.0.0"}
+    depends = [{**dependency, "package": packages.source("base")}]
+    await packages.push("platform:v1.0.0", "Configuration", marked(s, "v1"), dependsOn=depends)
+    name = await packages.install(CONFIGURATION, "platform:v1.0.0")
     await s.until(CONFIGURATION, name, HEALTHY)
-    await s.until(CONFIGURATION, shelf.installed_as("base"), HEALTHY)
-    locked = await shelf.locked()
-    assert (locked["base"]["source"], locked["base"]["version"]) == (shelf.source("base"), "v1.2.0")
-    for installed in (name, shelf.installed_as("base")):
-        await shelf.remove(CONFIGURATION, installed)
+    await s.until(CONFIGURATION, packages.installed_as("base"), HEALTHY)
+    locked = await packages.locked()
+    assert (locked["base"]["source"], locked["base"]["version"]) == (packages.source("base"), "v1.2.0")
+    for installed in (name, packages.installed_as("base")):
+        await packages.remove(CONFIGURATION, installed)
 
 
 @pytest.mark.parametrize(
@@ -260,33 +265,33 @@ async def test_packages_and_what_they_depend_on_are_installed_from_localhost(s: 
     ],
 )
 async def test_a_package_that_does_not_fit_says_so(s: Scenario, registry, kind, spec, message):
-    shelf = Shelf(s, registry)
-    await shelf.push("platform:v1.0.0", kind, **spec)
-    name = await shelf.install(CONFIGURATION, "platform:v1.0.0")
-    refused = await shelf.revision(CONFIGURATION, name, condition("RevisionHealthy", "False"))
-    assert said(refused, "RevisionHealthy") == message
+    packages = Packages(s, registry)
+    await packages.push("platform:v1.0.0", kind, **spec)
+    name = await packages.install(CONFIGURATION, "platform:v1.0.0")
+    refused = await packages.revision(CONFIGURATION, name, condition("RevisionHealthy", "False"))
+    assert condition_message(refused, "RevisionHealthy") == message
     if spec:
         await s.client.patch_merge(CONFIGURATION, name, {"spec": {"ignoreCrossplaneConstraints": True}})
         await s.until(CONFIGURATION, name, HEALTHY)
-    await shelf.remove(CONFIGURATION, name)
+    await packages.remove(CONFIGURATION, name)
 
 
 async def test_a_revision_that_is_paused_is_left_alone(s: Scenario, registry):
     """Also when it is deleted; without the annotation it goes on where it was."""
 
-    shelf = Shelf(s, registry)
-    await shelf.push("platform:v1.0.0", "Configuration", definition(s))
-    name = await shelf.install(CONFIGURATION, "platform:v1.0.0")
+    packages = Packages(s, registry)
+    await packages.push("platform:v1.0.0", "Configuration", definition(s))
+    name = await packages.install(CONFIGURATION, "platform:v1.0.0")
     await s.until(CONFIGURATION, name, HEALTHY)
-    revision = (await shelf.revision(CONFIGURATION, name))["metadata"]["name"]
+    revision = (await packages.revision(CONFIGURATION, name))["metadata"]["name"]
     kind = REVISIONS[CONFIGURATION.kind]
     paused = {"metadata": {"annotations": {"crossplane.io/paused": "true"}}}
     await s.client.patch_merge(kind, revision, paused)
     await s.until(kind, revision, condition("Synced", "False", "ReconcilePaused"))
     await s.client.delete(CONFIGURATION, name)
-    await s.until(kind, revision, lambda found: found["metadata"].get("deletionTimestamp"))
-    assert "platform" in await shelf.locked(), "it has not left the Lock"
+    await s.until(kind, revision, lambda obj: obj["metadata"].get("deletionTimestamp"))
+    assert "platform" in await packages.locked(), "it has not left the Lock"
     paused["metadata"]["annotations"]["crossplane.io/paused"] = None
     await s.client.patch_merge(kind, revision, paused)
     await s.until_gone(kind, revision)
-    assert await shelf.is_unlocked()
+    assert await packages.is_unlocked()

@@ -15,7 +15,7 @@ from crossply.xpkg.image_push import push_image
 from crossply.xpkg.image_reference import parse
 from crossply.xpkg.keychain import DockerConfig
 from crossply.xpkg.registry import Registries, Trust
-from tests.support.e2e.container_functions import packaged, telling
+from tests.support.e2e.container_functions import marking_image, packaged
 from tests.support.e2e.packages import (
     CONFIGURATION,
     FUNCTION,
@@ -23,8 +23,8 @@ from tests.support.e2e.packages import (
     HOME,
     IMAGE_CONFIG,
     REVISIONS,
-    Shelf,
-    said,
+    Packages,
+    condition_message,
 )
 from tests.support.e2e.pipelines import entry, resources
 from tests.support.e2e.scenario import SECRET, Scenario, condition
@@ -54,9 +54,9 @@ def logins(address: str) -> DockerConfig:
     return DockerConfig({"auths": {address: {"auth": base64.b64encode(LOGIN.encode()).decode()}}})
 
 
-def private_shelf(s: Scenario, address: str, certificate: pathlib.Path) -> Shelf:
+def private_packages(s: Scenario, address: str, certificate: pathlib.Path) -> Packages:
     trust = Trust(authority=(certificate / "tls.crt").read_bytes())
-    return Shelf(s, address, trust, logins(address))
+    return Packages(s, address, trust, logins(address))
 
 
 async def pull_secret(s: Scenario, address: str) -> str:
@@ -83,37 +83,39 @@ async def image_config(s: Scenario, prefix: str, name: str = "", **spec: object)
 async def test_a_private_package_says_what_is_missing_until_a_pull_secret_is_there(
     s: Scenario, private, registry_certificate
 ):
-    shelf = private_shelf(s, private, registry_certificate)
-    await shelf.push("platform:v1", "Configuration")
-    name = await shelf.install(CONFIGURATION, "platform:v1", packagePullSecrets=[{"name": s.id}])
+    packages = private_packages(s, private, registry_certificate)
+    await packages.push("platform:v1", "Configuration")
+    name = await packages.install(CONFIGURATION, "platform:v1", packagePullSecrets=[{"name": s.id}])
     refused = await s.until(CONFIGURATION, name, UNPACKING)
-    told = said(refused, "Installed")
-    assert told.startswith(f"cannot unpack package: cannot resolve {shelf.source('platform')}:v1 to digest: ")
-    assert "UNAUTHORIZED: authentication required" in told
-    assert f"there is no pull secret {s.id}" in told
+    message = condition_message(refused, "Installed")
+    assert message.startswith(
+        f"cannot unpack package: cannot resolve {packages.source('platform')}:v1 to digest: "
+    )
+    assert "UNAUTHORIZED: authentication required" in message
+    assert f"there is no pull secret {s.id}" in message
     await pull_secret(s, private)
     installed = await s.until(CONFIGURATION, name, HEALTHY)
-    revision = await shelf.revision(CONFIGURATION, name)
+    revision = await packages.revision(CONFIGURATION, name)
     everything = json.dumps([refused, installed, revision, *map(str, await s.events(installed))])
     for part in (LOGIN.partition(":")[2], base64.b64encode(LOGIN.encode()).decode()):
         assert part not in everything
-    await shelf.remove(CONFIGURATION, name)
+    await packages.remove(CONFIGURATION, name)
 
 
 async def test_an_image_config_brings_the_login_and_the_mirror(s: Scenario, private, registry_certificate):
     """A package is asked for by a name that no registry has, pulled from a mirror, and locked by its name."""
 
-    shelf = private_shelf(s, private, registry_certificate)
-    await shelf.push("platform:v1", "Configuration")
+    packages = private_packages(s, private, registry_certificate)
+    await packages.push("platform:v1", "Configuration")
     await pull_secret(s, private)
     elsewhere = f"registry.{s.id}.example/team/"
     await image_config(s, elsewhere, f"{s.id}-mirror", rewriteImage={"prefix": f"{private}/{s.id}/"})
     secret = {"authentication": {"pullSecretRef": {"name": s.id}}}
     await image_config(s, f"{private}/{s.id}/", f"{s.id}-login", registry=secret)
-    name = await Shelf(s, f"registry.{s.id}.example").install(CONFIGURATION, "platform:v1")
+    name = await Packages(s, f"registry.{s.id}.example").install(CONFIGURATION, "platform:v1")
     await s.client.patch_merge(CONFIGURATION, name, {"spec": {"package": f"{elsewhere}platform:v1"}})
     package = await s.until(CONFIGURATION, name, HEALTHY)
-    revision = await shelf.revision(CONFIGURATION, name)
+    revision = await packages.revision(CONFIGURATION, name)
     assert revision["spec"]["image"] == f"{elsewhere}platform:v1"
     assert revision["status"]["resolvedImage"] == f"{private}/{s.id}/platform:v1"
     assert package["status"]["resolvedPackage"] == revision["status"]["resolvedImage"]
@@ -121,7 +123,7 @@ async def test_an_image_config_brings_the_login_and_the_mirror(s: Scenario, priv
         {"name": f"{s.id}-mirror", "reason": "RewriteImage"},
         {"name": f"{s.id}-login", "reason": "SetImagePullSecret"},
     ]
-    await shelf.remove(CONFIGURATION, name)
+    await packages.remove(CONFIGURATION, name)
 
 
 @pytest.mark.embedded_only("the controllers of a real cluster run functions as Deployments")
@@ -129,28 +131,28 @@ async def test_an_image_config_brings_the_login_and_the_mirror(s: Scenario, priv
 async def test_a_private_function_is_pulled_and_called(s: Scenario, private, registry_certificate):
     """Its package and the image that it runs from, over TLS and with a password."""
 
-    shelf, things = private_shelf(s, private, registry_certificate), await Things.defined(s)
-    await shelf.push_picture("function-private:v1", packaged(telling("us"), "function-private"))
+    packages, things = private_packages(s, private, registry_certificate), await Things.defined(s)
+    await packages.push_picture("function-private:v1", packaged(marking_image("us"), "function-private"))
     secret = await pull_secret(s, private)
-    name = await shelf.install(FUNCTION, "function-private:v1", packagePullSecrets=[{"name": secret}])
+    name = await packages.install(FUNCTION, "function-private:v1", packagePullSecrets=[{"name": secret}])
     await s.until(FUNCTION, name, HEALTHY)
     base = {"data": {"by": "nobody"}}
     await things.compose(resources(entry("made", base=base)), {"step": "t", "functionRef": {"name": name}})
     await things.apply()
-    made = await things.composed(await things.until("mine", READY))
-    assert [each["data"]["by"] for each in made.values()] == ["us"]
-    await shelf.remove(FUNCTION, name)
+    composed = await things.composed(await things.until("mine", READY))
+    assert [config_map["data"]["by"] for config_map in composed.values()] == ["us"]
+    await packages.remove(FUNCTION, name)
 
 
 async def test_what_is_installed_stays_so_while_its_registry_is_gone(s: Scenario, tmp_path):
     """A package that was to be fetched again is told to be unreachable by an event, and stays healthy."""
 
     with docker_registry(tmp_path) as address:
-        shelf = Shelf(s, address)
-        await shelf.push("platform:v1", "Configuration")
-        name = await shelf.install(CONFIGURATION, "platform:v1", packagePullPolicy="Always")
+        packages = Packages(s, address)
+        await packages.push("platform:v1", "Configuration")
+        name = await packages.install(CONFIGURATION, "platform:v1", packagePullPolicy="Always")
         await s.until(CONFIGURATION, name, HEALTHY)
-        revision = await shelf.revision(CONFIGURATION, name)
+        revision = await packages.revision(CONFIGURATION, name)
     # A new generation has it fetched again.
     change = {"spec": {"commonLabels": {"a": "b"}}}
     await s.client.patch_merge(REVISIONS["Configuration"], revision["metadata"]["name"], change)
@@ -160,37 +162,39 @@ async def test_what_is_installed_stays_so_while_its_registry_is_gone(s: Scenario
 
     await s.eventually(unreachable)
     assert HEALTHY(await s.client.get(CONFIGURATION, name))
-    await shelf.remove(CONFIGURATION, name)
+    await packages.remove(CONFIGURATION, name)
 
 
 async def test_what_nobody_trusted_has_signed_is_not_installed(s: Scenario, registry):
     """Without a signature, and with that of somebody else, nothing is installed; with the right one it is."""
 
-    shelf = Shelf(s, registry)
-    ours, theirs = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
-    public = base64.b64encode(trusted(ours).key).decode()
+    packages = Packages(s, registry)
+    trusted_key, other_key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
+    public = base64.b64encode(trusted(trusted_key).key).decode()
     key = {"metadata": {"name": s.id, "namespace": HOME}, "data": {"cosign.pub": public}}
     await s.client.create(SECRET, key)
     authority = {"name": "us", "key": {"secretRef": {"name": s.id, "key": "cosign.pub"}}}
     cosign = {"provider": "Cosign", "cosign": {"authorities": [authority]}}
     await image_config(s, f"{registry}/{s.id}/", verification=cosign)
-    digest = await shelf.push("platform:v1", "Configuration")
-    name = await shelf.install(CONFIGURATION, "platform:v1")
-    refused = await shelf.revision(CONFIGURATION, name, UNHEALTHY)
-    told = said(refused, "RevisionHealthy")
-    assert told.startswith("cannot get package: signature verification of ")
-    assert told.endswith("failed: us: no signatures found")
+    digest = await packages.push("platform:v1", "Configuration")
+    name = await packages.install(CONFIGURATION, "platform:v1")
+    refused = await packages.revision(CONFIGURATION, name, UNHEALTHY)
+    message = condition_message(refused, "RevisionHealthy")
+    assert message.startswith("cannot get package: signature verification of ")
+    assert message.endswith("failed: us: no signatures found")
 
-    await sign(shelf, digest, theirs)
-    await shelf.revision(CONFIGURATION, name, lambda found: "no matching" in said(found, "RevisionHealthy"))
-    await sign(shelf, digest, ours)
+    await sign(packages, digest, other_key)
+    await packages.revision(
+        CONFIGURATION, name, lambda obj: "no matching" in condition_message(obj, "RevisionHealthy")
+    )
+    await sign(packages, digest, trusted_key)
     package = await s.until(CONFIGURATION, name, HEALTHY)
     assert {"name": s.id, "reason": "VerifyImage"} in package["status"]["appliedImageConfigRefs"]
-    await shelf.remove(CONFIGURATION, name)
+    await packages.remove(CONFIGURATION, name)
 
 
-async def sign(shelf: Shelf, digest: str, key: ec.EllipticCurvePrivateKey) -> None:
-    beside = parse(f"{shelf.source('platform')}:{digest.replace(':', '-')}.sig")
+async def sign(packages: Packages, digest: str, key: ec.EllipticCurvePrivateKey) -> None:
+    beside = parse(f"{packages.source('platform')}:{digest.replace(':', '-')}.sig")
     async with Registries() as registries:
         await push_image(registries, signature(payload(digest), by(key)), beside)
 
@@ -198,78 +202,78 @@ async def sign(shelf: Shelf, digest: str, key: ec.EllipticCurvePrivateKey) -> No
 async def test_keys_that_are_not_there_and_signers_that_are_not_understood_let_nothing_in(
     s: Scenario, registry
 ):
-    shelf = Shelf(s, registry)
+    packages = Packages(s, registry)
     authorities = [
         {"name": "lost", "key": {"secretRef": {"name": s.id, "key": "cosign.pub"}}},
         {"name": "keyless", "keyless": {"identities": [{"issuer": "https://x", "subject": "y"}]}},
     ]
     cosign = {"provider": "Cosign", "cosign": {"authorities": authorities}}
     await image_config(s, f"{registry}/{s.id}/", verification=cosign)
-    await shelf.push("platform:v1", "Configuration")
-    name = await shelf.install(CONFIGURATION, "platform:v1")
-    told = said(await shelf.revision(CONFIGURATION, name, UNHEALTHY), "RevisionHealthy")
-    assert f'lost: there is no key "cosign.pub" in the secret {HOME}/{s.id}' in told
-    assert "keyless: keyless signatures are not supported" in told
-    await shelf.remove(CONFIGURATION, name)
+    await packages.push("platform:v1", "Configuration")
+    name = await packages.install(CONFIGURATION, "platform:v1")
+    message = condition_message(await packages.revision(CONFIGURATION, name, UNHEALTHY), "RevisionHealthy")
+    assert f'lost: there is no key "cosign.pub" in the secret {HOME}/{s.id}' in message
+    assert "keyless: keyless signatures are not supported" in message
+    await packages.remove(CONFIGURATION, name)
 
 
 async def test_what_was_installed_before_a_signature_was_asked_for_is_checked_then(s: Scenario, registry):
     """It says so and stays where it is; without the ImageConfig all is well again."""
 
-    shelf = Shelf(s, registry)
-    await shelf.push("platform:v1", "Configuration")
-    name = await shelf.install(CONFIGURATION, "platform:v1")
+    packages = Packages(s, registry)
+    await packages.push("platform:v1", "Configuration")
+    name = await packages.install(CONFIGURATION, "platform:v1")
     await s.until(CONFIGURATION, name, HEALTHY)
     key = {"name": "us", "key": {"secretRef": {"name": "none", "key": "none"}}}
     cosign = {"provider": "Cosign", "cosign": {"authorities": [key]}}
     await image_config(s, f"{registry}/{s.id}/", verification=cosign)
-    await shelf.revision(CONFIGURATION, name, UNHEALTHY)
-    package = await s.until(CONFIGURATION, name, lambda found: "appliedImageConfigRefs" in found["status"])
+    await packages.revision(CONFIGURATION, name, UNHEALTHY)
+    package = await s.until(CONFIGURATION, name, lambda obj: "appliedImageConfigRefs" in obj["status"])
     assert package["status"]["appliedImageConfigRefs"] == [{"name": s.id, "reason": "VerifyImage"}]
     await s.client.delete(IMAGE_CONFIG, s.id)
     await s.until(CONFIGURATION, name, HEALTHY)
-    await shelf.remove(CONFIGURATION, name)
+    await packages.remove(CONFIGURATION, name)
 
 
 @needs("skopeo")
 async def test_a_package_that_skopeo_pushed_is_installed(s: Scenario, registry):
     """Docker's manifests know no annotations: the package is found in the file system of the image."""
 
-    shelf = Shelf(s, registry)
-    await shelf.push("made:v1", "Configuration")
+    packages = Packages(s, registry)
+    await packages.push("made:v1", "Configuration")
     words = [path_of("skopeo"), "copy", "--src-tls-verify=false", "--dest-tls-verify=false", "-f", "v2s2"]
-    pair = [f"docker://{shelf.source(name)}:v1" for name in ("made", "copied")]
+    pair = [f"docker://{packages.source(name)}:v1" for name in ("made", "copied")]
     done = subprocess.run([*words, *pair], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    name = await shelf.install(CONFIGURATION, "copied:v1")
+    name = await packages.install(CONFIGURATION, "copied:v1")
     await s.until(CONFIGURATION, name, HEALTHY)
-    await shelf.remove(CONFIGURATION, name)
+    await packages.remove(CONFIGURATION, name)
 
 
 async def test_a_revision_stays_what_it_was_when_its_tag_is_moved(s: Scenario, registry):
     """It is known by its digest, wherever it is fetched to."""
 
-    shelf = Shelf(s, registry)
-    first = await shelf.push("platform:v1", "Configuration", metadata={"annotations": {"which": "first"}})
-    name = await shelf.install(CONFIGURATION, "platform:v1", packagePullPolicy="Always")
+    packages = Packages(s, registry)
+    first = await packages.push("platform:v1", "Configuration", metadata={"annotations": {"which": "first"}})
+    name = await packages.install(CONFIGURATION, "platform:v1", packagePullPolicy="Always")
     await s.until(CONFIGURATION, name, HEALTHY)
-    revision = await shelf.revision(CONFIGURATION, name)
-    await shelf.push("platform:v1", "Configuration", metadata={"annotations": {"which": "second"}})
+    revision = await packages.revision(CONFIGURATION, name)
+    await packages.push("platform:v1", "Configuration", metadata={"annotations": {"which": "second"}})
     kind = REVISIONS[CONFIGURATION.kind]
     change = {"metadata": {"annotations": {"which": None}}, "spec": {"commonLabels": {"a": "b"}}}
     await s.client.patch_merge(kind, revision["metadata"]["name"], change)
-    again = await s.until(
-        kind, revision["metadata"]["name"], lambda found: "which" in found["metadata"]["annotations"]
+    changed = await s.until(
+        kind, revision["metadata"]["name"], lambda obj: "which" in obj["metadata"]["annotations"]
     )
-    assert again["metadata"]["annotations"]["which"] == "first"
-    assert again["metadata"]["annotations"]["crossply.dev/digest"] == first
-    await shelf.remove(CONFIGURATION, name)
+    assert changed["metadata"]["annotations"]["which"] == "first"
+    assert changed["metadata"]["annotations"]["crossply.dev/digest"] == first
+    await packages.remove(CONFIGURATION, name)
 
 
 async def test_a_package_cannot_say_how_its_function_is_run(s: Scenario, registry):
     """What a package says of itself is copied to its revision; that it is a local process is not its word."""
 
-    shelf = Shelf(s, registry)
+    packages = Packages(s, registry)
     wicked = {
         "crossply.dev/runtime": "process",
         "crossply.dev/command": "touch /owned",
@@ -277,12 +281,12 @@ async def test_a_package_cannot_say_how_its_function_is_run(s: Scenario, registr
         "meta.crossplane.io/license": "Apache-2.0",
     }
     labels = {"pkg.crossplane.io/package": "another", "team": "theirs"}
-    await shelf.push("function-x:v1", "Function", metadata={"annotations": wicked, "labels": labels})
-    name = await shelf.install(FUNCTION, "function-x:v1")
-    revision = await shelf.revision(FUNCTION, name, condition("RevisionHealthy", "True"))
+    await packages.push("function-x:v1", "Function", metadata={"annotations": wicked, "labels": labels})
+    name = await packages.install(FUNCTION, "function-x:v1")
+    revision = await packages.revision(FUNCTION, name, condition("RevisionHealthy", "True"))
     annotations = revision["metadata"]["annotations"]
     assert annotations["meta.crossplane.io/license"] == "Apache-2.0"
     assert not wicked.keys() & annotations.keys() - {"meta.crossplane.io/license"}
     assert revision["metadata"]["labels"] == {"pkg.crossplane.io/package": name, "team": "theirs"}
     assert revision["status"]["capabilities"] == ["composition"]
-    await shelf.remove(FUNCTION, name)
+    await packages.remove(FUNCTION, name)

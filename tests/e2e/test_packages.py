@@ -10,7 +10,7 @@ import pytest
 from crossply.kube.kind import Kind
 from tests.support.e2e.function_versions import PACKAGE, REVISIONS, Installed
 from tests.support.e2e.scenario import FUNCTION, condition
-from tests.support.e2e.things import message_of, until_told
+from tests.support.e2e.things import message_of, until_event_recorded
 
 pytestmark = pytest.mark.xdist_group("packages")
 
@@ -26,14 +26,14 @@ async def settled(function):
 
 
 def names(revisions):
-    return [each["metadata"]["name"] for each in revisions]
+    return [revision["metadata"]["name"] for revision in revisions]
 
 
 async def test_a_function_gets_a_revision_and_says_which(s):
     function = Installed(s)
     common = {"commonLabels": {"team": "a"}, "commonAnnotations": {"note": "b"}}
     await function.apply("localhost:1", {"channel": "stable"}, skipDependencyResolution=True, **common)
-    found = await settled(function)
+    function_package = await settled(function)
     [revision] = await function.until_states("Active")
     name = revision["metadata"]["name"]
     assert name.startswith(f"{function.name}-")
@@ -41,7 +41,7 @@ async def test_a_function_gets_a_revision_and_says_which(s):
     assert revision["metadata"]["labels"] == {PACKAGE: function.name, "channel": "stable"}
     [owner] = revision["metadata"]["ownerReferences"]
     assert (owner["kind"], owner["controller"], owner["blockOwnerDeletion"]) == ("Function", True, True)
-    assert owner["uid"] == found["metadata"]["uid"]
+    assert owner["uid"] == function_package["metadata"]["uid"]
     spec = revision["spec"]
     assert {key: spec[key] for key in common} == common
     assert spec["image"] == "example.org/function:v1"
@@ -52,10 +52,12 @@ async def test_a_function_gets_a_revision_and_says_which(s):
     assert spec["runtimeConfigRef"]["name"] == "default"
     assert spec["tlsServerSecretName"] == f"{function.name}-tls-server"
     assert "tlsClientSecretName" not in spec
-    status = found["status"]
+    status = function_package["status"]
     assert status["currentRevision"] == name
     assert status["currentIdentifier"] == status["resolvedPackage"] == "example.org/function:v1"
-    await until_told(s, found, "Normal", "InstallPackageRevision", "Successfully installed package revision")
+    await until_event_recorded(
+        s, function_package, "Normal", "InstallPackageRevision", "Successfully installed package revision"
+    )
 
 
 async def test_an_upgrade_keeps_the_revision_before_and_a_way_back_to_it(s):
@@ -70,12 +72,12 @@ async def test_an_upgrade_keeps_the_revision_before_and_a_way_back_to_it(s):
     await s.eventually(lambda: _highest(function, 3))
     revisions = await function.until_states("Inactive", "Active")
     assert names(revisions)[1] == first
-    assert [each["spec"]["revision"] for each in revisions] == [2, 3]
+    assert [revision["spec"]["revision"] for revision in revisions] == [2, 3]
     for number in (4, 5):
         await function.apply(f"localhost:{number}")
         await s.eventually(lambda n=number: _highest(function, n))
     left = await function.until_states("Inactive", "Active")
-    assert [each["spec"]["revision"] for each in left] == [4, 5]
+    assert [revision["spec"]["revision"] for revision in left] == [4, 5]
 
 
 async def _highest(function, number):
@@ -87,8 +89,8 @@ async def test_with_manual_activation_a_user_activates(s):
     function = Installed(s)
     await function.apply("localhost:1", revisionActivationPolicy="Manual")
     inactive = condition("Installed", "False", "InactivePackageRevision")
-    found = await s.until(FUNCTION, function.name, inactive)
-    assert message_of(found, "Installed") == "Package is inactive"
+    function_package = await s.until(FUNCTION, function.name, inactive)
+    assert message_of(function_package, "Installed") == "Package is inactive"
     [revision] = await function.until_states("Inactive")
     name = revision["metadata"]["name"]
     await s.client.patch_merge(REVISIONS, name, {"spec": {"desiredState": "Active"}})
@@ -108,8 +110,11 @@ async def test_a_paused_package_is_left_alone_until_it_goes_on(s):
     await s.until(FUNCTION, function.name, paused)
     assert await function.states() == ["Active"]
     await _annotate(s, function, None)
-    found = await s.until(FUNCTION, function.name, lambda obj: INSTALLED(obj) and not paused(obj))
-    assert {each["type"] for each in found["status"]["conditions"]} == {"Installed", "Healthy"}
+    function_package = await s.until(FUNCTION, function.name, lambda obj: INSTALLED(obj) and not paused(obj))
+    assert {status_condition["type"] for status_condition in function_package["status"]["conditions"]} == {
+        "Installed",
+        "Healthy",
+    }
     await function.until_states("Inactive", "Active")
 
 
@@ -127,21 +132,21 @@ async def test_a_package_that_cannot_be_fetched_says_why(s, kind):
         "metadata": {"name": f"{s.id}-nothing"},
         "spec": {"package": NOWHERE},
     }
-    made = await s.client.create(packages, body)
+    created = await s.client.create(packages, body)
     unpacking = condition("Installed", "False", "UnpackingPackage")
-    found = await s.until(packages, made["metadata"]["name"], unpacking)
-    assert condition("Healthy", "False", "UnhealthyPackageRevision")(found)
-    told = message_of(found, "Installed")
-    assert told.startswith("cannot unpack package: ")
-    assert message_of(found, "Healthy") == told
-    await until_told(s, found, "Warning", "UnpackPackage", told)
-    await s.client.delete(packages, made["metadata"]["name"])
+    package = await s.until(packages, created["metadata"]["name"], unpacking)
+    assert condition("Healthy", "False", "UnhealthyPackageRevision")(package)
+    message = message_of(package, "Installed")
+    assert message.startswith("cannot unpack package: ")
+    assert message_of(package, "Healthy") == message
+    await until_event_recorded(s, package, "Warning", "UnpackPackage", message)
+    await s.client.delete(packages, created["metadata"]["name"])
 
 
 async def test_a_function_that_does_not_say_properly_how_it_is_run_is_told_so(s):
     await s.function(f"{s.id}-odd", "example.org/function:v1", **{"crossply.dev/runtime": "magic"})
-    found = await s.until(FUNCTION, f"{s.id}-odd", condition("Installed", "False", "UnpackingPackage"))
-    assert 'unsupported "crossply.dev/runtime" annotation value "magic"' in message_of(found, "Installed")
+    package = await s.until(FUNCTION, f"{s.id}-odd", condition("Installed", "False", "UnpackingPackage"))
+    assert 'unsupported "crossply.dev/runtime" annotation value "magic"' in message_of(package, "Installed")
 
 
 async def test_a_revision_that_somebody_changed_is_put_right_and_what_is_settled_costs_nothing(s):

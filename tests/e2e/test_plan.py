@@ -16,18 +16,18 @@ pytestmark = pytest.mark.xdist_group("e2e")
 async def test_a_new_xr_is_planned_with_all_that_it_becomes(s, plans):
     things = await Things.defined(s)
     await things.compose(resources(entry("one", SIZE, STATUS), entry("two")))
-    planned = await plans.come_true(things.body("mine", {"size": "3"}))
+    planned = await plans.plan_and_apply(things.body("mine", {"size": "3"}))
     assert planned.code == 3
     assert planned.actions() == {"mine": "create", "one": "create", "two": "create"}
     assert node_of(planned, "ConfigMap", "one")["name"] == "mine-(generated)"
-    fields = {each["path"]: each.get("after") for each in node_of(planned, "Thing")["fields"]}
+    fields = {field["path"]: field.get("after") for field in node_of(planned, "Thing")["fields"]}
     assert fields["status.size"] == "3"
     assert fields["status.conditions[Ready].status"] == "True"
 
 
 async def test_a_changed_field_is_planned_through_to_what_is_composed(s, plans):
     things = await settled(s, resources(entry("one", SIZE, STATUS), entry("two")))
-    planned = await plans.come_true(things.body("mine", {"size": "4"}))
+    planned = await plans.plan_and_apply(things.body("mine", {"size": "4"}))
     assert planned.actions() == {"mine": "change", "one": "change", "two": "unchanged"}
     assert node_of(planned, "ConfigMap", "one")["fields"] == [
         {"path": "data.size", "before": "3", "after": "4"}
@@ -37,15 +37,15 @@ async def test_a_changed_field_is_planned_through_to_what_is_composed(s, plans):
 async def test_a_field_that_is_taken_out_is_planned_to_go(s, plans):
     mode = patch("spec.mode", "data.mode")
     things = await settled(s, resources(entry("one", SIZE, mode)), spec={"size": "3", "mode": "fast"})
-    planned = await plans.come_true(things.body("mine", {"size": "3"}))
+    planned = await plans.plan_and_apply(things.body("mine", {"size": "3"}))
     assert node_of(planned, "ConfigMap", "one")["fields"] == [{"path": "data.mode", "before": "fast"}]
 
 
 async def test_a_resource_that_leaves_the_composition_is_planned_to_be_deleted(s, plans):
     things = await settled(s, resources(entry("one", SIZE), entry("two")))
-    planned = await plans.come_true(composition(things, resources(entry("one", SIZE))))
-    gone = node_of(planned, "ConfigMap", "two")
-    assert (gone["action"], gone["reason"]) == ("delete", "the pipeline no longer composes it")
+    planned = await plans.plan_and_apply(composition(things, resources(entry("one", SIZE))))
+    node = node_of(planned, "ConfigMap", "two")
+    assert (node["action"], node["reason"]) == ("delete", "the pipeline no longer composes it")
     assert planned.actions()["one"] == "unchanged"
 
 
@@ -60,7 +60,7 @@ async def test_a_changed_composition_is_planned_for_every_xr_that_follows_it(s, 
     for name in ("a", "b", "c", "d", "held"):
         await things.until(f"{s.id}-{name}", SYNCED, READY)
     changed = composition(things, resources(entry("one", SIZE, base={**home, "data": {"new": "yes"}})))
-    planned = await plans.come_true(changed)
+    planned = await plans.plan_and_apply(changed)
     summary = planned.document["summary"]
     assert summary["composites"] == {"create": 0, "change": 4, "delete": 0, "unchanged": 1, "fail": 0}
     assert summary["resources"] == {"create": 0, "change": 4, "delete": 0, "unchanged": 0}
@@ -109,7 +109,7 @@ async def test_an_xr_that_would_be_composed_by_another_composition_says_so(s, pl
     other = f"{s.id}-other"
     await things.compose(resources(entry("one", SIZE, base={"data": {"b": "b"}})), name=other)
     body = things.body("mine", {"size": "3", **things.engine_spec(compositionRef={"name": other})})
-    planned = await plans.come_true(body)
+    planned = await plans.plan_and_apply(body)
     [note] = node_of(planned, "Thing")["notes"]
     assert note == f"would be composed by {other} instead of {s.id}"
 

@@ -34,15 +34,15 @@ def definition(things: Things, **size) -> dict:
 
 async def test_a_whole_platform_is_planned_before_anything_of_it_exists(s, plans):
     things = Things(s)
-    planned = await plans.come_true(
+    planned = await plans.plan_and_apply(
         definition(things, default="7"),
         composition(things, resources(entry("one", SIZE, STATUS))),
         things.body("mine"),
     )
-    assert {each["action"] for each in planned.nodes()} == {"create"}
+    assert {node["action"] for node in planned.nodes()} == {"create"}
     assert node_of(planned, "CustomResourceDefinition")["name"] == things.kind.resource
-    told = {each["path"]: each["after"] for each in node_of(planned, "ConfigMap")["fields"]}
-    assert told["data.size"] == "7"
+    after_by_path = {field["path"]: field["after"] for field in node_of(planned, "ConfigMap")["fields"]}
+    assert after_by_path["data.size"] == "7"
 
 
 async def test_a_changed_definition_is_planned_for_the_xrs_of_its_kind(s, plans):
@@ -63,14 +63,14 @@ async def test_the_deletion_of_a_definition_is_planned_with_its_xrs(s, plans):
     things = await settled(
         s, resources(entry("one", SIZE, base={"metadata": {"namespace": s.id}})), scope="LegacyCluster"
     )
-    gone = await plans.run("--delete", "-f", "-", "-o", "json", stdin=str(definition(things)))
-    assert {each["kind"]: each["action"] for each in gone.nodes()} == {
+    deletion = await plans.run("--delete", "-f", "-", "-o", "json", stdin=str(definition(things)))
+    assert {node["kind"]: node["action"] for node in deletion.nodes()} == {
         "CompositeResourceDefinition": "delete",
         "CustomResourceDefinition": "delete",
         "Thing": "delete",
         "ConfigMap": "delete",
     }
-    kept = await Things.defined(s, kind="Kept")
-    await kept.apply("mine")
-    planned = await plans.run("--delete", "-f", "-", "-o", "json", stdin=str(definition(kept)))
+    used_things = await Things.defined(s, kind="Kept")
+    await used_things.apply("mine")
+    planned = await plans.run("--delete", "-f", "-", "-o", "json", stdin=str(definition(used_things)))
     assert node_of(planned, "Kept")["notes"] == ["must be deleted first: its definition waits for it"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.e2e.first_design import whole
+from tests.support.e2e.first_design import complete_design
 from tests.support.e2e.pipelines import SIZE, entry, patch, resources
 from tests.support.e2e.planned_things import STATUS, composition
 from tests.support.e2e.plans import node_of, walk
@@ -32,14 +32,14 @@ async def nested(s) -> tuple[Things, Things]:
 
 async def test_nested_xrs_are_followed(s, plans):
     outer, _ = await nested(s)
-    made = await plans.come_true(outer.body("top", {"size": "3"}))
-    assert made.actions() == {"top": "create", "child": "create", "leaf": "create"}
-    [top] = made.document["composites"]
-    assert [each["kind"] for each in walk(top)] == ["Outer", "Thing", "ConfigMap"]
-    changed = await plans.come_true(outer.body("top", {"size": "4"}))
+    first_plan = await plans.plan_and_apply(outer.body("top", {"size": "3"}))
+    assert first_plan.actions() == {"top": "create", "child": "create", "leaf": "create"}
+    [top] = first_plan.document["composites"]
+    assert [node["kind"] for node in walk(top)] == ["Outer", "Thing", "ConfigMap"]
+    changed = await plans.plan_and_apply(outer.body("top", {"size": "4"}))
     assert changed.actions() == {"top": "change", "child": "change", "leaf": "change"}
-    told = {each["path"]: each.get("after") for each in node_of(changed, "Outer")["fields"]}
-    assert told == {"spec.size": "4", "status.size": "4"}
+    after_by_path = {field["path"]: field.get("after") for field in node_of(changed, "Outer")["fields"]}
+    assert after_by_path == {"spec.size": "4", "status.size": "4"}
 
 
 async def test_a_composition_of_nested_xrs_is_planned_below_what_composes_them(s, plans):
@@ -51,11 +51,11 @@ async def test_a_composition_of_nested_xrs_is_planned_below_what_composes_them(s
         "data.size",
         transforms=[{"type": "string", "string": {"fmt": "%s!", "type": "Format"}}],
     )
-    planned = await plans.come_true(
+    planned = await plans.plan_and_apply(
         composition(inner, resources(entry("leaf", fixed, STATUS)), name=f"{s.id}-inner")
     )
     [top] = planned.document["composites"]
-    assert [each["kind"] for each in walk(top)] == ["Outer", "Thing", "ConfigMap"]
+    assert [node["kind"] for node in walk(top)] == ["Outer", "Thing", "ConfigMap"]
     assert node_of(planned, "Outer")["fields"] == [{"path": "status.size", "before": "3", "after": "3!"}]
 
 
@@ -68,30 +68,30 @@ async def test_a_claim_is_planned_with_its_composite_resource(s, plans):
         "metadata": {"name": "mine", "namespace": s.id},
         "spec": {"size": "3"},
     }
-    made = await plans.come_true(body)
-    assert [each["kind"] for each in made.nodes()] == ["Db", "XDb", "ConfigMap"]
-    assert {each["action"] for each in made.nodes()} == {"create"}
-    changed = await plans.come_true({**body, "spec": {"size": "4"}})
-    assert {each["action"] for each in changed.nodes()} == {"change"}
+    first_plan = await plans.plan_and_apply(body)
+    assert [node["kind"] for node in first_plan.nodes()] == ["Db", "XDb", "ConfigMap"]
+    assert {node["action"] for node in first_plan.nodes()} == {"create"}
+    changed = await plans.plan_and_apply({**body, "spec": {"size": "4"}})
+    assert {node["action"] for node in changed.nodes()} == {"change"}
 
 
 async def test_a_requirement_is_planned_with_its_infrastructure(s, plans):
-    design = await whole(s)
+    design = await complete_design(s)
     body = {
         "apiVersion": design.requirements.api_version,
         "kind": design.requirements.kind,
         "metadata": {"name": "mine", "namespace": s.id},
         "spec": {"region": "west", "storageGB": 10},
     }
-    made = await plans.of(body)
-    assert made.code == 3, made.text
-    assert [each["kind"] for each in made.nodes()] == ["SqlRequirement", "Sql", "Server", "Secret"]
-    assert {each["action"] for each in made.nodes()} == {"create"}
+    first_plan = await plans.of(body)
+    assert first_plan.code == 3, first_plan.text
+    assert [node["kind"] for node in first_plan.nodes()] == ["SqlRequirement", "Sql", "Server", "Secret"]
+    assert {node["action"] for node in first_plan.nodes()} == {"create"}
     await plans.apply(body)
     await design.bound()
     await s.eventually(lambda: _is_settled(plans, body))
-    changed = await plans.come_true({**body, "spec": {"region": "west", "storageGB": 20}})
-    [storage] = [each for each in node_of(changed, "Server")["fields"] if "storage" in each["path"]]
+    changed = await plans.plan_and_apply({**body, "spec": {"region": "west", "storageGB": 20}})
+    [storage] = [field for field in node_of(changed, "Server")["fields"] if "storage" in field["path"]]
     assert storage == {"path": "spec.storageMB", "before": 10240, "after": 20480}
 
 
@@ -106,7 +106,7 @@ async def test_a_deletion_is_planned_with_all_that_goes(s, plans):
     await outer.until("top", SYNCED, READY)
     planned = await plans.run("--delete", "-f", "-", "-o", "json", stdin=str(outer.body("top")))
     assert planned.code == 3
-    assert {each["kind"]: each["action"] for each in planned.nodes()} == {
+    assert {node["kind"]: node["action"] for node in planned.nodes()} == {
         "Outer": "delete",
         "Thing": "delete",
         "ConfigMap": "delete",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.e2e.container_functions import InContainers, telling
+from tests.support.e2e.container_functions import InContainers, marking_image
 from tests.support.e2e.packages import FUNCTION
 from tests.support.e2e.pipelines import entry, resources
 from tests.support.e2e.plans import Plans
@@ -42,31 +42,31 @@ def registry(tmp_path_factory) -> Iterator[str]:
 
 def composed(planned):
     """What the one ConfigMap of a plan would say."""
-    [node] = [each for each in planned.nodes() if each["kind"] == "ConfigMap"]
-    return {each["path"]: each.get("after") for each in node["fields"]}["data.by"]
+    [node] = [candidate for candidate in planned.nodes() if candidate["kind"] == "ConfigMap"]
+    return {field["path"]: field.get("after") for field in node["fields"]}["data.by"]
 
 
 async def test_a_plan_calls_the_image_that_is_installed_whatever_its_tag_stands_for_now(s, plans, registry):
-    shelf, things = InContainers(s, registry), await Things.defined(s)
-    await shelf.push_image(telling("installed"), "v1")
-    await shelf.running("v1")
-    await things.compose(resources(entry("made", base=BY)), shelf.step())
-    await shelf.push_image(telling("another"), "v1")
+    packages, things = InContainers(s, registry), await Things.defined(s)
+    await packages.push_image(marking_image("installed"), "v1")
+    await packages.running("v1")
+    await things.compose(resources(entry("made", base=BY)), packages.step())
+    await packages.push_image(marking_image("another"), "v1")
     assert composed(await plans.of(things.body())) == "installed"
-    await shelf.push_image(telling("upgraded"), "v2")
+    await packages.push_image(marking_image("upgraded"), "v2")
     upgrade = {
         "apiVersion": FUNCTION.api_version,
         "kind": FUNCTION.kind,
-        "metadata": {"name": shelf.function},
-        "spec": {"package": f"{shelf.source(shelf.name)}:v2"},
+        "metadata": {"name": packages.function},
+        "spec": {"package": f"{packages.source(packages.name)}:v2"},
     }
     assert composed(await plans.of(upgrade, things.body())) == "upgraded"
 
 
 async def test_a_plan_runs_the_container_functions_of_a_composition(s, plans, registry):
-    things, shelf = await Things.defined(s), InContainers(s, registry, "painter")
-    await shelf.push_image(script_image("exec busybox sed 's/by: nobody/by: painter/'"), "v1")
-    painter = {"image": f"{shelf.source('painter')}:v1"}
+    things, packages = await Things.defined(s), InContainers(s, registry, "painter")
+    await packages.push_image(script_image("exec busybox sed 's/by: nobody/by: painter/'"), "v1")
+    painter = {"image": f"{packages.source('painter')}:v1"}
     body = {
         "apiVersion": COMPOSITION.api_version,
         "kind": COMPOSITION.kind,

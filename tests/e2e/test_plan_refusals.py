@@ -39,22 +39,22 @@ async def test_a_resource_that_the_api_refuses_is_told(s, plans):
     assert planned.code == 1
     [node] = planned.nodes()
     assert any(
-        'cannot apply composed resource "bad"' in each for each in (*node.get("warnings", ()), node["error"])
+        'cannot apply composed resource "bad"' in text for text in (*node.get("warnings", ()), node["error"])
     )
 
 
 @pytest.mark.parametrize(
-    ("obj", "said", "hint"),
+    ("obj", "message", "hint"),
     [
         ({"apiVersion": "v1", "kind": "ConfigMap"}, "a ConfigMap has no name", "metadata.name"),
         ({"apiVersion": "v1"}, "Object 'Kind' is missing", "every object needs kind"),
     ],
 )
-async def test_objects_that_cannot_be_planned_are_refused_with_the_next_step(s, plans, obj, said, hint):
+async def test_objects_that_cannot_be_planned_are_refused_with_the_next_step(s, plans, obj, message, hint):
     planned = await plans.of(obj)
     assert planned.code == 1
-    assert said in planned.said
-    assert hint in planned.said
+    assert message in planned.stderr
+    assert hint in planned.stderr
 
 
 async def test_an_object_of_an_unknown_kind_is_told_beside_the_rest(s, plans):

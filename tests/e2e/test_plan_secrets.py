@@ -17,13 +17,13 @@ async def test_secrets_are_never_shown(s, plans):
     word = patch("spec.size", "stringData.word")
     things = await settled(s, resources(entry("hidden", word, base=secret)), spec={"size": "hush-1"})
     changed = things.body("mine", {"size": "hush-1", "mode": "x"})
-    kept = await plans.of(changed)
-    assert "data.word" not in kept.text
+    unchanged = await plans.of(changed)
+    assert "data.word" not in unchanged.text
     pipeline = resources(entry("hidden", base={**secret, "data": {"word": "aHVzaC0y", "more": "aHVzaC0z"}}))
     planned = await plans.of(composition(things, pipeline))
     fields = node_of(planned, "Secret")["fields"]
-    assert {each["path"] for each in fields} == {"data.word", "data.more"}
-    assert all(each["secret"] for each in fields)
+    assert {field["path"] for field in fields} == {"data.word", "data.more"}
+    assert all(field["secret"] for field in fields)
     text = (await plans.of(composition(things, pipeline), words=())).text
     assert "data.word: (secret) would change" in text
 
@@ -34,7 +34,7 @@ async def test_a_connection_secret_is_planned_by_its_keys_only(s, plans):
     home = {"metadata": {"namespace": s.id}}
     await things.compose(resources(entry("one", SIZE, base=home, connectionDetails=details)))
     place = {"writeConnectionSecretToRef": {"namespace": s.id, "name": "details"}}
-    planned = await plans.come_true(things.body(s.id, {"size": "3", **place}))
+    planned = await plans.plan_and_apply(things.body(s.id, {"size": "3", **place}))
     secret = node_of(planned, "Secret")
     assert (secret["action"], secret["resource"]) == ("create", "connection secret")
     assert {"path": "data.word", "after": "(secret)", "secret": True} in secret["fields"]

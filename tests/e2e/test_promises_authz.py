@@ -25,10 +25,12 @@ async def elsewhere(s, kind, name, **fields):
 
 async def test_xns_refs_the_secret_of_a_composed_resource_is_read_where_the_resource_is(s):
     """Naming another namespace in writeConnectionSecretToRef does not lead there."""
-    seen = []
+    connection_details = []
 
     def function(request):
-        seen.extend(each.connection_details for each in request.observed.resources.values())
+        connection_details.extend(
+            resource.connection_details for resource in request.observed.resources.values()
+        )
         return desiring(request)
 
     with served(function) as address:
@@ -42,8 +44,8 @@ async def test_xns_refs_the_secret_of_a_composed_resource_is_read_where_the_reso
         await things.until("mine", SYNCED, READY)
         await things.apply("mine", {"mode": "again"})
         await things.until("mine", SYNCED, READY)
-        assert seen
-        assert not any(seen)
+        assert connection_details
+        assert not any(connection_details)
 
 
 async def test_xns_refs_connection_details_of_a_namespaced_xr_stay_in_its_namespace(s):

@@ -49,8 +49,8 @@ async def test_conflicting_writers_a_fight_is_slowed_down_and_an_edit_still_coun
     finally:
         enough.set()
         await fighting
-    [said] = [c["message"] for c in xr["status"]["conditions"] if c["type"] == "Responsive"]
-    assert f"ConfigMap/{name}" in said
+    [message] = [c["message"] for c in xr["status"]["conditions"] if c["type"] == "Responsive"]
+    assert f"ConfigMap/{name}" in message
     await things.change("mine", {"spec": {"size": "2"}})
     await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"size": "2"}, 10)
 
@@ -58,8 +58,8 @@ async def test_conflicting_writers_a_fight_is_slowed_down_and_an_edit_still_coun
 async def fight(s, name, enough):
     """Undo what the engine writes, until it is enough."""
     while not enough.is_set():
-        found = await s.client.get(CONFIG_MAP, name, s.id)
-        if found is not None and found["data"]["size"] != "theirs":
+        composed = await s.client.get(CONFIG_MAP, name, s.id)
+        if composed is not None and composed["data"]["size"] != "theirs":
             await s.client.patch_merge(CONFIG_MAP, name, {"data": {"size": "theirs"}}, s.id)
         await asyncio.sleep(0.005)
 
@@ -82,8 +82,8 @@ async def test_delete_order_nothing_is_made_for_an_xr_that_was_deleted_meanwhile
             await s.client.delete(things.kind, "mine", s.id)
             release.set()
             # Ours is gone when the engine has seen the deletion.
-            held = ["example.org/held"]
-            xr = await things.until("mine", lambda xr: xr["metadata"]["finalizers"] == held)
+            finalizers = ["example.org/held"]
+            xr = await things.until("mine", lambda xr: xr["metadata"]["finalizers"] == finalizers)
             await still_composes(s)
             assert await things.composed(xr) == {}
             await things.change("mine", {"metadata": {"finalizers": None}})
@@ -102,8 +102,8 @@ async def still_composes(s):
 
 async def test_delete_order_in_the_foreground_the_xr_goes_last(s):
     things = await Things.defined(s)
-    held = {"metadata": {"finalizers": ["example.org/held"]}}
-    await things.compose(resources(entry("one", SIZE, base=held)))
+    finalizers_patch = {"metadata": {"finalizers": ["example.org/held"]}}
+    await things.compose(resources(entry("one", SIZE, base=finalizers_patch)))
     await things.apply("mine", {"size": "1"})
     xr = await things.until("mine", READY)
     name = things.references(xr)[0]["name"]
@@ -119,9 +119,9 @@ async def test_delete_order_in_the_foreground_the_xr_goes_last(s):
 async def test_delete_order_an_xr_that_is_deleted_at_any_moment_leaves_nothing_behind(s):
     things = await Things.defined(s)
     await things.compose(resources(*(entry(f"r{number}", SIZE) for number in range(3))))
-    made = []
+    uids = []
     for number in range(10):
-        made.append((await things.apply(f"mine-{number}", {"size": "1"}))["metadata"]["uid"])
+        uids.append((await things.apply(f"mine-{number}", {"size": "1"}))["metadata"]["uid"])
         await asyncio.sleep(number * 0.005)
         await s.client.delete(things.kind, f"mine-{number}", s.id)
     for number in range(10):
@@ -129,7 +129,7 @@ async def test_delete_order_an_xr_that_is_deleted_at_any_moment_leaves_nothing_b
 
     async def nothing_left():
         listed = (await s.client.list(CONFIG_MAP, s.id)).items
-        return not any(uid.encode() in data for uid in made for data in listed)
+        return not any(uid.encode() in data for uid in uids for data in listed)
 
     await s.eventually(nothing_left)
 
@@ -150,14 +150,14 @@ async def test_revision_race_every_run_uses_one_revision(s):
     with served(function) as address:
         things = await Things.defined(s)
         for number in range(5):
-            given = {"apiVersion": "x/v1", "kind": "Word", "word": str(number)}
-            first = await calling(s, address, "first", input=given)
-            await things.compose(first, await calling(s, address, "second", input=given))
-            for each in range(4):
-                await things.apply(f"mine-{number}-{each}")
+            step_input = {"apiVersion": "x/v1", "kind": "Word", "word": str(number)}
+            first = await calling(s, address, "first", input=step_input)
+            await things.compose(first, await calling(s, address, "second", input=step_input))
+            for part in range(4):
+                await things.apply(f"mine-{number}-{part}")
         for number in range(5):
-            for each in range(4):
-                xr = await things.until(f"mine-{number}-{each}", READY)
+            for part in range(4):
+                xr = await things.until(f"mine-{number}-{part}", READY)
                 name = things.references(xr)[0]["name"]
                 await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"word": "4"})
         assert mixed == []

@@ -31,8 +31,8 @@ async def test_fn_oversize_a_flood_of_results_and_conditions_is_capped(s):
     def function(request):
         results = tuple(Result(SEVERITY_NORMAL, f"message {n}") for n in range(10_000))
         conditions = tuple(Condition(f"Flood{n}", STATUS_TRUE, "Flood") for n in range(10_000))
-        made = desiring(request, one=config_map())
-        return made._replace(results=results, conditions=conditions)
+        response = desiring(request, one=config_map())
+        return response._replace(results=results, conditions=conditions)
 
     with served(function) as address:
         things = await Things.defined(s)
@@ -58,14 +58,14 @@ async def test_fn_nondeterministic_new_names_at_every_call_are_bounded(s):
         xr = await things.until("mine", lambda xr: things.references(xr))
         # It makes another one each time it is woken by what it made, until it is slowed down.
         xr = await things.until("mine", condition("Responsive", "False", "WatchCircuitOpen"))
-        made = next(numbers)
+        count = next(numbers)
 
         async def few():
             return len(await things.composed(xr)) <= 3
 
         await s.eventually(few)
-        assert next(numbers) - made < 20
-        assert made < 1000
+        assert next(numbers) - count < 20
+        assert count < 1000
         await still_works(s)
         await things.delete("mine")
 
@@ -75,15 +75,15 @@ async def test_fn_requirements_loop_ever_new_requirements_end_after_five_rounds(
 
     def function(request):
         calls.append(1)
-        wanted = ResourceSelector("v1", "ConfigMap", match_name=f"none-{len(calls)}", namespace="default")
-        return desiring(request, one=config_map())._replace(requirements=Requirements({"a": wanted}))
+        selector = ResourceSelector("v1", "ConfigMap", match_name=f"none-{len(calls)}", namespace="default")
+        return desiring(request, one=config_map())._replace(requirements=Requirements({"a": selector}))
 
     with served(function) as address:
         things = await Things.defined(s)
         await things.compose(await calling(s, address))
         await things.apply("mine")
-        told = "requirements didn't stabilize after the maximum number of iterations (5)"
-        xr = await things.until("mine", failing(told))
+        message = "requirements didn't stabilize after the maximum number of iterations (5)"
+        xr = await things.until("mine", failing(message))
         assert await things.composed(xr) == {}
         await still_works(s)
 
@@ -182,11 +182,11 @@ async def test_fn_metadata_abuse_the_engines_metadata_is_not_a_functions(s):
         assert xr["spec"]["size"] == "mine"
         assert xr["metadata"]["labels"] == {"crossplane.io/composite": "mine"}
         assert xr["metadata"]["finalizers"] == ["composite.apiextensions.crossplane.io"]
-        for name, made in (await things.composed(xr)).items():
+        for name, obj in (await things.composed(xr)).items():
             assert name == "one"
-            assert made["metadata"]["namespace"] == s.id
-            assert made["metadata"]["labels"]["crossplane.io/composite"] == "mine"
-            assert "deletionTimestamp" not in made["metadata"]
+            assert obj["metadata"]["namespace"] == s.id
+            assert obj["metadata"]["labels"]["crossplane.io/composite"] == "mine"
+            assert "deletionTimestamp" not in obj["metadata"]
 
 
 async def test_fn_metadata_abuse_a_namespaced_xr_composes_nothing_that_is_cluster_scoped(s):

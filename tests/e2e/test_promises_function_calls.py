@@ -75,7 +75,7 @@ def dying(port, name):
     """A function in a process of its own; the old one ends in the middle of a call."""
     process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(DYING), f"127.0.0.1:{port}", name])
     try:
-        until_it_listens(process, port)
+        until_port_is_open(process, port)
         yield process
     finally:
         with contextlib.suppress(ProcessLookupError):
@@ -83,7 +83,7 @@ def dying(port, name):
         process.wait(60)
 
 
-def until_it_listens(process, port):
+def until_port_is_open(process, port):
     """Wait for the process."""
     for _ in range(400):
         with socket.socket() as probe:

@@ -19,10 +19,14 @@ APPROVED = {"annotations": {"api-approved.kubernetes.io": "unapproved, a test"}}
 
 
 def message(obj: Object, type_: str = "Established") -> str:
-    return next(each["message"] for each in obj["status"]["conditions"] if each["type"] == type_)
+    return next(
+        status_condition["message"]
+        for status_condition in obj["status"]["conditions"]
+        if status_condition["type"] == type_
+    )
 
 
-def standing_for(s: Scenario, kind: Kind) -> Things:
+def things_of_kind(s: Scenario, kind: Kind) -> Things:
     things = Things(s, "Namespaced" if kind.namespaced else "Cluster")
     things.kind = kind
     return things
@@ -31,7 +35,7 @@ def standing_for(s: Scenario, kind: Kind) -> Things:
 async def test_a_definition_of_a_built_in_kind_is_refused_and_deletes_nothing(s: Scenario):
     body = {**named(PRIORITY_CLASS, s.id), "value": 7}
     await s.client.apply(PRIORITY_CLASS, body, "test")
-    things = standing_for(s, PRIORITY_CLASS)
+    things = things_of_kind(s, PRIORITY_CLASS)
     xrd = await things.define(metadata=APPROVED)
     name = xrd["metadata"]["name"]
     xrd = await s.until(DEFINITION, name, REFUSED)
@@ -51,21 +55,21 @@ async def test_a_definition_of_a_built_in_kind_is_refused_and_deletes_nothing(s:
 async def test_a_definition_whose_crd_was_never_established_deletes_nothing(s: Scenario):
     """The CRD of an earlier version may stand there; the API server serves its own kind by that name."""
 
-    theirs = await custom_kind(s, "Thing", namespaced=False)
-    await s.client.apply(theirs, {**named(theirs, s.id), "spec": {}}, "test")
+    foreign_kind = await custom_kind(s, "Thing", namespaced=False)
+    await s.client.apply(foreign_kind, {**named(foreign_kind, s.id), "spec": {}}, "test")
     # Another CRD of the same kind: its names are not accepted, and it is not established.
-    things = standing_for(s, Kind(s.group, "v1", "Thing", "otherthings", False))
+    things = things_of_kind(s, Kind(s.group, "v1", "Thing", "otherthings", False))
     await things.define()
     crd = await s.until(CRD, things.kind.resource, condition("NamesAccepted", "False"))
     assert not condition("Established", "True")(crd)
     await s.client.delete(DEFINITION, things.kind.resource)
     await s.until_gone(DEFINITION, things.kind.resource)
-    assert "deletionTimestamp" not in (await s.client.get(theirs, s.id))["metadata"]
+    assert "deletionTimestamp" not in (await s.client.get(foreign_kind, s.id))["metadata"]
 
 
 async def test_a_definition_cannot_have_a_kind_of_the_control_plane_itself(s: Scenario):
     before = await s.client.get(CRD, CONFIGURATION.resource)
-    await standing_for(s, CONFIGURATION).define()
+    await things_of_kind(s, CONFIGURATION).define()
     xrd = await s.until(DEFINITION, CONFIGURATION.resource, REFUSED)
     assert message(xrd).endswith("is protected: it is a kind of the control plane itself")
     await s.client.delete(DEFINITION, CONFIGURATION.resource)
@@ -76,21 +80,21 @@ async def test_a_definition_cannot_have_a_kind_of_the_control_plane_itself(s: Sc
 
 
 async def test_a_claim_cannot_have_a_kind_that_somebody_else_brought(s: Scenario):
-    theirs = await custom_kind(s, "Item")
-    before = await s.client.get(CRD, theirs.resource)
+    foreign_kind = await custom_kind(s, "Item")
+    before = await s.client.get(CRD, foreign_kind.resource)
     things = Things(s, "LegacyCluster")
-    await things.define(claimNames={"kind": theirs.kind, "plural": theirs.plural})
+    await things.define(claimNames={"kind": foreign_kind.kind, "plural": foreign_kind.plural})
     await things.established()
     xrd = await s.until(DEFINITION, things.kind.resource, condition("Offered", "False", "ProtectedKind"))
     assert message(xrd, "Offered") == (
-        f"CustomResourceDefinition {theirs.resource} exists already, and was not made for a definition"
+        f"CustomResourceDefinition {foreign_kind.resource} exists already, and was not made for a definition"
     )
     # Whoever may use the composite resource gets no rights to the other kind.
     role = await s.client.get(CLUSTER_ROLE, f"crossplane:composite:{things.kind.resource}:aggregate-to-edit")
     assert [rule["resources"] for rule in role["rules"]] == [["things", "things/status"]]
     await s.client.delete(DEFINITION, things.kind.resource)
     await s.until_gone(DEFINITION, things.kind.resource)
-    after = await s.client.get(CRD, theirs.resource)
+    after = await s.client.get(CRD, foreign_kind.resource)
     assert (after["spec"], after["metadata"]["uid"]) == (before["spec"], before["metadata"]["uid"])
 
 

@@ -60,8 +60,8 @@ async def test_the_roles_of_a_definition_are_written_once_restored_and_go_with_i
     await s.until(DEFINITION, s.xrs.resource, lambda xrd: xrd["metadata"]["labels"]["seen"] == "yes")
     assert await s.client.get(CLUSTER_ROLE, name) == role
     await s.client.delete(CLUSTER_ROLE, name)
-    again = await s.until(CLUSTER_ROLE, name, lambda found: found["metadata"]["uid"] != uid_of(role))
-    assert again["rules"] == role["rules"]
+    recreated = await s.until(CLUSTER_ROLE, name, lambda obj: obj["metadata"]["uid"] != uid_of(role))
+    assert recreated["rules"] == role["rules"]
     await s.client.delete(DEFINITION, s.xrs.resource)
     await s.until_gone(CLUSTER_ROLE, name)
 

@@ -25,12 +25,18 @@ async def test_an_xr_is_ready_once_all_it_is_made_of_is(s):
     await things.apply("mine")
     xr = await things.until("mine", SYNCED, CREATING)
     assert message_of(xr, "Ready") == "Unready resources: one, two"
-    made = await things.composed(xr)
-    await s.client.patch_merge(CONFIG_MAP, made["one"]["metadata"]["name"], {"data": {"ready": "yes"}}, s.id)
+    composed = await things.composed(xr)
+    await s.client.patch_merge(
+        CONFIG_MAP, composed["one"]["metadata"]["name"], {"data": {"ready": "yes"}}, s.id
+    )
     xr = await things.until("mine", lambda xr: message_of(xr, "Ready") == "Unready resources: two")
-    await s.client.patch_merge(CONFIG_MAP, made["two"]["metadata"]["name"], {"data": {"ready": "yes"}}, s.id)
+    await s.client.patch_merge(
+        CONFIG_MAP, composed["two"]["metadata"]["name"], {"data": {"ready": "yes"}}, s.id
+    )
     await things.until("mine", READY)
-    await s.client.patch_merge(CONFIG_MAP, made["one"]["metadata"]["name"], {"data": {"ready": "no"}}, s.id)
+    await s.client.patch_merge(
+        CONFIG_MAP, composed["one"]["metadata"]["name"], {"data": {"ready": "no"}}, s.id
+    )
     await things.until("mine", SYNCED, CREATING)
 
 
@@ -48,13 +54,15 @@ async def test_without_a_function_that_says_so_nothing_is_ready(s):
         assert message_of(xr, "Ready") == "Unready resources: one"
 
 
-@pytest.mark.parametrize(("said", "check"), [(READY_TRUE, READY), (READY_FALSE, CREATING)])
-async def test_a_function_may_decide_for_the_whole_xr(s, said, check):
+@pytest.mark.parametrize(("composite_ready", "check"), [(READY_TRUE, READY), (READY_FALSE, CREATING)])
+async def test_a_function_may_decide_for_the_whole_xr(s, composite_ready, check):
     """Its word on the composite beats all that is said of the resources, and says nothing more."""
 
     def function(request):
-        other = READY_FALSE if said == READY_TRUE else READY_TRUE
-        return Response(State(Resource({}, ready=said), {"one": Resource(config_map(), ready=other)}))
+        other = READY_FALSE if composite_ready == READY_TRUE else READY_TRUE
+        return Response(
+            State(Resource({}, ready=composite_ready), {"one": Resource(config_map(), ready=other)})
+        )
 
     with served(function) as address:
         things = await Things.defined(s)
@@ -73,10 +81,10 @@ async def test_auto_ready_follows_the_conditions_of_what_was_composed(s):
     await things.compose(resources(unsaid, entry("map", SIZE)), await builtin(s, AUTO_READY))
     await things.apply("mine", {"size": "3"})
     xr = await things.until("mine", SYNCED, CREATING)
-    [made] = (await things.composed(xr, buckets)).values()
+    [bucket] = (await things.composed(xr, buckets)).values()
     assert not READY(xr)
     now = "2026-01-01T00:00:00Z"
     condition = {"type": "Ready", "status": "True", "reason": "Up", "lastTransitionTime": now}
     status = {"status": {"conditions": [condition]}}
-    await s.client.patch_merge(buckets, made["metadata"]["name"], status, s.id, subresource="status")
+    await s.client.patch_merge(buckets, bucket["metadata"]["name"], status, s.id, subresource="status")
     await things.until("mine", READY)

@@ -55,32 +55,32 @@ async def replicas(server, tmp_path) -> AsyncIterator[Replicas]:
         yield group
 
 
-async def until(holds, what: str = "") -> None:
+async def until(check, expectation: str = "") -> None:
     end = time.monotonic() + PATIENCE
-    while not await holds():
-        assert time.monotonic() < end, f"never so: {what}"
+    while not await check():
+        assert time.monotonic() < end, f"never so: {expectation}"
         await asyncio.sleep(0.05)
 
 
 async def events(s: Scenario) -> list[tuple[str, str, str]]:
     """About whom, why and what: everything that was told in the scenario's namespace."""
     listed = [orjson.loads(data) for data in (await s.client.list(EVENT, s.id)).items]
-    return [(each["involvedObject"]["name"], each["reason"], each["message"]) for each in listed]
+    return [(event["involvedObject"]["name"], event["reason"], event["message"]) for event in listed]
 
 
 async def shared(s: Scenario, *replicas: Replica) -> None:
     """Wait until so many replicas have all shards between them."""
 
-    async def holds() -> bool:
-        assert [each.process.returncode for each in replicas] == [None] * len(replicas)
+    async def have_all_shards() -> bool:
+        assert [replica.process.returncode for replica in replicas] == [None] * len(replicas)
         listed = (await s.client.list(LEASE, HOME)).items
         leases = [orjson.loads(data) for data in listed]
-        held = [
-            each["spec"].get("holderIdentity") for each in leases if "-shard-" in each["metadata"]["name"]
+        identities = [
+            lease["spec"].get("holderIdentity") for lease in leases if "-shard-" in lease["metadata"]["name"]
         ]
-        return len(held) == SHARDS and None not in held and len(set(held)) == len(replicas)
+        return len(identities) == SHARDS and None not in identities and len(set(identities)) == len(replicas)
 
-    await until(holds, f"{len(replicas)} replicas have all shards")
+    await until(have_all_shards, f"{len(replicas)} replicas have all shards")
 
 
 async def many(s: Scenario) -> Things:
@@ -94,31 +94,32 @@ async def sized(things: Things, size: str, names: list[str] = NAMES) -> None:
     """Give all the same size, and wait until everything that is composed of them has it."""
     await asyncio.gather(*(things.apply(name, {"size": size}) for name in names))
 
-    async def holds() -> bool:
+    async def are_of_size() -> bool:
         listed = (await things.s.client.list(CONFIG_MAP, things.s.id)).items
         objects = [orjson.loads(data) for data in listed]
-        owned = [each for each in objects if each["metadata"].get("ownerReferences")]
-        return len(owned) == len(names) and all(each["data"]["size"] == size for each in owned)
+        owned = [obj for obj in objects if obj["metadata"].get("ownerReferences")]
+        return len(owned) == len(names) and all(obj["data"]["size"] == size for obj in owned)
 
-    await until(holds, f"all are of size {size}, once each")
-    await asyncio.gather(*(things.until(name, READY, told_of_the_latest_edit) for name in names))
+    await until(are_of_size, f"all are of size {size}, once each")
+    await asyncio.gather(*(things.until(name, READY, is_observed_at_latest_generation) for name in names))
 
 
 def ready_with(size: str):
     return lambda claim: READY(claim) and claim["status"].get("size") == size
 
 
-def told_of_the_latest_edit(xr) -> bool:
+def is_observed_at_latest_generation(xr) -> bool:
     return all(
-        each["observedGeneration"] == xr["metadata"]["generation"] for each in xr["status"]["conditions"]
+        status_condition["observedGeneration"] == xr["metadata"]["generation"]
+        for status_condition in xr["status"]["conditions"]
     )
 
 
 def parts(things: Things, replicas: list[Replica], since: list[int]) -> list[set[str]]:
     """The composite resources that each replica wrote."""
     return [
-        replica.witness.written(things.kind.plural, begin)
-        for replica, begin in zip(replicas, since, strict=True)
+        replica.witness.written(things.kind.plural, start)
+        for replica, start in zip(replicas, since, strict=True)
     ]
 
 
@@ -133,14 +134,14 @@ async def test_each_composite_resource_is_written_by_one_replica_also_when_one_j
     await shared(s, first, second)
     things = await many(s)
     await sized(things, "1")
-    ours, theirs = parts(things, [first, second], [0, 0])
-    assert ours
-    assert theirs
-    assert not ours & theirs
-    assert ours | theirs == set(NAMES)
-    told = Counter(await events(s))
-    assert told
-    assert set(told.values()) == {1}, "what happened is told once"
+    first_part, second_part = parts(things, [first, second], [0, 0])
+    assert first_part
+    assert second_part
+    assert not first_part & second_part
+    assert first_part | second_part == set(NAMES)
+    event_counts = Counter(await events(s))
+    assert event_counts
+    assert set(event_counts.values()) == {1}, "what happened is told once"
 
     third = await replicas.start("third")
     await shared(s, first, second, third)
@@ -149,14 +150,14 @@ async def test_each_composite_resource_is_written_by_one_replica_also_when_one_j
     split = parts(things, everybody, since)
     assert all(split)
     assert sum(map(len, split)) == COUNT
-    assert split[0] <= ours, "who joins takes, and nobody else moves"
-    assert split[1] <= theirs, "who joins takes, and nobody else moves"
+    assert split[0] <= first_part, "who joins takes, and nobody else moves"
+    assert split[1] <= second_part, "who joins takes, and nobody else moves"
 
     assert await third.end() == 0
     since = marks(first, second)
     await shared(s, first, second)
     await sized(things, "3")
-    assert parts(things, [first, second], since) == [ours, theirs]
+    assert parts(things, [first, second], since) == [first_part, second_part]
 
 
 async def test_what_a_killed_replica_looked_after_follows_edits_again(s: Scenario, replicas: Replicas):
@@ -215,7 +216,7 @@ async def test_a_claim_and_its_composite_resource_may_be_looked_after_by_two_rep
         await asyncio.gather(*(s.claim(name, {"size": size}) for name in names))
         for name in names:
             await s.claim_that_is(name, ready_with(size))
-    looked_after = [each.witness.written(s.claims.plural) for each in (first, second)]
+    looked_after = [replica.witness.written(s.claims.plural) for replica in (first, second)]
     assert all(looked_after)
     assert looked_after[0] & looked_after[1] == set()
     for name in names:
@@ -237,7 +238,7 @@ async def test_a_replica_that_is_told_to_stop_leaves_no_trace_of_it_and_no_work_
     await edits
     assert await stopping == 0
     left = [orjson.loads(data) for data in (await s.client.list(things.kind, s.id)).items]
-    assert [each["metadata"]["name"] for each in left if FAILED(each)] == []
+    assert [obj["metadata"]["name"] for obj in left if FAILED(obj)] == []
     second = await replicas.start("second")
     await sized(things, "2")
     assert second.witness.written(things.kind.plural) == set(NAMES)

@@ -40,7 +40,7 @@ async def test_starting_again_writes_nothing_that_is_settled(own_server, tmp_pat
             await things.apply("zz-last", {"size": "1"})
             await things.until("zz-last", READY, SYNCED)
             await asyncio.sleep(1)
-        again = [path for _, path in witness.writes[before:] if id_ in path]
-    last = [path for path in again if "zz-last" in path or "/events" in path]
+        later_writes = [path for _, path in witness.writes[before:] if id_ in path]
+    last = [path for path in later_writes if "zz-last" in path or "/events" in path]
     assert last, "the witness sees what is written"
-    assert [path for path in again if path not in last] == []
+    assert [path for path in later_writes if path not in last] == []

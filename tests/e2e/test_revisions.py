@@ -23,18 +23,18 @@ def saying(text, **fields):
 async def revisions(s):
     """The revisions of the scenario's Composition by number."""
     listed = await s.client.list(REVISION, label_selector=f"crossplane.io/composition-name={s.id}")
-    found = [orjson.loads(data) for data in listed.items]
-    return {obj["spec"]["revision"]: obj for obj in found}
+    listed_revisions = [orjson.loads(data) for data in listed.items]
+    return {obj["spec"]["revision"]: obj for obj in listed_revisions}
 
 
 async def until_newest(s, number, text):
     """The newest revision, once it has a number; it must say this."""
 
-    async def look():
-        found = await revisions(s)
-        return found[number] if max(found, default=0) == number else None
+    async def newest_revision():
+        by_number = await revisions(s)
+        return by_number[number] if max(by_number, default=0) == number else None
 
-    newest = await s.eventually(look)
+    newest = await s.eventually(newest_revision)
     [step] = newest["spec"]["pipeline"]
     assert step["input"]["resources"][0]["base"]["data"]["text"] == text
     return newest
@@ -43,8 +43,8 @@ async def until_newest(s, number, text):
 async def until_says(s, things, name, text):
     """Wait until what an XR composes says this."""
     xr = await things.until(name, lambda xr: things.references(xr))
-    made = things.references(xr)[0]["name"]
-    await s.until(CONFIG_MAP, made, lambda obj: obj["data"]["text"] == text)
+    config_map_name = things.references(xr)[0]["name"]
+    await s.until(CONFIG_MAP, config_map_name, lambda obj: obj["data"]["text"] == text)
     return await things.get(name)
 
 
@@ -134,9 +134,9 @@ async def test_a_manual_xr_stays_with_its_revision_until_it_is_told_another(s):
     await things.compose(saying("b"))
     # Once the other one has followed, this one had its chance to do so.
     await until_says(s, things, "automatic", "b")
-    kept = await until_says(s, things, "manual", "a")
+    pinned_xr = await until_says(s, things, "manual", "a")
     pinned = things.of_engine(first)["compositionRevisionRef"]
-    assert things.of_engine(kept)["compositionRevisionRef"] == pinned
+    assert things.of_engine(pinned_xr)["compositionRevisionRef"] == pinned
     newest = {"name": (await until_newest(s, 2, "b"))["metadata"]["name"]}
     await things.change("manual", {"spec": {"crossplane": {"compositionRevisionRef": newest}}})
     await until_says(s, things, "manual", "b")

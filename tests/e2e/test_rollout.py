@@ -11,11 +11,11 @@ from crossply.kube.client import Client
 from crossply.kube.config import load_config
 from crossply.kube.failures import Invalid
 from tests.support.control_plane import running
-from tests.support.e2e.function_versions import NONE_ACTIVE, REVISIONS, Installed, telling
+from tests.support.e2e.function_versions import NONE_ACTIVE, REVISIONS, Installed, marking_function
 from tests.support.e2e.pipelines import served
 from tests.support.e2e.plans import Plans
 from tests.support.e2e.scenario import FUNCTION, Scenario
-from tests.support.e2e.things import READY, SYNCED, Things, failing, until_told
+from tests.support.e2e.things import READY, SYNCED, Things, failing, until_event_recorded
 from tests.support.patience import PATIENCE
 
 pytestmark = pytest.mark.xdist_group("packages")
@@ -28,7 +28,7 @@ TWO = {"revisionHistoryLimit": 4, "activeRevisionLimit": 2}
 def versions(*names):
     """Versions of a function, served; their addresses."""
     with contextlib.ExitStack() as stack:
-        yield [stack.enter_context(served(telling(name))) for name in names]
+        yield [stack.enter_context(served(marking_function(name))) for name in names]
 
 
 def selecting(labels):
@@ -40,19 +40,19 @@ def on(things, labels):
     return things.engine_spec(compositionRevisionSelector={"matchLabels": labels})
 
 
-async def made_by(things, *names):
+async def authors_of(things, *names):
     """By which version each was composed."""
-    found = []
+    authors = []
     for name in names:
         xr = await things.get(name)
-        [made] = (await things.composed(xr)).values()
-        found.append(made["data"]["by"])
-    return found
+        [config_map] = (await things.composed(xr)).values()
+        authors.append(config_map["data"]["by"])
+    return authors
 
 
-async def until_made_by(things, who, *names):
+async def until_author_is(things, author, *names):
     async def so():
-        return set(await made_by(things, *names)) == {who}
+        return set(await authors_of(things, *names)) == {author}
 
     for name in names:
         await things.until(name, SYNCED, READY)
@@ -70,8 +70,8 @@ async def rolled_out(s, old, new):
         await things.compose(function.step(**selecting(labels)), labels=labels)
     for name, labels in (("a", STABLE), ("b", STABLE), ("c", ALPHA), ("d", ALPHA)):
         await things.apply(name, on(things, labels))
-    await until_made_by(things, "old", "a", "b")
-    await until_made_by(things, "new", "c", "d")
+    await until_author_is(things, "old", "a", "b")
+    await until_author_is(things, "new", "c", "d")
     return function, things
 
 
@@ -79,13 +79,13 @@ async def test_half_of_the_xrs_on_each_of_two_active_revisions_promoted_and_roll
     async def scenario(s, old, new):
         _, things = await rolled_out(s, old, new)
         await things.apply("a", on(things, ALPHA))
-        await until_made_by(things, "new", "a")
-        assert await made_by(things, "b", "c", "d") == ["old", "new", "new"]
+        await until_author_is(things, "new", "a")
+        assert await authors_of(things, "b", "c", "d") == ["old", "new", "new"]
         await things.apply("b", on(things, ALPHA))
-        await until_made_by(things, "new", "b")
+        await until_author_is(things, "new", "b")
         for name in "abcd":
             await things.apply(name, on(things, STABLE))
-        await until_made_by(things, "old", *"abcd")
+        await until_author_is(things, "old", *"abcd")
 
     with versions("old", "new") as addresses:
         await scenario(s, *addresses)
@@ -94,29 +94,31 @@ async def test_half_of_the_xrs_on_each_of_two_active_revisions_promoted_and_roll
 async def test_when_no_revision_is_active_the_xrs_that_call_it_say_so_and_others_do_not(s):
     async def scenario(s, old, new):
         function, things = await rolled_out(s, old, new)
-        await function.noticed(await function.apply(new, ALPHA, revisionActivationPolicy="Manual", **TWO))
+        await function.until_observed(
+            await function.apply(new, ALPHA, revisionActivationPolicy="Manual", **TWO)
+        )
         [stable, _] = await function.until_states("Active", "Active")
         await deactivate(s, stable)
         for name in "ab":
             xr = await things.until(name, failing(f'for Function "{function.name}": {NONE_ACTIVE}'))
-            told = (
+            message = (
                 'cannot compose resources: cannot run Composition pipeline step "tell": cannot get gRPC '
                 f'client connection for Function "{function.name}": {NONE_ACTIVE} with the labels '
                 + ", ".join(f"{key}={value}" for key, value in STABLE.items())
             )
-            await until_told(s, xr, "Warning", "ComposeResources", told)
+            await until_event_recorded(s, xr, "Warning", "ComposeResources", message)
         for name in "cd":
             assert SYNCED(await things.get(name))
-        assert await made_by(things, *"abcd") == ["old", "old", "new", "new"], "nothing is deleted"
-        for each in await function.revisions():
-            await deactivate(s, each)
+        assert await authors_of(things, *"abcd") == ["old", "old", "new", "new"], "nothing is deleted"
+        for revision in await function.revisions():
+            await deactivate(s, revision)
         for name in "cd":
             await things.until(name, failing(NONE_ACTIVE))
         # The last one again; who selects it is composed again without being touched.
         await s.client.patch_merge(
             REVISIONS, stable["metadata"]["name"], {"spec": {"desiredState": "Active"}}
         )
-        await until_made_by(things, "old", "a", "b")
+        await until_author_is(things, "old", "a", "b")
 
     with versions("old", "new") as addresses:
         await scenario(s, *addresses)
@@ -134,16 +136,16 @@ async def test_a_step_may_name_the_revision_it_calls_and_without_a_word_gets_the
         [first] = await function.until_states("Active")
         await things.compose(function.step(functionRevisionRef={"name": first["metadata"]["name"]}))
         await things.apply("named")
-        await until_made_by(things, "old", "named")
+        await until_author_is(things, "old", "named")
         newest = await Things.defined(s, kind="Other")
         await newest.compose(function.step(), name=f"{s.id}-other")
         await newest.apply("newest")
-        await until_made_by(newest, "old", "newest")
+        await until_author_is(newest, "old", "newest")
         await function.apply(new, **TWO)
-        await until_made_by(newest, "new", "newest")
-        assert await made_by(things, "named") == ["old"]
-        told = await s.events(await newest.get("newest"))
-        assert not [event for event in told if event[0] == "Warning"], "nothing failed in between"
+        await until_author_is(newest, "new", "newest")
+        assert await authors_of(things, "named") == ["old"]
+        events = await s.events(await newest.get("newest"))
+        assert not [event for event in events if event[0] == "Warning"], "nothing failed in between"
 
     with versions("old", "new") as addresses:
         await scenario(s, *addresses)
@@ -158,9 +160,9 @@ async def test_a_new_label_of_a_function_is_its_current_revisions_and_steps_that
         await function.until_states("Active", "Active")
         await things.compose(function.step(**selecting(STABLE)))
         await things.apply("mine")
-        await until_made_by(things, "old", "mine")
+        await until_author_is(things, "old", "mine")
         await function.apply(new, STABLE, **TWO)
-        await until_made_by(things, "new", "mine")
+        await until_author_is(things, "new", "mine")
 
     with versions("old", "new") as addresses:
         await scenario(s, *addresses)
@@ -202,10 +204,10 @@ async def test_without_the_feature_one_revision_is_active_and_steps_get_that_one
         [first] = await function.until_states("Active")
         await things.compose(function.step(functionRevisionRef={"name": first["metadata"]["name"]}))
         await things.apply("mine")
-        await until_made_by(things, "old", "mine")
+        await until_author_is(things, "old", "mine")
         await function.apply(new, ALPHA, **TWO)
         await function.until_states("Inactive", "Active")
-        await until_made_by(things, "new", "mine")
+        await until_author_is(things, "new", "mine")
 
     with versions("old", "new") as addresses:
         async with Client(without_rollout) as client, asyncio.timeout(PATIENCE):
@@ -219,10 +221,10 @@ async def test_a_new_version_is_planned_for_the_xrs_that_would_call_it(s, tmp_pa
         await function.until_states("Active")
         await things.compose(function.step())
         await things.apply("mine")
-        await until_made_by(things, "old", "mine")
+        await until_author_is(things, "old", "mine")
         planned = await Plans(s, tmp_path).of(function.body(new), things.body("mine"))
-        [made] = [node for node in planned.nodes() if node["kind"] == "ConfigMap"]
-        assert made["fields"] == [{"path": "data.by", "before": "old", "after": "new"}]
+        [config_map_node] = [node for node in planned.nodes() if node["kind"] == "ConfigMap"]
+        assert config_map_node["fields"] == [{"path": "data.by", "before": "old", "after": "new"}]
         assert await function.states() == ["Active"]
 
     with versions("old", "new") as addresses:
@@ -231,8 +233,8 @@ async def test_a_new_version_is_planned_for_the_xrs_that_would_call_it(s, tmp_pa
 
 async def test_the_limit_is_within_the_history_and_only_functions_have_one(s):
     function = Installed(s)
-    told = "activeRevisionLimit must not be greater than revisionHistoryLimit"
-    with pytest.raises(Invalid, match=told):
+    message = "activeRevisionLimit must not be greater than revisionHistoryLimit"
+    with pytest.raises(Invalid, match=message):
         await function.apply("localhost:1", activeRevisionLimit=2)
     await function.apply("localhost:1", revisionHistoryLimit=0, activeRevisionLimit=2)
     configuration = FUNCTION._replace(kind="Configuration", plural="configurations")

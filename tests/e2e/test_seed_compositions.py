@@ -12,11 +12,11 @@ from tests.support.e2e.first_design import (
     INFRASTRUCTURE_DEFINITION,
     READY,
     FirstDesign,
+    complete_design,
     engine,
     established,
     synced_false,
     text,
-    whole,
 )
 from tests.support.e2e.pipelines import SIZE, entry, resources
 from tests.support.e2e.scenario import COMPOSITION as MODERN_COMPOSITION
@@ -28,7 +28,7 @@ TYPE = {"apiVersion": "example.org/v1", "kind": "Any"}
 
 
 @pytest.mark.parametrize(
-    ("details", "told"),
+    ("details", "message"),
     [
         ([{"fromConnectionSecretKey": "endpoint"}], 'no resource provides "username"'),
         (
@@ -41,14 +41,14 @@ TYPE = {"apiVersion": "example.org/v1", "kind": "Any"}
         ),
     ],
 )
-async def test_a_composition_provides_each_connection_detail_exactly_once(s, details, told):
+async def test_a_composition_provides_each_connection_detail_exactly_once(s, details, message):
     design = FirstDesign(s)
     await design.serve_servers()
     await design.define_sql()
     base = {"apiVersion": design.servers.api_version, "kind": "Server", "spec": {}}
     await design.compose(design.sqls, to=[{"base": base, "connectionDetails": details}])
     await design.apply(design.sqls, "mine", {"region": "west"})
-    await s.until(design.sqls, "mine", synced_false(told, design.sqls.resource))
+    await s.until(design.sqls, "mine", synced_false(message, design.sqls.resource))
     assert not (await s.client.list(design.servers)).items
 
 
@@ -60,8 +60,8 @@ async def test_a_default_composition_is_used_and_a_forced_one_beats_the_choice(s
     reference = {"apiVersion": COMPOSITION.api_version, "kind": "Composition"}
     await design.define_sql(defaultComposition={**reference, "name": f"{s.id}-cheap"})
     await design.apply(design.sqls, "one", {})
-    one = await s.until(design.sqls, "one", lambda sql: engine(sql).get("composedRefs"))
-    assert engine(one)["compositionRef"]["name"] == f"{s.id}-cheap"
+    first_sql = await s.until(design.sqls, "one", lambda sql: engine(sql).get("composedRefs"))
+    assert engine(first_sql)["compositionRef"]["name"] == f"{s.id}-cheap"
     await design.define_sql(forceComposition={**reference, "name": f"{s.id}-dear"})
     choice = {"compositionRef": {"name": f"{s.id}-cheap"}}
     await design.apply(design.sqls, "two", {"infrastructure": choice})
@@ -113,10 +113,10 @@ async def test_infrastructure_may_not_compose_in_a_namespace(s):
 
 
 async def test_infrastructure_is_composed_of_other_infrastructure_and_passes_on_its_details(s):
-    design = await whole(s)
+    design = await complete_design(s)
     stacks = design.sqls._replace(kind="Stack", plural="stacks")
-    wanted = {"crdSpecTemplate": design.template(stacks), "connectionDetails": ["endpoint"]}
-    await design.apply(INFRASTRUCTURE_DEFINITION, stacks.resource, wanted)
+    spec = {"crdSpecTemplate": design.template(stacks), "connectionDetails": ["endpoint"]}
+    await design.apply(INFRASTRUCTURE_DEFINITION, stacks.resource, spec)
     await s.until(INFRASTRUCTURE_DEFINITION, stacks.resource, established)
     place = {"writeConnectionSecretToRef": {"namespace": s.id, "name": "inner"}}
     base = {"apiVersion": design.sqls.api_version, "kind": "Sql", "spec": {"infrastructure": place}}
@@ -169,7 +169,7 @@ async def test_a_pipeline_without_a_mode_is_a_pipeline(s):
 
 
 @pytest.mark.parametrize(
-    ("kind", "spec", "told"),
+    ("kind", "spec", "message"),
     [
         (COMPOSITION, {"to": []}, "spec.compositeTypeRef: Required value"),
         (COMPOSITION, {"from": TYPE}, "an array of resources is required in Resources mode"),
@@ -182,8 +182,8 @@ async def test_a_pipeline_without_a_mode_is_a_pipeline(s):
         (MODERN_COMPOSITION, {"from": TYPE, "mode": "Else"}, "spec.mode: Unsupported value"),
     ],
 )
-async def test_a_composition_that_cannot_compose_is_refused(s, kind, spec, told):
-    with pytest.raises(Invalid, match=re.escape(told)):
+async def test_a_composition_that_cannot_compose_is_refused(s, kind, spec, message):
+    with pytest.raises(Invalid, match=re.escape(message)):
         await FirstDesign(s).apply(kind, s.id, spec)
 
 
@@ -202,7 +202,7 @@ def with_functions(name, *functions):
 
 
 @pytest.mark.parametrize(
-    ("function", "told"),
+    ("function", "message"),
     [
         ({**FUNCTION, "type": "Webhook"}, "spec.functions[0].type: Unsupported value"),
         ({**FUNCTION, "type": "Chroot"}, "spec.functions[0].type: Unsupported value"),
@@ -231,8 +231,8 @@ def with_functions(name, *functions):
         ),
     ],
 )
-async def test_a_container_function_that_cannot_run_is_refused(s, function, told):
-    with pytest.raises(Invalid, match=re.escape(told)):
+async def test_a_container_function_that_cannot_run_is_refused(s, function, message):
+    with pytest.raises(Invalid, match=re.escape(message)):
         await s.client.create(MODERN_COMPOSITION, with_functions(s.id, function), "test")
 
 
@@ -257,5 +257,5 @@ async def test_container_functions_of_a_composition_have_different_names(s):
 async def test_a_container_function_that_can_run_is_accepted(s, fields):
     function = {**FUNCTION, "container": {**CONTAINER, **fields}, "config": {"kind": "Any"}}
     body = with_functions(s.id, function)
-    made = await s.client.create(MODERN_COMPOSITION, body, "test")
-    assert made["spec"]["functions"] == [function]
+    composition = await s.client.create(MODERN_COMPOSITION, body, "test")
+    assert composition["spec"]["functions"] == [function]

@@ -10,7 +10,7 @@ from tests.support.e2e.first_design import (
     INFRASTRUCTURE_DEFINITION,
     PUBLICATION,
     FirstDesign,
-    whole,
+    complete_design,
 )
 from tests.support.e2e.scenario import CRD, condition
 
@@ -35,7 +35,7 @@ async def test_a_publication_says_what_it_misses_and_works_once_that_is_there(s)
 
 
 async def test_a_definition_is_published_once_under_its_own_name(s):
-    design = await whole(s)
+    design = await complete_design(s)
     reference = {"infrastructureDefinitionReference": {"name": design.sqls.resource}}
     await design.apply(PUBLICATION, s.id, reference)
     await s.until(PUBLICATION, s.id, condition("Offered", "False", "CannotOffer"))
@@ -45,7 +45,7 @@ async def test_a_definition_is_published_once_under_its_own_name(s):
 
 
 async def test_a_definition_takes_requirements_infrastructure_and_all_they_stand_for_with_it(s):
-    design = await whole(s)
+    design = await complete_design(s)
     await design.require()
     await design.bound()
     await s.client.delete(INFRASTRUCTURE_DEFINITION, design.sqls.resource)
@@ -57,7 +57,7 @@ async def test_a_definition_takes_requirements_infrastructure_and_all_they_stand
 
 
 async def test_a_withdrawn_publication_leaves_the_definition_and_its_infrastructure(s):
-    design = await whole(s, reclaimPolicy="Retain")
+    design = await complete_design(s, reclaimPolicy="Retain")
     await design.require()
     sql = await design.bound()
     await s.client.delete(PUBLICATION, design.sqls.resource)

@@ -6,7 +6,15 @@ import asyncio
 
 import pytest
 
-from tests.support.e2e.first_design import PUBLICATION, READY, engine, sql_name, synced_false, text, whole
+from tests.support.e2e.first_design import (
+    PUBLICATION,
+    READY,
+    complete_design,
+    engine,
+    sql_name,
+    synced_false,
+    text,
+)
 from tests.support.e2e.scenario import CRD, SECRET, condition
 
 pytestmark = pytest.mark.xdist_group("e2e")
@@ -15,7 +23,7 @@ WAITING = condition("Ready", "False", "Waiting")
 
 
 async def test_a_requirement_gets_infrastructure_and_a_copy_of_its_secret(s):
-    design = await whole(s, writeConnectionSecretsToNamespace=s.id)
+    design = await complete_design(s, writeConnectionSecretsToNamespace=s.id)
     await design.require(writeConnectionSecretToRef={"name": "sql"})
     sql = await design.bound()
     assert engine(sql)["requirementRef"]["name"] == "mine"
@@ -27,7 +35,7 @@ async def test_a_requirement_gets_infrastructure_and_a_copy_of_its_secret(s):
     server = await s.until(
         design.servers,
         engine(sql)["composedRefs"][0]["name"],
-        lambda found: found["spec"].get("storageMB"),
+        lambda obj: obj["spec"].get("storageMB"),
     )
     assert server["spec"]["storageMB"] == 10240
     await design.provide(sql)
@@ -40,7 +48,7 @@ async def test_a_requirement_gets_infrastructure_and_a_copy_of_its_secret(s):
 
 
 async def test_what_is_changed_in_a_requirement_reaches_what_is_composed(s):
-    design = await whole(s)
+    design = await complete_design(s)
     await design.require()
     sql = await design.bound()
     await design.apply(design.requirements, "mine", {"region": "west", "storageGB": 20}, s.id)
@@ -49,18 +57,18 @@ async def test_what_is_changed_in_a_requirement_reaches_what_is_composed(s):
 
 
 async def test_infrastructure_goes_with_its_requirement_or_is_retained_for_the_next(s):
-    design = await whole(s, reclaimPolicy="Retain")
+    design = await complete_design(s, reclaimPolicy="Retain")
     await design.compose_sql(f"{s.id}-gone", reclaimPolicy="Delete")
     await design.require("kept", compositionRef={"name": f"{s.id}-sqls"})
     await design.require("gone", compositionRef={"name": f"{s.id}-gone"})
-    kept, gone = await design.bound("kept"), await design.bound("gone")
-    assert engine(kept)["reclaimPolicy"] == "Retain"
+    remaining, deleted = await design.bound("kept"), await design.bound("gone")
+    assert engine(remaining)["reclaimPolicy"] == "Retain"
     for name in ("kept", "gone"):
         await s.client.delete(design.requirements, name, s.id)
         await s.until_gone(design.requirements, name)
-    await s.until_gone(design.sqls, gone["metadata"]["name"])
+    await s.until_gone(design.sqls, deleted["metadata"]["name"])
     free = await s.until(
-        design.sqls, kept["metadata"]["name"], lambda sql: "requirementRef" not in engine(sql)
+        design.sqls, remaining["metadata"]["name"], lambda sql: "requirementRef" not in engine(sql)
     )
     # What is retained can be bound by naming it.
     name = free["metadata"]["name"]
@@ -71,7 +79,7 @@ async def test_infrastructure_goes_with_its_requirement_or_is_retained_for_the_n
 
 
 async def test_infrastructure_that_another_requirement_has_is_left_alone(s):
-    design = await whole(s)
+    design = await complete_design(s)
     await design.require("mine")
     sql = await design.bound("mine")
     ref = {
@@ -84,24 +92,26 @@ async def test_infrastructure_that_another_requirement_has_is_left_alone(s):
 
 
 async def test_of_many_requirements_that_name_free_infrastructure_one_gets_it(s):
-    design = await whole(s)
+    design = await complete_design(s)
     await design.apply(design.sqls, s.id, {"region": "us-west", "storageGB": 1})
     ref = {"apiVersion": design.sqls.api_version, "kind": "Sql", "name": s.id}
     names = [f"racer-{number}" for number in range(8)]
-    await asyncio.gather(*(design.require(each, resourceRef=ref) for each in names))
+    await asyncio.gather(*(design.require(name, resourceRef=ref) for name in names))
     sql = await s.until(design.sqls, s.id, lambda sql: engine(sql).get("requirementRef"))
     winner = engine(sql)["requirementRef"]["name"]
-    told = f'bound to claim "{winner}" in namespace "{s.id}"'
-    for each in names:
-        if each != winner:
-            loser = await s.until(design.requirements, each, synced_false("refusing to operate", told))
+    bound_message = f'bound to claim "{winner}" in namespace "{s.id}"'
+    for name in names:
+        if name != winner:
+            loser = await s.until(
+                design.requirements, name, synced_false("refusing to operate", bound_message)
+            )
             events = {message for _, _, message in await s.events(loser)}
             assert "Successfully bound composite resource" not in events
     await s.until(design.requirements, winner, condition("Synced", "True"))
 
 
 async def test_a_field_that_is_added_to_infrastructure_can_be_required(s):
-    design = await whole(s)
+    design = await complete_design(s)
     template = design.template(design.sqls, region="string", storageGB="int", tier="string")
     await design.define_sql(crdSpecTemplate=template)
     await s.until(CRD, design.requirements.resource, lambda crd: "tier" in fields_of(crd))
@@ -122,7 +132,7 @@ def fields_of(crd):
 
 @pytest.mark.embedded_only("kube-controller-manager writes too, and then some of ours are tried twice")
 async def test_binding_takes_few_writes_and_settled_infrastructure_none(s):
-    design = await whole(s)
+    design = await complete_design(s)
     await design.require(writeConnectionSecretToRef={"name": "sql"})
     await design.provide(await design.bound())
     await s.until(design.requirements, "mine", READY)

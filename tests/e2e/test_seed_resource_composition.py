@@ -108,7 +108,7 @@ def details(secret):
 async def composed(s, owner, kind, place):
     """The resource of a kind that something is composed of."""
     references = owner["spec"][place]["composedRefs"]
-    [name] = [each["name"] for each in references if each["kind"] == kind.kind]
+    [name] = [reference["name"] for reference in references if reference["kind"] == kind.kind]
     return await s.until(kind, name, READY)
 
 

@@ -100,8 +100,8 @@ async def test_a_composition_of_another_kind_is_refused(s):
     things = await Things.defined(s)
     await Things(s, kind="Other").compose(resources(entry()), name=f"{s.id}-other")
     await things.apply("mine", things.engine_spec(compositionRef={"name": f"{s.id}-other"}))
-    told = "cannot configure composite resource: referenced composition is not compatible with this "
-    xr = await things.until("mine", failing(f"{told}composite resource"))
+    message = "cannot configure composite resource: referenced composition is not compatible with this "
+    xr = await things.until("mine", failing(f"{message}composite resource"))
     assert xr["metadata"]["finalizers"] == [FINALIZER]
     assert xr["metadata"]["labels"] == {"crossplane.io/composite": "mine"}
     assert things.of_engine(xr)["compositionRevisionRef"]["name"].startswith(f"{s.id}-other-")
@@ -110,12 +110,12 @@ async def test_a_composition_of_another_kind_is_refused(s):
 async def test_an_xr_without_a_composition_is_held_until_its_deletion_was_seen(s):
     things = await Things.defined(s)
     await things.apply("mine", things.engine_spec(compositionRef={"name": f"{s.id}-none"}))
-    told = (
+    message = (
         "cannot fetch Composition: cannot get Composition: Composition.apiextensions.crossplane.io "
         f'"{s.id}-none" not found'
     )
-    xr = await things.until("mine", failing(told))
-    assert message_of(xr) == told
+    xr = await things.until("mine", failing(message))
+    assert message_of(xr) == message
     assert xr["metadata"]["finalizers"] == [FINALIZER]
     assert "labels" not in xr["metadata"]
     await things.delete("mine")
@@ -141,12 +141,15 @@ async def test_a_pinned_revision_outlives_its_composition(s):
     await s.client.delete(COMPOSITION, f"{s.id}-a", propagation="Orphan")
     await s.until_gone(COMPOSITION, f"{s.id}-a")
     xr = await things.apply("mine", {"size": "2", "crossplane": {"compositionUpdatePolicy": "Manual"}})
-    await things.until("mine", SYNCED, seen(xr["metadata"]["generation"]))
+    await things.until("mine", SYNCED, is_observed_at(xr["metadata"]["generation"]))
 
 
-def seen(generation):
+def is_observed_at(generation):
     """A check that the conditions are about this generation, or a later one."""
-    return lambda xr: all(each["observedGeneration"] >= generation for each in xr["status"]["conditions"])
+    return lambda xr: all(
+        status_condition["observedGeneration"] >= generation
+        for status_condition in xr["status"]["conditions"]
+    )
 
 
 async def test_new_revisions_cause_no_warnings(s):
@@ -156,14 +159,14 @@ async def test_new_revisions_cause_no_warnings(s):
     await things.apply("mine")
     await things.until("mine", failing("no compatible Compositions found"))
     for round_ in range(5):
-        made = await things.compose(resources(entry(f"round-{round_}")))
-        revision = revision_name(made["metadata"]["name"], composition_hash(made))
-        await things.until("mine", READY, SYNCED, following(things, revision))
-    told = await s.events(await things.get("mine"))
-    warnings = {message for type_, _, message in told if type_ == "Warning"}
+        composition = await things.compose(resources(entry(f"round-{round_}")))
+        revision = revision_name(composition["metadata"]["name"], composition_hash(composition))
+        await things.until("mine", READY, SYNCED, uses_revision(things, revision))
+    events = await s.events(await things.get("mine"))
+    warnings = {message for type_, _, message in events if type_ == "Warning"}
     assert warnings == {"cannot select Composition: no compatible Compositions found"}
 
 
-def following(things, revision):
+def uses_revision(things, revision):
     """A check for the revision that was chosen."""
     return lambda xr: things.of_engine(xr).get("compositionRevisionRef") == {"name": revision}

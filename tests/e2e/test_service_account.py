@@ -27,9 +27,17 @@ ROLE = Kind("rbac.authorization.k8s.io", "v1", "Role", "roles", True)
 ROLE_BINDING = Kind("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings", True)
 
 
-def said(obj: Object, type_: str = "Synced") -> str:
-    told = (each for each in (obj.get("status") or {}).get("conditions") or () if each["type"] == type_)
-    return "".join(each.get("message", "") for each in told if each["status"] == "False")
+def failure_message(obj: Object, type_: str = "Synced") -> str:
+    conditions = (
+        status_condition
+        for status_condition in (obj.get("status") or {}).get("conditions") or ()
+        if status_condition["type"] == type_
+    )
+    return "".join(
+        status_condition.get("message", "")
+        for status_condition in conditions
+        if status_condition["status"] == "False"
+    )
 
 
 async def account(s, name: str) -> None:
@@ -45,11 +53,11 @@ async def test_an_application_is_composed_of_no_more_than_its_account_may_write(
     base = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "b"}}
     await design.compose(design.blogs, to=[{"base": base, "readinessChecks": [{"type": "None"}]}])
     await design.apply(design.blogs, "mine", {"title": "hello"}, s.id)
-    blog = await s.until(design.blogs, "mine", lambda blog: "kubectl" in said(blog))
-    told = said(blog)
-    assert f"service account {s.id}/blog may not" in told
-    assert f"configmaps in namespace {s.id}" in told
-    await follow_advice(s, told)
+    blog = await s.until(design.blogs, "mine", lambda blog: "kubectl" in failure_message(blog))
+    message = failure_message(blog)
+    assert f"service account {s.id}/blog may not" in message
+    assert f"configmaps in namespace {s.id}" in message
+    await follow_advice(s, message)
     blog = await s.until(design.blogs, "mine", READY)
     [reference] = blog["spec"]["application"]["composedRefs"]
     assert await s.client.get(CONFIG_MAP, reference["name"], s.id)
@@ -62,8 +70,8 @@ async def test_a_composite_resource_definition_may_name_an_account_too(s):
     await s.claim("mine", {"size": "1"})
     claim = await s.claim_that_is("mine", condition("Synced", "True"))
     name = claim["spec"]["resourceRef"]["name"]
-    xr = await s.until(s.xrs, name, lambda xr: "kubectl" in said(xr))
-    await follow_advice(s, said(xr))
+    xr = await s.until(s.xrs, name, lambda xr: "kubectl" in failure_message(xr))
+    await follow_advice(s, failure_message(xr))
     await s.claim_that_is("mine", condition("Ready", "True"))
 
 
@@ -81,11 +89,11 @@ async def test_a_secret_that_the_account_may_not_read_is_not_passed_on(s):
     await s.claim("mine", {"size": "1"})
     claim = await s.claim_that_is("mine", condition("Synced", "True"))
     name = claim["spec"]["resourceRef"]["name"]
-    xr = await s.until(s.xrs, name, lambda xr: "may not get secrets" in said(xr))
+    xr = await s.until(s.xrs, name, lambda xr: "may not get secrets" in failure_message(xr))
     assert "resourceRefs" not in xr["spec"] or not xr["spec"]["resourceRefs"]
 
 
-async def let(s, name: str, *verbs: str) -> None:
+async def allow(s, name: str, *verbs: str) -> None:
     """Give an account these rights to ConfigMaps, and no others."""
     rule = {"apiGroups": [""], "resources": ["configmaps"], "verbs": list(verbs)}
     metadata = {"name": f"{name}-composes", "namespace": s.id}
@@ -101,15 +109,15 @@ async def let(s, name: str, *verbs: str) -> None:
 
 async def test_what_the_account_may_not_read_reaches_neither_functions_nor_the_status(s):
     """The controllers may read every ConfigMap, and watch them: the account's rights count all the same."""
-    seen: list[str] = []
+    texts: list[str] = []
 
     def function(request):
-        seen.extend(str(each.object.get("data")) for each in request.observed.resources.values())
+        texts.extend(str(resource.object.get("data")) for resource in request.observed.resources.values())
         return request_answered(request)
 
     async def scenario(s, address):
         await account(s, "thing")
-        await let(s, "thing", "get", "create", "patch", "delete")
+        await allow(s, "thing", "get", "create", "patch", "delete")
         things = await Things.defined(s, serviceAccountRef={"namespace": s.id, "name": "thing"})
         await things.compose(
             resources(entry("one", SIZE, patch("data.note", "status.mode", "ToCompositeFieldPath"))),
@@ -120,15 +128,17 @@ async def test_what_the_account_may_not_read_reaches_neither_functions_nor_the_s
         [reference] = xr["spec"]["crossplane"]["resourceRefs"]
         await s.client.patch_merge(CONFIG_MAP, reference["name"], {"data": {"note": "shown"}}, s.id)
         await things.until("mine", lambda xr: xr["status"].get("mode") == "shown")
-        await let(s, "thing", "create", "patch", "delete")
+        await allow(s, "thing", "create", "patch", "delete")
         await s.client.patch_merge(CONFIG_MAP, reference["name"], {"data": {"note": "hidden"}}, s.id)
-        xr = await things.until("mine", lambda xr: "kubectl" in said(xr))
-        assert f"service account {s.id}/thing may not get configmaps in namespace {s.id}" in said(xr)
+        xr = await things.until("mine", lambda xr: "kubectl" in failure_message(xr))
+        assert f"service account {s.id}/thing may not get configmaps in namespace {s.id}" in failure_message(
+            xr
+        )
         assert xr["status"]["mode"] == "shown"
-        assert [each for each in seen if "hidden" in each] == []
-        await follow_advice(s, said(xr))
+        assert [text for text in texts if "hidden" in text] == []
+        await follow_advice(s, failure_message(xr))
         await things.until("mine", SYNCED, lambda xr: xr["status"].get("mode") == "hidden")
-        assert [each for each in seen if "hidden" in each]
+        assert [text for text in texts if "hidden" in text]
 
     with served(function) as address:
         await scenario(s, address)
@@ -143,7 +153,7 @@ async def test_an_object_that_the_account_may_not_read_is_not_observed_by_a_refe
     labels, annotations = {"crossplane.io/composite": "mine"}, {RESOURCE_NAME: "one"}
     metadata = {"name": "private", "namespace": other, "labels": labels, "annotations": annotations}
     await s.client.create(CONFIG_MAP, {"metadata": metadata, "data": {"note": "hidden"}})
-    await let(s, "thing", "get", "create", "patch", "delete")
+    await allow(s, "thing", "get", "create", "patch", "delete")
     things = await Things.defined(s, scope="Cluster", serviceAccountRef={"namespace": s.id, "name": "thing"})
     base = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"namespace": s.id}}
     await things.compose(
@@ -151,8 +161,8 @@ async def test_an_object_that_the_account_may_not_read_is_not_observed_by_a_refe
     )
     reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "private", "namespace": other}
     await things.apply("mine", {"crossplane": {"resourceRefs": [reference]}})
-    xr = await things.until("mine", lambda xr: "kubectl" in said(xr))
-    assert f"service account {s.id}/thing may not get configmaps in namespace {other}" in said(xr)
+    xr = await things.until("mine", lambda xr: "kubectl" in failure_message(xr))
+    assert f"service account {s.id}/thing may not get configmaps in namespace {other}" in failure_message(xr)
     assert "mode" not in xr["status"]
 
 
@@ -220,5 +230,5 @@ async def test_an_account_cannot_compose_more_rights_than_it_has(s):
     }
     await design.compose(design.sqls, to=[{"base": base}])
     await design.apply(design.sqls, "mine", {})
-    await s.until(design.sqls, "mine", lambda sql: "not currently held" in said(sql))
+    await s.until(design.sqls, "mine", lambda sql: "not currently held" in failure_message(sql))
     assert await s.client.get(CLUSTER_BINDING, f"{s.id}-all") is None

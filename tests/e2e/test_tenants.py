@@ -90,8 +90,8 @@ async def flood(tenant: Tenant) -> None:
 
 
 async def followed(things: Things, client: Client, namespace: str, size: str) -> bool:
-    found = await client.list(CONFIG_MAP, namespace)
-    return any(f'"size":"{size}"'.encode() in data for data in found.items)
+    listed = await client.list(CONFIG_MAP, namespace)
+    return any(f'"size":"{size}"'.encode() in data for data in listed.items)
 
 
 async def test_a_hostile_tenant_neither_reaches_nor_stops_another(own_server):
@@ -102,8 +102,11 @@ async def test_a_hostile_tenant_neither_reaches_nor_stops_another(own_server):
             await things.compose(await calling(s, address))
             hostile = await Tenant.admitted(s, things, "hostile")
             victim = await Tenant.admitted(victims, things, "victim")
-            mine = {"metadata": {"name": "belongs-to-victim", "namespace": victims.id}, "data": {"mine": "1"}}
-            await victim.client.create(CONFIG_MAP, mine)
+            victims_map = {
+                "metadata": {"name": "belongs-to-victim", "namespace": victims.id},
+                "data": {"mine": "1"},
+            }
+            await victim.client.create(CONFIG_MAP, victims_map)
             await hostile.apply("many", count=HOSTILE_RESOURCES, mode="hostile")
             floods = [asyncio.create_task(flood(hostile)) for _ in range(4)]
             try:
@@ -129,12 +132,12 @@ async def edits_are_followed(things: Things, victim: Tenant) -> None:
 
 
 async def nothing_was_reached(hostile: Tenant, victim: Tenant) -> None:
-    kept = await victim.client.get(CONFIG_MAP, "belongs-to-victim", victim.namespace)
-    assert kept is not None
-    assert kept["data"] == {"mine": "1"}
-    assert "ownerReferences" not in kept["metadata"]
-    found = (await victim.client.list(CONFIG_MAP, victim.namespace)).items
-    assert not [data for data in found if b"hostile" in data or b"stolen" in data]
+    victims_map = await victim.client.get(CONFIG_MAP, "belongs-to-victim", victim.namespace)
+    assert victims_map is not None
+    assert victims_map["data"] == {"mine": "1"}
+    assert "ownerReferences" not in victims_map["metadata"]
+    items = (await victim.client.list(CONFIG_MAP, victim.namespace)).items
+    assert not [data for data in items if b"hostile" in data or b"stolen" in data]
     with pytest.raises(Forbidden):
         await hostile.client.list(CONFIG_MAP, victim.namespace)
     with pytest.raises(Forbidden):

@@ -9,12 +9,12 @@ import pytest
 from crossply.kube.failures import KubeError
 from tests.support.e2e.pipelines import entry, resources
 from tests.support.e2e.scenario import CONFIG_MAP, NAMESPACE
-from tests.support.e2e.things import SYNCED, Things, custom_kind, failing, until_told
+from tests.support.e2e.things import SYNCED, Things, custom_kind, failing, until_event_recorded
 from tests.support.e2e.usages import ATTEMPT, READY, USAGE, config_map, named, refused, selected, use
 
 pytestmark = pytest.mark.xdist_group("e2e")
 
-HELD = "example.org/held"
+FINALIZER = "example.org/held"
 
 
 @pytest.mark.parametrize("policy", ["", "Foreground", "Orphan"])
@@ -39,9 +39,9 @@ async def test_a_deletion_is_not_made_up_for_by_a_usage_that_never_refused_it(s)
     for name, ends in (("during", "own"), ("after", "")):
         await use(s, name, named(CONFIG_MAP, "used"), reason="mine", replayDeletion=True)
         await s.until(USAGE, name, READY)
-        for each in filter(None, (ends, name)):
-            await s.client.delete(USAGE, each, s.id)
-            await s.until_gone(USAGE, each)
+        for usage in filter(None, (ends, name)):
+            await s.client.delete(USAGE, usage, s.id)
+            await s.until_gone(USAGE, usage)
         left = await s.client.get(CONFIG_MAP, "used", s.id)
         assert "deletionTimestamp" not in left["metadata"]
         assert ATTEMPT not in left["metadata"].get("annotations", {})
@@ -90,14 +90,14 @@ async def composed_together(s):
 @pytest.mark.parametrize("policy", ["Background", "Foreground"])
 async def test_what_is_used_outlasts_what_uses_when_both_are_composed(s, policy):
     things, used, using, name = await composed_together(s)
-    await s.client.patch_merge(CONFIG_MAP, using, {"metadata": {"finalizers": [HELD]}}, s.id)
+    await s.client.patch_merge(CONFIG_MAP, using, {"metadata": {"finalizers": [FINALIZER]}}, s.id)
     await s.client.delete(things.kind, "mine", s.id, policy)
     await s.until(CONFIG_MAP, using, lambda obj: obj["metadata"].get("deletionTimestamp"))
     await s.until(CONFIG_MAP, used, lambda obj: ATTEMPT in obj["metadata"]["annotations"])
     assert not (await s.client.get(CONFIG_MAP, used, s.id))["metadata"].get("deletionTimestamp")
     await s.client.patch_merge(CONFIG_MAP, using, {"metadata": {"finalizers": None}}, s.id)
-    for kind, each in ((CONFIG_MAP, using), (USAGE, name), (CONFIG_MAP, used), (things.kind, "mine")):
-        await s.until_gone(kind, each)
+    for kind, object_name in ((CONFIG_MAP, using), (USAGE, name), (CONFIG_MAP, used), (things.kind, "mine")):
+        await s.until_gone(kind, object_name)
 
 
 async def test_a_composed_usage_that_is_deleted_waits_for_what_uses(s):
@@ -105,11 +105,11 @@ async def test_a_composed_usage_that_is_deleted_waits_for_what_uses(s):
     await s.client.delete(USAGE, name, s.id)
     usage = await s.client.get(USAGE, name, s.id)
     waiting = f'Waiting for the using resource (which is a "ConfigMap" named "{using}") to be deleted.'
-    await until_told(s, usage, "Normal", "WaitingUsingDeleted", waiting)
+    await until_event_recorded(s, usage, "Normal", "WaitingUsingDeleted", waiting)
     await refused(s, CONFIG_MAP, used)
     await s.client.delete(things.kind, "mine", s.id)
-    for kind, each in ((CONFIG_MAP, using), (USAGE, name), (CONFIG_MAP, used), (things.kind, "mine")):
-        await s.until_gone(kind, each)
+    for kind, object_name in ((CONFIG_MAP, using), (USAGE, name), (CONFIG_MAP, used), (things.kind, "mine")):
+        await s.until_gone(kind, object_name)
 
 
 async def test_a_composed_resource_in_use_stays_and_its_composite_resource_says_why(s):
@@ -127,9 +127,9 @@ async def test_a_composed_resource_in_use_stays_and_its_composite_resource_says_
     await things.until(
         "mine", failing('This resource is in-use by 1 usage(s), including the *v1beta1.Usage "u"')
     )
-    tried = (await s.write_counts("buckets")).total()
+    write_count = (await s.write_counts("buckets")).total()
     await asyncio.sleep(2)
-    assert (await s.write_counts("buckets")).total() <= tried + 3, "it is tried again later each time"
+    assert (await s.write_counts("buckets")).total() <= write_count + 3, "it is tried again later each time"
     assert not (await s.client.get(bucket, name, s.id))["metadata"].get("deletionTimestamp")
     await s.client.delete(USAGE, "u", s.id)
     await s.until_gone(bucket, name)

@@ -6,7 +6,7 @@ import pytest
 
 from crossply.kube.failures import Invalid
 from tests.support.e2e.scenario import CONFIG_MAP, CRD, NAMESPACE
-from tests.support.e2e.things import custom_kind, until_told
+from tests.support.e2e.things import custom_kind, until_event_recorded
 from tests.support.e2e.usages import (
     CLUSTER_ROLE,
     CLUSTER_USAGE,
@@ -28,11 +28,11 @@ pytestmark = pytest.mark.xdist_group("e2e")
 async def test_a_selector_is_resolved_once(s):
     await use(s, "u", selected(CONFIG_MAP, matchLabels={"pick": "me"}), reason="selected")
     usage = await s.client.get(USAGE, "u", s.id)
-    told = (
+    message = (
         'cannot resolve selectors: cannot resolve selector at "spec.of.resourceSelector": '
         'no "ConfigMap" found matching labels: map["pick":"me"]'
     )
-    await until_told(s, usage, "Warning", "ResolveSelectors", told)
+    await until_event_recorded(s, usage, "Warning", "ResolveSelectors", message)
     assert "finalizers" not in (await s.client.get(USAGE, "u", s.id))["metadata"]
     await config_map(s, "b", labels={"pick": "me"})
     usage = await s.until(USAGE, "u", READY)
@@ -55,11 +55,11 @@ async def test_a_selector_may_ask_for_the_same_controller(s):
     select = selected(CONFIG_MAP, matchControllerRef=True, matchLabels={"role": "db"})
     await use(s, "u", select, reason="ours", metadata={"ownerReferences": [controller]})
     usage = await s.client.get(USAGE, "u", s.id)
-    told = (
+    message = (
         'cannot resolve selectors: cannot resolve selector at "spec.of.resourceSelector": no "ConfigMap" '
         'found matching labels: map["role":"db"] and with same controller reference'
     )
-    await until_told(s, usage, "Warning", "ResolveSelectors", told)
+    await until_event_recorded(s, usage, "Warning", "ResolveSelectors", message)
     await config_map(s, "b", labels={"role": "db"}, ownerReferences=[controller])
     usage = await s.until(USAGE, "u", READY)
     assert usage["spec"]["of"]["resourceRef"] == {"name": "b"}
@@ -75,8 +75,8 @@ async def test_cluster_scoped_resources_are_protected_by_cluster_scoped_usages(s
     await s.client.create(CLUSTER_ROLE, {"metadata": {"name": s.id}, "rules": []})
     await use(s, s.id, named(CLUSTER_ROLE, s.id), kind, reason="needed")
     await s.until(kind, s.id, READY)
-    told = await refused(s, CLUSTER_ROLE, s.id)
-    assert f'including the *v1beta1.{word} "{s.id}" with reason: "needed".' in told.reason
+    refusal = await refused(s, CLUSTER_ROLE, s.id)
+    assert f'including the *v1beta1.{word} "{s.id}" with reason: "needed".' in refusal.reason
     await s.client.delete(kind, s.id)
     await s.until_gone(kind, s.id)
     assert await s.client.delete(CLUSTER_ROLE, s.id)
@@ -87,7 +87,7 @@ async def test_a_usage_of_a_kind_that_is_not_defined_yet_protects_it_later(s):
     await use(s, "u", named(bucket, "mine"), reason="later")
     usage = await s.until(USAGE, "u", lambda obj: obj["metadata"].get("finalizers"))
     missing = f'cannot get used: no matches for kind "Bucket" in version "{s.group}/v1"'
-    await until_told(s, usage, "Warning", "GetUsedResource", missing)
+    await until_event_recorded(s, usage, "Warning", "GetUsedResource", missing)
     assert await custom_kind(s) == bucket
     await s.client.create(
         bucket,
@@ -135,7 +135,7 @@ async def test_a_namespaced_usage_of_a_cluster_scoped_resource_is_refused(s):
     await use(s, "u", named(CLUSTER_ROLE, s.id), reason="ours")
     usage = await s.until(USAGE, "u", lambda obj: obj["metadata"].get("finalizers"))
     message = "cannot get used: ClusterRole is cluster scoped: use a ClusterUsage to protect it"
-    await until_told(s, usage, "Warning", "GetUsedResource", message)
+    await until_event_recorded(s, usage, "Warning", "GetUsedResource", message)
     assert await s.client.delete(CLUSTER_ROLE, s.id)
     await s.client.delete(USAGE, "u", s.id)
     await s.until_gone(USAGE, "u")

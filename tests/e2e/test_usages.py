@@ -9,7 +9,7 @@ import pytest
 
 from crossply.kube.failures import KubeError
 from tests.support.e2e.scenario import CONFIG_MAP
-from tests.support.e2e.things import custom_kind, until_told
+from tests.support.e2e.things import custom_kind, until_event_recorded
 from tests.support.e2e.usages import (
     CONFIGURATION,
     DETAILS,
@@ -42,26 +42,26 @@ async def test_what_is_in_use_cannot_be_deleted_and_the_refusal_says_who_why_and
         "name": "using",
         "uid": using["metadata"]["uid"],
     }
-    told = await refused(s, CONFIG_MAP, "used")
+    refusal = await refused(s, CONFIG_MAP, "used")
     recorded = (
         "This resource is in-use by 1 usage(s), including the "
         f'*v1beta1.Usage "u" (in namespace "{s.id}") by resource ConfigMap/using.'
     )
-    assert told.reason == recorded
-    assert str(told) == (
+    assert refusal.reason == recorded
+    assert str(refusal) == (
         f'admission webhook "nousages.protection.crossplane.io" denied the request: {recorded} '
         'It is used because: "it has the data". Delete ConfigMap/using first, or end the protection: '
         f"kubectl delete usages.protection.crossplane.io u -n {s.id}"
     )
-    await until_told(s, usage, "Normal", "UsageConfigured", "Usage configured successfully.")
+    await until_event_recorded(s, usage, "Normal", "UsageConfigured", "Usage configured successfully.")
 
 
 async def test_the_end_of_a_usage_frees_what_was_used(s):
     await config_map(s, "used")
     await use(s, "u", named(CONFIG_MAP, "used"), reason="because")
     await s.until(USAGE, "u", READY)
-    told = await refused(s, CONFIG_MAP, "used")
-    assert 'with reason: "because". To delete it all the same, end the protection first: ' in str(told)
+    refusal = await refused(s, CONFIG_MAP, "used")
+    assert 'with reason: "because". To delete it all the same, end the protection first: ' in str(refusal)
     await s.client.delete(USAGE, "u", s.id)
     await s.until_gone(USAGE, "u")
     assert is_free(await s.client.get(CONFIG_MAP, "used", s.id))
@@ -85,11 +85,11 @@ async def test_a_usage_waits_for_what_it_is_of_and_for_what_it_is_by(s):
     assert usage["metadata"]["annotations"][DETAILS] == "ConfigMap/using uses ConfigMap/used"
     assert not usage.get("status")
     missing = 'cannot get used: configmaps "used" not found'
-    await until_told(s, usage, "Warning", "GetUsedResource", missing)
+    await until_event_recorded(s, usage, "Warning", "GetUsedResource", missing)
     await config_map(s, "used")
     await s.until(CONFIG_MAP, "used", is_in_use)
     missing = 'cannot get using: configmaps "using" not found'
-    await until_told(s, usage, "Warning", "GetUsingResource", missing)
+    await until_event_recorded(s, usage, "Warning", "GetUsingResource", missing)
     await config_map(s, "using")
     await s.until(USAGE, "u", READY)
 
@@ -154,8 +154,8 @@ async def test_a_settled_usage_makes_no_request(s):
 async def test_the_webhook_configuration_is_put_right_when_somebody_changes_it(s):
     before = await s.client.get(WEBHOOKS, CONFIGURATION)
     await s.client.delete(WEBHOOKS, CONFIGURATION)
-    again = await s.until(WEBHOOKS, CONFIGURATION, lambda obj: True)
-    assert again["webhooks"] == before["webhooks"]
-    changed = [{**again["webhooks"][0], "failurePolicy": "Ignore"}]
-    await s.client.update(WEBHOOKS, {**again, "webhooks": changed})
+    restored = await s.until(WEBHOOKS, CONFIGURATION, lambda obj: True)
+    assert restored["webhooks"] == before["webhooks"]
+    changed = [{**restored["webhooks"][0], "failurePolicy": "Ignore"}]
+    await s.client.update(WEBHOOKS, {**restored, "webhooks": changed})
     await s.until(WEBHOOKS, CONFIGURATION, lambda obj: obj["webhooks"] == before["webhooks"])

@@ -56,7 +56,7 @@ async def s(own_server):
         yield scenario
 
 
-def one(name="one"):
+def one_config_map(name="one"):
     """A pipeline of one ConfigMap."""
     return resources(entry(name))
 
@@ -68,7 +68,7 @@ async def test_a_named_composition_that_appears_is_composed_at_once(s):
     things = await Things.defined(s)
     await things.apply("mine", things.engine_spec(compositionRef={"name": f"{s.id}-a"}))
     await things.until("mine", failing(f'"{s.id}-a" not found'))
-    await things.compose(one(), name=f"{s.id}-a")
+    await things.compose(one_config_map(), name=f"{s.id}-a")
     await things.until("mine", READY)
 
 
@@ -78,46 +78,46 @@ async def test_a_named_composition_that_appears_is_composed_under_either_policy(
     spec = things.engine_spec(compositionRef={"name": f"{s.id}-a"}, compositionUpdatePolicy=policy)
     await things.apply("mine", spec)
     await things.until("mine", failing(f'"{s.id}-a" not found'))
-    await things.compose(one(), name=f"{s.id}-a")
+    await things.compose(one_config_map(), name=f"{s.id}-a")
     await things.until("mine", READY)
 
 
 @pytest.mark.parametrize("field", ["enforcedCompositionRef", "defaultCompositionRef"])
 async def test_the_composition_of_a_definition_that_appears_is_composed_at_once(s, field):
     things = await Things.defined(s, **{field: {"name": f"{s.id}-b"}})
-    await things.compose(one(), name=f"{s.id}-a")
+    await things.compose(one_config_map(), name=f"{s.id}-a")
     spec = {} if field.startswith("default") else {"compositionRef": {"name": f"{s.id}-a"}}
     await things.apply("mine", things.engine_spec(**spec))
     await things.until("mine", failing(f'"{s.id}-b" not found'))
-    await things.compose(one(), name=f"{s.id}-b")
+    await things.compose(one_config_map(), name=f"{s.id}-b")
     await things.until("mine", READY)
 
 
 async def test_a_composition_that_gains_the_selected_label_is_composed_at_once(s):
     things = await Things.defined(s)
-    await things.compose(one())
+    await things.compose(one_config_map())
     selector = {"matchLabels": {"tier": "gold"}}
     await things.apply("mine", things.engine_spec(compositionSelector=selector))
     await things.until("mine", failing("no compatible Compositions found"))
-    await things.compose(one(), labels={"tier": "gold"})
+    await things.compose(one_config_map(), labels={"tier": "gold"})
     await things.until("mine", READY)
 
 
 async def test_a_deleted_composition_is_noticed_and_its_return_too(s):
     things = await Things.defined(s)
-    await things.compose(one())
+    await things.compose(one_config_map())
     await things.apply("mine")
     await things.until("mine", READY)
     await s.client.delete(COMPOSITION, s.id)
     await things.until("mine", failing(f'Composition.apiextensions.crossplane.io "{s.id}" not found'))
-    await things.compose(one())
+    await things.compose(one_config_map())
     await things.until("mine", READY, SYNCED)
 
 
 async def test_a_pinned_revision_that_appears_is_composed_at_once(s):
     things = await Things.defined(s)
-    first = await things.compose(one("first"))
-    body = {**first, "spec": {**first["spec"], "pipeline": [one("second")]}}
+    first = await things.compose(one_config_map("first"))
+    body = {**first, "spec": {**first["spec"], "pipeline": [one_config_map("second")]}}
     pinned = revision_name(s.id, composition_hash(body))
     spec = things.engine_spec(
         compositionRef={"name": s.id},
@@ -128,21 +128,21 @@ async def test_a_pinned_revision_that_appears_is_composed_at_once(s):
     await things.until(
         "mine", failing(f'CompositionRevision.apiextensions.crossplane.io "{pinned}" not found')
     )
-    await things.compose(one("second"))
+    await things.compose(one_config_map("second"))
     xr = await things.until("mine", READY)
     assert set(await things.composed(xr)) == {"second"}
 
 
 async def test_a_selected_revision_that_appears_is_composed_at_once(s):
     things = await Things.defined(s)
-    await things.compose(one("first"))
+    await things.compose(one_config_map("first"))
     spec = things.engine_spec(
         compositionUpdatePolicy="Automatic",
         compositionRevisionSelector={"matchLabels": {"channel": "stable"}},
     )
     await things.apply("mine", spec)
     await things.until("mine", failing("no compatible CompositionRevisions found"))
-    await things.compose(one("second"), labels={"channel": "stable"})
+    await things.compose(one_config_map("second"), labels={"channel": "stable"})
     xr = await things.until("mine", READY)
     assert set(await things.composed(xr)) == {"second"}
 
@@ -152,7 +152,7 @@ async def test_a_selected_revision_that_appears_is_composed_at_once(s):
 
 async def test_a_function_that_appears_is_called_at_once(s):
     things = await Things.defined(s)
-    step = {"step": "compose", "functionRef": {"name": f"{s.id}-late"}, "input": one()["input"]}
+    step = {"step": "compose", "functionRef": {"name": f"{s.id}-late"}, "input": one_config_map()["input"]}
     await things.compose(step)
     await things.apply("mine")
     await things.until("mine", failing(f"{s.id}-late"))
@@ -166,7 +166,7 @@ async def test_a_credential_that_appears_is_used_at_once(s):
     things = await Things.defined(s)
     secret = {"namespace": s.id, "name": "login"}
     login = {"name": "login", "source": "Secret", "secretRef": secret}
-    await things.compose({**one(), "credentials": [login]})
+    await things.compose({**one_config_map(), "credentials": [login]})
     await things.apply("mine")
     await things.until("mine", failing('secrets "login" not found'))
     await s.client.create(SECRET, {"metadata": secret, "data": {"key": "YQ=="}})
@@ -184,7 +184,7 @@ async def test_an_environment_config_that_appears_is_read_at_once(s):
             "spec": {"environmentConfigs": [{"type": "Reference", "ref": {"name": s.id}}]},
         },
     )
-    await things.compose(environment, one())
+    await things.compose(environment, one_config_map())
     await things.apply("mine")
     await things.until("mine", failing(f'Required environment config "{s.id}" not found'))
     body = {"apiVersion": "apiextensions.crossplane.io/v1beta1", "kind": "EnvironmentConfig"}
@@ -200,8 +200,8 @@ async def test_an_environment_config_that_appears_is_read_at_once(s):
 
 async def test_a_required_kind_that_appears_is_read_at_once(s):
     def needy(request):
-        found = request.required_resources.get("buckets", ())
-        answer = desiring(request, one=config_map(data={"found": str(len(found))}))
+        buckets = request.required_resources.get("buckets", ())
+        answer = desiring(request, one=config_map(data={"found": str(len(buckets))}))
         selector = ResourceSelector(f"{needy.group}/v1", "Bucket", match_labels={})
         return answer._replace(requirements=Requirements({"buckets": selector}))
 
@@ -216,10 +216,10 @@ async def test_a_required_kind_that_appears_is_read_at_once(s):
 
 
 async def test_an_input_that_a_step_refers_to_is_read_when_it_appears(s):
-    def told(request):
+    def function(request):
         return desiring(request, one=config_map(data={"word": request.input["data"]["word"]}))
 
-    with served(told) as address:
+    with served(function) as address:
         things = await Things.defined(s)
         ref = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": s.id, "name": "input"}
         await things.compose(await calling(s, address, inputRef=ref))
@@ -260,16 +260,16 @@ async def test_a_name_that_somebody_gives_up_is_taken_at_once(s):
     await s.client.create(CONFIG_MAP, {"metadata": {"name": "taken", "namespace": s.id, **keep}})
     await things.apply("mine")
     await things.until("mine", failing("Unsynced resources: one"))
-    gone = {"metadata": {"finalizers": None, "ownerReferences": None}}
+    metadata_patch = {"metadata": {"finalizers": None, "ownerReferences": None}}
     await s.client.delete(CONFIG_MAP, "taken", s.id)
-    await s.client.patch_merge(CONFIG_MAP, "taken", gone, s.id)
+    await s.client.patch_merge(CONFIG_MAP, "taken", metadata_patch, s.id)
     await things.until("mine", READY, SYNCED)
 
 
 async def test_rights_that_somebody_grants_are_used_at_once(s):
     await s.client.create(SERVICE_ACCOUNT, {"metadata": {"name": "composer", "namespace": s.id}})
     things = await Things.defined(s, serviceAccountRef={"namespace": s.id, "name": "composer"})
-    await things.compose(one())
+    await things.compose(one_config_map())
     await things.apply("mine")
     xr = await things.until("mine", failing("to grant it: "))
     await follow_advice(s, message_of(xr))
@@ -282,16 +282,16 @@ async def test_what_a_usage_protected_is_collected_once_it_is_free(own_server):
         await things.compose(resources(entry("one"), entry("two")))
         await things.apply("mine")
         xr = await things.until("mine", READY)
-        kept = (await things.composed(xr))["two"]["metadata"]["name"]
-        spec = {"reason": "test", "of": named(CONFIG_MAP, kept)}
+        second_name = (await things.composed(xr))["two"]["metadata"]["name"]
+        spec = {"reason": "test", "of": named(CONFIG_MAP, second_name)}
         usage = {"apiVersion": USAGE.api_version, "kind": USAGE.kind, "spec": spec}
         await s.client.create(USAGE, {**usage, "metadata": {"name": "keep", "namespace": s.id}})
         await s.until(USAGE, "keep", IN_USE_READY)
-        await things.compose(one())
+        await things.compose(one_config_map())
         await things.until("mine", failing("cannot garbage collect composed resources"))
         await s.client.delete(USAGE, "keep", s.id)
         await things.until("mine", SYNCED, READY)
-        await s.until_gone(CONFIG_MAP, kept)
+        await s.until_gone(CONFIG_MAP, second_name)
 
 
 # Connection secrets
@@ -412,7 +412,7 @@ async def test_a_publication_that_waits_for_its_definition_is_offered_at_once(s)
 
 
 async def test_a_watched_kind_that_appears_is_watched_at_once(s):
-    template = {"spec": {"mode": "Pipeline", "pipeline": [one()]}}
+    template = {"spec": {"mode": "Pipeline", "pipeline": [one_config_map()]}}
     watch = {"apiVersion": s.api_version, "kind": "Bucket"}
     body = {"apiVersion": WATCH_OPERATION.api_version, "kind": "WatchOperation"}
     spec = {"watch": watch, "operationTemplate": template}
@@ -444,7 +444,7 @@ def foreign_crd(kind, owner):
 async def until_event(s, about, text):
     """Wait until an event about an object says something."""
 
-    async def said():
+    async def has_event():
         return any(text in message for _, _, message in await s.events(about))
 
-    await s.eventually(said)
+    await s.eventually(has_event)

@@ -25,14 +25,14 @@ class Reader:
 
     def __call__(self, request):
         self.calls[request.observed.composite.object["metadata"]["name"]] += 1
-        wanted = {
+        selectors = {
             name: selector._replace(namespace=request.observed.composite.object["metadata"]["namespace"])
             for name, selector in self.selectors.items()
         }
-        found = [each for name in wanted for each in request.required_resources.get(name, ())]
-        words = sorted(each.object["data"]["word"] for each in found)
+        matches = [match for name in selectors for match in request.required_resources.get(name, ())]
+        words = sorted(match.object["data"]["word"] for match in matches)
         answer = desiring(request, one=config_map(data={"words": " ".join(words)}))
-        return answer._replace(requirements=Requirements(wanted))
+        return answer._replace(requirements=Requirements(selectors))
 
 
 BY_NAME = ResourceSelector("v1", "ConfigMap", match_name="word")
@@ -266,5 +266,5 @@ async def test_a_step_says_what_its_function_may_watch(s):
         await things.until("mine", SYNCED, READY, watched_refs)
         watcher.watch(s.id, ResourceRef("v1", "ConfigMap", "other", s.id))
         await things.apply("mine", {"size": "2"})
-        told = 'step "tell" does not allow its function to watch ConfigMap (v1) "other"'
-        await things.until("mine", failing(told))
+        message = 'step "tell" does not allow its function to watch ConfigMap (v1) "other"'
+        await things.until("mine", failing(message))

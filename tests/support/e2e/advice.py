@@ -24,7 +24,9 @@ def commands_in(message: str) -> str:
 def roles_in(message: str) -> list[str]:
     """The names of the roles that the commands make, each once."""
     words = [command.split() for command in commands_in(message).split(" && ")]
-    return [each[3] for each in words if each[1] == "create" and each[2] in ("clusterrole", "role")]
+    return [
+        command[3] for command in words if command[1] == "create" and command[2] in ("clusterrole", "role")
+    ]
 
 
 async def follow_advice(s: Scenario, message: str) -> str:

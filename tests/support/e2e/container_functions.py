@@ -12,7 +12,7 @@ from crossply.xpkg.image_reference import parse
 from crossply.xpkg.layer_writer import Entry, write_layer
 from crossply.xpkg.registry import Registries
 from crossply.xpkg.run_to_completion import LABEL, RUNS_TO_COMPLETION
-from tests.support.e2e.packages import FUNCTION, HEALTHY, Shelf
+from tests.support.e2e.packages import FUNCTION, HEALTHY, Packages
 from tests.support.e2e.scenario import Scenario
 from tests.support.script_images import script_image
 
@@ -25,13 +25,13 @@ def packaged(picture: Image, name: str) -> Image:
     return append(picture, layer, written.diff_id)
 
 
-def telling(who: str) -> Image:
-    """A function that runs to completion, and tells in all it is given who did it."""
+def marking_image(author: str) -> Image:
+    """A function that runs to completion and writes its author into all that it receives."""
     labels = {LABEL: RUNS_TO_COMPLETION}
-    return script_image(f"""exec busybox sed 's/"by":"nobody"/"by":"{who}"/g'""", Labels=labels)
+    return script_image(f"""exec busybox sed 's/"by":"nobody"/"by":"{author}"/g'""", Labels=labels)
 
 
-class InContainers(Shelf):
+class InContainers(Packages):
     """Functions of one scenario, in a registry and in containers."""
 
     def __init__(self, s: Scenario, address: str, name: str = "function-of-ours") -> None:
@@ -50,13 +50,11 @@ class InContainers(Shelf):
         """Install a version, and wait until its revision runs; the revision."""
         await self.install(FUNCTION, f"{self.name}:{tag}", **spec)
         image = f"{self.source(self.name)}:{tag}"
-        revision = await self.revision(FUNCTION, self.function, lambda found: found["spec"]["image"] == image)
+        revision = await self.revision(FUNCTION, self.function, lambda obj: obj["spec"]["image"] == image)
         await self.s.until(
             FUNCTION,
             self.function,
-            lambda found: (
-                HEALTHY(found) and found["status"]["currentRevision"] == revision["metadata"]["name"]
-            ),
+            lambda obj: HEALTHY(obj) and obj["status"]["currentRevision"] == revision["metadata"]["name"],
         )
         return await self.revision(FUNCTION, self.function)
 

@@ -54,8 +54,8 @@ class FirstDesign:
     async def define_sql(self, **spec: Any) -> None:
         """Define Sql, and wait until it is served."""
         template = self.template(self.sqls, region="string", storageGB="int")
-        wanted = {"crdSpecTemplate": template, "connectionDetails": list(DETAILS), **spec}
-        await self.apply(INFRASTRUCTURE_DEFINITION, self.sqls.resource, wanted)
+        body = {"crdSpecTemplate": template, "connectionDetails": list(DETAILS), **spec}
+        await self.apply(INFRASTRUCTURE_DEFINITION, self.sqls.resource, body)
         await self.s.until(INFRASTRUCTURE_DEFINITION, self.sqls.resource, established)
 
     async def define_blog(self, **spec: Any) -> None:
@@ -126,7 +126,7 @@ class FirstDesign:
     async def provide(self, sql: Object) -> None:
         """Do what a provider does for the server of a Sql: write its secret, and call it ready."""
         [reference] = sql["spec"]["infrastructure"]["composedRefs"]
-        server = await self.s.until(self.servers, reference["name"], lambda found: True)
+        server = await self.s.until(self.servers, reference["name"], lambda obj: True)
         place = server["spec"]["writeConnectionSecretToRef"]
         await self.s.client.create(
             SECRET, {"metadata": place, "stringData": {"admin": "root", "endpoint": "here", "other": "x"}}
@@ -136,13 +136,13 @@ class FirstDesign:
 
     async def bound(self, name: str = "mine") -> Object:
         """The Sql that a requirement is bound to, once it has composed something."""
-        requirement = await self.s.until(self.requirements, name, lambda found: sql_name(found))
+        requirement = await self.s.until(self.requirements, name, lambda obj: sql_name(obj))
         return await self.s.until(
             self.sqls, sql_name(requirement), lambda sql: engine(sql).get("composedRefs")
         )
 
 
-async def whole(s: Scenario, **composition: Any) -> FirstDesign:
+async def complete_design(s: Scenario, **composition: Any) -> FirstDesign:
     """All that is needed before something is required."""
     design = FirstDesign(s)
     await design.serve_servers()
@@ -155,14 +155,17 @@ async def whole(s: Scenario, **composition: Any) -> FirstDesign:
 def established(definition: Object) -> bool:
     """Whether a definition, as it is now, is in force."""
     generation = definition["metadata"]["generation"]
-    seen = [each.get("observedGeneration") for each in (definition.get("status") or {}).get("conditions", ())]
-    return generation in seen and condition("Established", "True")(definition)
+    generations = [
+        status_condition.get("observedGeneration")
+        for status_condition in (definition.get("status") or {}).get("conditions", ())
+    ]
+    return generation in generations and condition("Established", "True")(definition)
 
 
 def engine(obj: Object) -> Object:
     """The engine's fields of infrastructure or of a requirement."""
-    found: Object = (obj.get("spec") or {}).get("infrastructure") or {}
-    return found
+    infrastructure: Object = (obj.get("spec") or {}).get("infrastructure") or {}
+    return infrastructure
 
 
 def sql_name(requirement: Object) -> str:
@@ -174,9 +177,15 @@ def synced_false(*words: str) -> Callable[[Object], bool]:
     """A check that an object is said to be out of sync, in a message that has these words."""
 
     def check(obj: Object) -> bool:
-        told = [each for each in (obj.get("status") or {}).get("conditions", ()) if each["type"] == "Synced"]
+        synced = [
+            status_condition
+            for status_condition in (obj.get("status") or {}).get("conditions", ())
+            if status_condition["type"] == "Synced"
+        ]
         return any(
-            each["status"] == "False" and all(word in each["message"] for word in words) for each in told
+            status_condition["status"] == "False"
+            and all(word in status_condition["message"] for word in words)
+            for status_condition in synced
         )
 
     return check

@@ -17,9 +17,9 @@ PACKAGE = "pkg.crossplane.io/package"
 NONE_ACTIVE = "cannot find an active FunctionRevision (a FunctionRevision with spec.desiredState: Active)"
 
 
-def telling(who: str) -> Function:
+def marking_function(author: str) -> Function:
     """A function that says by whom a ConfigMap was made."""
-    return lambda request: desiring(request, one=config_map(data={"by": who}))
+    return lambda request: desiring(request, one=config_map(data={"by": author}))
 
 
 class Installed:
@@ -46,24 +46,26 @@ class Installed:
         """Install that version."""
         return await self.s.client.apply(FUNCTION, self.body(address, labels, **spec), "test")
 
-    async def noticed(self, applied: Object) -> None:
-        """Wait until the control plane has seen what was applied."""
+    async def until_observed(self, applied: Object) -> None:
+        """Wait until the control plane has observed what was applied."""
         generation = applied["metadata"]["generation"]
 
-        def seen(found: Object) -> bool:
-            conditions = (found.get("status") or {}).get("conditions") or ()
-            return any(each.get("observedGeneration", 0) >= generation for each in conditions)
+        def is_observed(obj: Object) -> bool:
+            conditions = (obj.get("status") or {}).get("conditions") or ()
+            return any(
+                status_condition.get("observedGeneration", 0) >= generation for status_condition in conditions
+            )
 
-        await self.s.until(FUNCTION, self.name, seen)
+        await self.s.until(FUNCTION, self.name, is_observed)
 
     async def revisions(self) -> list[Object]:
         """Its revisions, by their numbers."""
         listed = await self.s.client.list(REVISIONS, label_selector=f"{PACKAGE}={self.name}")
-        return sorted(map(orjson.loads, listed.items), key=lambda each: each["spec"]["revision"])
+        return sorted(map(orjson.loads, listed.items), key=lambda revision: revision["spec"]["revision"])
 
     async def states(self) -> list[str]:
         """Whether its revisions are active, by their numbers."""
-        return [each["spec"]["desiredState"] for each in await self.revisions()]
+        return [revision["spec"]["desiredState"] for revision in await self.revisions()]
 
     async def until_states(self, *states: str) -> list[Object]:
         """Its revisions, once they are so, in the order of their numbers."""

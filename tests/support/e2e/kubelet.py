@@ -88,6 +88,6 @@ class Kubelet:
     async def say_available(self, name: str) -> None:
         live = await self.s.client.get(DEPLOYMENT, name, HOME)
         assert live is not None
-        said = {"type": "Available", "status": "True", "reason": "MinimumReplicasAvailable"}
-        status = {"conditions": [said]}
+        condition = {"type": "Available", "status": "True", "reason": "MinimumReplicasAvailable"}
+        status = {"conditions": [condition]}
         await self.s.client.update_status(DEPLOYMENT, {**live, "status": status})

@@ -39,8 +39,8 @@ HOME = "crossplane-system"
 HEALTHY = condition("Healthy", "True", "HealthyPackageRevision")
 
 
-class Shelf:
-    """What a scenario has in a registry."""
+class Packages:
+    """The packages of a scenario in a registry."""
 
     def __init__(
         self, s: Scenario, address: str, trust: Trust | None = None, logins: Keychain | None = None
@@ -83,13 +83,13 @@ class Shelf:
     async def revision(self, kind: Kind, name: str, check: Callable[[Object], Any] = bool) -> Object:
         """The current revision of a package, once it passes a check."""
 
-        async def look() -> Object | None:
-            found = await self.s.client.get(kind, name)
-            current = ((found or {}).get("status") or {}).get("currentRevision")
+        async def current_revision() -> Object | None:
+            installed = await self.s.client.get(kind, name)
+            current = ((installed or {}).get("status") or {}).get("currentRevision")
             revision = await self.s.client.get(REVISIONS[kind.kind], current) if current else None
             return revision if revision is not None and check(revision) else None
 
-        revision: Object = await self.s.eventually(look)
+        revision: Object = await self.s.eventually(current_revision)
         return revision
 
     async def revisions(self, kind: Kind, name: str) -> list[Object]:
@@ -97,8 +97,8 @@ class Shelf:
         listed = await self.s.client.list(
             REVISIONS[kind.kind], label_selector=f"pkg.crossplane.io/package={name}"
         )
-        found = [orjson.loads(data) for data in listed.items]
-        return sorted(found, key=lambda each: each["spec"]["revision"], reverse=True)
+        revisions = [orjson.loads(data) for data in listed.items]
+        return sorted(revisions, key=lambda revision: revision["spec"]["revision"], reverse=True)
 
     async def remove(self, kind: Kind, name: str) -> None:
         """Delete a package, and wait until all of it is gone."""
@@ -114,9 +114,9 @@ class Shelf:
         """The entries of the Lock about this scenario, by the ends of their sources."""
         lock = await self.s.client.get(LOCK, "lock") or {}
         return {
-            each["source"].rpartition("/")[2]: each
-            for each in lock.get("packages") or ()
-            if f"/{self.s.id}/" in each["source"]
+            locked["source"].rpartition("/")[2]: locked
+            for locked in lock.get("packages") or ()
+            if f"/{self.s.id}/" in locked["source"]
         }
 
     async def is_unlocked(self) -> bool:
@@ -191,7 +191,14 @@ def crd(group: str, kind: str = "Bucket") -> Object:
     }
 
 
-def said(obj: Object, type_: str) -> str:
+def condition_message(obj: Object, type_: str) -> str:
     """The message of a condition."""
     conditions = (obj.get("status") or {}).get("conditions") or ()
-    return next((each.get("message", "") for each in conditions if each["type"] == type_), "")
+    return next(
+        (
+            status_condition.get("message", "")
+            for status_condition in conditions
+            if status_condition["type"] == type_
+        ),
+        "",
+    )

@@ -24,23 +24,23 @@ from tests.support.e2e.things import RESOURCE_NAME, REVISION, Things
 from tests.support.patience import PATIENCE
 
 CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")
-_NOT_OURS = ("CompositeResourceDefinition", "CustomResourceDefinition", "ClusterRole")
+_UNPLANNED_KINDS = ("CompositeResourceDefinition", "CustomResourceDefinition", "ClusterRole")
 MANAGER = "test"
 """The field manager by which scenarios apply."""
 
 
 class Planned(NamedTuple):
-    """What the command said."""
+    """What the command printed, and its exit code."""
 
     code: int
     text: str
-    said: str
+    stderr: str
 
     @property
     def document(self) -> Object:
         """The plan of `-o json`."""
-        found: Object = json.loads(self.text)
-        return found
+        document: Object = json.loads(self.text)
+        return document
 
     def nodes(self) -> list[Object]:
         """Every object of the plan."""
@@ -55,17 +55,17 @@ class Planned(NamedTuple):
 
 def walk(node: Object) -> list[Object]:
     """A node and all below it."""
-    return [node, *(each for child in node.get("children", ()) for each in walk(child))]
+    return [node, *(descendant for child in node.get("children", ()) for descendant in walk(child))]
 
 
 def node_of(planned: Planned, kind: str, name: str = "") -> Object:
     """The only object of a kind in a plan, or the one that has this name, here or in the pipeline."""
-    [found] = [
-        each
-        for each in planned.nodes()
-        if each["kind"] == kind and name in (each.get("resource"), each["name"], "")
+    [node] = [
+        node
+        for node in planned.nodes()
+        if node["kind"] == kind and name in (node.get("resource"), node["name"], "")
     ]
-    return found
+    return node
 
 
 class Plans:
@@ -103,22 +103,22 @@ class Plans:
         except UnknownKind:
             return None
 
-    async def come_true(self, *objects: Object) -> Planned:
+    async def plan_and_apply(self, *objects: Object) -> Planned:
         """Plan, apply, and wait until exactly what was planned has happened.
 
         What the API server and other controllers do with definitions and their CRDs is not planned.
         """
         plan = await self.of(*objects)
-        assert plan.code in (0, 3), plan.text + plan.said
-        nodes = [node for node in plan.nodes() if node["kind"] not in _NOT_OURS]
+        assert plan.code in (0, 3), plan.text + plan.stderr
+        nodes = [node for node in plan.nodes() if node["kind"] not in _UNPLANNED_KINDS]
         before = [await self._find(node) for node in nodes]
         await self.apply(*objects)
         end = time.monotonic() + PATIENCE
         while wrong := await self._differences(nodes, before):
             assert time.monotonic() < end, f"planned and not so: {wrong}"
             await asyncio.sleep(0.1)
-        again = await self.of(*objects)
-        assert again.code == 0, f"not all was planned: {again.text}"
+        second_plan = await self.of(*objects)
+        assert second_plan.code == 0, f"not all was planned: {second_plan.text}"
         return plan
 
     async def _differences(self, nodes: list[Object], before: list[Object | None]) -> list[Any]:
@@ -151,22 +151,29 @@ class Plans:
 
     async def versions(self, *things: Things) -> dict[str, str]:
         """The resource version of everything that this scenario has, and how many events were told."""
-        kinds = [COMPOSITION, REVISION, DEFINITION, CONFIG_MAP, SECRET, *(each.kind for each in things)]
-        found = {}
+        kinds = [
+            COMPOSITION,
+            REVISION,
+            DEFINITION,
+            CONFIG_MAP,
+            SECRET,
+            *(kind_things.kind for kind_things in things),
+        ]
+        objects = {}
         for kind in kinds:
             for data in (await self.s.client.list(kind, self.s.id if kind.namespaced else "")).items:
                 metadata = orjson.loads(data)["metadata"]
                 if self.s.id in f"{metadata['name']} {metadata.get('namespace', '')}":
-                    found[f"{kind.kind} {metadata['name']}"] = metadata["resourceVersion"]
-        found["events"] = str(len((await self.s.client.list(EVENT, self.s.id)).items))
-        return found
+                    objects[f"{kind.kind} {metadata['name']}"] = metadata["resourceVersion"]
+        objects["events"] = str(len((await self.s.client.list(EVENT, self.s.id)).items))
+        return objects
 
 
 def _unknown(nodes: list[Object], before: list[Object | None], now: list[Object | None]) -> Unknown:
     """The words of a plan for what it could not know, by what came of it."""
     unknown = Unknown()
-    made = [(node, new) for node, old, new in zip(nodes, before, now, strict=True) if old is None and new]
-    for node, new in made:
+    created = [(node, new) for node, old, new in zip(nodes, before, now, strict=True) if old is None and new]
+    for node, new in created:
         unknown.note(new)
         if "(generated)" in node["name"]:
             unknown.note_name(new, new["metadata"].get("generateName") or node["name"].partition("(")[0])

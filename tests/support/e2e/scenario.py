@@ -1,4 +1,4 @@
-"""A corner of the control plane for one scenario: a namespace, an API group, short ways to look and wait."""
+"""A corner of the control plane for one scenario: a namespace, an API group, helpers that read and wait."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Scenario:
 
     async def _empty(self, spec: Object) -> None:
         """Delete the composite resources of a definition; namespaced ones would keep it."""
-        [version] = [each["name"] for each in spec["versions"] if each["referenceable"]]
+        [version] = [version["name"] for version in spec["versions"] if version["referenceable"]]
         names, namespaced = spec["names"], spec["scope"] == "Namespaced"
         kind = Kind(spec["group"], version, names["kind"], names["plural"], namespaced)
         with contextlib.suppress(KubeError):  # it may not be served at all
@@ -198,32 +198,32 @@ class Scenario:
 
     async def composite_of(self, claim: Object) -> Object:
         """The composite resource that a claim refers to."""
-        found = await self.client.get(self.xrs, claim["spec"]["resourceRef"]["name"])
-        assert found is not None
-        return found
+        xr = await self.client.get(self.xrs, claim["spec"]["resourceRef"]["name"])
+        assert xr is not None
+        return xr
 
-    async def eventually(self, look: Callable[[], Awaitable[Any]], seconds: float = PATIENCE) -> Any:
-        """What a look gives, once it gives anything."""
+    async def eventually(self, check: Callable[[], Awaitable[Any]], seconds: float = PATIENCE) -> Any:
+        """What a check gives, once it gives anything."""
         end = time.monotonic() + seconds
-        while not (found := await look()):
+        while not (result := await check()):
             assert time.monotonic() < end, "it never came to be"
             await asyncio.sleep(0.05)
-        return found
+        return result
 
     async def until(
         self, kind: Kind, name: str, check: Callable[[Object], Any], seconds: float = PATIENCE
     ) -> Object:
         """The object, once it passes a check."""
         end = time.monotonic() + seconds
-        found = None
+        obj = None
         while time.monotonic() < end:
-            found = await self.client.get(kind, name, self.id)
-            if found is not None and check(found):
-                return found
+            obj = await self.client.get(kind, name, self.id)
+            if obj is not None and check(obj):
+                return obj
             await asyncio.sleep(0.05)
-        if found is not None:
-            found["metadata"].pop("managedFields", None)
-        raise AssertionError(f"never so: {kind.kind} {name}: {orjson.dumps(found).decode()}")
+        if obj is not None:
+            obj["metadata"].pop("managedFields", None)
+        raise AssertionError(f"never so: {kind.kind} {name}: {orjson.dumps(obj).decode()}")
 
     async def until_gone(self, kind: Kind, name: str, seconds: float = PATIENCE) -> None:
         """Wait until an object does not exist, perhaps because its kind does not any more."""
@@ -285,9 +285,11 @@ def condition(type_: str, status: str, reason: str = "") -> Callable[[Object], b
     """A check for a condition."""
 
     def check(obj: Object) -> bool:
-        for each in (obj.get("status") or {}).get("conditions") or ():
-            if each["type"] == type_:
-                return bool(each["status"] == status and reason in ("", each["reason"]))
+        for status_condition in (obj.get("status") or {}).get("conditions") or ():
+            if status_condition["type"] == type_:
+                return bool(
+                    status_condition["status"] == status and reason in ("", status_condition["reason"])
+                )
         return False
 
     return check

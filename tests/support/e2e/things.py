@@ -92,10 +92,10 @@ class Things:
                 "pipeline": list(pipeline),
             },
         }
-        made = await self.s.client.apply(COMPOSITION, body, "test")
-        revision = revision_name(made["metadata"]["name"], composition_hash(made))
+        composition = await self.s.client.apply(COMPOSITION, body, "test")
+        revision = revision_name(composition["metadata"]["name"], composition_hash(composition))
         await self.s.until(REVISION, revision, condition("ValidPipeline", "True"))
-        return made
+        return composition
 
     def body(self, name: str = "mine", spec: Object | None = None, **metadata: Any) -> Object:
         """A composite resource."""
@@ -148,24 +148,24 @@ class Things:
 
     def references(self, xr: Object) -> list[Object]:
         """What it is made of."""
-        found: list[Object] = self.of_engine(xr).get("resourceRefs") or []
-        return found
+        references: list[Object] = self.of_engine(xr).get("resourceRefs") or []
+        return references
 
     async def composed(self, xr: Object, kind: Kind = CONFIG_MAP) -> dict[str, Object]:
         """The objects of a kind that the composite resource controls, by their names in the pipeline."""
         uid = xr["metadata"]["uid"]
-        found = [orjson.loads(data) for data in (await self.s.client.list(kind, self.s.id)).items]
+        objects = [orjson.loads(data) for data in (await self.s.client.list(kind, self.s.id)).items]
         return {
             obj["metadata"]["annotations"][RESOURCE_NAME]: obj
-            for obj in found
+            for obj in objects
             if any(ref["uid"] == uid for ref in obj["metadata"].get("ownerReferences") or ())
         }
 
 
 def message_of(obj: Object, type_: str = "Synced") -> str:
     """The message of a condition."""
-    [found] = [each for each in obj["status"]["conditions"] if each["type"] == type_]
-    message: str = found.get("message", "")
+    [entry] = [candidate for candidate in obj["status"]["conditions"] if candidate["type"] == type_]
+    message: str = entry.get("message", "")
     return message
 
 
@@ -180,17 +180,17 @@ def _separately(events: set[tuple[str, str, str]]) -> set[tuple[str, str, str]]:
     } | events
 
 
-async def until_told(s: Scenario, about: Object, type_: str, reason: str, message: str) -> None:
-    """Wait until an event about an object was told, perhaps together with others of its kind."""
+async def until_event_recorded(s: Scenario, about: Object, type_: str, reason: str, message: str) -> None:
+    """Wait until an event about an object is recorded, perhaps together with others of its kind."""
     end = time.monotonic() + PATIENCE
-    while (type_, reason, message) not in (told := _separately(await s.events(about))):
-        assert time.monotonic() < end, f"never told: {reason} {message!r}, only {sorted(told)}"
+    while (type_, reason, message) not in (events := _separately(await s.events(about))):
+        assert time.monotonic() < end, f"never told: {reason} {message!r}, only {sorted(events)}"
         await asyncio.sleep(0.05)
 
 
 async def custom_kind(s: Scenario, kind: str = "Bucket", namespaced: bool = True) -> Kind:
     """A kind that stands for what a provider would bring; its requests are counted by `Scenario.writes`."""
-    made = Kind(s.group, "v1", kind, f"{kind.lower()}s", namespaced)
+    created = Kind(s.group, "v1", kind, f"{kind.lower()}s", namespaced)
     version = {
         "name": "v1",
         "served": True,
@@ -201,18 +201,18 @@ async def custom_kind(s: Scenario, kind: str = "Bucket", namespaced: bool = True
     body = {
         "apiVersion": CRD.api_version,
         "kind": CRD.kind,
-        "metadata": {"name": made.resource},
+        "metadata": {"name": created.resource},
         "spec": {
-            "group": made.group,
-            "names": {"kind": kind, "plural": made.plural},
+            "group": created.group,
+            "names": {"kind": kind, "plural": created.plural},
             "scope": "Namespaced" if namespaced else "Cluster",
             "versions": [version],
         },
     }
     await s.client.apply(CRD, body, "test")
-    await s.grant(made)
-    await s.until(CRD, made.resource, condition("Established", "True"))
-    return made
+    await s.grant(created)
+    await s.until(CRD, created.resource, condition("Established", "True"))
+    return created
 
 
 def config_map(**fields: Any) -> Object:
@@ -222,6 +222,6 @@ def config_map(**fields: Any) -> Object:
 
 def desiring(request: Request, *, context: Object | None = None, **objects: Object) -> Response:
     """An answer that adds ready resources to the desired state."""
-    wanted = {name: Resource(obj, ready=READY_TRUE) for name, obj in objects.items()}
-    desired = State(request.desired.composite, {**request.desired.resources, **wanted})
+    desired_resources = {name: Resource(obj, ready=READY_TRUE) for name, obj in objects.items()}
+    desired = State(request.desired.composite, {**request.desired.resources, **desired_resources})
     return Response(desired, context=context if context is not None else request.context)

@@ -19,7 +19,7 @@ Traffic = Counter[tuple[str, str, str]]
 async def traffic(client: Client) -> Traffic:
     """All requests for objects since the server began; renewals of Leases and watches are left out."""
     reply = await client.request("GET", "/metrics", accept="text/plain")
-    found: Traffic = Counter()
+    counts: Traffic = Counter()
     for line in reply.data.decode().splitlines():
         if not line.startswith("apiserver_request_total{"):
             continue
@@ -27,8 +27,8 @@ async def traffic(client: Client) -> Traffic:
         labels = dict(_LABEL.findall(head))
         if labels["resource"] and labels["group"] != LEASES and labels["verb"] not in STREAMS:
             name = "/".join(filter(None, (labels["resource"], labels.get("subresource", ""))))
-            found[labels["verb"], labels["group"], name] += int(float(value))
-    return found
+            counts[labels["verb"], labels["group"], name] += int(float(value))
+    return counts
 
 
 def writes(counted: Traffic) -> int:
