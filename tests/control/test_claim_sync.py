@@ -41,7 +41,7 @@ def composite(spec=None, status=None, **metadata):
 REF = {"apiVersion": "example.org/v1", "kind": "Db", "namespace": "team", "name": "mine"}
 
 
-def wished(claim_object, xr=None, enforced=False):
+def desired_xr(claim_object, xr=None, enforced=False):
     return desired_composite(claim_object, xr, TYPE, NAME, enforced=enforced)
 
 
@@ -99,11 +99,11 @@ def wished(claim_object, xr=None, enforced=False):
     ],
 )
 def test_the_composite_resource_gets_the_claims_spec(claim_spec, xr, enforced, expected):
-    assert wished(claim(claim_spec), composite(xr), enforced)["spec"] == {**expected, "claimRef": REF}
+    assert desired_xr(claim(claim_spec), composite(xr), enforced)["spec"] == {**expected, "claimRef": REF}
 
 
 def test_labels_and_annotations_go_down_without_those_of_kubernetes():
-    metadata = wished(
+    metadata = desired_xr(
         claim(
             labels={
                 "team": "a",
@@ -129,7 +129,7 @@ def test_labels_and_annotations_go_down_without_those_of_kubernetes():
 def test_the_external_name_of_the_composite_resource_wins_both_ways():
     key = "crossplane.io/external-name"
     claim_object, xr = claim(annotations={key: "old", "note": "n"}), composite(annotations={key: "new"})
-    assert wished(claim_object, xr)["metadata"]["annotations"] == {key: "new", "note": "n"}
+    assert desired_xr(claim_object, xr)["metadata"]["annotations"] == {key: "new", "note": "n"}
     back = desired_claim(claim_object, xr, TYPE, NAME, enforced=False)
     assert back["metadata"]["annotations"] == {key: "new", "note": "n"}
 

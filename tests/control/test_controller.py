@@ -31,7 +31,7 @@ from crossply.record.run_context import Run, current
 
 DB = Kind("example.org", "v1", "Db", "dbs", True)
 SETTINGS = Kind("example.org", "v1", "Settings", "settings", False)
-MINE = ("team", "mine")
+KEY = ("team", "mine")
 
 
 def informer_of(kind: Kind) -> Informer:
@@ -99,7 +99,7 @@ def play(reconciles: Reconciles, times: int, shards: Any = None, **spec: Any) ->
 def test_what_exists_is_reconciled_once() -> None:
     reconciles = Reconciles()
     play(reconciles, 1)
-    assert reconciles.keys == [MINE]
+    assert reconciles.keys == [KEY]
 
 
 @pytest.mark.parametrize("signal", [Conflict("somebody wrote"), Waiting("not yet")])
@@ -107,7 +107,7 @@ def test_a_conflict_and_waiting_are_retried_soon_and_not_logged(signal: Exceptio
     reconciles = Reconciles(signal, signal)
     with caplog.at_level(logging.INFO, "crossply"):
         play(reconciles, 3)
-    assert reconciles.keys == [MINE] * 3
+    assert reconciles.keys == [KEY] * 3
     assert not caplog.records
 
 
@@ -154,7 +154,7 @@ def test_a_requeue_without_seconds_backs_off_like_a_failure() -> None:
 def test_who_lost_the_shard_meanwhile_does_not_retry() -> None:
     reconciles = Reconciles(NotOwner("another replica"))
     play(reconciles, 1)
-    assert reconciles.keys == [MINE]
+    assert reconciles.keys == [KEY]
 
 
 def test_an_object_of_another_replica_is_only_followed() -> None:
@@ -175,7 +175,7 @@ def test_an_object_of_another_replica_is_only_followed() -> None:
         await controller.stop()
 
     asyncio.run(scene())
-    assert (reconciles.keys, elsewhere.keys) == ([], [MINE])
+    assert (reconciles.keys, elsewhere.keys) == ([], [KEY])
 
 
 def test_watches_enqueue_by_owner_and_by_index_until_the_controller_stops() -> None:

@@ -7,7 +7,7 @@ import pytest
 from crossply.control.last_applied import contains
 from crossply.control.managed_fields import holds, is_applied, updates_as_applied, upgrade_to_apply
 
-WISH = {"metadata": {"labels": {"a": "1"}}, "spec": {"size": 1}}
+DESIRED = {"metadata": {"labels": {"a": "1"}}, "spec": {"size": 1}}
 
 
 def live(fields, manager="us", operation="Apply", **entry):
@@ -48,7 +48,7 @@ OWNED = {"f:metadata": {"f:labels": {".": {}, "f:a": {}}}, "f:spec": {"f:size": 
     ],
 )
 def test_an_apply_is_needed_only_if_it_would_change_something(obj, expected):
-    assert holds(obj, WISH, "us") is expected
+    assert holds(obj, DESIRED, "us") is expected
 
 
 def test_fields_written_by_updates_are_handed_over_in_two_rounds():
@@ -74,7 +74,7 @@ def test_fields_written_by_updates_are_handed_over_in_two_rounds():
     ],
 )
 def test_after_a_restart_managed_fields_tell_what_needs_no_apply(obj, applied):
-    assert is_applied(obj, WISH, "us") is applied
+    assert is_applied(obj, DESIRED, "us") is applied
 
 
 def test_more_owners_than_we_want_are_none_of_our_business():

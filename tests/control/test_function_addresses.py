@@ -36,14 +36,14 @@ async def until(read, expected):
 
 
 @contextlib.asynccontextmanager
-async def following(client, ns):
+async def function_addresses(client, ns):
     async with SharedInformers(client) as caches:
         addresses = FunctionAddresses(ns)
         yield addresses, lambda: addresses.follow(caches)
 
 
 async def test_all_replicas_that_are_ready_are_called_and_the_certificate_is_that_of_the_service(client, ns):
-    async with following(client, ns) as (addresses, start):
+    async with function_addresses(client, ns) as (addresses, start):
         ready = (("10.0.0.2", True), ("10.0.0.3", False), ("10.0.0.1", None))
         await client.create(ENDPOINT_SLICE, slice_of(ns, "a", *ready))
         await start()
@@ -53,7 +53,7 @@ async def test_all_replicas_that_are_ready_are_called_and_the_certificate_is_tha
 
 
 async def test_replicas_that_come_and_go_are_noticed_in_all_slices(client, ns):
-    async with following(client, ns) as (addresses, start):
+    async with function_addresses(client, ns) as (addresses, start):
         await start()
         resolve = addresses.where(f"dns:///fn.{ns}:9443")
         assert resolve() == NOWHERE
@@ -67,7 +67,7 @@ async def test_replicas_that_come_and_go_are_noticed_in_all_slices(client, ns):
 
 
 async def test_addresses_of_six_bytes_and_more(client, ns):
-    async with following(client, ns) as (addresses, start):
+    async with function_addresses(client, ns) as (addresses, start):
         await client.create(ENDPOINT_SLICE, slice_of(ns, "a", ("fd00::1", True), kind="IPv6"))
         await start()
         assert addresses.where(f"dns:///fn.{ns}:9443")().target == "ipv6:[fd00::1]:9443"

@@ -34,28 +34,28 @@ def watched(name, *managers):
 OWN = "ops.crossplane.io/operation/some-uid"
 
 
-EACH, TOTAL = Rate(3.0, 10.0), Rate(100.0, 1.0)
+PER_OBJECT, TOTAL = Rate(3.0, 10.0), Rate(100.0, 1.0)
 
 
-def braked(per_object=EACH, total=TOTAL):
+def braked(per_object=PER_OBJECT, total=TOTAL):
     clock = Clock()
     return OperationRateLimit(OperationRateLimits(per_object, total), clock), clock
 
 
-def made(brake, obj, times):
+def delays(brake, obj, times):
     return [brake.take(obj) for _ in range(times)]
 
 
 def test_an_object_gets_a_burst_and_then_one_now_and_then():
     brake, clock = braked()
-    assert made(brake, watched("a"), 4) == [0.0, 0.0, 0.0, 10.0]
+    assert delays(brake, watched("a"), 4) == [0.0, 0.0, 0.0, 10.0]
     clock.now = 10.0
-    assert made(brake, watched("a"), 2) == [0.0, 10.0]
+    assert delays(brake, watched("a"), 2) == [0.0, 10.0]
 
 
 def test_objects_do_not_hold_up_each_other():
     brake, _ = braked()
-    made(brake, watched("a"), 9)
+    delays(brake, watched("a"), 9)
     assert brake.take(watched("b")) == 0.0
 
 
@@ -69,7 +69,7 @@ def test_ever_new_objects_are_limited_as_a_whole():
 def test_the_condition_names_the_object_and_says_that_operations_change_it():
     brake, _ = braked()
     assert brake.condition() == CLOSED
-    made(brake, watched("a", "kubectl", OWN), 4)
+    delays(brake, watched("a", "kubectl", OWN), 4)
     condition = brake.condition()
     assert (condition.type, condition.status, condition.reason) == ("Responsive", "False", LOOP)
     assert condition.message.startswith("Operations change ConfigMap a in namespace web")
@@ -77,13 +77,13 @@ def test_the_condition_names_the_object_and_says_that_operations_change_it():
 
 def test_an_object_that_somebody_else_changes_is_no_loop():
     brake, _ = braked()
-    made(brake, watched("a", OWN, "kubectl"), 4)
+    delays(brake, watched("a", OWN, "kubectl"), 4)
     assert brake.condition().reason == TOO_MANY
 
 
 def test_it_is_said_until_half_of_the_burst_is_back():
     brake, clock = braked()
-    made(brake, watched("a"), 4)
+    delays(brake, watched("a"), 4)
     assert brake.settle() == 15.0
     clock.now = 14.0
     assert brake.settle() == pytest.approx(1.0)

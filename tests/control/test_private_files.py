@@ -16,7 +16,7 @@ from crossply.certificates import FOR_CLIENTS, Purpose, Span, new_authority, new
 from crossply.control.runtimes.private_files import PrivateFiles
 from crossply.kube.tls import Certificate, tls_context
 
-_HOLDER = """
+_PROGRAM = """
 import sys
 from crossply.control.runtimes.private_files import PrivateFiles
 files = PrivateFiles(sys.argv[1])
@@ -26,10 +26,10 @@ sys.stdin.read()
 """
 
 
-def _holder(place: pathlib.Path) -> tuple[subprocess.Popen[str], pathlib.Path]:
+def _start_process(place: pathlib.Path) -> tuple[subprocess.Popen[str], pathlib.Path]:
     """A process that has private files, and where they are."""
     process = subprocess.Popen(
-        [sys.executable, "-c", _HOLDER, place], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", _PROGRAM, place], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
     return process, pathlib.Path(process.stdout.readline().strip())
@@ -38,8 +38,8 @@ def _holder(place: pathlib.Path) -> tuple[subprocess.Popen[str], pathlib.Path]:
 def test_files_of_a_process_that_was_killed_are_removed_by_the_next_and_those_of_others_stay(
     tmp_path: pathlib.Path,
 ) -> None:
-    killed, left = _holder(tmp_path / "place")
-    living, remaining = _holder(tmp_path / "place")
+    killed, left = _start_process(tmp_path / "place")
+    living, remaining = _start_process(tmp_path / "place")
     with killed, living:
         killed.kill()
         killed.wait()

@@ -14,7 +14,7 @@ def about(name: str, ns: str) -> dict:
     return {"apiVersion": "example.org/v1", "kind": "Thing", "metadata": metadata}
 
 
-async def told(client, ns, record) -> list[tuple[str, str]]:
+async def recorded_events(client, ns, record) -> list[tuple[str, str]]:
     """What reaches the server while `record` is given a recorder and its clock: names and messages."""
 
     now = [0.0]
@@ -31,7 +31,7 @@ async def test_the_same_event_is_told_once(client, ns) -> None:
             recorder.record(about("a", ns), Event("Warning", "Compose", "it is down"))
         recorder.record(about("b", ns), Event("Warning", "Compose", "it is down"))
 
-    assert await told(client, ns, record) == [("a", "it is down"), ("b", "it is down")]
+    assert await recorded_events(client, ns, record) == [("a", "it is down"), ("b", "it is down")]
 
 
 async def test_an_object_whose_failure_has_new_words_each_time_does_not_fill_the_server(client, ns) -> None:
@@ -44,7 +44,7 @@ async def test_an_object_whose_failure_has_new_words_each_time_does_not_fill_the
         now[0] += PAUSE
         recorder.record(about("a", ns), Event("Normal", "Compose", "well again"))
 
-    events = await told(client, ns, record)
+    events = await recorded_events(client, ns, record)
     assert [message for name, message in events if name == "a"] == [
         *(f"failed at {number:03}" for number in range(BURST)),
         "well again",

@@ -35,13 +35,13 @@ def sql(**infrastructure):
     }
 
 
-def wished(obj, xr=None):
+def desired_xr(obj, xr=None):
     return desired_composite(obj, xr, TYPE, NAME, enforced=False, binding=REQUIREMENT)["spec"]
 
 
 def test_fields_of_users_are_handed_down_whatever_they_are_called():
     obj = requirement(SELECTOR, size=3, claimRef="theirs", reclaimPolicy="theirs", resourceRef="theirs")
-    assert wished(obj) == {
+    assert desired_xr(obj) == {
         "size": 3,
         "claimRef": "theirs",
         "reclaimPolicy": "theirs",
@@ -52,7 +52,10 @@ def test_fields_of_users_are_handed_down_whatever_they_are_called():
 
 def test_what_concerns_only_the_requirement_is_kept_back():
     own = {"resourceRef": {"name": NAME}, "writeConnectionSecretToRef": {"name": "sql"}}
-    assert wished(requirement({**own, **SELECTOR}))["infrastructure"] == {**SELECTOR, "requirementRef": BACK}
+    assert desired_xr(requirement({**own, **SELECTOR}))["infrastructure"] == {
+        **SELECTOR,
+        "requirementRef": BACK,
+    }
 
 
 def test_a_requirement_without_any_of_our_fields_is_bound_too():

@@ -9,16 +9,16 @@ from crossply.control.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING
 from crossply.values.deepcopy import deepcopy
 
 NAME = "crossplane:aggregate-to-view"
-THEIRS = {"apiGroups": ["secrets.crossplane.io"], "resources": ["*"], "verbs": ["get", "list", "watch"]}
+OTHER_RULE = {"apiGroups": ["secrets.crossplane.io"], "resources": ["*"], "verbs": ["get", "list", "watch"]}
 
 
-def ours():
+def own_role():
     [role] = [item for item in standing_roles() if item["metadata"]["name"] == NAME]
     return deepcopy(role)
 
 
 @pytest.fixture
-async def gone(client):
+async def no_roles(client):
     """No role is there before a case, and none is left."""
 
     async def delete():
@@ -31,10 +31,10 @@ async def gone(client):
     await delete()
 
 
-async def test_a_role_of_another_installer_keeps_its_rules_and_gets_those_that_it_lacks(client, gone):
-    role = ours()
+async def test_a_role_of_another_installer_keeps_its_rules_and_gets_those_that_it_lacks(client, no_roles):
+    role = own_role()
     lacking = role["rules"].pop()
-    role["rules"].append(THEIRS)
+    role["rules"].append(OTHER_RULE)
     role["metadata"]["labels"]["app"] = "crossplane"
     await client.create(CLUSTER_ROLE, role, "helm")
     await install(client, "crossply")
@@ -45,15 +45,15 @@ async def test_a_role_of_another_installer_keeps_its_rules_and_gets_those_that_i
     assert await client.get(CLUSTER_ROLE, NAME) == live, "the next start writes nothing"
 
 
-async def test_a_rule_that_grants_more_is_enough(client, gone):
-    role = ours()
+async def test_a_rule_that_grants_more_is_enough(client, no_roles):
+    role = own_role()
     role["rules"] = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]
     created = await client.create(CLUSTER_ROLE, role, "helm")
     await install(client, "crossply")
     assert (await client.get(CLUSTER_ROLE, NAME))["rules"] == created["rules"]
 
 
-async def test_whoever_is_bound_already_stays_bound(client, gone):
+async def test_whoever_is_bound_already_stays_bound(client, no_roles):
     binding = standing_binding()
     somebody = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": "operators"}
     await client.create(CLUSTER_ROLE_BINDING, {**binding, "subjects": [somebody]}, "helm")
@@ -62,9 +62,9 @@ async def test_whoever_is_bound_already_stays_bound(client, gone):
     assert live["subjects"] == [somebody, *binding["subjects"]]
 
 
-async def test_roles_that_only_we_wrote_are_what_we_say(client, gone):
-    older = ours()
-    older["rules"].append(THEIRS)
+async def test_roles_that_only_we_wrote_are_what_we_say(client, no_roles):
+    older = own_role()
+    older["rules"].append(OTHER_RULE)
     await client.apply(CLUSTER_ROLE, older, "crossply")
     await install(client, "crossply")
-    assert (await client.get(CLUSTER_ROLE, NAME))["rules"] == ours()["rules"]
+    assert (await client.get(CLUSTER_ROLE, NAME))["rules"] == own_role()["rules"]

@@ -13,22 +13,22 @@ from crossply.kube.write_guard import GUARD, Guard, NotOwner
 KEYS = ["a", "b", "c", "d"]
 
 
-class Given:
+class FixedShards:
     """Shares that a test decides: every key is a shard of its own."""
 
     def __init__(self, *keys: str) -> None:
-        self.mine = set(keys)
+        self.owned_keys = set(keys)
         self.workers: list[ShardListener] = []
 
     def shard_of(self, key: str) -> int:
         return ord(key)
 
     def owns(self, key: str) -> bool:
-        return key in self.mine
+        return key in self.owned_keys
 
     def guard(self, key: str) -> Guard:
         def check() -> None:
-            if key not in self.mine:
+            if key not in self.owned_keys:
                 raise NotOwner(key)
 
         return Guard(check, 5.0, lambda: None)
@@ -40,7 +40,7 @@ class Given:
     async def run(self) -> None: ...
 
     def gain(self, *keys: str) -> None:
-        self.mine |= set(keys)
+        self.owned_keys |= set(keys)
         for worker in self.workers:
             worker.gained(frozenset(map(ord, keys)))
 
@@ -87,7 +87,7 @@ async def settled() -> None:
 
 
 async def test_only_what_is_owned_is_worked_on_and_what_is_gained_is_taken_in_whole() -> None:
-    shares = Given("a", "b")
+    shares = FixedShards("a", "b")
     async with Bench(shares) as bench:
         assert sorted(bench.done) == ["a", "b"]
         bench.queue.add("c")
@@ -99,20 +99,20 @@ async def test_only_what_is_owned_is_worked_on_and_what_is_gained_is_taken_in_wh
 
 
 async def test_what_is_lost_while_it_waits_is_passed_over() -> None:
-    shares = Given("a")
+    shares = FixedShards("a")
     async with Bench(shares) as bench:
         bench.queue.add_after("a", 0.01)
-        shares.mine.clear()
+        shares.owned_keys.clear()
         await asyncio.sleep(0.05)
         assert bench.done == ["a"], "only the first time"
 
 
 async def test_what_is_lost_while_it_is_worked_on_cannot_write_and_is_not_tried_again() -> None:
-    shares = Given("a")
+    shares = FixedShards("a")
     bench = Bench(shares)
     bench.gate.clear()
     async with bench:
-        shares.mine.clear()
+        shares.owned_keys.clear()
         bench.gate.set()
         await asyncio.sleep(0.01)
         assert bench.done == []
@@ -120,7 +120,7 @@ async def test_what_is_lost_while_it_is_worked_on_cannot_write_and_is_not_tried_
 
 
 async def test_draining_waits_for_the_keys_of_these_shards_and_for_no_others() -> None:
-    shares = Given(*KEYS)
+    shares = FixedShards(*KEYS)
     bench = Bench(shares)
     bench.gate.clear()
     async with bench:
@@ -134,7 +134,7 @@ async def test_draining_waits_for_the_keys_of_these_shards_and_for_no_others() -
 
 
 async def test_what_others_own_may_be_followed_without_writing() -> None:
-    shares = Given("a")
+    shares = FixedShards("a")
     async with Bench(shares, elsewhere=True) as bench:
         assert bench.done == ["a"]
         assert sorted(bench.seen) == ["b", "c", "d"]

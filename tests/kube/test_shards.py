@@ -150,7 +150,7 @@ async def test_a_replica_that_freezes_or_dies_writes_no_more_after_its_shards_we
 
     for key in keys:
         await client.create(CONFIG_MAP, config_map(key, ns))
-    history = Story()
+    history = ShardHistory()
     script = signing_replica.__file__
     async with asyncio.TaskGroup() as tasks:
         watching = [tasks.create_task(history.watch(client, kind, ns)) for kind in (LEASE, CONFIG_MAP)]
@@ -188,7 +188,7 @@ def signalled(process: asyncio.subprocess.Process, signal_number: signal.Signals
         process.send_signal(signal_number)
 
 
-class Story:
+class ShardHistory:
     """Who held which shard, and which keys were signed, in the order in which the server committed it."""
 
     def __init__(self) -> None:

@@ -98,7 +98,7 @@ async def install_function(s, version, replicas=2, **spec):
     return await eventually(installed)
 
 
-async def made(things, name):
+async def composed_data(things, name):
     [composed] = (await things.composed(await things.get(name))).values()
     return composed["data"]
 
@@ -110,7 +110,7 @@ async def makers(things, prefix, number):
         name = f"{prefix}{index}"
         await things.apply(name)
         await things.until(name, SYNCED, READY)
-        names.add((await made(things, name))["pod"])
+        names.add((await composed_data(things, name))["pod"])
     return names
 
 
@@ -184,12 +184,12 @@ def test_an_upgrade_and_two_active_revisions(node):
         await things.compose(STEP)
         await things.apply("a")
         await things.until("a", SYNCED, READY)
-        assert (await made(things, "a"))["version"] == "v1"
+        assert (await composed_data(things, "a"))["version"] == "v1"
         new = await install_function(s, "v2", activeRevisionLimit=2)
         assert new != old
 
         async def is_new():
-            return (await made(things, "a"))["version"] == "v2"
+            return (await composed_data(things, "a"))["version"] == "v2"
 
         await eventually(is_new)
         for revision in (old, new):
@@ -201,7 +201,7 @@ def test_an_upgrade_and_two_active_revisions(node):
         await things.compose({**STEP, "functionRevisionRef": {"name": old}})
 
         async def is_old():
-            return (await made(things, "a"))["version"] == "v1"
+            return (await composed_data(things, "a"))["version"] == "v1"
 
         await eventually(is_old)
         assert await no_call_failed(s)

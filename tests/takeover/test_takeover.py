@@ -24,7 +24,7 @@ from tests.support.e2e.usages import CLUSTER_ROLE, WEBHOOKS
 from tests.support.registry import docker_registry
 from tests.support.server_fixtures import own_cluster
 from tests.support.takeover import fleet
-from tests.support.takeover.cluster import MANAGED, Standing, connected
+from tests.support.takeover.cluster import MANAGED, ControlPlanes, connected
 from tests.support.takeover.connect_proxy import ConnectProxy
 from tests.support.takeover.crossplane_process import HOME, Crossplane
 from tests.support.takeover.fleet import Member
@@ -40,12 +40,12 @@ LOCK = Kind("pkg.crossplane.io", "v1beta1", "Lock", "locks", False)
 OURS = "crossply-no-usages"
 
 
-class Story:
+class Migration:
     """What all tests of this file share: the cluster, who runs it, and how it was before."""
 
-    def __init__(self, runner: asyncio.Runner, standing: Standing, authority: str) -> None:
-        self.runner, self.standing, self.authority = runner, standing, authority
-        self.client = standing.client
+    def __init__(self, runner: asyncio.Runner, planes: ControlPlanes, authority: str) -> None:
+        self.runner, self.planes, self.authority = runner, planes, authority
+        self.client = planes.client
         self._crossplane = contextlib.AsyncExitStack()
         self._crossply = contextlib.ExitStack()
         self.before: dict[str, dict] = {}
@@ -54,13 +54,13 @@ class Story:
         return self.runner.run(work)
 
     async def start_crossplane(self) -> None:
-        await self._crossplane.enter_async_context(self.standing.run_crossplane())
+        await self._crossplane.enter_async_context(self.planes.run_crossplane())
 
     async def stop_crossplane(self) -> None:
         await self._crossplane.aclose()
 
     def start_crossply(self) -> None:
-        self._crossply.enter_context(self.standing.run_crossply())
+        self._crossply.enter_context(self.planes.run_crossply())
 
     def stop_crossply(self) -> None:
         self._crossply.close()
@@ -80,9 +80,9 @@ class Story:
     async def settle(self, name: str) -> None:
         """Wait until a control plane that was started has composed new resources of every kind."""
         newcomers = [Member(kind, f"{kind.kind.lower()}-{name}") for kind in fleet.KINDS]
-        await self.standing.write(*newcomers)
+        await self.planes.write(*newcomers)
         for member in newcomers:
-            await self.standing.until(member.kind, member.name, SYNCED, READY)
+            await self.planes.until(member.kind, member.name, SYNCED, READY)
 
     async def refusal(self, member: Member) -> str:
         """Why something cannot be deleted."""
@@ -104,7 +104,7 @@ def directory() -> Iterator[pathlib.Path]:
 
 
 @pytest.fixture(scope="module")
-def story(directory) -> Iterator[Story]:
+def migration(directory) -> Iterator[Migration]:
     """A cluster with a fleet that Crossplane composed, at rest."""
     cluster = own_cluster(str(directory / "cluster"))
     # Webhooks are found by EndpointSlices: no Service has an address that leads anywhere here.
@@ -121,66 +121,66 @@ def story(directory) -> Iterator[Story]:
         client = runner.run(stack.enter_async_context(connected(cluster.kubeconfig)))
         crossplane = Crossplane(cluster.kubeconfig, directory, proxy.address)
         with FunctionHost(client, proxy, directory) as host:
-            story = Story(runner, Standing(client, crossplane, host, directory), cluster.ca_path)
+            migration = Migration(runner, ControlPlanes(client, crossplane, host, directory), cluster.ca_path)
             try:
-                runner.run(_begin(story, registry))
-                yield story
+                runner.run(_install_crossplane(migration, registry))
+                yield migration
             finally:
-                story.stop_crossply()
-                runner.run(story.stop_crossplane())
+                migration.stop_crossply()
+                runner.run(migration.stop_crossplane())
                 runner.run(stack.aclose())
 
 
-async def _begin(story: Story, registry: str) -> None:
-    standing = story.standing
-    await standing.crossplane.install_chart(story.client)
-    await standing.host.show_webhooks(standing.crossplane.webhook_port)
-    await story.start_crossplane()
-    await standing.install_functions(registry)
-    await standing.install_provider(registry)
-    await standing.create_fleet()
-    await story.settle("first")
-    story.before = await story.look()
-    assert "it is precious" in await story.refusal(fleet.PROTECTED)
-    story.before = await story.look()
+async def _install_crossplane(migration: Migration, registry: str) -> None:
+    planes = migration.planes
+    await planes.crossplane.install_chart(migration.client)
+    await planes.host.show_webhooks(planes.crossplane.webhook_port)
+    await migration.start_crossplane()
+    await planes.install_functions(registry)
+    await planes.install_provider(registry)
+    await planes.create_fleet()
+    await migration.settle("first")
+    migration.before = await migration.look()
+    assert "it is precious" in await migration.refusal(fleet.PROTECTED)
+    migration.before = await migration.look()
 
 
 @pytest.fixture(scope="module")
-def taken(story: Story) -> Story:
+def on_crossply(migration: Migration) -> Migration:
     """The cluster after Crossplane was stopped and Crossply was started, at rest."""
-    story.play(story.stop_crossplane())
-    story.play(story.standing.install_crossply(story.authority))
-    story.start_crossply()
-    story.play(story.settle("second"))
-    return story
+    migration.play(migration.stop_crossplane())
+    migration.play(migration.planes.install_crossply(migration.authority))
+    migration.start_crossply()
+    migration.play(migration.settle("second"))
+    return migration
 
 
 @pytest.fixture(scope="module")
-def after(taken: Story) -> dict[str, dict]:
+def after(on_crossply: Migration) -> dict[str, dict]:
     """What there is then."""
-    return taken.play(taken.look())
+    return on_crossply.play(on_crossply.look())
 
 
-def test_no_composite_claim_composed_resource_or_secret_is_written(taken, after):
+def test_no_composite_claim_composed_resource_or_secret_is_written(on_crossply, after):
     assert len(fleet.members()) == 60
-    assert rewritten(taken.before["fleet"], after["fleet"]) == {}
+    assert rewritten(on_crossply.before["fleet"], after["fleet"]) == {}
 
 
-def test_packages_and_their_revisions_stay_what_they_are(taken, after):
-    assert altered(taken.before["packages"], after["packages"]) == {}
-    assert set(after["packages"]) == set(taken.before["packages"])
+def test_packages_and_their_revisions_stay_what_they_are(on_crossply, after):
+    assert altered(on_crossply.before["packages"], after["packages"]) == {}
+    assert set(after["packages"]) == set(on_crossply.before["packages"])
 
 
-def test_deployments_services_and_certificates_stay_what_they_are(taken, after):
-    assert rewritten(taken.before["runtime"], after["runtime"]) == {}
+def test_deployments_services_and_certificates_stay_what_they_are(on_crossply, after):
+    assert rewritten(on_crossply.before["runtime"], after["runtime"]) == {}
 
 
-def test_crds_of_crossplane_lose_nothing(taken, after):
+def test_crds_of_crossplane_lose_nothing(on_crossply, after):
     changes = {
         name: [
             place for place in lost(obj["spec"], after["crds"][key]["spec"]) if not _is_relaxed(name, place)
         ]
-        for key, obj in taken.before["crds"].items()
+        for key, obj in on_crossply.before["crds"].items()
         for name in (key[2],)
     }
     assert {name: places for name, places in changes.items() if places} == {}
@@ -196,67 +196,67 @@ def _is_relaxed(crd: str, place: str) -> bool:
     return any(end in place for end in ends)
 
 
-def test_roles_of_crossplane_lose_no_rule(taken, after):
+def test_roles_of_crossplane_lose_no_rule(on_crossply, after):
     changes = {
         name: lost(obj.get("rules"), after["roles"][name].get("rules"))
-        for name, obj in taken.before["roles"].items()
+        for name, obj in on_crossply.before["roles"].items()
     }
     assert {name: places for name, places in changes.items() if places} == {}
 
 
-def test_the_webhook_configuration_of_crossplane_stays_and_ours_is_beside_it(taken, after):
-    assert rewritten(taken.before["webhooks"], after["webhooks"]) == {}
+def test_the_webhook_configuration_of_crossplane_stays_and_ours_is_beside_it(on_crossply, after):
+    assert rewritten(on_crossply.before["webhooks"], after["webhooks"]) == {}
     assert ("ValidatingWebhookConfiguration", "", OURS) in after["webhooks"]
 
 
-def test_edits_are_followed_also_by_functions_that_crossplane_installed(taken):
+def test_edits_are_followed_also_by_functions_that_crossplane_installed(on_crossply):
     async def scenario():
-        standing = taken.standing
-        calls = standing.host.calls[TELL]
+        planes = on_crossply.planes
+        calls = planes.host.calls[TELL]
         edited = [Member(kind, f"{kind.kind.lower()}-3") for kind in fleet.KINDS]
-        await standing.write(*edited, size="large")
+        await planes.write(*edited, size="large")
         for member in edited:
-            await standing.until_composed(member, size="large")
-        assert standing.host.calls[TELL] > calls
+            await planes.until_composed(member, size="large")
+        assert planes.host.calls[TELL] > calls
 
-    taken.play(scenario())
+    on_crossply.play(scenario())
 
 
-def test_composition_changes_drift_and_deletions_are_followed(taken):
+def test_composition_changes_drift_and_deletions_are_followed(on_crossply):
     async def scenario():
-        standing = taken.standing
-        await standing.compose("second")
+        planes = on_crossply.planes
+        await planes.compose("second")
         for kind in (fleet.BOX, fleet.CLIMATE, fleet.CRATE):
             for number in (0, fleet.COUNT - 1):
                 member = Member(kind, f"{kind.kind.lower()}-{number}")
-                await standing.until_composed(member, note="second")
-        drifted = await standing.until_composed(Member(fleet.TALE, "tale-5"), size="small")
+                await planes.until_composed(member, note="second")
+        drifted = await planes.until_composed(Member(fleet.TALE, "tale-5"), size="small")
         body = {"data": {"size": "wrong"}}
-        await taken.client.patch_merge(CONFIG_MAP, drifted["metadata"]["name"], body, fleet.NAMESPACE)
-        await standing.until_composed(Member(fleet.TALE, "tale-5"), size="small")
+        await on_crossply.client.patch_merge(CONFIG_MAP, drifted["metadata"]["name"], body, fleet.NAMESPACE)
+        await planes.until_composed(Member(fleet.TALE, "tale-5"), size="small")
         for kind in fleet.KINDS:
             member = Member(kind, f"{kind.kind.lower()}-7")
-            composed = (await standing.until_composed(member))["metadata"]["name"]
-            await taken.client.delete(member.kind, member.name, fleet.NAMESPACE)
+            composed = (await planes.until_composed(member))["metadata"]["name"]
+            await on_crossply.client.delete(member.kind, member.name, fleet.NAMESPACE)
 
             async def is_gone(kind=kind, name=member.name, composed=composed):
                 return (
-                    await taken.client.get(kind, name, fleet.NAMESPACE) is None
-                    and await taken.client.get(CONFIG_MAP, composed, fleet.NAMESPACE) is None
+                    await on_crossply.client.get(kind, name, fleet.NAMESPACE) is None
+                    and await on_crossply.client.get(CONFIG_MAP, composed, fleet.NAMESPACE) is None
                 )
 
-            await standing.eventually(is_gone, f"{member} is gone")
+            await planes.eventually(is_gone, f"{member} is gone")
 
-    taken.play(scenario())
+    on_crossply.play(scenario())
 
 
-def test_packages_and_what_runs_them_are_still_the_same_after_that(taken):
-    later = taken.play(taken.look())
-    assert altered(taken.before["packages"], later["packages"]) == {}
-    assert rewritten(taken.before["runtime"], later["runtime"]) == {}
+def test_packages_and_what_runs_them_are_still_the_same_after_that(on_crossply):
+    later = on_crossply.play(on_crossply.look())
+    assert altered(on_crossply.before["packages"], later["packages"]) == {}
+    assert rewritten(on_crossply.before["runtime"], later["runtime"]) == {}
     kinds = {
         key: obj
-        for key, obj in taken.before["crds"].items()
+        for key, obj in on_crossply.before["crds"].items()
         if key[2].endswith(".provider-things.example.org")
     }
     assert len(kinds) == 1, "one of the two kinds was activated"
@@ -264,52 +264,52 @@ def test_packages_and_what_runs_them_are_still_the_same_after_that(taken):
     assert not any(key[2].startswith("queues.provider-things") for key in later["crds"])
 
 
-def test_what_is_in_use_stays_protected_by_either_and_by_both(taken):
+def test_what_is_in_use_stays_protected_by_either_and_by_both(on_crossply):
     async def scenario():
         # Crossplane's own configuration still names it, and nobody answers there: that refuses as well.
-        assert await taken.refusal(fleet.PROTECTED)
-        await taken.start_crossplane()
-        assert "it is precious" in await taken.refusal(fleet.PROTECTED)
+        assert await on_crossply.refusal(fleet.PROTECTED)
+        await on_crossply.start_crossplane()
+        assert "it is precious" in await on_crossply.refusal(fleet.PROTECTED)
 
-    taken.play(scenario())
-    taken.stop_crossply()
+    on_crossply.play(scenario())
+    on_crossply.stop_crossply()
 
     async def rest():
         # Nobody answers for our configuration any more, which refuses as well, until it is deleted.
-        assert await taken.refusal(fleet.PROTECTED)
-        await taken.client.delete(WEBHOOKS, OURS)
-        assert "it is precious" in await taken.refusal(fleet.PROTECTED)
+        assert await on_crossply.refusal(fleet.PROTECTED)
+        await on_crossply.client.delete(WEBHOOKS, OURS)
+        assert "it is precious" in await on_crossply.refusal(fleet.PROTECTED)
 
-    taken.play(rest())
+    on_crossply.play(rest())
 
 
 @pytest.fixture(scope="module")
-def taken_back(taken: Story) -> Story:
+def back_on_crossplane(on_crossply: Migration) -> Migration:
     """The cluster after Crossplane alone runs it again, at rest."""
-    taken.stop_crossply()
-    taken.play(taken.stop_crossplane())
-    taken.before = taken.play(taken.look())
-    taken.play(taken.start_crossplane())
-    taken.play(taken.settle("third"))
-    return taken
+    on_crossply.stop_crossply()
+    on_crossply.play(on_crossply.stop_crossplane())
+    on_crossply.before = on_crossply.play(on_crossply.look())
+    on_crossply.play(on_crossply.start_crossplane())
+    on_crossply.play(on_crossply.settle("third"))
+    return on_crossply
 
 
-def test_crossplane_takes_it_back_in_the_same_way(taken_back):
-    after = taken_back.play(taken_back.look())
+def test_crossplane_takes_it_back_in_the_same_way(back_on_crossplane):
+    after = back_on_crossplane.play(back_on_crossplane.look())
     # Of composite resources that Crossply composed first, Crossplane begins to own the fields that it sets.
-    assert altered(taken_back.before["fleet"], after["fleet"]) == {}
-    composed = {key: obj for key, obj in taken_back.before["fleet"].items() if key[0] in COMPOSED}
+    assert altered(back_on_crossplane.before["fleet"], after["fleet"]) == {}
+    composed = {key: obj for key, obj in back_on_crossplane.before["fleet"].items() if key[0] in COMPOSED}
     assert rewritten(composed, after["fleet"]) == {}
-    assert altered(taken_back.before["packages"], after["packages"]) == {}
-    assert rewritten(taken_back.before["runtime"], after["runtime"]) == {}
+    assert altered(back_on_crossplane.before["packages"], after["packages"]) == {}
+    assert rewritten(back_on_crossplane.before["runtime"], after["runtime"]) == {}
 
 
-def test_crossplane_follows_edits_again(taken_back):
+def test_crossplane_follows_edits_again(back_on_crossplane):
     async def scenario():
-        standing = taken_back.standing
+        planes = back_on_crossplane.planes
         edited = [Member(kind, f"{kind.kind.lower()}-4") for kind in fleet.KINDS]
-        await standing.write(*edited, size="huge")
+        await planes.write(*edited, size="huge")
         for member in edited:
-            await standing.until_composed(member, size="huge")
+            await planes.until_composed(member, size="huge")
 
-    taken_back.play(scenario())
+    back_on_crossplane.play(scenario())

@@ -33,7 +33,7 @@ _CONTROLLERS = f"{REGISTRY}/crossply:test"
 
 
 @dataclass(frozen=True)
-class Standing:
+class NodeCluster:
     """What a test has."""
 
     kubeconfig: str
@@ -52,14 +52,14 @@ class Standing:
 
 
 @contextlib.contextmanager
-def standing(directory: pathlib.Path) -> Iterator[Standing]:
+def node_cluster(directory: pathlib.Path) -> Iterator[NodeCluster]:
     """All of it; everything ends with it."""
     (directory / "registry").mkdir(parents=True)
     programs = _built("node")
     with contextlib.ExitStack() as stack:
         registry = stack.enter_context(docker_registry(directory / "registry"))
         cluster = stack.enter_context(RealCluster(str(directory / "cluster"), controllers=("*",)))
-        cluster_access = Standing(cluster.kubeconfig, registry, directory)
+        cluster_access = NodeCluster(cluster.kubeconfig, registry, directory)
         cluster_access.push(images.pause(directory), "pause:1")
         script, state = str(CLUSTER / "node.sh"), str(directory / "node")
         stack.callback(subprocess.run, [script, "stop", state], check=False)
@@ -68,7 +68,7 @@ def standing(directory: pathlib.Path) -> Iterator[Standing]:
         yield cluster_access
 
 
-def install(cluster: Standing) -> None:
+def install(cluster: NodeCluster) -> None:
     """The controllers, from the manifests, as Pods."""
     cluster.push(images.controllers(), "crossply:test")
 

@@ -54,7 +54,7 @@ CHART = ROOT / "deploy" / "chart"
 _FLAGS = ("--metrics-port=0", "--health-probe-port=0", "--webhook-port=0")
 
 
-class Standing:
+class ControlPlanes:
     """The cluster, as a test sees it."""
 
     def __init__(
