@@ -10,7 +10,7 @@ from crossply.functions.circuit_breaker import (
     MAX_PAUSE,
     THRESHOLD,
     CircuitBreaker,
-    FunctionNotAsked,
+    CircuitOpen,
 )
 from crossply.functions.failures import FunctionError, FunctionTimedOut, FunctionUnavailable
 from tests.support.function_servers import REQUEST
@@ -64,7 +64,7 @@ def test_a_function_that_answers_is_always_asked():
 def test_after_several_failures_in_a_row_it_is_not_asked(problem):
     breaker, runner, _ = broken(problem)
     for _ in range(100):
-        with pytest.raises(FunctionNotAsked) as failed:
+        with pytest.raises(CircuitOpen) as failed:
             breaker(REQUEST, 1.0)
     assert runner.calls == THRESHOLD
     assert str(failed.value) == str(problem), "conditions say the same as before"
@@ -76,7 +76,7 @@ def test_one_call_after_each_pause_sees_whether_it_is_back():
     clock.now += INITIAL_PAUSE
     with pytest.raises(FunctionUnavailable):
         breaker(REQUEST, 1.0)
-    with pytest.raises(FunctionNotAsked):
+    with pytest.raises(CircuitOpen):
         breaker(REQUEST, 1.0)
     assert runner.calls == THRESHOLD + 1
     runner.problem = None
@@ -95,7 +95,7 @@ def test_pauses_grow_and_have_an_end():
             clock.now += 0.5
             try:
                 breaker(REQUEST, 1.0)
-            except FunctionNotAsked:
+            except CircuitOpen:
                 continue
             except FunctionUnavailable:
                 break

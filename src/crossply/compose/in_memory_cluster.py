@@ -62,11 +62,11 @@ class InMemoryCluster:
         group = api_group(selector.api_version)
         versions = {api_version for api_version, kind, _, _ in self._objects if kind == selector.kind}
         others = (
-            selector._replace(api_version=each)
-            for each in sorted(versions - {selector.api_version})
-            if api_group(each) == group
+            selector._replace(api_version=api_version)
+            for api_version in sorted(versions - {selector.api_version})
+            if api_group(api_version) == group
         )
-        return [each.api_version for each in others if self.select(each)]
+        return [other.api_version for other in others if self.select(other)]
 
     def get(self, ref: ObjectRef) -> Object:
         """The object that is referred to."""

@@ -63,21 +63,21 @@ def request_body(request: Request) -> bytes:
     )
 
 
-def _input(given: Object | None) -> bytes:
+def _input(step_input: Object | None) -> bytes:
     """A step's input is the same object in every call, and never changed, so it is written once.
 
     The object is kept with its bytes: its identity cannot come to mean another object.
     """
-    if given is None:
+    if step_input is None:
         return b""
-    known = _inputs.get(id(given))
+    known = _inputs.get(id(step_input))
     if known is not None:
         return known[1]
-    written = _struct(b"\x22", given)
+    written = _struct(b"\x22", step_input)
     if len(written) <= _LARGEST_INPUT:
         while len(_inputs) >= _MOST_INPUTS:
             _inputs.pop(next(iter(_inputs), 0), None)
-        _inputs[id(given)] = given, written
+        _inputs[id(step_input)] = step_input, written
     return written
 
 

@@ -80,7 +80,7 @@ class Container:
         """Tell whether the engine did not even start it."""
         return not self._launched.started
 
-    def wanted_too_much(self) -> bool:
+    def ran_out_of_memory(self) -> bool:
         """Tell whether it was ended because of its memory; asked before it is released."""
         if self._launched.why == _MEMORY:
             return True
@@ -88,7 +88,7 @@ class Container:
 
     def explain(self, wrote: str) -> ContainerError:
         """Why it ended, in plain words; `wrote` is the last that it wrote."""
-        if self.wanted_too_much():
+        if self.ran_out_of_memory():
             return out_of_memory(self._settings, wrote)
         if self.failed_to_start:
             detail = f": {self._launched.why}" if self._launched.why else _error_message(wrote)

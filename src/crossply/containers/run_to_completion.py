@@ -44,7 +44,7 @@ def run_once(image: StoredImage, stdin: bytes, settings: Settings) -> FinishedRu
             if not running.wait(max(deadline - time.monotonic(), 0.0)):
                 raise pipes.too_long()
             wrote = pipes.errors.last_lines()
-            if running.wanted_too_much() or running.status < 0 or running.failed_to_start:
+            if running.ran_out_of_memory() or running.status < 0 or running.failed_to_start:
                 raise running.explain(wrote)
             return FinishedRun(bytes(pipes.output), pipes.errors.text(), running.status)
         finally:

@@ -25,7 +25,7 @@ _REFUSAL = re.compile(
 )
 _READS, _WRITES = ("get", "list"), ("get", "create", "patch", "delete")
 _WATCHES = (*_READS, "watch")
-_KEEPS = (*_WATCHES, "create", "update", "patch", "delete")
+_WRITE_VERBS = (*_WATCHES, "create", "update", "patch", "delete")
 _IMPERSONATE = "impersonate"
 _DIGEST_LENGTH = 8
 
@@ -161,7 +161,7 @@ def grant_to_controllers(
     if refusal.only:
         verbs: tuple[str, ...] = (refusal.verb,)
     else:
-        verbs = _KEEPS if writes else _WATCHES
+        verbs = _WRITE_VERBS if writes else _WATCHES
     role = _role(refusal, composed, verbs, resources)
     return (
         _apply("clusterrole", role.name, f"{_allowing(role)}"),

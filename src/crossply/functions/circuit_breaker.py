@@ -19,7 +19,7 @@ THRESHOLD = 5
 INITIAL_PAUSE, MAX_PAUSE = 1.0, 10.0
 
 
-class FunctionNotAsked(FunctionError):
+class CircuitOpen(FunctionError):
     """The function did not answer several times in a row, and is asked only now and then."""
 
     code = "CP-324"
@@ -69,10 +69,10 @@ class CircuitBreaker:
         pause = INITIAL_PAUSE * 2.0 ** min(max(self._failures - THRESHOLD, 0), 10)
         self._retry_at = self._clock() + min(pause, MAX_PAUSE)
 
-    def _refusal(self, last: FunctionError) -> FunctionNotAsked:
+    def _refusal(self, last: FunctionError) -> CircuitOpen:
         # The message is that of the failure, so that conditions do not change with each attempt.
         reason = f"it did not answer {self._failures} times in a row, so it is asked again only now and then"
-        return FunctionNotAsked(str(last), hint=f"{last.hint} ({reason})" if last.hint else reason)
+        return CircuitOpen(str(last), hint=f"{last.hint} ({reason})" if last.hint else reason)
 
     def _record_failure(self, problem: FunctionError) -> None:
         with self._lock:

@@ -125,7 +125,7 @@ class _Service:
         seconds = time.perf_counter() - start
         if meter is not None:
             meter.end(outcome.status.name if isinstance(outcome, Refused) else "OK", seconds)
-        self._tell(data, outcome, seconds)
+        self._log_call(data, outcome, seconds)
         if isinstance(outcome, Refused):
             context.abort(outcome.status, str(outcome))
         return outcome
@@ -147,7 +147,7 @@ class _Service:
             message = f"function {self._name}: {type(problem).__name__}: {problem}"
             return Refused(grpc.StatusCode.INTERNAL, message)
 
-    def _tell(self, data: bytes, outcome: bytes | Refused, seconds: float) -> None:
+    def _log_call(self, data: bytes, outcome: bytes | Refused, seconds: float) -> None:
         if self._settings.log is None:
             return
         if isinstance(outcome, Refused):

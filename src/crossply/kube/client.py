@@ -152,7 +152,9 @@ class Client:
         while True:
             reply = await self._call("GET", "list", kind, path, query=query, accept=selection.accept_list)
             page = orjson.loads(reply.data)
-            items.extend(compact_bytes(orjson.dumps(_whole(kind, item))) for item in page.get("items") or ())
+            items.extend(
+                compact_bytes(orjson.dumps(_with_kind(kind, item))) for item in page.get("items") or ()
+            )
             if not page["metadata"].get("continue"):
                 return Listed(items, str(page["metadata"].get("resourceVersion", "")))
             query = {**query, "continue": page["metadata"]["continue"]}
@@ -310,7 +312,7 @@ def _addressed(obj: Body) -> tuple[str, str, bytes]:
     return metadata.get("namespace") or "", metadata.get("name") or "", data
 
 
-def _whole(kind: Kind, item: Object) -> Object:
+def _with_kind(kind: Kind, item: Object) -> Object:
     """A list's item with its kind, which servers leave out for built-in kinds."""
     if "kind" in item and "apiVersion" in item:
         return item

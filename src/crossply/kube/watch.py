@@ -204,7 +204,7 @@ class _Reflector:
 
     def _gives_up(self, problem: CrossplyError, lasted: float) -> bool:
         """Whether this place leads nowhere, and another way is taken."""
-        if lasted < STUCK_SECONDS and _may_be_due_to_place(problem):
+        if lasted < STUCK_SECONDS and _may_succeed_elsewhere(problem):
             self._stuck += 1
         if self._stuck < MOST_STUCK:
             return False
@@ -261,7 +261,7 @@ class _Reflector:
         return change
 
 
-def _may_be_due_to_place(problem: CrossplyError) -> bool:
+def _may_succeed_elsewhere(problem: CrossplyError) -> bool:
     """Whether the server might do better if asked for something else: it broke off, or made a mistake."""
     if isinstance(problem, Unreachable):
         return not problem.never_sent

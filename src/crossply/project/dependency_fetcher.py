@@ -85,7 +85,7 @@ class DependencyFetcher:
                 visited.add(dependency)
                 with error_prefix(f"cannot add transitive dependency {dependency.source} of {by}"):
                     below = self._fetch(dependency)
-                waiting += [(next_one, dependency.source) for next_one in reversed(dependencies_of(below))]
+                waiting += [(child, dependency.source) for child in reversed(dependencies_of(below))]
         group, version = split_api_version(str(meta["apiVersion"]))
         return {"apiVersion": f"{group.removeprefix('meta.')}/{version}", "kind": meta["kind"], **package}
 

@@ -98,11 +98,11 @@ def _input_of_wrong_type(document: Document, place: str, hint: str) -> RenderRef
     from crossply.values.gojson import dumps
 
     pipeline = document.value["spec"]["pipeline"]
-    given = next(step for step in pipeline if not isinstance(step.get("input"), dict | None))
-    token = "[" if isinstance(given["input"], list) else dumps(given["input"])
+    bad_step = next(step for step in pipeline if not isinstance(step.get("input"), dict | None))
+    token = "[" if isinstance(bad_step["input"], list) else dumps(bad_step["input"])
     return RenderRefused(
         "cannot render composite resource: reconcile failed: cannot compose resources: cannot unmarshal "
-        f'input for Composition pipeline step "{given.get("step", "")}": proto: syntax error (line 1:1): '
+        f'input for Composition pipeline step "{bad_step.get("step", "")}": proto: syntax error (line 1:1): '
         f"unexpected token {token}",
         place=place,
         hint=hint,

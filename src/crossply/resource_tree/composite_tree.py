@@ -61,7 +61,7 @@ def child_references(node: Node, secrets: bool) -> list[Reference]:
     secret = _secret(spec) if secrets else []
     if isinstance(spec.get("resourceRef"), dict):
         # A claim: its secret is always in its own namespace, its XR in none.
-        own = [each._replace(namespace=reference.namespace) for each in secret]
+        own = [entry._replace(namespace=reference.namespace) for entry in secret]
         return [_reference(spec["resourceRef"]), *own]
     modern = spec.get("crossplane")
     references = _references(modern.get("resourceRefs")) if isinstance(modern, dict) else []

@@ -212,10 +212,10 @@ def _distinct(schema: Object) -> Check:
 
     def checked(items: Any) -> Any:
         try:
-            keys_seen = {tuple(entry.get(key) for key in keys) if keys else entry for entry in items}
+            distinct = {tuple(entry.get(key) for key in keys) if keys else entry for entry in items}
         except (TypeError, AttributeError):
             raise Unusual from None
-        if len(keys_seen) != len(items):
+        if len(distinct) != len(items):
             raise Unusual
         return items
 

@@ -102,10 +102,10 @@ def _without_identity(actual: Object, expected: Object) -> Object:
         for key, value in metadata_of(actual).items()
         if key not in _IDENTITY or key in expected_metadata
     }
-    for field, ours in (("labels", COMPOSITE_LABEL), ("annotations", RESOURCE_NAME_ANNOTATION)):
+    for field, own_key in (("labels", COMPOSITE_LABEL), ("annotations", RESOURCE_NAME_ANNOTATION)):
         values = dict(metadata.get(field) or {})
-        if ours not in (expected_metadata.get(field) or {}):
-            values.pop(ours, None)
+        if own_key not in (expected_metadata.get(field) or {}):
+            values.pop(own_key, None)
         metadata.pop(field, None)
         if values or field in expected_metadata:
             metadata[field] = values

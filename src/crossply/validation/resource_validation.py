@@ -110,9 +110,9 @@ class Schemas:
 
     def _default_schema(self, kind: str, group: str, version: str) -> tuple[Object, str]:
         crd = self._first[group, kind]
-        for each in crd["spec"].get("versions") or ():
-            schema = (each.get("schema") or {}).get("openAPIV3Schema")
-            if each.get("name") == version and schema is not None:
+        for served in crd["spec"].get("versions") or ():
+            schema = (served.get("schema") or {}).get("openAPIV3Schema")
+            if served.get("name") == version and schema is not None:
                 return schema, ""
         name = (crd.get("metadata") or {}).get("name", "")
         return {}, f"no schema found for version {version} in CRD {name}"

@@ -16,8 +16,8 @@ class _Branch(NamedTuple):
     margin: str
     last: bool
     package: Locked
-    wish: Dependency
-    way: frozenset[str]
+    dependency: Dependency
+    path: frozenset[str]
 
 
 def why(packages: Iterable[Locked], source: str, tags: Iterable[str] = ()) -> list[str]:
@@ -36,7 +36,7 @@ def why(packages: Iterable[Locked], source: str, tags: Iterable[str] = ()) -> li
     lines += _tree(wanting, source, own)
     offered = list(tags)
     return (
-        [*lines, _verdict([dependency for _, dependency in wanting.get(source, [])], offered)]
+        [*lines, _common_version([dependency for _, dependency in wanting.get(source, [])], offered)]
         if offered
         else lines
     )
@@ -49,10 +49,10 @@ def _tree(wanting: dict[str, list[tuple[Locked, Dependency]]], source: str, own:
         if len(lines) >= _MAX_LINES:
             return [*lines, "…"]
         branch = waiting.pop()
-        lines.append(branch.margin + ("└─ " if branch.last else "├─ ") + _told(branch, own))
-        if branch.package.source not in branch.way:
+        lines.append(branch.margin + ("└─ " if branch.last else "├─ ") + _describe(branch, own))
+        if branch.package.source not in branch.path:
             margin = branch.margin + ("   " if branch.last else "│  ")
-            path = branch.way | {branch.package.source}
+            path = branch.path | {branch.package.source}
             waiting += _branches(wanting, branch.package.source, margin, path)
     return lines
 
@@ -69,14 +69,18 @@ def _branches(
     return branches[::-1]
 
 
-def _told(branch: _Branch, own: Locked | None) -> str:
-    text = f"{branch.wish.constraint or 'any version'} wanted by {branch.package.shown}"
-    if own is not None and branch.wish.source == own.source and not branch.wish.accepts(own.version):
+def _describe(branch: _Branch, own: Locked | None) -> str:
+    text = f"{branch.dependency.constraint or 'any version'} wanted by {branch.package.shown}"
+    if (
+        own is not None
+        and branch.dependency.source == own.source
+        and not branch.dependency.accepts(own.version)
+    ):
         text += f"  ✗ {own.version} is not"
     return text
 
 
-def _verdict(dependencies: list[Dependency], tags: list[str]) -> str:
+def _common_version(dependencies: list[Dependency], tags: list[str]) -> str:
     if not dependencies:
         return "nobody but the user wants it"
     best = best_version(dependencies, tags)

@@ -38,7 +38,7 @@ class ProgressBar:
     """The line; `with Bar(stderr, "pushing x") as bar`. Nothing is written where there is no terminal."""
 
     def __init__(self, stream: TextIO, label: str, clock: Callable[[], float] = time.monotonic) -> None:
-        self._stream, self._what, self._clock = stream, label, clock
+        self._stream, self._label, self._clock = stream, label, clock
         self._shown = stream.isatty()
         self._total = self._done = 0
         self._next = clock() + _SECONDS
@@ -70,4 +70,4 @@ class ProgressBar:
         filled = int(share * _WIDTH)
         bar = "━" * filled + " " * (_WIDTH - filled)
         amount = f"{self._done / _MEGABYTE:.1f}/{self._total / _MEGABYTE:.1f} MB"
-        return f"{self._what} {bar} {share:4.0%} {amount}"
+        return f"{self._label} {bar} {share:4.0%} {amount}"

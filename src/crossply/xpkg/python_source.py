@@ -81,11 +81,11 @@ def requirements(directory: str) -> list[str]:
         return []
     except UnicodeDecodeError:
         raise BuildFailed(f"{_REQUIREMENTS} is not text") from None
-    kept_lines = [line for line in lines if line and line[0] != "#"]
-    for line in kept_lines:
+    requirement_lines = [line for line in lines if line and line[0] != "#"]
+    for line in requirement_lines:
         if line[0] == "-":
             raise BuildFailed(
                 f"{_REQUIREMENTS} has an option of pip: {line}",
                 hint="list packages only, or make a project of it: crossply new function",
             )
-    return kept_lines
+    return requirement_lines

@@ -62,7 +62,9 @@ class MalformedAnswer(RegistryError):
 
 def refusal(method: str, url: str, status: int, reason: str, body: bytes, hint: str = "") -> RegistryError:
     """The error for an unsuccessful response; the hint is for a user without access."""
-    message = _told(body) or _USUAL.get(status) or f"unexpected status code {status} {reason}".rstrip()
+    message = (
+        _error_message(body) or _USUAL.get(status) or f"unexpected status code {status} {reason}".rstrip()
+    )
     kinds = {401: NotAllowed, 403: NotAllowed, 404: NotInRegistry}
     kind = kinds.get(status, RegistryError)
     error = kind(f"{method} {url}: {message}", hint=hint if kind is NotAllowed else "")
@@ -70,7 +72,7 @@ def refusal(method: str, url: str, status: int, reason: str, body: bytes, hint: 
     return error
 
 
-def _told(body: bytes) -> str:
+def _error_message(body: bytes) -> str:
     try:
         answer: Any = orjson.loads(body)
         first = answer["errors"][0]

@@ -90,8 +90,8 @@ def recognized(pod: Object) -> Usage | None:
     packages = sorted(label for label in labels if label.startswith(_PACKAGE_LABEL))
     types = [label.removeprefix(_PACKAGE_LABEL) for label in packages]
     types += [_CORE] if labels.get(_PART_OF) == _CORE else []
-    found = next((label for label in types if label != _REVISION), None)
-    return None if found is None else Usage(found, metadata["namespace"], metadata["name"])
+    package_type = next((label for label in types if label != _REVISION), None)
+    return None if package_type is None else Usage(package_type, metadata["namespace"], metadata["name"])
 
 
 async def _measured(client: Client, pod: Usage) -> Usage:

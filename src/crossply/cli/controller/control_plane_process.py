@@ -52,8 +52,8 @@ async def unless_stopped(stopped: Event, work: Coroutine[object, object, None]) 
             task.result()
         return task.done()
     finally:
-        for each in (task, stop):
-            each.cancel()
+        for pending in (task, stop):
+            pending.cancel()
         await asyncio.gather(task, stop, return_exceptions=True)
 
 

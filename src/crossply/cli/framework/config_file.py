@@ -79,8 +79,8 @@ def _checked(path: str, value: Any) -> dict[str, Any]:
     version = _typed(path, "version", config.get("version"), int, "int")
     if version != VERSION:
         raise ConfigError(f"unsupported config version {version}", place=path)
-    given = _typed(path, "features", config.get("features"), dict, "config.Features")
-    features = {name: _typed(path, f"features.{name}", given.get(name), bool, "bool") for name in FEATURES}
+    flags = _typed(path, "features", config.get("features"), dict, "config.Features")
+    features = {name: _typed(path, f"features.{name}", flags.get(name), bool, "bool") for name in FEATURES}
     return with_features(features)
 
 

@@ -46,8 +46,8 @@ def _check_choices(command: Command, flags: tuple[Flag, ...], values: Mapping[st
             _check_choice(summary(argument), argument.choices, values[argument.name])
 
 
-def _check_choice(name: str, choices: tuple[str, ...], given: Any) -> None:
-    for value in given if isinstance(given, list) else [given]:
+def _check_choice(name: str, choices: tuple[str, ...], argument: Any) -> None:
+    for value in argument if isinstance(argument, list) else [argument]:
         if value not in choices:
             allowed = ",".join(map(quote, choices))
             raise UsageError(f"{name} must be one of {allowed} but got {quote(str(value))}")

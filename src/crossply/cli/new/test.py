@@ -18,9 +18,9 @@ def run(invocation: Invocation) -> int:
     path = invocation["output"] or f"{os.path.splitext(composition)[0]}_test.yaml"
     folder = os.path.dirname(path) or os.curdir
     sources = {
-        key: os.path.relpath(path_given, folder)
+        key: os.path.relpath(source, folder)
         for key in ("composition", "functions", "xrd", "xr")
-        if (path_given := invocation[key])
+        if (source := invocation[key])
     }
     suite = Suite(
         name=load_composition(composition).composition.name,

@@ -68,7 +68,7 @@ class Metadata:
 
     def __init__(self, invocation: Invocation) -> None:
         self._path = str(invocation["package-metadata-template"])
-        self._given: dict[str, str] = invocation["template-var"]
+        self._variables: dict[str, str] = invocation["template-var"]
         self._of_services = service_variables(invocation["service-metadata"] or "")
 
     def file(self, service: str, repository: str) -> File:
@@ -82,7 +82,7 @@ class Metadata:
             "Service": service,
             "Name": repository,
             **self._of_services.get(service, {}),
-            **self._given,
+            **self._variables,
         }
         text = _read(self._path, _NOT_VALID).decode("utf-8", "replace")
         try:

@@ -12,7 +12,7 @@ from typing import Any
 from crossply.containers.launcher import protocol as wire
 from crossply.containers.launcher.bundle import Bundle
 
-_LOOK = 0.05
+_CHECK_INTERVAL = 0.05
 """Seconds between looks at the memory of containers that no control group bounds."""
 _SOON = 0.01
 """Seconds between looks for the first process of a container that is to be ended while it still starts."""
@@ -34,7 +34,7 @@ class LauncherServer:
         self._line = line
         self._place = place
         self._runs: dict[str, _Run] = {}
-        self._looked = 0.0
+        self._checked_at = 0.0
         self._wake, wakeup = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.set_wakeup_fd(wakeup)
         signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -49,13 +49,13 @@ class LauncherServer:
                 self._reap()
             if line in ready and not self._obey():
                 return
-            self._look()
+            self._check_runs()
 
     def _pause(self) -> float | None:
         """How long nothing has to be looked at, unless something happens."""
         if any(run.killing for run in self._runs.values()):
             return _SOON
-        return _LOOK if any(run.most_memory for run in self._runs.values()) else None
+        return _CHECK_INTERVAL if any(run.most_memory for run in self._runs.values()) else None
 
     def _obey(self) -> bool:
         message, files = wire.receive(self._line)
@@ -83,9 +83,9 @@ class LauncherServer:
             return
         self._runs[request["key"]] = _Run(bundle, pid, request["watched_memory"])
 
-    def _look(self) -> None:
+    def _check_runs(self) -> None:
         now = time.monotonic()
-        watch = now - self._looked >= _LOOK
+        watch = now - self._checked_at >= _CHECK_INTERVAL
         for run in self._runs.values():
             if run.killing:
                 self._kill(run)
@@ -93,7 +93,7 @@ class LauncherServer:
                 run.why = "memory"
                 self._kill(run)
         if watch:
-            self._looked = now
+            self._checked_at = now
 
     def _kill(self, run: _Run) -> None:
         """End a container by ending its first process; the engine, which only waits for it, then ends too."""

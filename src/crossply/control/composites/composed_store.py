@@ -69,13 +69,15 @@ class ComposedStore:
 
     async def load(self, xr: Object, machinery: Machinery) -> list[Observed]:
         """Everything the composite resource refers to that exists."""
-        references = [each for each in machinery.read(xr, machinery.references) or () if each.get("name")]
+        references = [
+            reference for reference in machinery.read(xr, machinery.references) or () if reference.get("name")
+        ]
         observing = [partial(self._observe, reference, namespace_of(xr)) for reference in references]
         if self._plane.composes_as_account:
             observed = await asyncio.gather(*limit_concurrency(observing))
         else:
             observed = [await observe() for observe in observing]
-        return [each for each in observed if each is not None]
+        return [resource for resource in observed if resource is not None]
 
     async def _observe(self, reference: Object, namespace: str) -> Observed | None:
         place = namespace or reference.get("namespace", "")

@@ -75,19 +75,19 @@ class DefinitionReconciler:
         try:
             crd, changed = await self._kinds.apply_crd(composite_crd(xrd))
         except CrdError as problem:
-            self._tell(xrd, WARNING, RENDER, f"cannot render {_THE_CRD}: {problem}")
+            self._record(xrd, WARNING, RENDER, f"cannot render {_THE_CRD}: {problem}")
             raise
         except KubeError as problem:
-            self._tell(xrd, WARNING, ESTABLISH, f"cannot apply rendered {_THE_CRD}: {problem}")
+            self._record(xrd, WARNING, ESTABLISH, f"cannot apply rendered {_THE_CRD}: {problem}")
             raise
         if changed:
-            self._tell(xrd, NORMAL, ESTABLISH, f"Applied {_THE_CRD}: {crd['metadata']['name']}")
+            self._record(xrd, NORMAL, ESTABLISH, f"Applied {_THE_CRD}: {crd['metadata']['name']}")
         return crd
 
     async def _refuse(self, xrd: Object, problem: ProtectedKind) -> None:
         """Say why nothing comes of a definition; a change of it or of the CRD enqueues it again."""
         await self._kinds.stop(xrd["metadata"]["name"])
-        self._tell(xrd, WARNING, ESTABLISH, f"cannot apply rendered {_THE_CRD}: {problem}")
+        self._record(xrd, WARNING, ESTABLISH, f"cannot apply rendered {_THE_CRD}: {problem}")
         await self._kinds.tell(xrd, PROTECTED._replace(message=str(problem)))
 
     async def _granted(self, xrd: Object, definition: Definition) -> Granted:
@@ -100,7 +100,7 @@ class DefinitionReconciler:
             return granted
         return granted._replace(claim_plural="")
 
-    def _tell(self, xrd: Object, type_: str, reason: str, message: str) -> None:
+    def _record(self, xrd: Object, type_: str, reason: str, message: str) -> None:
         self._plane.recorder.record(xrd, Event(type_, reason, message))
 
     async def run_beside(self, name: str) -> None:
@@ -125,7 +125,7 @@ class DefinitionReconciler:
         try:
             await self._take_away(xrd, definition)
         except Waiting as reason:
-            self._tell(xrd, NORMAL, TERMINATE, str(reason))
+            self._record(xrd, NORMAL, TERMINATE, str(reason))
             await self._kinds.tell(xrd, TERMINATING._replace(message=str(reason)))
             raise
         await self._kinds.stop(definition.name)

@@ -86,7 +86,10 @@ class OperationRateLimit:
         """Spend what an Operation for an object costs, or give the seconds until it may be made."""
         key, now = (namespace_of(obj), name_of(obj)), self._clock()
         bucket = self._bucket(key, now)
-        for limit, condition in ((bucket, self._each(obj)), (self._total, self._all(obj))):
+        for limit, condition in (
+            (bucket, self._object_condition(obj)),
+            (self._total, self._total_condition(obj)),
+        ):
             wait = limit.seconds_until(1.0, now)
             if wait > 0:
                 self._delayed.setdefault(key, condition)
@@ -120,7 +123,7 @@ class OperationRateLimit:
         self._buckets.move_to_end(key)
         return bucket
 
-    def _each(self, obj: Object) -> StatusCondition:
+    def _object_condition(self, obj: Object) -> StatusCondition:
         pace = f"at most one Operation every {self._limits.each.seconds:.0f} s is made for it"
         if is_written_by_operation(obj):
             message = (
@@ -131,7 +134,7 @@ class OperationRateLimit:
         message = f"{_named(obj)} changes too often: {pace}. Watch less: spec.watch.matchLabels"
         return StatusCondition(RESPONSIVE, "False", TOO_MANY, message)
 
-    def _all(self, obj: Object) -> StatusCondition:
+    def _total_condition(self, obj: Object) -> StatusCondition:
         message = (
             f"Too many changes: at most one Operation every {self._limits.total.seconds:.0f} s is made, and "
             f"{_named(obj)} is among what waits. Watch less: spec.watch.matchLabels"

@@ -89,9 +89,9 @@ class OperationReconciler:
         try:
             resources = await self._operate(parsed, report)
         except ComposeError as problem:
-            self._tell(operation, report)
+            self._record_events(operation, report)
             return await self._fail(with_outputs(operation, report), _event(problem))
-        self._tell(operation, report)
+        self._record_events(operation, report)
         operation = with_outputs(operation, report)
         for resource in resources:
             try:
@@ -124,7 +124,7 @@ class OperationReconciler:
             # The function named a version that is not the latest: that counts as a failure of the Operation.
             raise OperationResourceError(f"cannot apply desired resource: {problem}") from problem
 
-    def _tell(self, operation: Object, report: PipelineReport) -> None:
+    def _record_events(self, operation: Object, report: PipelineReport) -> None:
         for event in report.events:
             self._plane.recorder.record(operation, event)
 

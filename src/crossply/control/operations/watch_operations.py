@@ -183,7 +183,7 @@ class WatchOperations:
         shown = {**(parent.get("status") or {}), **_history(children)}
         shown["watchingResources"] = len(watched.cache)
         condition = watched.brake.condition()
-        was_open = any(each["type"] == condition.type for each in read_conditions(shown))
+        was_open = any(existing["type"] == condition.type for existing in read_conditions(shown))
         braking = (condition,) if was_open or condition.status == "False" else ()
         await self.parents.write({**parent, "status": shown}, (ACTIVE, SYNCED, *braking))
 

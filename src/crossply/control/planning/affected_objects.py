@@ -13,7 +13,7 @@ from crossply.control.plane import Plane
 from crossply.control.planning.dry_run_store import DryRunStore
 from crossply.control.planning.field_changes import fields_between
 from crossply.control.planning.governed_kinds import Governed, GovernedKinds
-from crossply.control.planning.node_notes import holds_back
+from crossply.control.planning.node_notes import blocking_reason
 from crossply.control.planning.object_paths import ObjectKey, key_of
 from crossply.control.planning.object_tree import NONE, Node
 from crossply.control.planning.planned_crds import is_definition
@@ -68,7 +68,7 @@ class AffectedObjects:
             if not uses(governed, xr, key.name):
                 continue
             xr_key = key_of(governed.kind, name_of(xr), namespace_of(xr))
-            reason = holds_back(governed, xr)
+            reason = blocking_reason(governed, xr)
             if reason:
                 self.held[xr_key] = reason
             else:

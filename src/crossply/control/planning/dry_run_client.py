@@ -80,7 +80,7 @@ class DryRunTransport(Transport):
                 page = orjson.loads((await super().send(request)).data)
                 return _reply(self.store.listed(address, request.query, page))
             known = self.store.known(address.key)
-            obj = known.now if known is not None else await self._look(address, request)
+            obj = known.now if known is not None else await self._fetch_live(address, request)
         except NotServed:
             if not self.store.kinds.has(address):
                 raise
@@ -130,12 +130,12 @@ class DryRunTransport(Transport):
         if known is not None:
             return known
         try:
-            live = await self._look(address, _reading(address))
+            live = await self._fetch_live(address, _reading(address))
         except NotServed:
             live = None
         return self.store.begin(address.key, live)
 
-    async def _look(self, address: ObjectPath, request: Request) -> Object | None:
+    async def _fetch_live(self, address: ObjectPath, request: Request) -> Object | None:
         """What the server really has."""
         fetched = self.store.looked_at
         if address.key not in fetched:
@@ -179,7 +179,7 @@ class DryRunTransport(Transport):
         desired = body if request.method == "PUT" else merge_patch(known.now, body)
         if address.subresource:
             return await self._replace_status(address, request, known, desired)
-        answer = await self._try_whole(address, request, known, desired)
+        answer = await self._try_replace(address, request, known, desired)
         if not known.is_untouched and "status" in known.now:
             # The server keeps the status that it has; what is imagined of it stays, too.
             answer = {**answer, "status": known.now["status"]}
@@ -190,10 +190,10 @@ class DryRunTransport(Transport):
     ) -> Object:
         if known.before is not None:
             based = {**known.before, "status": desired.get("status")}
-            desired = await self._try_whole(address, request, known, based)
+            desired = await self._try_replace(address, request, known, based)
         return self.store.keep(address, known, known.with_status(desired.get("status")))
 
-    async def _try_whole(
+    async def _try_replace(
         self, address: ObjectPath, request: Request, known: DryRunObject, desired: Object
     ) -> Object:
         data = as_version_of(desired, known.before)

@@ -88,8 +88,8 @@ def _without(result: Object, last: Object, desired: Object, live: Object) -> Obj
     remaining = dict(result)
     for key, value in last.items():
         if isinstance(value, dict) and isinstance(remaining.get(key), dict):
-            others = [each.get(key) for each in (desired, live)]
-            inner = [each if isinstance(each, dict) else {} for each in others]
+            others = [obj.get(key) for obj in (desired, live)]
+            inner = [other if isinstance(other, dict) else {} for other in others]
             remaining[key] = _without(remaining[key], value, *inner)
         elif key not in desired and live.get(key) != value:
             remaining.pop(key, None)

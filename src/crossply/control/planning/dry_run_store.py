@@ -65,7 +65,7 @@ class DryRunStore:
         """A page of a collection as it would be; what is imagined comes with the last page."""
         if not is_partial(page):
             for item in page.get("items") or ():
-                self.looked_at.setdefault(_key_in(address, item), _whole(page, item))
+                self.looked_at.setdefault(_key_in(address, item), _with_kind(page, item))
         here = {key: imagined.now for key, imagined in self._objects.items() if _is_of(address, key)}
         items = [item for item in page.get("items") or () if _key_in(address, item) not in here]
         if not page["metadata"].get("continue"):
@@ -131,7 +131,7 @@ def is_partial(page: Object) -> bool:
     return str(page.get("kind", "")).startswith("PartialObjectMetadata")
 
 
-def _whole(page: Object, item: Object) -> Object:
+def _with_kind(page: Object, item: Object) -> Object:
     """An item of a list with its kind, which servers leave out for built-in kinds."""
     kind = str(page.get("kind", "")).removesuffix("List")
     return {"apiVersion": page.get("apiVersion", ""), "kind": kind, **item}

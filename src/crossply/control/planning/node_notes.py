@@ -16,7 +16,7 @@ from crossply.control.planning.reconcile_rounds import MOST_RUNS, ReconcileRound
 from crossply.values import Object
 
 
-def holds_back(governed: Governed, xr: Object) -> str:
+def blocking_reason(governed: Governed, xr: Object) -> str:
     """Why a composite resource would not follow its Composition; empty where it would."""
     machinery = governed.machinery
     if metadata_of(xr).get("deletionTimestamp"):
@@ -34,13 +34,13 @@ def annotate(
     governed: Governed | None,
     rounds: ReconcileRounds,
     store: DryRunStore,
-    held_back: Mapping[ObjectKey, str],
+    reasons: Mapping[ObjectKey, str],
 ) -> None:
     """Add what is to be said."""
     if node.action == DELETE or node.error:
         return
-    if node.key in held_back:
-        node.notes.append(held_back[node.key])
+    if node.key in reasons:
+        node.notes.append(reasons[node.key])
         return
     node.warnings += _warnings(node.obj, store)
     if governed is None:
@@ -49,7 +49,7 @@ def annotate(
     known = store.known(node.key)
     if known is not None and known.before is not None and not governed.is_claim:
         node.notes += _choices(governed, known.before, node.obj)
-    reason = holds_back(governed, node.obj) if not governed.is_claim else ""
+    reason = blocking_reason(governed, node.obj) if not governed.is_claim else ""
     if reason:
         node.notes.append(reason)
     if node.key in rounds.restless:

@@ -70,7 +70,7 @@ class ReconcileRounds:
             await self.guarded(asyncio.gather(*map(self._reconcile, self._counted(keys))))
             await self._plane.recorder.settle()
             await self._store.quiet()
-            keys = self._woken(self._store.history(position))
+            keys = self._affected_keys(self._store.history(position))
 
     def _counted(self, keys: list[ObjectKey]) -> list[ObjectKey]:
         self._runs.update(keys)
@@ -78,7 +78,7 @@ class ReconcileRounds:
         self._total += len(keys)
         return keys
 
-    def _woken(self, changes: Iterable[StoreChange]) -> list[ObjectKey]:
+    def _affected_keys(self, changes: Iterable[StoreChange]) -> list[ObjectKey]:
         enqueued: dict[ObjectKey, None] = {}
         for change in changes:
             for obj in (change.before, change.after):

@@ -88,7 +88,9 @@ def _make_locked(place: str | None) -> tuple[str, int]:
 def _remove_orphans(place: str) -> None:
     """Remove the directories of processes that have ended."""
     with os.scandir(place) as entries:
-        orphans = [entry.path for entry in entries if entry.name.startswith(_PREFIX) and _is_ours(entry)]
+        orphans = [
+            entry.path for entry in entries if entry.name.startswith(_PREFIX) and _is_own_directory(entry)
+        ]
     for path in orphans:
         with contextlib.suppress(OSError):
             lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -99,7 +101,7 @@ def _remove_orphans(place: str) -> None:
                 os.close(lock)
 
 
-def _is_ours(entry: os.DirEntry[str]) -> bool:
+def _is_own_directory(entry: os.DirEntry[str]) -> bool:
     try:
         is_directory = entry.is_dir(follow_symlinks=False)
         return is_directory and entry.stat(follow_symlinks=False).st_uid == os.geteuid()

@@ -54,7 +54,7 @@ class RuntimeObjects:
         if live is not None and self._is_so(live, desired):
             return live
         if live is not None:
-            _check_ours(live, desired)
+            _check_controller(live, desired)
         written = await self._client.apply(kind, desired, MANAGER)
         self._applied.remember(_timeless(written), desired)
         self._caches[kind].record_write(written)
@@ -81,7 +81,7 @@ def _timeless(obj: Object) -> Object:
     return {**obj, "metadata": {**metadata, "resourceVersion": version}}
 
 
-def _check_ours(live: Object, desired: Object) -> None:
+def _check_controller(live: Object, desired: Object) -> None:
     """Refuse to write what somebody else controls; another revision of the package may hand it over."""
     owner, own = controller_of(live), controller_of(desired)
     if owner is not None and own is not None and owner.get("kind") != own["kind"]:
