@@ -17,7 +17,7 @@ from crossply.cli.framework.parser import GLOBAL_FLAGS
 from crossply.cli.framework.printing import PROGRAM
 from crossply.cli.tree import COMMANDS, Entry, load
 from crossply.errors import CrossplyError
-from crossply.record.metrics import ALL as CONTROL_PLANE_METRICS
+from crossply.record.control_plane_metrics import ALL as CONTROL_PLANE_METRICS
 from crossply.record.process_metrics import process_families
 from crossply.record.prometheus import MAX_SERIES, OTHER
 

@@ -6,10 +6,10 @@ import pytest
 
 from crossply.cli.plan.text_output import Text
 from crossply.control.planning.field_changes import Unknown, fields_between
-from crossply.control.planning.object_paths import ObjectKey
 from crossply.control.planning.object_tree import CHANGE, CREATE, Node
 from crossply.control.planning.plan import Plan
 from crossply.control.planning.plan_run import PlanResult
+from crossply.control.planning.request_paths import ObjectKey
 
 
 def deployment(*containers: dict) -> dict:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from crossply.compose import effects
-from crossply.compose.driver import drive
+from crossply.compose.effect_driver import drive
 from crossply.compose.effects import (
     AcceptRequest,
     Applied,

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from crossply.schema import crd
+from crossply.schema import definition_crds as crd
 from crossply.values import Object, goformat
 from crossply.values import field_path as paths
 from crossply.values.yaml import load

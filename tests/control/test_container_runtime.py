@@ -15,9 +15,9 @@ from crossply.control.package_manager.settings import PackageSettings
 from crossply.control.plane import plane_for
 from crossply.control.runtimes.certificate_authority import Lifetimes
 from crossply.control.runtimes.container_setup import ImageSettings
-from crossply.control.runtimes.credentials import CredentialSettings
+from crossply.control.runtimes.mutual_tls_certificates import CredentialSettings
 from crossply.control.runtimes.package_runtimes import parse_runtimes
-from crossply.control.runtimes.runtimes import Runtimes, RuntimeSettings
+from crossply.control.runtimes.runtime_set import Runtimes, RuntimeSettings
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from tests.support import registry as peers

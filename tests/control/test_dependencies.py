@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from crossply.control.dependencies import NAMESPACES_OF_A_KIND, UNSETTLED, Dependencies, Interest
+from crossply.control.composite_dependencies import NAMESPACES_OF_A_KIND, UNSETTLED, Dependencies, Interest
 from crossply.kube.shared_informers import SharedInformers
 from tests.support.server_process import CONFIG_MAP, config_map
 

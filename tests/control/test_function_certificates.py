@@ -23,7 +23,7 @@ from crossply.control.runtimes.certificate_authority import (
     renew_authority,
     renew_certificate,
 )
-from crossply.control.runtimes.credentials import Credentials, CredentialSettings
+from crossply.control.runtimes.mutual_tls_certificates import Credentials, CredentialSettings
 from crossply.control.runtimes.private_files import PrivateFiles
 from crossply.control.shared_secret import files_of
 from tests.support.control.crossplane_certificates import certificate_of_crossplane, files_of_crossplane

@@ -10,7 +10,7 @@ from aiohttp import web
 from crossply.containers.image_store import Store
 from crossply.control.package_manager.package_fetcher import PackageFetcher
 from crossply.control.package_manager.settings import PackageSettings
-from crossply.control.runtimes.revision_images import RevisionImages
+from crossply.control.runtimes.pulled_images import RevisionImages
 from crossply.control.runtimes.runtime import NotRunning
 from crossply.xpkg.image import encode
 from tests.support.images import package

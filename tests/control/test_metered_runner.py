@@ -25,7 +25,7 @@ from crossply.errors import CrossplyError
 from crossply.functions.binding import bind
 from crossply.functions.failures import FunctionCrashed, FunctionTimedOut, FunctionUnavailable
 from crossply.functions.remote import METHOD
-from crossply.record.metrics import FUNCTION_REQUESTS, FUNCTION_RESPONSES, FUNCTION_SECONDS
+from crossply.record.control_plane_metrics import FUNCTION_REQUESTS, FUNCTION_RESPONSES, FUNCTION_SECONDS
 
 LABELS = ("function-x", "example.org/x:v1", "in-process", METHOD)
 

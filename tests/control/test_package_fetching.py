@@ -25,10 +25,10 @@ from crossply.control.package_manager.package_fetcher import (
     source_and_version,
 )
 from crossply.control.package_manager.settings import PackageSettings
+from crossply.xpkg.address_guard import AddressRefused
 from crossply.xpkg.failures import PackagesError, TooLarge, WrongDigest
 from crossply.xpkg.image import encode
 from crossply.xpkg.registry import Trust
-from crossply.xpkg.registry_addresses import AddressRefused
 from crossply.xpkg.registry_failures import NotAllowed, RegistryUnreachable
 from crossply.xpkg.signatures import NotSigned
 from tests.support.bombs import MIB, bomb, header

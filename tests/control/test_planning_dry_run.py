@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from crossply.control.planning.dry_run_client import DryRunClient
-from crossply.control.planning.object_paths import ObjectKey, is_selected, parse_path
+from crossply.control.planning.request_paths import ObjectKey, is_selected, parse_path
 from crossply.kube.client import Client
 from crossply.kube.failures import AlreadyExists, Conflict, Invalid, NotServed
 from crossply.kube.kind import Kind

@@ -16,7 +16,7 @@ from crossply.control.runtimes.certificate_authority import (
     renew_authority,
 )
 from crossply.control.runtimes.deployment_runtime import stamp_of
-from crossply.control.runtimes.manifest_parts import Subject
+from crossply.control.runtimes.manifest_metadata import Subject
 from crossply.control.runtimes.package_runtimes import PackageRuntimes, UnknownRuntime, parse_runtimes
 from crossply.control.runtimes.runtime_manifests import (
     account_for,

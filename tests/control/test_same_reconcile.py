@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crossply.compose.in_memory_cluster import InMemoryCluster
+from crossply.compose.in_memory_reconcile import NOW, RESOURCE_VERSION, Rendered, Rendering
 from crossply.compose.machinery import LEGACY, MODERN, Machinery
 from crossply.compose.messages import (
     READY_FALSE,
@@ -34,15 +35,14 @@ from crossply.compose.messages import (
 )
 from crossply.compose.metadata import owner_from
 from crossply.compose.prepared_composition import prepare
-from crossply.compose.rendering import NOW, RESOURCE_VERSION, Rendered, Rendering
 from crossply.compose.resource_names import child_name
 from crossply.compose.wire import encode_request
+from crossply.control.composite_dependencies import Dependencies
 from crossply.control.composites.circuit_breaker import CircuitBreaker
 from crossply.control.composites.composed_store import ComposedStore
 from crossply.control.composites.composite_writes import FINALIZER
 from crossply.control.composites.composition_selection import Compositions
 from crossply.control.composites.reconciler import CompositeReconciler
-from crossply.control.dependencies import Dependencies
 from crossply.control.kinds import COMPOSITION, REVISION
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError

@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from crossply.control.usages.usage import IN_USE, USAGE
+from crossply.control.usages.usage_model import IN_USE, USAGE
 from crossply.control.webhooks.configuration import CONFIGURATIONS, url_in
 from crossply.control.webhooks.configuration import NAME as CONFIGURATION
 from crossply.kube.client import Client

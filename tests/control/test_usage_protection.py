@@ -13,7 +13,7 @@ import pytest
 
 from crossply.control.kinds import EVENT, SECRET
 from crossply.control.shared_secret import data_of
-from crossply.control.usages.usage import USAGE
+from crossply.control.usages.usage_model import USAGE
 from crossply.control.webhooks.certificate_secret import NAME as TLS
 from crossply.control.webhooks.certificate_secret import (
     SharedCertificate,

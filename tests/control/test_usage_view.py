@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.control.usages.usage import (
+from crossply.control.usages.usage_index import protects
+from crossply.control.usages.usage_model import (
     CLUSTER_USAGE,
     FINALIZER,
     LEGACY_USAGE,
@@ -13,7 +14,6 @@ from crossply.control.usages.usage import (
     details_of,
     read_usage,
 )
-from crossply.control.usages.usage_index import protects
 from crossply.control.webhooks.usage_review import in_use_message, next_step
 
 OF = {"apiVersion": "example.org/v1", "kind": "Bucket", "resourceRef": {"name": "logs"}}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from crossply.convert.claim import CompositeOptions, claim_to_composite
 from crossply.convert.current_composition import FunctionNames
-from crossply.convert.legacy_manifests import Converter
+from crossply.convert.manifest_converter import Converter
 from crossply.convert.new_composition import composition_for
 from crossply.convert.new_definition import definition_of_example, definition_of_simple_schema
 from crossply.errors import CrossplyError

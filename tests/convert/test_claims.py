@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crossply.convert.claim import CompositeOptions, claim_to_composite
-from crossply.convert.conversion import ConversionError
+from crossply.convert.conversion_result import ConversionError
 
 
 def claim(**metadata: Any) -> dict[str, Any]:

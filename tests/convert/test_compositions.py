@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crossply.convert.conversion import ConversionError, Converted
+from crossply.convert.conversion_result import ConversionError, Converted
 from crossply.convert.current_composition import FunctionNames, current_composition
 from crossply.convert.environment import environment_to_function
 from crossply.convert.pipeline import explicit_patch, explicit_template, resources_to_pipeline

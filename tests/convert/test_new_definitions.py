@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from crossply.convert.conversion import ConversionError
+from crossply.convert.conversion_result import ConversionError
 from crossply.convert.new_composition import composition_for
 from crossply.convert.new_definition import definition_of_example, definition_of_simple_schema
 from crossply.convert.simple_schema_markers import Marker, parse_markers
-from crossply.schema.crd import composite_crd
+from crossply.schema.definition_crds import composite_crd
 
 
 def example(spec: Any, **more: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import pytest
 
 from crossply.convert.crossplane_v2 import definition_to_v2
 from crossply.convert.current_composition import FunctionNames
-from crossply.convert.legacy_manifests import Converter
+from crossply.convert.manifest_converter import Converter
 
 CLAIM_NAMES = {"kind": "Cache", "plural": "caches"}
 

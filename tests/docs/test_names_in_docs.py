@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import pytest
 import yaml
 
-from crossply.record.metrics import ALL as METRICS
+from crossply.record.control_plane_metrics import ALL as METRICS
 from crossply.record.process_metrics import process_families
 from tests.support.docs.pages import ROOT, Page, pages
 from tests.support.docs.repository import found_in, modules, paths, text_of

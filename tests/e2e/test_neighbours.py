@@ -10,8 +10,8 @@ from collections import Counter, deque
 import pytest
 
 from crossply.compose.messages import SEVERITY_FATAL, Requirements, ResourceSelector, Response, Result
+from crossply.control.composite_dependencies import UNSETTLED
 from crossply.control.composites.circuit_breaker import CircuitBreaker
-from crossply.control.dependencies import UNSETTLED
 from crossply.control.kinds import OPERATION
 from crossply.control.options import Options
 from crossply.values.bounded_cache import BoundedCache

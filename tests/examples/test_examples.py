@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from crossply.schema.crd import composite_crd
 from crossply.schema.defaults import apply_defaults
+from crossply.schema.definition_crds import composite_crd
 from crossply.schema.prune import unknown_fields
 from crossply.schema.validation import validate
 from crossply.values import Object

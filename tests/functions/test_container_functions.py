@@ -18,7 +18,7 @@ from crossply.compose.messages import READY_TRUE, Request, Resource, State
 from crossply.containers.image_store import Store
 from crossply.containers.settings import Settings
 from crossply.errors import CrossplyError
-from crossply.functions.container_functions import ContainerFunctions
+from crossply.functions.composition_containers import ContainerFunctions
 from crossply.functions.container_runner_service import RunnerServer, RunnerSettings
 from crossply.functions.image_runs import ImageRuns
 from crossply.functions.proto.v1alpha1 import run_function_pb2 as messages

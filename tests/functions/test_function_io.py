@@ -21,8 +21,8 @@ from crossply.compose.messages import (
 )
 from crossply.errors import CrossplyError
 from crossply.functions.failures import FunctionReplyDamaged
-from crossply.functions.function_io.decoder import read
-from crossply.functions.function_io.encoder import to_function_io, write
+from crossply.functions.function_io.input_encoder import to_function_io, write
+from crossply.functions.function_io.output_decoder import read
 from crossply.functions.function_io.pipeline_state import KEY, PipelineState, read_pipeline_state
 from crossply.values.yaml import dump, load
 

@@ -22,10 +22,10 @@ from crossply.functions.failures import (
     FunctionTimedOut,
     FunctionUnavailable,
 )
+from crossply.functions.function_set import Runners
 from crossply.functions.in_process import InProcess
 from crossply.functions.local_process import LocalProcess
 from crossply.functions.remote import Remote
-from crossply.functions.runners import Runners
 from crossply.kinds.composition import NATIVE_FUNCTION
 from crossply.values.protobuf_struct import StructError
 from tests.support.function_servers import CROSSPLY, REQUEST, free_port, make_certificates, serving, started
@@ -337,7 +337,7 @@ def test_the_native_engine_needs_no_function_object():
 def test_built_in_functions_do_not_import_grpc():
     program = (
         "import sys\n"
-        "from crossply.functions.runners import Runners\n"
+        "from crossply.functions.function_set import Runners\n"
         "from crossply.compose.messages import Request, State, Resource\n"
         "f = {'metadata': {'name': 'f'}, 'spec': {'package': 'x/function-auto-ready:v1'}}\n"
         "with Runners([f]) as r: r.call('f', Request(State(Resource({'kind': 'X'}))), 1.0)\n"

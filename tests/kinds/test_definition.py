@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import TypeRef
 from crossply.kinds.definition import DefinitionError, parse_definition
-from crossply.schema.crd import composite_crd
+from crossply.schema.definition_crds import composite_crd
 
 
 def xrd(version: str = "v1", **spec: Any) -> dict[str, Any]:

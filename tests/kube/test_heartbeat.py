@@ -14,9 +14,9 @@ from aiohttp import web
 
 from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig
-from crossply.kube.heartbeat import Heartbeat
 from crossply.kube.leased_shards import LeasedShards
 from crossply.kube.leases import LEASE, Timing, member_name
+from crossply.kube.replica_heartbeat import Heartbeat
 from crossply.kube.write_guard import Guard, guarded_by
 from tests.support.server_process import CONFIG_MAP, config_map
 from tests.support.signing_replica import COUNT, QUICK
@@ -192,7 +192,7 @@ async def test_the_server_is_told_how_long_it_may_work_on_a_guarded_write() -> N
 def test_a_frozen_process_ends_before_it_does_anything_more() -> None:
     script = (
         "import os, signal\n"
-        "from crossply.kube.heartbeat import kernel_alarm\n"
+        "from crossply.kube.replica_heartbeat import kernel_alarm\n"
         "kernel_alarm(0.2)\n"
         "os.write(1, b'frozen ')\n"
         "os.kill(os.getpid(), signal.SIGSTOP)\n"

@@ -13,8 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families as parse
 
 from crossply.kube.workqueue import Workqueue
 from crossply.record import prometheus
-from crossply.record.http_pages import metrics_served, metrics_text
-from crossply.record.metrics import (
+from crossply.record.control_plane_metrics import (
     ALL,
     CLIENT_REQUESTS,
     CONTROLLERS_STARTED,
@@ -22,9 +21,10 @@ from crossply.record.metrics import (
     Exchange,
     host_of,
 )
+from crossply.record.http_pages import metrics_served, metrics_text
 from crossply.record.process_metrics import process_families
 from crossply.record.prometheus import Counter, DurationHistogram, Gauge
-from crossply.record.work_meter import WorkMeter
+from crossply.record.workqueue_meter import WorkMeter
 
 REFERENCE = pathlib.Path(__file__).parent.parent.parent / "docs" / "reference" / "metrics.md"
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crossply.errors import CrossplyError
-from crossply.kinds.definition_types import DefinitionDecodeError
-from crossply.schema.crd import ClaimNamesError, CrdError, claim_crd, composite_crd, crds_of
+from crossply.kinds.definition_go_types import DefinitionDecodeError
+from crossply.schema.definition_crds import ClaimNamesError, CrdError, claim_crd, composite_crd, crds_of
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from crossply.compose.in_memory_cluster import InMemoryCluster
+from crossply.compose.in_memory_reconcile import Rendered, Rendering
 from crossply.compose.machinery import MODERN, Machinery
 from crossply.compose.messages import (
     READY_TRUE,
@@ -17,7 +18,6 @@ from crossply.compose.messages import (
     respond,
 )
 from crossply.compose.prepared_composition import prepare
-from crossply.compose.rendering import Rendered, Rendering
 from crossply.kinds.composition import Composition, Step, TypeRef
 from crossply.values import Object
 

@@ -20,7 +20,7 @@ from crossply.xpkg.dependencies import (
     unmet_error,
 )
 from crossply.xpkg.dependency_limits import MAX_DEPENDENCIES, MAX_DEPTH, check_number, within_limits
-from crossply.xpkg.dependency_tree import why
+from crossply.xpkg.dependents_tree import why
 
 TAGS = ["v1.0.0", "v1.2.0", "v1.10.0", "v2.0.0", "v2.1.0-rc.1", "latest", "v3", "2.0.1"]
 

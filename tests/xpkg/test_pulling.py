@@ -18,6 +18,7 @@ from yarl import URL
 from crossply.errors import CrossplyError
 from crossply.xpkg import image_pull as pulling
 from crossply.xpkg import media_types as media
+from crossply.xpkg.address_guard import AddressRefused, is_public_host, may_see_credentials
 from crossply.xpkg.disk_space import check_space
 from crossply.xpkg.failures import BadArchive, NoDiskSpace, TooLarge, WrongDigest
 from crossply.xpkg.image import encode
@@ -26,7 +27,6 @@ from crossply.xpkg.image_reference import Reference, parse
 from crossply.xpkg.keychain import DockerConfig
 from crossply.xpkg.package_layers import stream_of
 from crossply.xpkg.registry import Registries, Trust
-from crossply.xpkg.registry_addresses import AddressRefused, is_public_host, may_see_credentials
 from crossply.xpkg.registry_failures import (
     MalformedAnswer,
     NotAllowed,

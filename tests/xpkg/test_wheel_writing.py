@@ -18,7 +18,7 @@ from crossply.scaffold.function_package import function_files
 from crossply.xpkg.image import Image
 from crossply.xpkg.layer_unpack import unpack
 from crossply.xpkg.python_project import ROOT, with_project
-from crossply.xpkg.python_source import project_around
+from crossply.xpkg.single_file_project import project_around
 from crossply.xpkg.wheel_writer import (
     SERVING,
     requirement_name,

@@ -16,8 +16,8 @@ from crossply.errors import CrossplyError
 from crossply.functions.builtin import PUBLISHED
 from crossply.functions.builtin import load as load_function
 from crossply.kinds.composition import parse_composition
-from crossply.schema.crd import composite_crd
 from crossply.schema.defaults import apply_defaults
+from crossply.schema.definition_crds import composite_crd
 from crossply.schema.prune import prune
 from crossply.schema.validation import validate
 from crossply.values import cron, gojson, quantity

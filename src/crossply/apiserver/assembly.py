@@ -18,7 +18,7 @@ from crossply.apiserver.apiextensions.crd_controller import DEFINITIONS, Definit
 from crossply.apiserver.apiextensions.crd_finalizer import delete_definition
 from crossply.apiserver.apiextensions.webhook_converter import WebhookConverter
 from crossply.apiserver.audit import AuditLog, Level
-from crossply.apiserver.audit.recorder import AuditRecorder
+from crossply.apiserver.audit.request_record import AuditRecorder
 from crossply.apiserver.auth.authentication import Authenticator
 from crossply.apiserver.auth.bootstrap_reconciliation import ensure_policy
 from crossply.apiserver.auth.cluster_role_aggregation import AggregationController, store_writer

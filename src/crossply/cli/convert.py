@@ -8,7 +8,7 @@ from crossply.cli.framework.file_flags import input_file, output_file, write_out
 from crossply.compose.metadata import name_of
 from crossply.convert.crossplane_v2 import is_version_1
 from crossply.convert.current_composition import FunctionNames
-from crossply.convert.legacy_manifests import Converter
+from crossply.convert.manifest_converter import Converter
 from crossply.errors import CrossplyError
 from crossply.manifests.files import read_documents
 from crossply.manifests.output_files import read_input

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from crossply.compose.connection_secret import decode_data
-from crossply.compose.driver import Handlers
+from crossply.compose.effect_driver import Handlers
 from crossply.compose.effects import (
     Call,
     FetchObject,

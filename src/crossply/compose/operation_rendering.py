@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from crossply.compose.conditions import SYNCED
-from crossply.compose.driver import drive
+from crossply.compose.effect_driver import drive
 from crossply.compose.errors import ComposeError
 from crossply.compose.events import WARNING, Event
 from crossply.compose.in_memory_cluster import CallFunction, InMemoryCluster, InMemoryReads
+from crossply.compose.in_memory_reconcile import NOW, RESOURCE_VERSION
 from crossply.compose.messages import ResourceSelector, SchemaSelector
 from crossply.compose.metadata import metadata_of
 from crossply.compose.operation_run import (
@@ -26,7 +27,6 @@ from crossply.compose.operation_run import (
     with_status,
 )
 from crossply.compose.pipeline import PipelineReport
-from crossply.compose.rendering import NOW, RESOURCE_VERSION
 from crossply.kinds.operation import parse_operation
 from crossply.values import Object
 

@@ -26,7 +26,7 @@ from crossply.control.package_manager.package_fetcher import PackageFetcher
 from crossply.control.package_manager.package_identity import Identities
 from crossply.control.plane import plane_for
 from crossply.control.runtimes.container_setup import ImageSettings
-from crossply.control.runtimes.runtimes import Runtimes
+from crossply.control.runtimes.runtime_set import Runtimes
 from crossply.control.start_progress import report_start, start_progress
 from crossply.control.webhooks.usage_protection import UsageProtection
 from crossply.control.webhooks.webhook_address import WebhookSettings

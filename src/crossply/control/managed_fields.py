@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from crossply.control.last_applied import contains, covers
+from crossply.control.apply_digests import contains, covers
 from crossply.values import Object
 
 CROSSPLANE = "crossplane"

@@ -8,7 +8,7 @@ from crossply.control.calls.pipeline_functions import CALL_SECONDS
 from crossply.control.calls.runner_factory import CallSettings
 from crossply.control.package_manager.settings import PackageSettings
 from crossply.control.plane import MOST_COMPOSED, CircuitLimits
-from crossply.control.runtimes.runtimes import RuntimeSettings
+from crossply.control.runtimes.runtime_set import RuntimeSettings
 from crossply.functions.host_access import HostAccess
 from crossply.kube.backoff import RetryPauses
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from crossply.compose.messages import CAPABILITIES
 from crossply.control.calls.pipeline_functions import PipelineFunctions
-from crossply.control.dependencies import Dependencies
+from crossply.control.composite_dependencies import Dependencies
 from crossply.control.event_recorder import Recorder
 from crossply.control.published_schemas import PublishedSchemas
 from crossply.kube.backoff import RetryPauses

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from crossply.convert.conversion import group_of
+from crossply.convert.conversion_result import group_of
 from crossply.convert.crossplane_v2 import CLUSTER, NAMESPACED
 from crossply.values import Object
 

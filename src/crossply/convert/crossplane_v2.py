@@ -8,7 +8,7 @@ composite resource are in `spec.crossplane`.
 from __future__ import annotations
 
 from crossply.convert.claim import CLAIM_NAME, CLAIM_NAMESPACE, COMPOSITE
-from crossply.convert.conversion import GROUP, Converted, Move
+from crossply.convert.conversion_result import GROUP, Converted, Move
 from crossply.values import Object
 
 DEFINITION = "CompositeResourceDefinition"

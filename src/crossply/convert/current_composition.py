@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crossply.convert.conversion import GROUP, Converted, Move, require_composition
+from crossply.convert.conversion_result import GROUP, Converted, Move, require_composition
 from crossply.convert.environment import FUNCTION as ENVIRONMENT_CONFIGS
 from crossply.convert.environment import environment_to_function
 from crossply.convert.pipeline import FUNCTION as PATCH_AND_TRANSFORM

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.convert.conversion import ConversionError, Converted, Move, Path, require_composition
+from crossply.convert.conversion_result import ConversionError, Converted, Move, Path, require_composition
 from crossply.kinds.composition_defaults import PIPELINE
 from crossply.kinds.gostructs import DecodeError, GoType, json_kind, list_of, round_trip
 from crossply.values import Object

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crossply.convert.conversion import ConversionError
-from crossply.kinds.definition_types import DefinitionDecodeError, decode_xrd
+from crossply.convert.conversion_result import ConversionError
+from crossply.kinds.definition_go_types import DefinitionDecodeError, decode_xrd
 from crossply.values import Object
 
 AUTO_READY = "crossplane-contrib-function-auto-ready"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from crossply.convert.conversion import ConversionError
+from crossply.convert.conversion_result import ConversionError
 from crossply.convert.plural import plural_of
 from crossply.convert.schema_inference import infer_properties, object_schema
 from crossply.convert.simple_schema import SimpleSchema, status_schema
-from crossply.kinds.definition_types import PRINTER_COLUMN
+from crossply.kinds.definition_go_types import PRINTER_COLUMN
 from crossply.kinds.gostructs import (
     STRING,
     DecodeError,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.convert.conversion import ConversionError
+from crossply.convert.conversion_result import ConversionError
 from crossply.values import Object
 
 _SIMPLE = ((bool, "boolean"), (str, "string"), (int, "integer"))

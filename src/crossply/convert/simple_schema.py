@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.convert.conversion import ConversionError
+from crossply.convert.conversion_result import ConversionError
 from crossply.convert.schema_inference import object_schema
 from crossply.convert.simple_schema_markers import apply_marker, parse_markers
 from crossply.values import Object

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from crossply.convert.conversion import ConversionError
+from crossply.convert.conversion_result import ConversionError
 from crossply.errors import CrossplyError
 from crossply.values import Object
 from crossply.values.gojson import JsonError, loads

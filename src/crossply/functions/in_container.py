@@ -20,7 +20,7 @@ from crossply.functions.image_runs import completed
 from crossply.functions.json_messages import read_answer, write_request
 from crossply.functions.remote import Remote
 from crossply.functions.runner import Runner
-from crossply.xpkg.run_to_completion import LABEL, RUNS_TO_COMPLETION
+from crossply.xpkg.program_image import LABEL, RUNS_TO_COMPLETION
 
 Fetch = Callable[[float], StoredImage]
 """Gets the image within so many seconds."""

@@ -8,7 +8,7 @@ import sys
 from crossply.containers.image_store import Store, StoredImage
 from crossply.containers.settings import Settings, store_directory
 from crossply.errors import CrossplyError
-from crossply.functions.container_functions import ContainerFunctions
+from crossply.functions.composition_containers import ContainerFunctions
 from crossply.functions.docker_settings import ContainerSettings
 from crossply.functions.image_runs import ImageRun, fetch_within
 from crossply.functions.in_container import InContainer

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from crossply.kinds.composition import CompositionError, Pipeline, parse_spec
-from crossply.kinds.composition_types import decode_spec
+from crossply.kinds.composition_go_types import decode_spec
 from crossply.kinds.fields import Fields, KindError
 from crossply.values import Object
 from crossply.values.owner_references import as_controller, reference_to

@@ -21,7 +21,6 @@ import orjson
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.failures import AlreadyExists, Conflict
-from crossply.kube.heartbeat import Heartbeat, Watchdog, no_alarm, steady_clock
 from crossply.kube.informer import Informer
 from crossply.kube.leases import (
     LEASE,
@@ -37,6 +36,7 @@ from crossply.kube.leases import (
     new_lease,
     shard_name,
 )
+from crossply.kube.replica_heartbeat import Heartbeat, Watchdog, no_alarm, steady_clock
 from crossply.kube.selection import Selection
 from crossply.kube.sharding import ShardListener, ShardSet, drain_all, drain_or_abandon, member_of, shard_of
 from crossply.kube.shared_informers import SharedInformers

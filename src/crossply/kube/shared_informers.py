@@ -11,7 +11,7 @@ from crossply.kube.client import Client
 from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
 from crossply.kube.selection import EVERYTHING, Selection
-from crossply.record.metrics import WATCHES_STARTED, WATCHES_STOPPED
+from crossply.record.control_plane_metrics import WATCHES_STARTED, WATCHES_STOPPED
 
 _Selected = tuple[Kind, Selection]
 

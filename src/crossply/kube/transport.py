@@ -26,7 +26,7 @@ from crossply.kube.failures import Conflict, KubeError, Unauthorized, Unreachabl
 from crossply.kube.request_types import Reply, Request
 from crossply.kube.tls import Certificate, tls_context
 from crossply.kube.write_guard import GUARD, Guard, GuardedRequest
-from crossply.record.metrics import UNANSWERED, Exchange, host_of
+from crossply.record.control_plane_metrics import UNANSWERED, Exchange, host_of
 from crossply.version import __version__
 
 ATTEMPTS = 4

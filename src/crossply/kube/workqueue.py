@@ -14,8 +14,8 @@ from contextvars import Context
 from typing import Generic, Protocol, TypeVar
 
 from crossply.kube.backoff import Backoff, RetryPauses
-from crossply.record.metrics import CONTROLLERS_STARTED, CONTROLLERS_STOPPED
-from crossply.record.work_meter import AGAIN, ERROR, SUCCESS, WorkMeter
+from crossply.record.control_plane_metrics import CONTROLLERS_STARTED, CONTROLLERS_STOPPED
+from crossply.record.workqueue_meter import AGAIN, ERROR, SUCCESS, WorkMeter
 
 FIRST_PAUSE, LONGEST_PAUSE = RetryPauses()
 _SOON_FACTOR, _SOON_LONGEST = 1.3, 3.0

@@ -20,8 +20,8 @@ from crossply.xpkg.failures import BuildFailed
 from crossply.xpkg.image_reference import parse
 from crossply.xpkg.project_functions import PYTHON_IMAGE, FunctionSource, find_source, functions_of
 from crossply.xpkg.python_project import read_project
-from crossply.xpkg.python_source import FILE
-from crossply.xpkg.registry_session import error_prefix
+from crossply.xpkg.single_file_project import FILE
+from crossply.xpkg.user_registry import error_prefix
 
 BestTag = Callable[[str, str], str]
 """Gives the highest tag of a repository that satisfies a constraint; asks the registry."""

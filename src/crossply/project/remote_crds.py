@@ -109,7 +109,7 @@ def _environment(login: GitLogin, environ: Mapping[str, str]) -> dict[str, str]:
     if login.token:
         from base64 import b64encode
 
-        from crossply.xpkg.registry_addresses import is_loopback
+        from crossply.xpkg.address_guard import is_loopback
 
         # Over TLS, and with none on this machine only. Redirects to elsewhere are not for the token, either.
         schemes = ("https", "http") if is_loopback(login.host) else ("https",)

@@ -24,7 +24,7 @@ from crossply.control.control_plane import ControlPlane
 from crossply.control.options import Options
 from crossply.control.package_manager.settings import PackageSettings
 from crossply.control.runtimes.package_runtimes import SINGLE_MACHINE
-from crossply.control.runtimes.runtimes import RuntimeSettings
+from crossply.control.runtimes.runtime_set import RuntimeSettings
 from crossply.functions.binding import DEVELOPMENT_TARGET, REMOTE, RUNTIME
 from crossply.functions.host_access import EVERYTHING
 from crossply.kube.client import Client

@@ -8,10 +8,10 @@ from types import TracebackType
 from typing import Any
 
 from crossply.compose.in_memory_cluster import CallFunction
+from crossply.compose.in_memory_reconcile import Rendered
 from crossply.compose.messages import Request, Response
-from crossply.compose.rendering import Rendered
+from crossply.functions.function_set import Runners
 from crossply.functions.in_process import InProcess
-from crossply.functions.runners import Runners
 from crossply.kinds.composition import Step
 from crossply.pytest_plugin.snapshots import Snapshots
 from crossply.rendering.functions import caller

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from crossply.compose.rendering import Rendered
+from crossply.compose.in_memory_reconcile import Rendered
 from crossply.manifests.files import read_documents
 from crossply.manifests.output_files import make_directory, write_file
 from crossply.rendering.output import documents

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from aiohttp import web
 
-from crossply.record.metrics import ALL
+from crossply.record.control_plane_metrics import ALL
 from crossply.record.process_metrics import process_families
 from crossply.record.prometheus import CONTENT_TYPE, family_text
 

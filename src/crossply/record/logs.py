@@ -14,7 +14,7 @@ from typing import Any, TextIO
 
 import orjson
 
-from crossply.record.metrics import LINES_DROPPED
+from crossply.record.control_plane_metrics import LINES_DROPPED
 from crossply.record.rate_limit import RateLimiter
 from crossply.record.run_context import Run, current
 from crossply.values.timestamps import format_timestamp

@@ -14,7 +14,7 @@ from crossply.compose.messages import Request, Response
 from crossply.compose.metadata import annotations_of, name_of
 from crossply.errors import CrossplyError
 from crossply.functions.binding import BUILTIN, DOCKER, PYTHON_FILE, TEMPLATES_DIRECTORY, choose_runtime
-from crossply.functions.runners import Runners
+from crossply.functions.function_set import Runners
 from crossply.kinds.composition import Step
 from crossply.values import Object
 

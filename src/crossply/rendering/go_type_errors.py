@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.kinds.composition_types import decode_spec
+from crossply.kinds.composition_go_types import decode_spec
 from crossply.kinds.fields import KindError
 from crossply.kinds.gostructs import (
     BOOL,
@@ -57,7 +57,7 @@ def check_composition(document: Document, purpose: str, ours: str = "") -> None:
 
 def check_definition(document: Document, purpose: str) -> None:
     """Raise Crossplane's error if the document is not an XRD."""
-    from crossply.kinds.definition_types import decode_xrd
+    from crossply.kinds.definition_go_types import decode_xrd
 
     try:
         decode_xrd(document.value)

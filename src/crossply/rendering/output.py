@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, TextIO
 
 from crossply.compose.events import Event
-from crossply.compose.rendering import NOW, Rendered
+from crossply.compose.in_memory_reconcile import NOW, Rendered
 from crossply.values import Object
 from crossply.values.protobuf_struct import from_wire
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from crossply.compose.metadata import name_of, text_in
 from crossply.errors import CrossplyError
 from crossply.manifests.files import SourceError, read_bytes
-from crossply.schema.crd import composite_crd
 from crossply.schema.defaults import apply_defaults
+from crossply.schema.definition_crds import composite_crd
 from crossply.values import Object
 from crossply.values.gojson import JsonError, loads
 

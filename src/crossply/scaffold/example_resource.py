@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crossply.compose.metadata import text_in
-from crossply.convert.conversion import ConversionError
+from crossply.convert.conversion_result import ConversionError
 from crossply.values import Object
 
 _DEEPEST = 30

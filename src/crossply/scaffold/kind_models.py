@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from crossply.compose.metadata import name_of, text_in
 from crossply.manifests.files import SourceError
 from crossply.scaffold.python_names import class_name, field_name, kind_name
-from crossply.schema.crd import composite_crd
+from crossply.schema.definition_crds import composite_crd
 from crossply.values import Object
 
 DEEPEST = 40

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from crossply.compose.rendering import Rendered
+from crossply.compose.in_memory_reconcile import Rendered
 from crossply.testing.reconcile_rounds import by_name
 from crossply.values import Object
 from crossply.values.yaml import dump

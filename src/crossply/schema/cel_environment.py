@@ -10,7 +10,7 @@ import functools
 import re
 from typing import Any, NamedTuple
 
-from crossply.schema.cel_literals import literal_issues
+from crossply.schema.cel_literal_checks import literal_issues
 from crossply.schema.cel_messages import compile_issues
 from crossply.schema.cel_overloads import accepted
 from crossply.schema.cel_program import Program

@@ -79,7 +79,7 @@ class Program:
 def largest_data(compiled: Any) -> int:
     """How many bytes of data an expression may have to be evaluated in this process; -1 for none at all."""
     from crossply.schema.cel_ast import read_checked
-    from crossply.schema.cel_cost_bounds import most_bytes
+    from crossply.schema.cel_memory_bounds import most_bytes
 
     root = read_checked(compiled.serialize()).root
     return next((size for size in _SIZES if most_bytes(root, size) <= MOST_BYTES), -1)

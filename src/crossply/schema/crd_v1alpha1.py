@@ -11,7 +11,7 @@ from typing import Any
 
 from crossply.kinds.definition import parse_definition
 from crossply.kinds.definition import published as with_requirement
-from crossply.kinds.definition_types import DefinitionDecodeError
+from crossply.kinds.definition_go_types import DefinitionDecodeError
 from crossply.kinds.fields import Fields
 from crossply.kinds.first_design_definitions import (
     INFRASTRUCTURE,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from crossply.compose.in_memory_reconcile import Rendered
 from crossply.compose.metadata import COMPOSITE_LABEL, RESOURCE_NAME_ANNOTATION, metadata_of
-from crossply.compose.rendering import Rendered
 from crossply.testing.reconcile_rounds import RoundResult, by_name
 from crossply.testing.suite import EXACT, FORBID, Expectation, ExpectedMessage, Path, Pattern, ResourcePattern
 from crossply.testing.value_matching import mismatches, written_path

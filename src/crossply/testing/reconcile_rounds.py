@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from crossply.compose.errors import ComposeError
 from crossply.compose.in_memory_cluster import CallFunction, InMemoryCluster
+from crossply.compose.in_memory_reconcile import Rendered, Rendering, identify
 from crossply.compose.machinery import Machinery
 from crossply.compose.metadata import (
     RESOURCE_NAME_ANNOTATION,
@@ -23,7 +24,6 @@ from crossply.compose.metadata import (
     text_in,
 )
 from crossply.compose.prepared_composition import PreparedComposition
-from crossply.compose.rendering import Rendered, Rendering, identify
 from crossply.errors import CrossplyError
 from crossply.testing.strict_fields import SuiteError
 from crossply.testing.suite import EVERYTHING, ObservedChange

@@ -127,7 +127,7 @@ def _functions(suite: Suite, called: Collection[str]) -> list[Object]:
 
 
 def _best_tag(source: str, constraint: str) -> str:
-    from crossply.xpkg.registry_session import ProcessUser, best_tag
+    from crossply.xpkg.user_registry import ProcessUser, best_tag
 
     return best_tag(ProcessUser(os.environ, sys.stderr), source, constraint)
 

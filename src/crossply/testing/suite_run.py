@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from time import perf_counter
 from typing import NamedTuple
 
+from crossply.compose.in_memory_reconcile import Rendered
 from crossply.compose.metadata import name_of
-from crossply.compose.rendering import Rendered
 from crossply.errors import CrossplyError
-from crossply.functions.runners import Runners
+from crossply.functions.function_set import Runners
 from crossply.manifests.files import read_documents
 from crossply.rendering.functions import caller, running
 from crossply.rendering.output import documents

@@ -69,7 +69,7 @@ class Extensions:
             self.configurations[str((value.get("metadata") or {}).get("name", ""))] = value
 
     def _add_first_design(self, value: Object) -> None:
-        from crossply.schema.crd import composite_crd
+        from crossply.schema.definition_crds import composite_crd
 
         crd = composite_crd(value)
         self.crds.append(crd)
@@ -137,8 +137,8 @@ def _checked_crd(value: Object) -> Object:
 
 
 def _definition_crds(value: Object) -> list[Object]:
-    from crossply.kinds.definition_types import DefinitionDecodeError, decode_xrd
-    from crossply.schema.crd import claim_crd, composite_crd, offers_claim
+    from crossply.kinds.definition_go_types import DefinitionDecodeError, decode_xrd
+    from crossply.schema.definition_crds import claim_crd, composite_crd, offers_claim
 
     try:
         name = decode_xrd(value)["metadata"].get("name", "")

@@ -15,7 +15,7 @@ from crossply.values.yaml import LimitError, YamlError, dump, is_blank, read_fir
 from crossply.values.yaml.stream import split, with_plain_lines
 from crossply.xpkg.failures import BadStream, TooLarge
 from crossply.xpkg.media_types import MAX_OBJECT
-from crossply.xpkg.package_schemas import meta_type, object_type
+from crossply.xpkg.package_go_types import meta_type, object_type
 
 _MOST_SHOWN = 10_000
 _SCHEME = "pkg/runtime/scheme.go:110"

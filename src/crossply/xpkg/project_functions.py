@@ -12,7 +12,7 @@ import tempfile
 from typing import NamedTuple
 
 from crossply.kinds.project import EmbeddedFunction, Project
-from crossply.kinds.project_meta import function_meta
+from crossply.kinds.project_package_meta import function_meta
 from crossply.values.goquote import quote
 from crossply.values.yaml import dump
 from crossply.xpkg import media_types as media
@@ -22,10 +22,10 @@ from crossply.xpkg.image import Image, Layer, append, encode, encode_index
 from crossply.xpkg.layer_writer import Entry, write_layer
 from crossply.xpkg.package_build import pack, read_examples, reading
 from crossply.xpkg.package_directory import Directory, File
+from crossply.xpkg.program_image import plain_tarball
 from crossply.xpkg.project_configuration import place_in
 from crossply.xpkg.python_project import read_project, with_project
-from crossply.xpkg.python_source import FILE, project_around, requirements
-from crossply.xpkg.run_to_completion import plain_tarball
+from crossply.xpkg.single_file_project import FILE, project_around, requirements
 
 PYTHON_IMAGE = "gcr.io/distroless/python3-debian13:nonroot"
 _ITS_PYTHON = "3.13"

@@ -19,12 +19,7 @@ import aiohttp
 from yarl import URL
 
 from crossply.version import __version__
-from crossply.xpkg.blobs import CHUNK
-from crossply.xpkg.failures import PackagesError, TooLarge
-from crossply.xpkg.image_reference import Reference
-from crossply.xpkg.keychain import CombinedKeychain, Keychain
-from crossply.xpkg.progress import NoProgress, Progress
-from crossply.xpkg.registry_addresses import (
+from crossply.xpkg.address_guard import (
     GuardedResolver,
     check_address,
     host_of,
@@ -33,6 +28,11 @@ from crossply.xpkg.registry_addresses import (
     read_address,
     schemes_beside,
 )
+from crossply.xpkg.blobs import CHUNK
+from crossply.xpkg.failures import PackagesError, TooLarge
+from crossply.xpkg.image_reference import Reference
+from crossply.xpkg.keychain import CombinedKeychain, Keychain
+from crossply.xpkg.progress import NoProgress, Progress
 from crossply.xpkg.registry_failures import (
     MalformedAnswer,
     PullTimedOut,

@@ -10,8 +10,8 @@ import aiohttp
 import orjson
 from yarl import URL
 
+from crossply.xpkg.address_guard import check_address, may_see_credentials, read_address, schemes_beside
 from crossply.xpkg.keychain import ANONYMOUS, Keychain, KeychainError, Login
-from crossply.xpkg.registry_addresses import check_address, may_see_credentials, read_address, schemes_beside
 from crossply.xpkg.registry_failures import NotAllowed, RegistryUnreachable, refusal
 
 _MAX_ANSWER = 1 << 20

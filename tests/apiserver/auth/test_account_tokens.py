@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.serialization import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crossply.apiserver.auth.token_identity import SigningKeyError, TokenRefused
+from crossply.apiserver.auth.token_results import SigningKeyError, TokenRefused
 from crossply.apiserver.auth.token_signing import SigningKey
 from tests.support.apiserver.service_accounts import ISSUER, Accounts, elliptic_pem, rsa_pem
 

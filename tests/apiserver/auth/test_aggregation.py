@@ -14,7 +14,7 @@ from crossply.apiserver.auth.cluster_role_aggregation import (
     aggregated_rules,
     store_writer,
 )
-from crossply.apiserver.auth.rbac.roles import CLUSTER_ROLES
+from crossply.apiserver.auth.rbac.role_index import CLUSTER_ROLES
 from crossply.apiserver.object_codec import encoder
 from crossply.apiserver.storage import Store
 from tests.support.apiserver.rbac import Object, cluster_role, rule

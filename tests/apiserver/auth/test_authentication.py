@@ -12,7 +12,7 @@ from cryptography.x509 import load_pem_x509_certificate
 
 from crossply.apiserver.auth.authentication import Authenticator, anonymous_for
 from crossply.apiserver.auth.static_tokens import StaticTokens, read_token_file
-from crossply.apiserver.auth.token_identity import TokenFileError, TokenRefused
+from crossply.apiserver.auth.token_results import TokenFileError, TokenRefused
 from crossply.apiserver.endpoints.request_info import User
 from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.tls import ensure_certificates

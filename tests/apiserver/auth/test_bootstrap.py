@@ -12,7 +12,7 @@ import pytest
 from crossply.apiserver.auth.bootstrap_reconciliation import ensure_policy
 from crossply.apiserver.auth.cluster_role_aggregation import AggregationController, store_writer
 from crossply.apiserver.auth.rbac import Authorizer
-from crossply.apiserver.auth.rbac.roles import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES
+from crossply.apiserver.auth.rbac.role_index import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from crossply.apiserver.object_codec import encoder
 from crossply.apiserver.storage import Store

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crossply.apiserver.auth.escalation import check_write
-from crossply.apiserver.auth.rbac.roles import CompiledRole
+from crossply.apiserver.auth.rbac.role_index import CompiledRole
 from crossply.apiserver.auth.rbac.rule_coverage import TooManyParts, uncovered
 from crossply.apiserver.auth.rbac.rules import Rule, parse_rule
 from crossply.apiserver.endpoints.request_info import RequestInfo

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crossply.apiserver.auth.rbac import Authorizer
-from crossply.apiserver.auth.rbac.roles import RoleIndex
+from crossply.apiserver.auth.rbac.role_index import RoleIndex
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from tests.support.apiserver.rbac import (
     Object,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crossply.functions.builtin.go_templating.engine.errors import ParseError
-from crossply.functions.builtin.go_templating.engine.go_values import Int64
+from crossply.functions.builtin.go_templating.engine.go_types import Int64
 from crossply.functions.builtin.go_templating.engine.program import compile_text
 
 DATA = {

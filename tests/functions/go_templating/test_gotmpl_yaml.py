@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crossply.functions.builtin.go_templating.engine.go_values import Int64, NilList, NilMap
+from crossply.functions.builtin.go_templating.engine.go_types import Int64, NilList, NilMap
 from crossply.functions.builtin.go_templating.engine.program import compile_text
 from crossply.functions.builtin.go_templating.engine.signatures import FunctionFailed
 from crossply.functions.builtin.go_templating.yaml_decoder import from_yaml

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from crossply.apiserver.auth.rbac import Authorizer
-from crossply.apiserver.auth.rbac.roles import RoleIndex
+from crossply.apiserver.auth.rbac.role_index import RoleIndex
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
 
 GROUP = "rbac.authorization.k8s.io"

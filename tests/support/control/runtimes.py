@@ -14,9 +14,9 @@ import pytest
 
 from crossply.control.kinds import DEPLOYMENT, FUNCTION_REVISION, PROVIDER_REVISION
 from crossply.control.plane import plane_for
-from crossply.control.runtimes.credentials import CredentialSettings
+from crossply.control.runtimes.mutual_tls_certificates import CredentialSettings
 from crossply.control.runtimes.package_runtimes import parse_runtimes
-from crossply.control.runtimes.runtimes import Runtimes, RuntimeSettings
+from crossply.control.runtimes.runtime_set import Runtimes, RuntimeSettings
 from crossply.kube.client import Client
 from crossply.kube.kind import Kind
 from crossply.values import Object

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crossply.apiserver.apiextensions.crd_conditions import Condition, find
+from crossply.apiserver.apiextensions.condition_list import Condition, find
 from crossply.apiserver.registry.resources import Registry
 from crossply.values import Object
 

@@ -8,7 +8,7 @@ import functools
 from typing import Any, NamedTuple
 
 from crossply.schema.cel_ast import Checked, Node, read_checked, uses_variable
-from crossply.schema.cel_literals import literal_issues
+from crossply.schema.cel_literal_checks import literal_issues
 from crossply.schema.cel_messages import compile_issues
 from crossply.schema.cel_overloads import accepted
 from crossply.schema.cel_types import Declared

@@ -13,7 +13,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from crossply.apiserver.apiextensions.accepted_names import UsedNames, used_names
-from crossply.apiserver.apiextensions.crd_conditions import is_true, with_condition
+from crossply.apiserver.apiextensions.condition_list import is_true, with_condition
 from crossply.apiserver.apiextensions.crd_controller_writes import finish_definition, write_definition
 from crossply.apiserver.apiextensions.crd_finalizer import remove_instances
 from crossply.apiserver.apiextensions.crd_resource import resource_from

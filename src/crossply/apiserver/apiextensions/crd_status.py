@@ -6,8 +6,7 @@ from typing import Any
 
 from crossply.apiserver.apiextensions.accepted_names import UsedNames, accept_names, established
 from crossply.apiserver.apiextensions.api_approval import approval_sentence, approval_state, is_protected
-from crossply.apiserver.apiextensions.conversion_validation import is_ca_bundle
-from crossply.apiserver.apiextensions.crd_conditions import (
+from crossply.apiserver.apiextensions.condition_list import (
     Condition,
     find,
     is_true,
@@ -15,6 +14,7 @@ from crossply.apiserver.apiextensions.crd_conditions import (
     with_condition,
     without_condition,
 )
+from crossply.apiserver.apiextensions.conversion_validation import is_ca_bundle
 from crossply.apiserver.apiextensions.structural_validation import check_structural, unsupported_problem
 from crossply.values import Object
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 from crossply.apiserver.apiextensions.api_approval import check_approval
+from crossply.apiserver.apiextensions.condition_list import is_true
 from crossply.apiserver.apiextensions.conversion_validation import check_conversion
-from crossply.apiserver.apiextensions.crd_conditions import is_true
 from crossply.apiserver.apiextensions.go_printing import invalid_struct, show_versions
 from crossply.apiserver.apiextensions.schema_validation import check_schema
 from crossply.apiserver.apiextensions.structural_validation import unsupported_problem
 from crossply.apiserver.apiextensions.validation_effort import check_effort
-from crossply.apiserver.apiextensions.version_validation import (
+from crossply.apiserver.apiextensions.version_feature_validation import (
     check_columns,
     check_deprecation,
     check_names,

@@ -10,7 +10,7 @@ from crossply.apiserver.auth.client_certificates import read_certificate
 from crossply.apiserver.auth.identities import ANONYMOUS
 from crossply.apiserver.auth.service_account_tokens import AccountTokens
 from crossply.apiserver.auth.static_tokens import StaticTokens
-from crossply.apiserver.auth.token_identity import TokenIdentity, TokenRefused
+from crossply.apiserver.auth.token_results import TokenIdentity, TokenRefused
 from crossply.apiserver.endpoints.request_info import User
 from crossply.apiserver.endpoints.status_errors import unauthorized
 

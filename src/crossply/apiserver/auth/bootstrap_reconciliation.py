@@ -14,7 +14,7 @@ import orjson
 
 from crossply.apiserver.auth.bootstrap_policy import AUTO_UPDATE, cluster_role_bindings, cluster_roles
 from crossply.apiserver.auth.cluster_role_aggregation import aggregated_rules
-from crossply.apiserver.auth.rbac.roles import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES
+from crossply.apiserver.auth.rbac.role_index import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES
 from crossply.apiserver.auth.rbac.rule_coverage import TooManyParts, uncovered
 from crossply.apiserver.auth.rbac.rules import parse_rules
 from crossply.apiserver.auth.store_protocols import Key, WritableStore

@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from crossply.apiserver.auth.rbac.roles import CLUSTER_ROLES, RoleStore
+from crossply.apiserver.auth.rbac.role_index import CLUSTER_ROLES, RoleStore
 from crossply.apiserver.auth.store_protocols import WritableStore
 from crossply.apiserver.object_codec import encoder
 from crossply.apiserver.registry.selectors import Requirement, labels_match

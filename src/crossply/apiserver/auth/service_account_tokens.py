@@ -21,7 +21,7 @@ from crossply.apiserver.auth.identities import (
 )
 from crossply.apiserver.auth.rbac.rules import quoted
 from crossply.apiserver.auth.store_protocols import Key, ReadableStore
-from crossply.apiserver.auth.token_identity import TokenIdentity, TokenRefused
+from crossply.apiserver.auth.token_results import TokenIdentity, TokenRefused
 from crossply.apiserver.auth.token_signing import SigningKey, unverified_issuer
 from crossply.apiserver.endpoints.request_info import User
 from crossply.values import Object

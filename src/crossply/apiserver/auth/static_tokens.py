@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Mapping
 
 from crossply.apiserver.auth.identities import MASTERS, authenticated
-from crossply.apiserver.auth.token_identity import TokenFileError
+from crossply.apiserver.auth.token_results import TokenFileError
 from crossply.apiserver.endpoints.request_info import User
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from crossply.apiserver.auth.token_identity import SigningKeyError, TokenRefused
+from crossply.apiserver.auth.token_results import SigningKeyError, TokenRefused
 from crossply.values import Object
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from crossply.apiserver.builtin.conversions import converted
 from crossply.apiserver.builtin.decode_errors import decode_problem, unknown_fields
-from crossply.apiserver.builtin.go_structs import blank, normalised
+from crossply.apiserver.builtin.go_round_trip import blank, normalised
 from crossply.apiserver.builtin.resource_table import definitions
 from crossply.apiserver.builtin.resources import definition_of, resources
 from crossply.apiserver.builtin.strategies import strategy_for

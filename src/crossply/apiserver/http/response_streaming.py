@@ -6,7 +6,7 @@ from typing import Any
 
 from aiohttp import web
 
-from crossply.apiserver.auth.rbac.roles import RESOURCES
+from crossply.apiserver.auth.rbac.role_index import RESOURCES
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.replies import warning_headers
 from crossply.apiserver.http.connections import SOFTWARE, Connection

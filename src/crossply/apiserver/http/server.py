@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl
 
 from aiohttp import web
 
-from crossply.apiserver.audit.recorder import AuditRecorder
+from crossply.apiserver.audit.request_record import AuditRecorder
 from crossply.apiserver.auth.identities import ANONYMOUS
 from crossply.apiserver.auth.request_filter import AuthFilter
 from crossply.apiserver.endpoints.dispatch import serve

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from crossply.cli.framework.command import Flag, Invocation
 from crossply.cli.framework.file_flags import read_object, write_output
-from crossply.convert.conversion import Converted
+from crossply.convert.conversion_result import Converted
 from crossply.errors import CrossplyError
 from crossply.values import Object
 from crossply.values.yaml import Document

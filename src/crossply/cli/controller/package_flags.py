@@ -8,7 +8,7 @@ from crossply.errors import CrossplyError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from crossply.control.package_manager.settings import PackageSettings
-    from crossply.control.runtimes.runtimes import RuntimeSettings
+    from crossply.control.runtimes.runtime_set import RuntimeSettings
 
 CACHE_DIR = Flag(
     "xpkg-cache-dir",
@@ -137,9 +137,9 @@ RUNTIME_FLAGS = (
 
 def runtime_settings(invocation: Invocation) -> RuntimeSettings:
     """What the flags say."""
-    from crossply.control.runtimes.credentials import CredentialSettings
+    from crossply.control.runtimes.mutual_tls_certificates import CredentialSettings
     from crossply.control.runtimes.package_runtimes import parse_runtimes
-    from crossply.control.runtimes.runtimes import RuntimeSettings
+    from crossply.control.runtimes.runtime_set import RuntimeSettings
 
     own = CredentialSettings(
         invocation["namespace"], invocation["service-account"], invocation["tls-client-secret-name"]

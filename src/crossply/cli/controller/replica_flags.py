@@ -65,8 +65,8 @@ def timing_of(invocation: Invocation) -> Timing:
 
 def shards_of(invocation: Invocation, client: Client) -> ShardOwner | None:
     """This replica's part, or None if it is to do everything."""
-    from crossply.kube.heartbeat import kernel_alarm
     from crossply.kube.leased_shards import LeasedShards
+    from crossply.kube.replica_heartbeat import kernel_alarm
 
     if invocation["shards"] < 1:
         return None

@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation, UsageError
-from crossply.cli.function.messages import answer_of, read_request
+from crossply.cli.function.message_yaml import answer_of, read_request
 from crossply.cli.function.server_flags import SDK
 from crossply.compose.messages import Request, Response
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
 from crossply.cli.framework.printing import step_output
-from crossply.cli.function.composition_step import with_step
+from crossply.cli.function.step_insertion import with_step
 from crossply.cli.project.flags import PROJECT_FILE_FLAG
 from crossply.errors import CrossplyError
 from crossply.kinds.project import Project

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
 from crossply.cli.function.call import print_answer
-from crossply.cli.function.messages import read_request
+from crossply.cli.function.message_yaml import read_request
 from crossply.functions.binding import CHOICES
 
 

@@ -19,9 +19,9 @@ from crossply.cli.internal.render_wire import (
 )
 from crossply.compose.errors import ComposeError, RenderInputError, StepFailed
 from crossply.compose.in_memory_cluster import InMemoryCluster
+from crossply.compose.in_memory_reconcile import Rendered, Rendering
 from crossply.compose.messages import Request, Response
 from crossply.compose.prepared_composition import prepare
-from crossply.compose.rendering import Rendered, Rendering
 from crossply.kinds.composition import Step, parse_composition
 from crossply.kinds.fields import KindError
 from crossply.rendering.inputs import machinery_for

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from crossply.compose.events import Event
+from crossply.compose.in_memory_reconcile import Rendered
 from crossply.compose.messages import ResourceSelector, SchemaSelector
 from crossply.compose.operation_rendering import RenderedOperation
-from crossply.compose.rendering import Rendered
 from crossply.errors import CrossplyError
 from crossply.values import Object
 from crossply.values.protobuf_struct import (

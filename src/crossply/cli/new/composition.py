@@ -10,7 +10,7 @@ from crossply.rendering.inputs import load_definition
 from crossply.scaffold.composition import composition_text, functions_text
 from crossply.scaffold.example_resource import example_of
 from crossply.scaffold.test_suite import suite_text
-from crossply.schema.crd import composite_crd
+from crossply.schema.definition_crds import composite_crd
 from crossply.testing.suite import Source, Suite
 from crossply.testing.suite_run import render_twice
 from crossply.values.yaml import Document, load

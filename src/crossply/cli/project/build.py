@@ -13,7 +13,7 @@ from crossply.manifests.output_files import in_go_words, make_directory
 from crossply.project import PROJECT_FILE
 from crossply.project.folder import ProjectFolder, open_project
 from crossply.values.goquote import quote
-from crossply.xpkg.registry_session import error_prefix
+from crossply.xpkg.user_registry import error_prefix
 
 if TYPE_CHECKING:
     from crossply.xpkg.image import Image
@@ -134,7 +134,7 @@ class _Build:
         from crossply.xpkg.image_configs import rewritten
         from crossply.xpkg.image_reference import parse
         from crossply.xpkg.project_functions import checked
-        from crossply.xpkg.registry_session import pull
+        from crossply.xpkg.user_registry import pull
 
         name, _ = rewritten(self._project.spec.get("imageConfigs") or (), base)
         images = []

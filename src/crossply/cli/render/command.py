@@ -12,8 +12,8 @@ from crossply.cli.render.flags import build_context, functions_for
 from crossply.compose.errors import ComposeError, RenderInputError, StepFailed
 from crossply.compose.events import OBSERVED_CHANGED
 from crossply.compose.in_memory_cluster import InMemoryCluster
+from crossply.compose.in_memory_reconcile import Rendered, Rendering
 from crossply.compose.prepared_composition import prepare
-from crossply.compose.rendering import Rendered, Rendering
 from crossply.errors import CrossplyError
 from crossply.functions.builtin import PUBLISHED
 from crossply.kinds.composition import Composition

@@ -146,7 +146,7 @@ def _project_file(invocation: Invocation) -> str | None:
 
 def _best_tag(invocation: Invocation) -> BestTag:
     def best(source: str, constraint: str) -> str:
-        from crossply.xpkg.registry_session import best_tag
+        from crossply.xpkg.user_registry import best_tag
 
         return best_tag(invocation, source, constraint)
 

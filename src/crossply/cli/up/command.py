@@ -102,9 +102,9 @@ async def _serve(invocation: Invocation, options: Options, settings: ApiSettings
 
 def _options(invocation: Invocation) -> Options:
     from crossply.control.options import Options
-    from crossply.control.runtimes.credentials import CredentialSettings
+    from crossply.control.runtimes.mutual_tls_certificates import CredentialSettings
     from crossply.control.runtimes.package_runtimes import SINGLE_MACHINE
-    from crossply.control.runtimes.runtimes import RuntimeSettings
+    from crossply.control.runtimes.runtime_set import RuntimeSettings
 
     data = invocation["data"]
     return Options(

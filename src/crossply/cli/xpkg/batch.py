@@ -13,7 +13,7 @@ from crossply.cli.framework.command import Command, Invocation
 from crossply.cli.xpkg.batch_flags import FLAGS
 from crossply.errors import CrossplyError
 from crossply.values.goquote import quote
-from crossply.xpkg.registry_session import error_prefix
+from crossply.xpkg.user_registry import error_prefix
 
 if TYPE_CHECKING:
     from crossply.cli.xpkg.batch_metadata import Metadata
@@ -85,7 +85,7 @@ class Batch:
         """Process all services; a failure does not stop the others."""
         import asyncio
 
-        from crossply.xpkg.registry_session import session
+        from crossply.xpkg.user_registry import session
 
         services: list[str] = list(dict.fromkeys(self._invocation["smaller-providers"]))
         room = asyncio.Semaphore(self._invocation["concurrency"] or max(len(services), 1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crossply.cli.framework.command import Command, Flag, Invocation
-from crossply.cli.xpkg.cluster_packages import (
+from crossply.cli.xpkg.install_target import (
     IMPERSONATION,
     KINDS,
     MANAGER,

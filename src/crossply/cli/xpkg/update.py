@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crossply.cli.framework.command import Command, Invocation
-from crossply.cli.xpkg.cluster_packages import (
+from crossply.cli.xpkg.install_target import (
     IMPERSONATION,
     KINDS,
     MANAGER,

@@ -15,7 +15,7 @@ def run(invocation: Invocation) -> int:
     """Read the Lock of the cluster, ask the registry for versions, and write the tree."""
     import asyncio
 
-    from crossply.xpkg.dependency_tree import why
+    from crossply.xpkg.dependents_tree import why
 
     packages, tags = asyncio.run(_known(invocation))
     lines = why(packages, _source(invocation["package"], packages), tags)
@@ -32,7 +32,7 @@ def _source(source: str, packages: list[Locked]) -> str:
 
 
 async def _known(invocation: Invocation) -> tuple[list[Locked], list[str]]:
-    from crossply.cli.xpkg.cluster_packages import LOCK, cluster, cluster_error
+    from crossply.cli.xpkg.install_target import LOCK, cluster, cluster_error
     from crossply.kube.failures import KubeError
     from crossply.xpkg.dependencies import read_lock
 
@@ -50,7 +50,7 @@ async def _tags(invocation: Invocation, source: str) -> list[str]:
     """The tags of a package; none if the registry does not respond."""
     from crossply.xpkg.image_pull import tags
     from crossply.xpkg.image_reference import parse
-    from crossply.xpkg.registry_session import session
+    from crossply.xpkg.user_registry import session
 
     try:
         async with session(invocation, "") as registries:

@@ -9,10 +9,10 @@ from crossply.cli.framework.command import Argument, Command, Flag, Invocation
 from crossply.cli.framework.file_flags import write_output
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import LEGACY_CLUSTER
-from crossply.kinds.definition_types import DefinitionDecodeError, decode_xrd
+from crossply.kinds.definition_go_types import DefinitionDecodeError, decode_xrd
 from crossply.kinds.first_design_definitions import FIRST_DESIGN, PUBLICATION, parse_publication
 from crossply.manifests.output_files import ConvertError, make_directory, read_input, write_file
-from crossply.schema.crd import composite_crd, crds_of
+from crossply.schema.definition_crds import composite_crd, crds_of
 from crossply.values import Object
 from crossply.values.yaml import YamlError, dump, read_documents, read_first
 

@@ -10,7 +10,7 @@ from crossply.errors import CrossplyError
 from crossply.functions.binding import BUILTIN, REMOTE, choose_runtime, remote_target
 from crossply.functions.failures import FunctionError
 from crossply.functions.remote import METHOD
-from crossply.record import metrics
+from crossply.record import control_plane_metrics as metrics
 from crossply.record.run_context import current
 from crossply.values import Object
 

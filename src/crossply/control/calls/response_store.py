@@ -25,7 +25,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from crossply.compose.messages import Request, Response
 from crossply.compose.wire import decode_response, encode_response
 from crossply.errors import CrossplyError
-from crossply.record import metrics
+from crossply.record import control_plane_metrics as metrics
 
 _NONCE = 12
 _EXPIRY = 8

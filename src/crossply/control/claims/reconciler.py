@@ -24,6 +24,7 @@ from crossply.compose.conditions import (
 from crossply.compose.connection_secret import secret_place
 from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondition
 from crossply.compose.metadata import annotations_of, name_of, namespace_of, uid_of
+from crossply.control.apply_digests import LastApplied
 from crossply.control.claims.sync import (
     FINALIZER,
     Binding,
@@ -41,10 +42,9 @@ from crossply.control.claims.sync import (
     release_patch,
     spec_of,
 )
+from crossply.control.composite_dependencies import Interest
 from crossply.control.composites.connection_secrets import propagate, published_at, withdraw
-from crossply.control.dependencies import Interest
 from crossply.control.kinds import SECRET
-from crossply.control.last_applied import LastApplied
 from crossply.control.managed_fields import holds, updates_as_applied, upgrade_to_apply
 from crossply.control.plane import Plane
 from crossply.control.rbac_grants import explained

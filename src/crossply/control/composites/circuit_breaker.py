@@ -19,7 +19,7 @@ from crossply.compose.conditions import RESPONSIVE
 from crossply.compose.events import StatusCondition
 from crossply.compose.machinery import INFRASTRUCTURE, MODERN
 from crossply.control.plane import CircuitLimits
-from crossply.record.metrics import CircuitMeter
+from crossply.record.control_plane_metrics import CircuitMeter
 from crossply.values import Object
 
 _SOURCES = 16

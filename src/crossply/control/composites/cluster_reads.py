@@ -10,7 +10,7 @@ from collections.abc import Callable
 import orjson
 
 from crossply.compose.connection_secret import decode_data
-from crossply.compose.driver import Handlers
+from crossply.compose.effect_driver import Handlers
 from crossply.compose.effects import (
     Call,
     FetchObject,
@@ -28,7 +28,7 @@ from crossply.compose.messages import (
     Response,
     Snapshot,
 )
-from crossply.control.dependencies import Interest
+from crossply.control.composite_dependencies import Interest
 from crossply.control.kinds import CRD, SECRET
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError

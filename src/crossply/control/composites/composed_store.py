@@ -25,10 +25,10 @@ from crossply.compose.messages import Snapshot
 from crossply.compose.metadata import controller_of, name_of, namespace_of, text_in
 from crossply.compose.observed_resources import Observed
 from crossply.compose.reconcile import CANNOT_OBSERVE
+from crossply.control.apply_digests import LastApplied
+from crossply.control.composite_dependencies import Interest
 from crossply.control.composites.connection_secrets import find_secret
-from crossply.control.dependencies import Interest
 from crossply.control.kinds import SECRET
-from crossply.control.last_applied import LastApplied
 from crossply.control.plane import Plane
 from crossply.kube.discovery import UnknownKind
 from crossply.kube.failures import Forbidden, KubeError

@@ -11,8 +11,8 @@ from crossply.compose.errors import ComposeError
 from crossply.compose.garbage_collection import Deletion
 from crossply.compose.metadata import labels_of, name_of, namespace_of, uid_of
 from crossply.compose.resource_names import COMPOSED_MANAGER, composed_manager
+from crossply.control.composite_dependencies import Interest
 from crossply.control.composites.composed_store import ComposedStore, limit_concurrency
-from crossply.control.dependencies import Interest
 from crossply.control.managed_fields import is_applied, upgrade_to_apply
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError

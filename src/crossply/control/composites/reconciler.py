@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from crossply.compose.connection_secret import decode_data, secret_place
-from crossply.compose.driver import Handlers, drive_async
+from crossply.compose.effect_driver import Handlers, drive_async
 from crossply.compose.effects import (
     AcceptRequest,
     Applied,
@@ -40,6 +40,7 @@ from crossply.compose.pipeline import PipelineReport
 from crossply.compose.prepared_composition import PreparedComposition
 from crossply.compose.reconcile import Reconciled, Settings, reconcile
 from crossply.compose.selection import Selected
+from crossply.control.composite_dependencies import Interest, awaited_after, takes_effect_later
 from crossply.control.composites.circuit_breaker import CircuitBreaker
 from crossply.control.composites.cluster_reads import ClusterReads
 from crossply.control.composites.composed_store import ComposedStore, count_owners
@@ -52,7 +53,6 @@ from crossply.control.composites.polling import poll_interval, spread
 from crossply.control.composites.run_guard import RunGuard
 from crossply.control.composites.service_account import explain_refusal
 from crossply.control.controller import Requeue, Waiting
-from crossply.control.dependencies import Interest, awaited_after, takes_effect_later
 from crossply.control.kinds import SECRET
 from crossply.control.plane import Plane
 from crossply.control.rbac_grants import Composed, Place

@@ -7,7 +7,7 @@ part of the definition's end. Claims go first, since each takes its composite re
 from __future__ import annotations
 
 from crossply.compose.events import NORMAL, WARNING, Event
-from crossply.control.claims.kind import ClaimKind, claim_kind_of
+from crossply.control.claims.claim_kind_controller import ClaimKind, claim_kind_of
 from crossply.control.conditions import CLAIM_PROTECTED, OFFERED, REDACTED
 from crossply.control.controller import Waiting
 from crossply.control.definitions.defined_kinds import (
@@ -24,7 +24,7 @@ from crossply.control.kinds import CRD, DEFINITION
 from crossply.control.plane import Plane
 from crossply.kinds.definition import Definition, parse_definition
 from crossply.kube.failures import KubeError
-from crossply.schema.crd import CrdError, claim_crd
+from crossply.schema.definition_crds import CrdError, claim_crd
 from crossply.values import Object
 
 FINALIZER = OFFERED_FINALIZER

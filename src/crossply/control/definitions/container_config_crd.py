@@ -6,7 +6,7 @@ an annotation where the same Function is also run by somebody else.
 
 from __future__ import annotations
 
-from crossply.control.definitions.cluster_crd import cluster_crd
+from crossply.control.definitions.own_kind_crd import cluster_crd
 from crossply.kube.kind import Kind
 from crossply.schema.crd_crossplane_fields import age_column, choice, column, text
 from crossply.values import Object

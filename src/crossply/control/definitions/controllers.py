@@ -24,9 +24,12 @@ from crossply.control.definitions.crd_indexes import (
     add_crd_index,
 )
 from crossply.control.definitions.definition_reconciler import DefinitionReconciler
+from crossply.control.definitions.infrastructure_publication_reconciler import (
+    BY_DEFINITION,
+    PublicationReconciler,
+)
 from crossply.control.definitions.kind_roles import KindRoles, owned_roles
 from crossply.control.definitions.pipeline_reconciler import PipelineReconciler
-from crossply.control.definitions.publication_reconciler import BY_DEFINITION, PublicationReconciler
 from crossply.control.kinds import (
     APPLICATION_DEFINITION,
     CLUSTER_ROLE,

@@ -14,12 +14,12 @@ import orjson
 
 from crossply.compose.events import StatusCondition
 from crossply.compose.metadata import controller_of, finalizers_of
+from crossply.control.apply_digests import LastApplied
 from crossply.control.conditions import with_conditions
 from crossply.control.controller import Waiting
 from crossply.control.definitions.protected_crds import check_adoptable, check_definable, why_protected
 from crossply.control.finalizers import add_finalizer, remove_finalizer
 from crossply.control.kinds import CRD
-from crossply.control.last_applied import LastApplied
 from crossply.control.managed_fields import CROSSPLANE, is_applied, updates_as_applied
 from crossply.control.plane import Plane
 from crossply.kinds.composition import TypeRef

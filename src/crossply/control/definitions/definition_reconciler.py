@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from crossply.compose.events import NORMAL, WARNING, Event
 from crossply.compose.metadata import finalizers_of
+from crossply.control.composites.composite_kind_controller import CompositeKind
 from crossply.control.composites.composition_selection import Compositions
-from crossply.control.composites.kind import CompositeKind
 from crossply.control.conditions import ESTABLISHED, PROTECTED, TERMINATING
 from crossply.control.controller import Waiting
 from crossply.control.definitions.defined_kinds import (
@@ -26,7 +26,7 @@ from crossply.control.plane import Plane
 from crossply.kinds.definition import Definition, parse_definition
 from crossply.kube.failures import KubeError
 from crossply.kube.kind import Kind
-from crossply.schema.crd import CrdError, composite_crd
+from crossply.schema.definition_crds import CrdError, composite_crd
 from crossply.values import Object
 
 FINALIZER = "defined.apiextensions.crossplane.io"

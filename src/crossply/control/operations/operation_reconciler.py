@@ -12,7 +12,7 @@ import time
 import orjson
 
 from crossply.compose.conditions import SYNCED
-from crossply.compose.driver import drive_async
+from crossply.compose.effect_driver import drive_async
 from crossply.compose.errors import ComposeError, OperationResourceError, StepNotRun
 from crossply.compose.events import WARNING, Event, StatusCondition
 from crossply.compose.metadata import metadata_of, name_of, uid_of

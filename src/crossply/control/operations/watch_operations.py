@@ -14,8 +14,8 @@ import orjson
 from crossply.compose.conditions import RECONCILE_PAUSED, SYNCED, failed, read_conditions
 from crossply.compose.events import StatusCondition
 from crossply.compose.metadata import is_paused, metadata_of, name_of
+from crossply.control.composite_dependencies import SETTLING_SECONDS, Interest, awaited_after
 from crossply.control.controller import Controller, Requeue, Spec, by_name, controller_name
-from crossply.control.dependencies import SETTLING_SECONDS, Interest, awaited_after
 from crossply.control.finalizers import remove_finalizer
 from crossply.control.kinds import WATCH_OPERATION
 from crossply.control.operations.operation_parents import GARBAGE_COLLECT, REPLACE_RUNNING, OperationParents

@@ -20,6 +20,7 @@ from crossply.functions import builtin
 from crossply.kube.failures import AlreadyExists
 from crossply.kube.kind import Kind
 from crossply.values import Object
+from crossply.xpkg.address_guard import host_of, is_public_host
 from crossply.xpkg.dependencies import (
     Dependency,
     DependencyError,
@@ -30,11 +31,10 @@ from crossply.xpkg.dependencies import (
     read_lock,
 )
 from crossply.xpkg.dependency_limits import limit_error, within_limits
-from crossply.xpkg.dependency_tree import why
+from crossply.xpkg.dependents_tree import why
 from crossply.xpkg.dns_names import to_dns_label
 from crossply.xpkg.image_configs import prefixes
 from crossply.xpkg.image_reference import parse
-from crossply.xpkg.registry_addresses import host_of, is_public_host
 
 FINALIZER = "lock.pkg.crossplane.io"
 MANAGER = "pkg.crossplane.io/resolver"

@@ -13,12 +13,12 @@ from typing import NamedTuple, TypeVar
 import orjson
 
 from crossply.compose.metadata import annotations_of, labels_of, name_of
+from crossply.control.apply_digests import covers
 from crossply.control.calls.function_revision import PACKAGE
 from crossply.control.controller import Waiting
 from crossply.control.definitions.core_crds import core_names
 from crossply.control.definitions.protected_crds import check_definable
 from crossply.control.kinds import CRD, PROVIDER_REVISION, SECRET
-from crossply.control.last_applied import covers
 from crossply.control.managed_fields import is_applied
 from crossply.control.package_manager.managed_definitions import MANAGED_DEFINITION, managed_definitions
 from crossply.control.package_manager.owner_references import AlreadyControlled, owners, released

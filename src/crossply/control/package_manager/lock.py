@@ -28,7 +28,7 @@ from crossply.xpkg.dependencies import (
     unmet_error,
 )
 from crossply.xpkg.dependency_limits import check_number
-from crossply.xpkg.dependency_tree import why
+from crossply.xpkg.dependents_tree import why
 
 NAME = "lock"
 API_VERSION = "pkg.crossplane.io/v1"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from crossply.compose.metadata import name_of
-from crossply.control.planning.object_paths import ObjectPath
+from crossply.control.planning.request_paths import ObjectPath
 from crossply.kube.failures import Invalid
 from crossply.schema.cel import RuleChecker
 from crossply.schema.defaults import apply_defaults

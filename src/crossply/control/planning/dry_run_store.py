@@ -12,7 +12,7 @@ import orjson
 from crossply.control.kinds import CRD
 from crossply.control.planning.dry_run_kinds import DryRunKinds
 from crossply.control.planning.dry_run_objects import DryRunObject, identified
-from crossply.control.planning.object_paths import ObjectKey, ObjectPath, is_selected
+from crossply.control.planning.request_paths import ObjectKey, ObjectPath, is_selected
 from crossply.kube.watch import ADDED, DELETED, MODIFIED
 from crossply.values import Object
 

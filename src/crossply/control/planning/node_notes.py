@@ -10,9 +10,9 @@ from crossply.compose.events import WARNING
 from crossply.compose.metadata import is_paused, metadata_of, uid_of
 from crossply.control.planning.dry_run_store import DryRunStore
 from crossply.control.planning.governed_kinds import Governed
-from crossply.control.planning.object_paths import ObjectKey
 from crossply.control.planning.object_tree import DELETE, Node
 from crossply.control.planning.reconcile_rounds import MOST_RUNS, ReconcileRounds
+from crossply.control.planning.request_paths import ObjectKey
 from crossply.values import Object
 
 

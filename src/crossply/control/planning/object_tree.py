@@ -11,15 +11,15 @@ from typing import Literal
 
 from crossply.compose.connection_secret import secret_place
 from crossply.compose.metadata import RESOURCE_NAME_ANNOTATION, annotations_of, name_of, namespace_of, text_in
-from crossply.control.claims.kind import binding_of
+from crossply.control.claims.claim_kind_controller import binding_of
 from crossply.control.claims.sync import referenced_name
-from crossply.control.composites.kind import kind_of
+from crossply.control.composites.composite_kind_controller import kind_of
 from crossply.control.kinds import SECRET
 from crossply.control.plane import Plane
 from crossply.control.planning.dry_run_store import DryRunStore
 from crossply.control.planning.field_changes import Field, Unknown, fields_between
 from crossply.control.planning.governed_kinds import Governed, GovernedKinds
-from crossply.control.planning.object_paths import ObjectKey, key_of
+from crossply.control.planning.request_paths import ObjectKey, key_of
 from crossply.kube.discovery import UnknownKind
 from crossply.kube.kind import Kind
 from crossply.values import Object

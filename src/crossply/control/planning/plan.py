@@ -22,12 +22,12 @@ from crossply.control.planning.dry_run_client import DryRunClient
 from crossply.control.planning.governed_kinds import Governed, GovernedKinds
 from crossply.control.planning.kubectl_apply import apply_file
 from crossply.control.planning.node_notes import annotate
-from crossply.control.planning.object_paths import ObjectKey, key_of
 from crossply.control.planning.object_tree import NONE, Forest, Node
 from crossply.control.planning.planned_crds import define, is_definition
 from crossply.control.planning.planned_functions import know_functions
 from crossply.control.planning.random_selections import RandomSelections
 from crossply.control.planning.reconcile_rounds import CONCURRENCY, Progress, ReconcileRounds
+from crossply.control.planning.request_paths import ObjectKey, key_of
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import parse_composition
 from crossply.kube.discovery import UnknownKind

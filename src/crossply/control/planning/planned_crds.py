@@ -17,8 +17,8 @@ from crossply.kinds.definition import parse_definition
 from crossply.kinds.first_design_definitions import parse_publication
 from crossply.kube.client import Client
 from crossply.kube.failures import Forbidden
-from crossply.schema.crd import claim_crd, composite_crd, offers_claim
 from crossply.schema.crd_v1alpha1 import requirement_crd
+from crossply.schema.definition_crds import claim_crd, composite_crd, offers_claim
 from crossply.schema.watched_refs import keep_watched_refs
 from crossply.values import Object
 

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from crossply.compose.metadata import metadata_of
-from crossply.control.claims.kind import binding_of, claim_kind_of
+from crossply.control.claims.claim_kind_controller import binding_of, claim_kind_of
 from crossply.control.claims.sync import claim_reference
 from crossply.control.plane import Plane
 from crossply.control.planning.dry_run_store import DryRunStore, StoreChange
 from crossply.control.planning.governed_kinds import Governed, GovernedKinds
-from crossply.control.planning.object_paths import ObjectKey, key_of
+from crossply.control.planning.request_paths import ObjectKey, key_of
 from crossply.errors import CrossplyError
 from crossply.kube.failures import Conflict, KubeError
 from crossply.values import Object

@@ -15,10 +15,10 @@ from crossply.control.package_manager.settings import PackageSettings
 from crossply.control.plane import Plane
 from crossply.control.runtimes.container_runtime import ContainerRuntime
 from crossply.control.runtimes.container_settings import ContainerSettings
-from crossply.control.runtimes.credentials import Credentials
-from crossply.control.runtimes.revision_images import RevisionImages
+from crossply.control.runtimes.mutual_tls_certificates import Credentials
+from crossply.control.runtimes.pulled_images import RevisionImages
 from crossply.control.runtimes.runtime_configs import RuntimeConfigs
-from crossply.functions.container_functions import ContainerFunctions
+from crossply.functions.composition_containers import ContainerFunctions
 from crossply.kube.informer import Informer
 
 

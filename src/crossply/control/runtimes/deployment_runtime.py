@@ -17,8 +17,8 @@ from crossply.compose.conditions import read_conditions
 from crossply.compose.metadata import annotations_of, controller_of, labels_of, name_of, uid_of
 from crossply.control.kinds import DEPLOYMENT, SERVICE, SERVICE_ACCOUNT
 from crossply.control.runtimes.certificate_authority import TRUSTED, is_from_another
-from crossply.control.runtimes.credentials import Credentials, renewal_in
-from crossply.control.runtimes.manifest_parts import PACKAGE, Subject
+from crossply.control.runtimes.manifest_metadata import PACKAGE, Subject
+from crossply.control.runtimes.mutual_tls_certificates import Credentials, renewal_in
 from crossply.control.runtimes.package_runtimes import FUNCTION
 from crossply.control.runtimes.runtime import NotRunning, Prepared
 from crossply.control.runtimes.runtime_configs import NoRuntimeConfig, RuntimeConfigs
@@ -37,7 +37,7 @@ from crossply.functions.binding import RUNTIME, TO_COMPLETION
 from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
 from crossply.values import Object
-from crossply.xpkg.run_to_completion import LABEL, RUNS_TO_COMPLETION
+from crossply.xpkg.program_image import LABEL, RUNS_TO_COMPLETION
 
 _RUN_IN_CONTAINERS = "run functions in containers of Crossply: --package-runtime=Function=Container"
 _NO_SERVER = (

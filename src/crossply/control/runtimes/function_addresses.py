@@ -14,7 +14,7 @@ import orjson
 
 from crossply.compose.metadata import labels_of
 from crossply.control.kinds import ENDPOINT_SLICE
-from crossply.control.runtimes.credentials import NoCredentials
+from crossply.control.runtimes.mutual_tls_certificates import NoCredentials
 from crossply.functions.channels import NOWHERE, Address
 from crossply.kube.informer import Informer
 from crossply.kube.selection import Selection

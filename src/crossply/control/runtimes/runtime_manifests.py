@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from crossply.compose.metadata import uid_of
-from crossply.control.runtimes.manifest_parts import PORT, REVISION, Subject, metadata_for, references
+from crossply.control.runtimes.manifest_metadata import PORT, REVISION, Subject, metadata_for, references
 from crossply.control.runtimes.package_runtimes import FUNCTION
 from crossply.values import Object
 from crossply.values.deepcopy import deepcopy

@@ -5,10 +5,10 @@ from __future__ import annotations
 import orjson
 
 from crossply.compose.metadata import controller_of, name_of, namespace_of, uid_of
+from crossply.control.apply_digests import LastApplied
 from crossply.control.kinds import DEPLOYMENT, SERVICE, SERVICE_ACCOUNT
-from crossply.control.last_applied import LastApplied
 from crossply.control.managed_fields import holds_completed
-from crossply.control.runtimes.manifest_parts import MANAGER
+from crossply.control.runtimes.manifest_metadata import MANAGER
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.informer import Informer

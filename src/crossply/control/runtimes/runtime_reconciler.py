@@ -15,7 +15,7 @@ from crossply.control.conditions import with_conditions
 from crossply.control.controller import Requeue
 from crossply.control.package_manager.package_health import REVISION_HEALTHY
 from crossply.control.plane import Plane
-from crossply.control.runtimes.local_runtime import LocalRuntime
+from crossply.control.runtimes.packageless_runtime import LocalRuntime
 from crossply.control.runtimes.runtime import NotRunning, Prepared, Runtime
 from crossply.errors import CrossplyError
 from crossply.kube.informer import Informer

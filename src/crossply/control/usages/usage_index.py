@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 import orjson
 
 from crossply.control.plane import Plane
-from crossply.control.usages.usage import USAGE_KINDS, Usage, UsageKey, read_usage
+from crossply.control.usages.usage_model import USAGE_KINDS, Usage, UsageKey, read_usage
 from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
 from crossply.values import Object

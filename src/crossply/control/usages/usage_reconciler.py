@@ -22,7 +22,8 @@ from crossply.compose.metadata import (
 from crossply.control.conditions import with_conditions
 from crossply.control.plane import Plane
 from crossply.control.usages.awaited_resources import AwaitedResources, InUse, Served, Wait
-from crossply.control.usages.usage import (
+from crossply.control.usages.usage_index import Usages
+from crossply.control.usages.usage_model import (
     DETAILS,
     FINALIZER,
     IN_USE,
@@ -32,7 +33,6 @@ from crossply.control.usages.usage import (
     details_of,
     read_usage,
 )
-from crossply.control.usages.usage_index import Usages
 from crossply.control.usages.usage_release import UsageRelease
 from crossply.control.usages.used_resources import ResourceMissing, UsedResources
 from crossply.errors import CrossplyError

@@ -7,7 +7,7 @@ import orjson
 from crossply.compose.metadata import controller_of, name_of, namespace_of
 from crossply.control.plane import Plane
 from crossply.control.usages.awaited_resources import AwaitedResources, Presence, Selected, Served, Wait
-from crossply.control.usages.usage import Usage, UsageResource
+from crossply.control.usages.usage_model import Usage, UsageResource
 from crossply.errors import CrossplyError
 from crossply.kube.discovery import UnknownKind
 from crossply.kube.failures import NotServed

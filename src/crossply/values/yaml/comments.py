@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from crossply.values.deepcopy import equal
 from crossply.values.yaml.emit import dump
 from crossply.values.yaml.errors import YamlError
-from crossply.values.yaml.layout import Entry, Layout, Path, layout_of
+from crossply.values.yaml.positions import Entry, Layout, Path, layout_of
 from crossply.values.yaml.stream import load
 
 

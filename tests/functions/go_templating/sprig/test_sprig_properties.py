@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crossply.errors import CrossplyError
-from crossply.functions.builtin.go_templating.engine.go_values import Int64
+from crossply.functions.builtin.go_templating.engine.go_types import Int64
 from crossply.functions.builtin.go_templating.engine.limits import LimitExceeded
 from crossply.functions.builtin.go_templating.engine.signatures import FunctionFailed
 from crossply.functions.builtin.go_templating.sprig import FUNCTIONS, durations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from crossply.apiserver.auth.rbac.roles import Grant
+from crossply.apiserver.auth.rbac.role_index import Grant
 from crossply.apiserver.auth.rbac.rules import GROUP
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from crossply.apiserver.endpoints.status_errors import StatusError, forbidden

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.apiserver.builtin.go_structs import zero
+from crossply.apiserver.builtin.go_round_trip import zero
 from crossply.apiserver.registry.name_validation import subdomain_problems
 from crossply.apiserver.registry.resources import Resource
 from crossply.schema.field_errors import FieldError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.functions.builtin.go_templating.engine.go_values import ByteMap, NilList, NilMap, Structure
+from crossply.functions.builtin.go_templating.engine.go_types import ByteMap, NilList, NilMap, Structure
 from crossply.functions.builtin.go_templating.engine.limits import decoded_size
 from crossply.functions.builtin.go_templating.engine.signatures import ANY, Function, FunctionFailed
 

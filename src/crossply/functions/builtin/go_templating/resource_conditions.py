@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from crossply.functions.builtin.go_templating.engine.go_values import Int64, Structure
+from crossply.functions.builtin.go_templating.engine.go_types import Int64, Structure
 from crossply.values.gojson import Members
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from crossply.compose.messages import NO_STATE, READY_FALSE, READY_TRUE, Request, Resource, State
-from crossply.functions.builtin.go_templating.engine.go_values import Int64
+from crossply.functions.builtin.go_templating.engine.go_types import Int64
 from crossply.values import Object
 
 _READY = {READY_TRUE: "READY_TRUE", READY_FALSE: "READY_FALSE"}

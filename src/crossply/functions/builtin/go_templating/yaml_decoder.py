@@ -11,7 +11,7 @@ from typing import Any
 
 from yaml.error import YAMLError
 
-from crossply.functions.builtin.go_templating.engine.go_values import Uint64
+from crossply.functions.builtin.go_templating.engine.go_types import Uint64
 from crossply.functions.builtin.go_templating.engine.limits import check_size
 from crossply.functions.builtin.go_templating.engine.printing import plain
 from crossply.functions.builtin.go_templating.engine.signatures import FunctionFailed

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.functions.builtin.go_templating.engine.go_values import Failure, Structure
+from crossply.functions.builtin.go_templating.engine.go_types import Failure, Structure
 from crossply.functions.builtin.go_templating.engine.limits import LimitExceeded, check_items, check_size
 from crossply.values.yaml.emit import in_key_order
 from crossply.values.yaml.floats import format_g

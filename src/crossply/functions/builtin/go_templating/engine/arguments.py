@@ -11,7 +11,7 @@ from typing import Any
 
 from crossply.functions.builtin.go_templating.engine.compile_scope import Compiled
 from crossply.functions.builtin.go_templating.engine.errors import ErrorSite, ExecError
-from crossply.functions.builtin.go_templating.engine.go_values import (
+from crossply.functions.builtin.go_templating.engine.go_types import (
     NO_VALUE,
     Duration,
     Int32,
@@ -25,7 +25,7 @@ from crossply.functions.builtin.go_templating.engine.go_values import (
     go_type,
 )
 from crossply.functions.builtin.go_templating.engine.nodes import Bool, NumberNode, String
-from crossply.functions.builtin.go_templating.engine.render import Evaluate, Frame
+from crossply.functions.builtin.go_templating.engine.render_state import Evaluate, Frame
 from crossply.functions.builtin.go_templating.engine.signatures import ANY, VALUE
 
 _CLASSES: dict[str, type] = {

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from crossply.functions.builtin.go_templating.engine import comparison
-from crossply.functions.builtin.go_templating.engine.go_values import NO_VALUE, StringMap, Uint8, go_type
+from crossply.functions.builtin.go_templating.engine.go_types import NO_VALUE, StringMap, Uint8, go_type
 from crossply.functions.builtin.go_templating.engine.limits import check_size
 from crossply.functions.builtin.go_templating.engine.printing import sprint, sprintf, sprintln
 from crossply.functions.builtin.go_templating.engine.signatures import ANY, VALUE, Function, FunctionFailed

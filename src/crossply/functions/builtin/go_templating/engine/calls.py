@@ -12,7 +12,7 @@ from crossply.functions.builtin.go_templating.engine.arguments import ABSENT
 from crossply.functions.builtin.go_templating.engine.compile_scope import Compiled, Scope
 from crossply.functions.builtin.go_templating.engine.errors import ErrorSite, LastEvaluated
 from crossply.functions.builtin.go_templating.engine.fields import call_method, field
-from crossply.functions.builtin.go_templating.engine.go_values import NO_VALUE, Ints, Structure, go_type
+from crossply.functions.builtin.go_templating.engine.go_types import NO_VALUE, Ints, Structure, go_type
 from crossply.functions.builtin.go_templating.engine.limits import LimitExceeded
 from crossply.functions.builtin.go_templating.engine.nodes import (
     Bool,
@@ -26,7 +26,7 @@ from crossply.functions.builtin.go_templating.engine.nodes import (
     String,
     Variable,
 )
-from crossply.functions.builtin.go_templating.engine.render import Evaluate, Frame
+from crossply.functions.builtin.go_templating.engine.render_state import Evaluate, Frame
 from crossply.functions.builtin.go_templating.engine.signatures import ANY, VALUE, Function, FunctionFailed
 
 Stage = Callable[[Frame, Any, Any], Any]

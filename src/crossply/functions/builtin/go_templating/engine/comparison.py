@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.functions.builtin.go_templating.engine.go_values import (
+from crossply.functions.builtin.go_templating.engine.go_types import (
     NO_VALUE,
     Structure,
     Uint8,

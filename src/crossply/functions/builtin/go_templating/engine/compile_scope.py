@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from crossply.functions.builtin.go_templating.engine.errors import ErrorSite, Site
 from crossply.functions.builtin.go_templating.engine.nodes import Expression, Tree
-from crossply.functions.builtin.go_templating.engine.render import Evaluate
+from crossply.functions.builtin.go_templating.engine.render_state import Evaluate
 from crossply.functions.builtin.go_templating.engine.signatures import Function
 
 _FRAMES_PER_LEVEL = 4

@@ -8,7 +8,7 @@ from crossply.functions.builtin.go_templating.engine import arguments, fields
 from crossply.functions.builtin.go_templating.engine.calls import Stage, call, method_call
 from crossply.functions.builtin.go_templating.engine.compile_scope import Compiled, Scope
 from crossply.functions.builtin.go_templating.engine.errors import ErrorSite
-from crossply.functions.builtin.go_templating.engine.go_values import NO_VALUE
+from crossply.functions.builtin.go_templating.engine.go_types import NO_VALUE
 from crossply.functions.builtin.go_templating.engine.nodes import (
     Bool,
     Chain,
@@ -23,7 +23,7 @@ from crossply.functions.builtin.go_templating.engine.nodes import (
     String,
     Variable,
 )
-from crossply.functions.builtin.go_templating.engine.render import Evaluate, Frame
+from crossply.functions.builtin.go_templating.engine.render_state import Evaluate, Frame
 from crossply.functions.builtin.go_templating.engine.signatures import ANY
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from crossply.functions.builtin.go_templating.engine.errors import ErrorSite
-from crossply.functions.builtin.go_templating.engine.go_values import NO_VALUE, StringMap, Structure, go_type
+from crossply.functions.builtin.go_templating.engine.go_types import NO_VALUE, StringMap, Structure, go_type
 from crossply.functions.builtin.go_templating.engine.limits import LimitExceeded
-from crossply.functions.builtin.go_templating.engine.render import (
+from crossply.functions.builtin.go_templating.engine.render_state import (
     MISSING_DEFAULT,
     MISSING_ERROR,
     Evaluate,

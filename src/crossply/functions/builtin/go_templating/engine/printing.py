@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from crossply.functions.builtin.go_templating.engine.go_values import (
+from crossply.functions.builtin.go_templating.engine.go_types import (
     NO_VALUE,
     Duration,
     Failure,

@@ -13,7 +13,7 @@ from crossply.functions.builtin.go_templating.engine.errors import ExecError, Op
 from crossply.functions.builtin.go_templating.engine.limits import MAX_TEMPLATE, Budget, LimitExceeded
 from crossply.functions.builtin.go_templating.engine.nodes import Source, Tree
 from crossply.functions.builtin.go_templating.engine.parser import parse
-from crossply.functions.builtin.go_templating.engine.render import (
+from crossply.functions.builtin.go_templating.engine.render_state import (
     MISSING_DEFAULT,
     MISSING_ERROR,
     MISSING_ZERO,

@@ -8,11 +8,11 @@ from typing import Any
 from crossply.functions.builtin.go_templating.engine.compile_scope import Compiled, Scope
 from crossply.functions.builtin.go_templating.engine.errors import ErrorSite, ExecError
 from crossply.functions.builtin.go_templating.engine.expressions import pipeline, slots
-from crossply.functions.builtin.go_templating.engine.go_values import NO_VALUE, Uint8
+from crossply.functions.builtin.go_templating.engine.go_types import NO_VALUE, Uint8
 from crossply.functions.builtin.go_templating.engine.limits import MAX_TEMPLATE_DEPTH, LimitExceeded
 from crossply.functions.builtin.go_templating.engine.nodes import Action, Body, Branch, Call, Jump, Text
 from crossply.functions.builtin.go_templating.engine.printing import plain, text_of
-from crossply.functions.builtin.go_templating.engine.render import Evaluate, Frame, Run
+from crossply.functions.builtin.go_templating.engine.render_state import Evaluate, Frame, Run
 from crossply.values.goquote import quote
 
 _BOXING = frozenset((list, dict))

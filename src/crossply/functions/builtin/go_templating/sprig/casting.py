@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.functions.builtin.go_templating.engine.go_values import Duration, go_kind
+from crossply.functions.builtin.go_templating.engine.go_types import Duration, go_kind
 from crossply.functions.builtin.go_templating.engine.printing import plain as sprint
 from crossply.functions.builtin.go_templating.sprig.runes import to_text
 from crossply.values.gonumbers import NumberError, parse_float

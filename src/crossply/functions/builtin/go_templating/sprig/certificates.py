@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crossply.functions.builtin.go_templating.engine.go_values import Structure
+from crossply.functions.builtin.go_templating.engine.go_types import Structure
 from crossply.functions.builtin.go_templating.engine.signatures import FunctionFailed
 from crossply.functions.builtin.go_templating.sprig import clock_and_random as world
 from crossply.functions.builtin.go_templating.sprig.casting import sprint

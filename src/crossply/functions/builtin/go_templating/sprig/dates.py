@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.functions.builtin.go_templating.engine.go_values import Int32, Int64, Structure
+from crossply.functions.builtin.go_templating.engine.go_types import Int32, Int64, Structure
 from crossply.functions.builtin.go_templating.engine.signatures import FunctionFailed
 from crossply.functions.builtin.go_templating.sprig import clock_and_random as world
 from crossply.functions.builtin.go_templating.sprig import date_layouts as layouts

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from crossply.functions.builtin.go_templating.engine.go_values import Structure, go_type
+from crossply.functions.builtin.go_templating.engine.go_types import Structure, go_type
 from crossply.functions.builtin.go_templating.engine.limits import check_items
 from crossply.functions.builtin.go_templating.engine.signatures import FunctionFailed
 

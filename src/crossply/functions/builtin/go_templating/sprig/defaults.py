@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from crossply.functions.builtin.go_templating.engine.go_values import Failure, Structure
+from crossply.functions.builtin.go_templating.engine.go_types import Failure, Structure
 from crossply.functions.builtin.go_templating.engine.signatures import FunctionFailed
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.functions.builtin.go_templating.engine.go_values import NilMap, Strings, go_type
+from crossply.functions.builtin.go_templating.engine.go_types import NilMap, Strings, go_type
 from crossply.functions.builtin.go_templating.engine.limits import check_items
 from crossply.functions.builtin.go_templating.engine.signatures import FunctionFailed
 from crossply.functions.builtin.go_templating.sprig.casting import string_value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.functions.builtin.go_templating.engine.go_values import Structure, go_type, is_nil
+from crossply.functions.builtin.go_templating.engine.go_types import Structure, go_type, is_nil
 from crossply.functions.builtin.go_templating.engine.limits import MAX_ITEMS, LimitExceeded, check_size
 from crossply.functions.builtin.go_templating.engine.signatures import FunctionFailed
 from crossply.functions.builtin.go_templating.sprig.strings import NilStrings

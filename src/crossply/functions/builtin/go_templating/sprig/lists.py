@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from crossply.functions.builtin.go_templating.engine.go_values import Lists, NilList, Uint8, go_kind
+from crossply.functions.builtin.go_templating.engine.go_types import Lists, NilList, Uint8, go_kind
 from crossply.functions.builtin.go_templating.engine.limits import check_items
 from crossply.functions.builtin.go_templating.engine.signatures import FunctionFailed
 from crossply.functions.builtin.go_templating.sprig.casting import is_slice, to_int64, truncated

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from crossply.functions.builtin.go_templating.engine.go_values import Int64, Ints
+from crossply.functions.builtin.go_templating.engine.go_types import Int64, Ints
 from crossply.functions.builtin.go_templating.engine.limits import check_items
 from crossply.functions.builtin.go_templating.engine.signatures import FunctionFailed
 from crossply.functions.builtin.go_templating.sprig.casting import (

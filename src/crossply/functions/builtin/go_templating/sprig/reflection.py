@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.functions.builtin.go_templating.engine.go_values import go_kind, go_type
+from crossply.functions.builtin.go_templating.engine.go_types import go_kind, go_type
 
 
 def type_of(value: Any) -> str:

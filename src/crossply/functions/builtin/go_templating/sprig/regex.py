@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from crossply.functions.builtin.go_templating.engine.go_values import Strings
+from crossply.functions.builtin.go_templating.engine.go_types import Strings
 from crossply.functions.builtin.go_templating.engine.limits import check_items, check_size
 from crossply.functions.builtin.go_templating.engine.signatures import FunctionFailed
 from crossply.functions.builtin.go_templating.sprig.runes import runes

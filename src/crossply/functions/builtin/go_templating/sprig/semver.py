@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from crossply.functions.builtin.go_templating.engine.go_values import Structure, Uint64
+from crossply.functions.builtin.go_templating.engine.go_types import Structure, Uint64
 from crossply.functions.builtin.go_templating.engine.signatures import Function, FunctionFailed
 from crossply.values.semver import InvalidVersion, Version, compare, parse
 from crossply.values.semver_constraints import InvalidConstraint, check, satisfies

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from crossply.functions.builtin.go_templating.engine.go_values import Duration, Int64, Structure
+from crossply.functions.builtin.go_templating.engine.go_types import Duration, Int64, Structure
 from crossply.functions.builtin.go_templating.engine.signatures import Function
 from crossply.functions.builtin.go_templating.sprig import date_layouts as layouts
 from crossply.functions.builtin.go_templating.sprig.casting import INT64_MAX, INT64_MIN, wrap64

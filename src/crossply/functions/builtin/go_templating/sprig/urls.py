@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from crossply.functions.builtin.go_templating.engine.go_values import go_kind
+from crossply.functions.builtin.go_templating.engine.go_types import go_kind
 from crossply.functions.builtin.go_templating.engine.signatures import FunctionFailed
 from crossply.functions.builtin.go_templating.sprig.url_parser import (
     InvalidUrl,

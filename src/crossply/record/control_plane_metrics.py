@@ -9,7 +9,7 @@ import time
 from urllib.parse import urlsplit
 
 from crossply.record.prometheus import Counter, DurationHistogram, Gauge, MetricFamily, Reading
-from crossply.record.work_meter import WorkMeter, longest, unfinished, waiting
+from crossply.record.workqueue_meter import WorkMeter, longest, unfinished, waiting
 from crossply.version import __version__
 
 UNANSWERED = "<error>"

@@ -25,7 +25,7 @@ from crossply.compose.messages import (
 )
 from crossply.errors import CrossplyError
 from crossply.functions.failures import FunctionReplyDamaged
-from crossply.functions.function_io.encoder import (
+from crossply.functions.function_io.input_encoder import (
     API_VERSION,
     KIND,
     as_text,

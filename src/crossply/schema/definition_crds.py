@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from crossply.kinds.definition import default_scope
-from crossply.kinds.definition_types import decode_xrd
+from crossply.kinds.definition_go_types import decode_xrd
 from crossply.kinds.first_design_definitions import FIRST_DESIGN
 from crossply.schema.crd_crossplane_fields import (
     LEGACY,

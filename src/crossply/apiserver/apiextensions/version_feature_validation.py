@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.apiserver.apiextensions.schema_field_paths import BadPath, find_field
+from crossply.apiserver.apiextensions.field_path_resolution import BadPath, find_field
 from crossply.apiserver.registry.name_validation import dns_1035_problems
 from crossply.schema.field_errors import DUPLICATE, INVALID, OMITTED, REQUIRED, FieldError, too_many
 from crossply.values import Object

@@ -9,13 +9,13 @@ import orjson
 from crossply.compose.machinery import Machinery, machinery_at
 from crossply.compose.metadata import uid_of
 from crossply.compose.selection import is_pinned
+from crossply.control.composite_dependencies import SETTLING_SECONDS
 from crossply.control.composites.circuit_breaker import CircuitBreaker
 from crossply.control.composites.composed_store import ComposedStore
 from crossply.control.composites.composition_selection import Compositions
 from crossply.control.composites.reconciler import CompositeReconciler
 from crossply.control.composites.service_account import composing
 from crossply.control.controller import Controller, Requeue, Spec
-from crossply.control.dependencies import SETTLING_SECONDS
 from crossply.control.plane import Plane
 from crossply.kinds.definition import Definition
 from crossply.kube.kind import Kind

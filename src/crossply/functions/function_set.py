@@ -15,7 +15,7 @@ from crossply.values import Object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from crossply.functions.container_functions import ContainerFunctions
+    from crossply.functions.composition_containers import ContainerFunctions
 
 
 class Runners:

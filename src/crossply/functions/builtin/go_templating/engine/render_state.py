@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from crossply.functions.builtin.go_templating.engine.errors import ExecError
-from crossply.functions.builtin.go_templating.engine.go_values import NO_VALUE
+from crossply.functions.builtin.go_templating.engine.go_types import NO_VALUE
 from crossply.functions.builtin.go_templating.engine.limits import MAX_TEMPLATE_DEPTH, Budget, LimitExceeded
 from crossply.functions.builtin.go_templating.engine.signatures import FunctionFailed
 from crossply.values.goquote import quote

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import partial
 
 from crossply.compose.events import WARNING, Event, StatusCondition
-from crossply.control.claims.kind import ClaimKind, claim_kind_of
+from crossply.control.claims.claim_kind_controller import ClaimKind, claim_kind_of
 from crossply.control.conditions import OFFERED, REDACTED
 from crossply.control.controller import Waiting
 from crossply.control.definitions.defined_kinds import (

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from crossply.convert.cluster_scope import Misplaced, misplaced_resources, scopes_of_crds
-from crossply.convert.conversion import GROUP, Converted, group_of
+from crossply.convert.conversion_result import GROUP, Converted, group_of
 from crossply.convert.crossplane_v2 import (
     DEFINITION,
     NAMESPACED,

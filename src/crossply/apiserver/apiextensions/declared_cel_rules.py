@@ -8,8 +8,8 @@ from typing import NamedTuple
 from crossply.apiserver.apiextensions.cel_rule_compiler import Compiled, RuleCompiler, rule_compiler
 from crossply.apiserver.apiextensions.cel_rule_cost import estimate
 from crossply.apiserver.apiextensions.cel_size_estimates import MOST, Sized, most_repetitions, product, sizes
+from crossply.apiserver.apiextensions.field_path_resolution import BadPath, find_field
 from crossply.apiserver.apiextensions.go_printing import invalid_struct, show_rule
-from crossply.apiserver.apiextensions.schema_field_paths import BadPath, find_field
 from crossply.schema.cel_types import declare
 from crossply.schema.field_errors import FORBIDDEN, INVALID, OMITTED, REQUIRED, FieldError, unsupported
 from crossply.values import Object

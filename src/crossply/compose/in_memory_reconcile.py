@@ -11,7 +11,7 @@ from hashlib import sha1
 from typing import Any, NamedTuple
 
 from crossply.compose.connection_secret import decode_data, secret_place
-from crossply.compose.driver import Handlers, drive
+from crossply.compose.effect_driver import Handlers, drive
 from crossply.compose.effects import (
     AcceptRequest,
     Applied,

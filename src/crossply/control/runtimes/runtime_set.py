@@ -19,9 +19,9 @@ from crossply.control.kinds import (
 from crossply.control.plane import Plane
 from crossply.control.runtimes.container_runtime import ContainerRuntime
 from crossply.control.runtimes.container_setup import ImageSettings, start_container_runtime
-from crossply.control.runtimes.credentials import Credentials, CredentialSettings
 from crossply.control.runtimes.deployment_runtime import DeploymentRuntime, RuntimeContext
 from crossply.control.runtimes.function_addresses import FunctionAddresses
+from crossply.control.runtimes.mutual_tls_certificates import Credentials, CredentialSettings
 from crossply.control.runtimes.package_runtimes import (
     CONTAINER,
     DEPLOYMENT,

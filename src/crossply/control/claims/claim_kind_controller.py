@@ -16,9 +16,14 @@ from crossply.control.claims.sync import (
     claim_reference,
     referenced_name,
 )
-from crossply.control.composites.kind import kind_of
+from crossply.control.composite_dependencies import (
+    SETTLING_SECONDS,
+    Interest,
+    awaited_after,
+    takes_effect_later,
+)
+from crossply.control.composites.composite_kind_controller import kind_of
 from crossply.control.controller import Controller, Spec, Watch
-from crossply.control.dependencies import SETTLING_SECONDS, Interest, awaited_after, takes_effect_later
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition
