@@ -34,7 +34,7 @@ ENGINE_MODULES = (
     "crossply.functions",
     "crossply.compose",
 )
-BOUNDED_BY_COUNT = ("Recorder._recorded", "Allowances._known")
+BOUNDED_BY_COUNT = ("Recorder._recorded", "RateLimiter._known")
 """They hold digests of events and small figures: the newest few thousand."""
 MOST_DOUBLINGS = 12
 """Pauses of 1, 2, 4 … s: so many do not fit into the time that a test has."""
