@@ -25,8 +25,8 @@ ROWS = [
     (["completions", "bash", ""], [], "an argument is completed once"),
     (["nonsense", "x"], [], "nothing after a word that is no command"),
     (["config", "view", "--", "-"], [], "no flags after --"),
-    (["rend"], [], "hidden names are not offered"),
-    (["in"], [], "nor hidden groups"),
+    (["rend"], ["render"], "the short name of a command of a group"),
+    (["in"], [], "hidden groups are not offered"),
 ]
 
 

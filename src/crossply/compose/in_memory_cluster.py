@@ -99,13 +99,17 @@ class InMemoryCluster:
 class InMemoryReads:
     """Answers the engine's questions, and notes which resources and schemas were required."""
 
-    __slots__ = ("_cluster", "handlers", "required_resources", "required_schemas")
+    __slots__ = ("_call", "_cluster", "required_resources", "required_schemas")
 
     def __init__(self, cluster: InMemoryCluster, call: CallFunction) -> None:
         self._cluster = cluster
+        self._call = call
         self.required_resources: list[ResourceSelector] = []
         self.required_schemas: list[SchemaSelector] = []
-        self.handlers: Handlers = {
+
+    def handlers(self) -> Handlers:
+        call, cluster = self._call, self._cluster
+        return {
             Call: lambda effect: call(effect.step, effect.request),
             FetchResources: self._fetch_resources,
             FetchSchema: self._fetch_schema,

@@ -112,7 +112,7 @@ class Rendering:
 
     def _handlers(self, prepared_composition: PreparedComposition, observed: Sequence[Object]) -> Handlers:
         return {
-            **self._reads.handlers,
+            **self._reads.handlers(),
             AcceptRequest: _is_new_request,
             SelectComposition: lambda select: self._select(select.xr, prepared_composition),
             SelectRevision: lambda _: Selected("", changed=False),

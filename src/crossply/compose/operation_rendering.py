@@ -62,7 +62,7 @@ class OperationRendering:
         if failures_of(operation) >= parsed.retry_limit:
             return RenderedOperation(at_the_limit(operation, parsed.retry_limit, NOW))
         self._operation = operation = with_status(operation, (RUNNING, VALID_PIPELINE), NOW)
-        operated = drive(operate(parsed, context, self.report), self._reads.handlers)
+        operated = drive(operate(parsed, context, self.report), self._reads.handlers())
         operation = with_outputs(operation, self.report)
         for resource in operated.resources:
             operation = with_applied(operation, resource.object)

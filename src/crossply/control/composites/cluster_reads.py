@@ -60,7 +60,10 @@ class ClusterReads:
         """Everything that is read is added to it."""
         self.fresh_for: float | None = None
         """The seconds until the first response of a function is out of date; None where all stay good."""
-        self.handlers: Handlers = {
+
+    def handlers(self) -> Handlers:
+        """The handlers of one run; as an attribute they would be a cycle, and live until a collection."""
+        return {
             Call: self._call,
             IsNamespaced: self._is_namespaced,
             FetchResources: self._select,

@@ -117,7 +117,7 @@ class CompositeReconciler:
         driver = _Driver(self, xr)
         try:
             work = reconcile(xr, settings, report)
-            reconciled = await drive_async(work, driver.handlers, _UNREPORTED)
+            reconciled = await drive_async(work, driver.handlers(), _UNREPORTED)
         finally:
             self._required[uid_of(xr)] = report.requirements
         return None if reconciled is None else driver.requeue(reconciled)
@@ -148,8 +148,11 @@ class _Driver:
         """The composite resource's own connection Secret."""
         guard = RunGuard(reconciler.informer, xr)
         self._reads = ClusterReads(self._plane, self._interests, check=guard.check)
-        self.handlers: Handlers = {
-            **self._reads.handlers,
+
+    def handlers(self) -> Handlers:
+        reconciler = self._reconciler
+        return {
+            **self._reads.handlers(),
             AcceptRequest: self._accept_request,
             SelectComposition: self._select_composition,
             SelectRevision: self._select_revision,

@@ -107,7 +107,7 @@ class OperationReconciler:
         try:
             async with asyncio.timeout(_SECONDS):
                 work = operate(parsed, {}, report, self._plane.capabilities)
-                return (await drive_async(work, reads.handlers)).resources
+                return (await drive_async(work, reads.handlers())).resources
         except TimeoutError:
             raise StepNotRun(f"the pipeline did not end within {_SECONDS:.0f} s") from None
 
