@@ -1,9 +1,8 @@
 """Derive the CustomResourceDefinitions of a definition.
 
 `composite_crd` makes the CRD of the composite resource, `claim_crd` that of its claim. The definition goes
-through Crossplane's types first (`kinds.definition_go_types`), then each version is assembled (`crd_parts`) with
-the machinery of its scope (`crd_crossplane_fields`). The kinds of the first design have a module of their
-own.
+through Crossplane's types first (`kinds.definition_go_types`), then each version is assembled (`crd_parts`)
+with the machinery of its scope (`crd_crossplane_fields`). Kinds of the first design have their own module.
 """
 
 from __future__ import annotations
