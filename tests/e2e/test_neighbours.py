@@ -226,6 +226,7 @@ def required_and_composed(request):
 def collection_sizes():
     """How much all objects of the control plane hold in collections together, by class and field."""
     sizes = Counter()
+    gc.collect()  # garbage in a cycle is not kept
     for owner in gc.get_objects():
         if str(type(owner).__module__).startswith(ENGINE_MODULES) and not isinstance(owner, BoundedCache):
             for name, field in fields_of(owner).items():

@@ -220,7 +220,7 @@ def test_a_replica_that_goes_away_costs_no_call(server_files, client_files):
             calls.wait_for(calls.finished + 40)
         remote.close()
     assert calls.failed == []
-    assert {"a", "b"} == set(calls.heard)
+    assert {"a", "b"} == set(calls.messages)
 
 
 class Calls:
