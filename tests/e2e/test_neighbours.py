@@ -34,8 +34,8 @@ ENGINE_MODULES = (
     "crossply.functions",
     "crossply.compose",
 )
-BOUNDED_BY_COUNT = ("Recorder._recorded", "RateLimiter._known")
-"""They hold digests of events and small figures: the newest few thousand."""
+BOUNDED_BY_COUNT = ("Recorder._recorded", "RateLimiter._known", "HistogramSeries.buckets")
+"""Digests of events and small figures, a few thousand; a series of a metric for each set of labels."""
 MOST_DOUBLINGS = 12
 """Pauses of 1, 2, 4 … s: so many do not fit into the time that a test has."""
 
