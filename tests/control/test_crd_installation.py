@@ -8,7 +8,7 @@ import pytest
 
 from crossply.control.definitions.core_crds import core_crds
 from crossply.control.definitions.installation import completed, install_crd, install_or_keep
-from crossply.control.kinds import CRD
+from crossply.kube.core_kinds import CRD
 from crossply.kube.failures import Conflict, KubeError
 from crossply.values.deepcopy import deepcopy
 

@@ -7,12 +7,13 @@ import secrets
 import orjson
 import pytest
 
-from crossply.control.kinds import CRD, PROVIDER
+from crossply.control.kinds import PROVIDER
 from crossply.control.package_manager.establisher import Establisher
 from crossply.control.package_manager.managed_definitions import MANAGED_DEFINITION
 from crossply.control.package_manager.owner_references import AlreadyControlled
 from crossply.control.package_manager.provider_roles import roles_of_provider
 from crossply.control.plane import plane_for
+from crossply.kube.core_kinds import CRD
 from crossply.values.deepcopy import deepcopy
 from tests.support.control.runtimes import eventually
 from tests.support.e2e.packages import crd

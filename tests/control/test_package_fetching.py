@@ -15,7 +15,7 @@ import time
 import pytest
 from aiohttp import web
 
-from crossply.control.kinds import IMAGE_CONFIG, SECRET, SERVICE_ACCOUNT
+from crossply.control.kinds import IMAGE_CONFIG
 from crossply.control.package_manager.package_content import read_package_content
 from crossply.control.package_manager.package_fetcher import (
     ALWAYS,
@@ -25,6 +25,7 @@ from crossply.control.package_manager.package_fetcher import (
     source_and_version,
 )
 from crossply.control.package_manager.settings import PackageSettings
+from crossply.kube.core_kinds import SECRET, SERVICE_ACCOUNT
 from crossply.xpkg.address_guard import AddressRefused
 from crossply.xpkg.failures import PackagesError, TooLarge, WrongDigest
 from crossply.xpkg.image import encode

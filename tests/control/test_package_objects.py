@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.control.controller import Waiting
 from crossply.control.package_manager.install_failures import FetchBackoff
 from crossply.control.package_manager.owner_references import AlreadyControlled, owners, released
 from crossply.control.package_manager.package_checks import capabilities, check_digest, check_version, copied
 from crossply.control.package_manager.provider_webhooks import call_back, pointed_home
+from crossply.kube.controller import Waiting
 from crossply.xpkg.failures import WrongDigest
 
 PACKAGE = {"apiVersion": "pkg.crossplane.io/v1", "kind": "Provider", "name": "p", "uid": "uid-p"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import orjson
 
 from crossply.compose.events import Event
-from crossply.control.event_recorder import BURST, PAUSE, Recorder
-from crossply.control.kinds import EVENT
+from crossply.kube.core_kinds import EVENT
+from crossply.kube.event_recorder import BURST, PAUSE, Recorder
 
 
 def about(name: str, ns: str) -> dict:

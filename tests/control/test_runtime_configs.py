@@ -6,13 +6,8 @@ import secrets
 
 import pytest
 
-from crossply.control.kinds import (
-    DEPLOYMENT,
-    FUNCTION_REVISION,
-    IMAGE_CONFIG,
-    RUNTIME_CONFIG,
-    SERVICE_ACCOUNT,
-)
+from crossply.control.kinds import FUNCTION_REVISION, IMAGE_CONFIG, RUNTIME_CONFIG
+from crossply.kube.core_kinds import DEPLOYMENT, SERVICE_ACCOUNT
 from tests.support.control.runtimes import WAITS, Revision, eventually, runtime_says, runtimes
 
 pytestmark = [pytest.mark.xdist_group("packages"), pytest.mark.usefixtures("installed", "alone")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crossply.control.definitions.standing_roles import install, standing_binding, standing_roles
-from crossply.control.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING
+from crossply.kube.core_kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING
 from crossply.values.deepcopy import deepcopy
 
 NAME = "crossplane:aggregate-to-view"

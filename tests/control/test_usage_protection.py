@@ -11,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 import orjson
 import pytest
 
-from crossply.control.kinds import EVENT, SECRET
 from crossply.control.shared_secret import data_of
 from crossply.control.usages.usage_model import USAGE
 from crossply.control.webhooks.certificate_secret import NAME as TLS
@@ -29,6 +28,7 @@ from crossply.control.webhooks.webhook_address import WebhookSettings
 from crossply.control.webhooks.webhook_service import InformerNotSynced
 from crossply.kube import informer
 from crossply.kube.client import Client
+from crossply.kube.core_kinds import EVENT, SECRET
 from crossply.kube.failures import AlreadyExists, KubeError
 from crossply.kube.kind import Kind
 from crossply.kube.request_types import Actor

@@ -11,10 +11,11 @@ import pytest
 
 from crossply.compose.messages import Requirements, ResourceSelector
 from crossply.control.control_plane import LOCAL_WEBHOOKS
-from crossply.control.kinds import SERVICE_ACCOUNT, WATCH_OPERATION
+from crossply.control.kinds import WATCH_OPERATION
 from crossply.control.options import Options
 from crossply.kinds.revision import composition_hash, revision_name
 from crossply.kube.backoff import RetryPauses
+from crossply.kube.core_kinds import SERVICE_ACCOUNT
 from tests.support.e2e.advice import follow_advice
 from tests.support.e2e.first_design import OFFERED, PUBLICATION, FirstDesign
 from tests.support.e2e.in_process import scenario_with

@@ -9,8 +9,8 @@ import logging
 
 import pytest
 
-from crossply.control.controller import log_failure
 from crossply.errors import CrossplyError
+from crossply.kube.controller import log_failure
 from crossply.record.control_plane_metrics import LINES_DROPPED
 from crossply.record.logs import BURST, LONGEST, PAUSE, LineFormatter, LineLimit
 from crossply.record.run_context import current, running

@@ -41,6 +41,14 @@ def read_conditions(status: Any) -> list[Object]:
     return [_normal(entry) for entry in conditions if type(entry) is dict]
 
 
+def with_conditions(obj: Object, changes: Iterable[StatusCondition], now: str) -> Object:
+    """The object with conditions set, stamped with its generation."""
+    status = obj.get("status") or {}
+    generation = obj["metadata"].get("generation", 0)
+    conditions = set_conditions(read_conditions(status), changes, now, generation)
+    return {**obj, "status": {**status, "conditions": conditions}}
+
+
 def _normal(entry: Object) -> Object:
     condition = {key: entry.get(key, "") for key in ("type", "status", "reason")}
     condition["lastTransitionTime"] = entry.get("lastTransitionTime")

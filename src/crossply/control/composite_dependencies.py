@@ -14,14 +14,7 @@ from typing import NamedTuple
 
 import orjson
 
-from crossply.control.kinds import (
-    CLUSTER_ROLE,
-    CLUSTER_ROLE_BINDING,
-    CRD,
-    NAMESPACE,
-    ROLE,
-    ROLE_BINDING,
-)
+from crossply.kube.core_kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, CRD, NAMESPACE, ROLE, ROLE_BINDING
 from crossply.kube.discovery import UnknownKind
 from crossply.kube.failures import Forbidden, NotFound, NotServed
 from crossply.kube.informer import Informer

@@ -11,13 +11,12 @@ from crossply.control.calls.pipeline_functions import PipelineFunctions, watch_f
 from crossply.control.calls.response_cache import ResponseCache
 from crossply.control.calls.response_store import ResponseStore
 from crossply.control.calls.runner_factory import RunnerFactory
-from crossply.control.controller import Controller
 from crossply.control.definitions import standing_roles
 from crossply.control.definitions.controllers import definition_controllers
 from crossply.control.definitions.core_crds import core_crds
 from crossply.control.definitions.crd_indexes import CRD_METADATA
 from crossply.control.definitions.installation import install_crd, install_or_keep
-from crossply.control.kinds import COMPOSITION, CRD, NAMESPACE, REVISION
+from crossply.control.kinds import COMPOSITION, REVISION
 from crossply.control.operations.controllers import operation_controllers
 from crossply.control.operations.operation_crds import operation_crds
 from crossply.control.options import Options
@@ -32,6 +31,8 @@ from crossply.control.webhooks.usage_protection import UsageProtection
 from crossply.control.webhooks.webhook_address import WebhookSettings
 from crossply.functions.remote import read_certificate
 from crossply.kube.client import Client
+from crossply.kube.controller import Controller
+from crossply.kube.core_kinds import CRD, NAMESPACE
 from crossply.kube.sharding import ShardOwner, SingleReplica
 from crossply.values import Object
 

@@ -9,11 +9,11 @@ from typing import NamedTuple
 from crossply.compose.messages import CAPABILITIES
 from crossply.control.calls.pipeline_functions import PipelineFunctions
 from crossply.control.composite_dependencies import Dependencies
-from crossply.control.event_recorder import Recorder
 from crossply.control.published_schemas import PublishedSchemas
 from crossply.kube.backoff import RetryPauses
 from crossply.kube.client import Client
 from crossply.kube.discovery import Discovery
+from crossply.kube.event_recorder import Recorder
 from crossply.kube.sharding import ShardOwner, SingleReplica
 from crossply.kube.shared_informers import SharedInformers
 from crossply.values.timestamps import current_timestamp

@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import orjson
 
-from crossply.control.kinds import SECRET
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
+from crossply.kube.core_kinds import SECRET
 from crossply.kube.failures import Conflict
 from crossply.kube.informer import Informer
 from crossply.kube.selection import Selection

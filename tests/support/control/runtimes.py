@@ -12,12 +12,13 @@ from typing import Any
 import orjson
 import pytest
 
-from crossply.control.kinds import DEPLOYMENT, FUNCTION_REVISION, PROVIDER_REVISION
+from crossply.control.kinds import FUNCTION_REVISION, PROVIDER_REVISION
 from crossply.control.plane import plane_for
 from crossply.control.runtimes.mutual_tls_certificates import CredentialSettings
 from crossply.control.runtimes.package_runtimes import parse_runtimes
 from crossply.control.runtimes.runtime_set import Runtimes, RuntimeSettings
 from crossply.kube.client import Client
+from crossply.kube.core_kinds import DEPLOYMENT
 from crossply.kube.kind import Kind
 from crossply.values import Object
 

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from crossply.cli.framework.printing import harmless
 from crossply.cli.plan.json_output import summary
-from crossply.control.kinds import CLUSTER_ROLE, CRD, REVISION
+from crossply.control.kinds import REVISION
 from crossply.control.planning.field_changes import Field
 from crossply.control.planning.object_tree import CREATE, NONE, Node, label_of
 from crossply.control.planning.plan_run import PlanResult
+from crossply.kube.core_kinds import CLUSTER_ROLE, CRD
 from crossply.values import Object
 from crossply.values.differences import MISSING
 

@@ -44,12 +44,12 @@ from crossply.control.claims.sync import (
 )
 from crossply.control.composite_dependencies import Interest
 from crossply.control.composites.connection_secrets import propagate, published_at, withdraw
-from crossply.control.kinds import SECRET
 from crossply.control.managed_fields import holds, updates_as_applied, upgrade_to_apply
 from crossply.control.plane import Plane
 from crossply.control.rbac_grants import explained
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition
+from crossply.kube.core_kinds import SECRET
 from crossply.kube.failures import KubeError, NotServed
 from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind

@@ -29,9 +29,9 @@ from crossply.compose.messages import (
     Snapshot,
 )
 from crossply.control.composite_dependencies import Interest
-from crossply.control.kinds import CRD, SECRET
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
+from crossply.kube.core_kinds import CRD, SECRET
 from crossply.kube.discovery import UnknownKind
 from crossply.kube.kind import Kind
 from crossply.values import Object

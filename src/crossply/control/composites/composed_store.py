@@ -28,8 +28,8 @@ from crossply.compose.reconcile import CANNOT_OBSERVE
 from crossply.control.apply_digests import LastApplied
 from crossply.control.composite_dependencies import Interest
 from crossply.control.composites.connection_secrets import find_secret
-from crossply.control.kinds import SECRET
 from crossply.control.plane import Plane
+from crossply.kube.core_kinds import SECRET
 from crossply.kube.discovery import UnknownKind
 from crossply.kube.failures import Forbidden, KubeError
 from crossply.kube.informer import Informer

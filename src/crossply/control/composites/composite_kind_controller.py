@@ -15,9 +15,9 @@ from crossply.control.composites.composed_store import ComposedStore
 from crossply.control.composites.composition_selection import Compositions
 from crossply.control.composites.reconciler import CompositeReconciler
 from crossply.control.composites.service_account import composing
-from crossply.control.controller import Controller, Requeue, Spec
 from crossply.control.plane import Plane
 from crossply.kinds.definition import Definition
+from crossply.kube.controller import Controller, Requeue, Spec
 from crossply.kube.kind import Kind
 from crossply.values import Object
 

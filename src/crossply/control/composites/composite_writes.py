@@ -6,9 +6,9 @@ import orjson
 
 from crossply.compose.metadata import name_of, namespace_of, uid_of
 from crossply.compose.resource_names import COMPOSITE_MANAGER
-from crossply.control.kinds import CRD
 from crossply.control.managed_fields import CROSSPLANE as MANAGER
 from crossply.control.plane import Plane
+from crossply.kube.core_kinds import CRD
 from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
 from crossply.schema.watched_refs import has_watched_refs, with_watched_refs

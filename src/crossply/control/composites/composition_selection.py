@@ -21,7 +21,6 @@ from crossply.compose.selection import (
     select_composition,
     select_revision,
 )
-from crossply.control.controller import Waiting
 from crossply.control.kinds import COMPOSITION, REVISION
 from crossply.kinds.composition import Composition
 from crossply.kinds.definition import Definition
@@ -32,6 +31,7 @@ from crossply.kinds.revision import (
     parse_pipeline,
     parse_revision,
 )
+from crossply.kube.controller import Waiting
 from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
 from crossply.kube.watch import Key

@@ -12,9 +12,9 @@ from datetime import timedelta
 
 from crossply.compose.connection_secret import secret_place
 from crossply.compose.metadata import controller_of, name_of, namespace_of, uid_of
-from crossply.control.kinds import SECRET
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
+from crossply.kube.core_kinds import SECRET
 from crossply.values import Object
 from crossply.values.timestamps import format_timestamp, parse_timestamp
 

@@ -52,11 +52,11 @@ from crossply.control.composites.events import record_events
 from crossply.control.composites.polling import poll_interval, spread
 from crossply.control.composites.run_guard import RunGuard
 from crossply.control.composites.service_account import explain_refusal
-from crossply.control.controller import Requeue, Waiting
-from crossply.control.kinds import SECRET
 from crossply.control.plane import Plane
 from crossply.control.rbac_grants import Composed, Place
 from crossply.kinds.definition import Definition
+from crossply.kube.controller import Requeue, Waiting
+from crossply.kube.core_kinds import SECRET
 from crossply.kube.discovery import Discovery, UnknownKind
 from crossply.kube.failures import KubeError
 from crossply.kube.informer import Informer

@@ -5,15 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from crossply.control.composites.composition_selection import Compositions
-from crossply.control.controller import (
-    Controller,
-    Spec,
-    Watch,
-    by_name,
-    controller_name,
-    indexed_by,
-    owned_by,
-)
 from crossply.control.definitions.claim_offer_reconciler import ClaimOfferReconciler
 from crossply.control.definitions.composition_reconciler import CompositionReconciler
 from crossply.control.definitions.crd_indexes import (
@@ -32,15 +23,23 @@ from crossply.control.definitions.kind_roles import KindRoles, owned_roles
 from crossply.control.definitions.pipeline_reconciler import PipelineReconciler
 from crossply.control.kinds import (
     APPLICATION_DEFINITION,
-    CLUSTER_ROLE,
     COMPOSITION,
-    CRD,
     DEFINITION,
     INFRASTRUCTURE_DEFINITION,
     PUBLICATION,
     REVISION,
 )
 from crossply.control.plane import Plane
+from crossply.kube.controller import (
+    Controller,
+    Spec,
+    Watch,
+    by_name,
+    controller_name,
+    indexed_by,
+    owned_by,
+)
+from crossply.kube.core_kinds import CLUSTER_ROLE, CRD
 from crossply.kube.kind import Kind
 
 

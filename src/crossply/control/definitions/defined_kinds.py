@@ -12,17 +12,17 @@ from typing import Generic, Protocol, TypeVar
 
 import orjson
 
+from crossply.compose.conditions import with_conditions
 from crossply.compose.events import StatusCondition
 from crossply.compose.metadata import controller_of, finalizers_of
 from crossply.control.apply_digests import LastApplied
-from crossply.control.conditions import with_conditions
-from crossply.control.controller import Waiting
 from crossply.control.definitions.protected_crds import check_adoptable, check_definable, why_protected
-from crossply.control.finalizers import add_finalizer, remove_finalizer
-from crossply.control.kinds import CRD
 from crossply.control.managed_fields import CROSSPLANE, is_applied, updates_as_applied
 from crossply.control.plane import Plane
 from crossply.kinds.composition import TypeRef
+from crossply.kube.controller import Waiting
+from crossply.kube.core_kinds import CRD
+from crossply.kube.finalizers import add_finalizer, remove_finalizer
 from crossply.kube.kind import Kind
 from crossply.schema.watched_refs import keep_watched_refs
 from crossply.values import Object

@@ -10,7 +10,6 @@ from crossply.compose.metadata import finalizers_of
 from crossply.control.composites.composite_kind_controller import CompositeKind
 from crossply.control.composites.composition_selection import Compositions
 from crossply.control.conditions import ESTABLISHED, PROTECTED, TERMINATING
-from crossply.control.controller import Waiting
 from crossply.control.definitions.defined_kinds import (
     COMPOSITE_TYPE,
     OFFERED_FINALIZER,
@@ -21,9 +20,11 @@ from crossply.control.definitions.defined_kinds import (
 )
 from crossply.control.definitions.kind_roles import Granted, KindRoles
 from crossply.control.definitions.protected_crds import ProtectedKind, why_protected
-from crossply.control.kinds import CRD, DEFINITION
+from crossply.control.kinds import DEFINITION
 from crossply.control.plane import Plane
 from crossply.kinds.definition import Definition, parse_definition
+from crossply.kube.controller import Waiting
+from crossply.kube.core_kinds import CRD
 from crossply.kube.failures import KubeError
 from crossply.kube.kind import Kind
 from crossply.schema.definition_crds import CrdError, composite_crd

@@ -12,7 +12,6 @@ from functools import partial
 from crossply.compose.events import WARNING, Event, StatusCondition
 from crossply.control.claims.claim_kind_controller import ClaimKind, claim_kind_of
 from crossply.control.conditions import OFFERED, REDACTED
-from crossply.control.controller import Waiting
 from crossply.control.definitions.defined_kinds import (
     CLAIM_TYPE,
     COMPOSITE_TYPE,
@@ -24,11 +23,13 @@ from crossply.control.definitions.defined_kinds import (
 )
 from crossply.control.definitions.kind_roles import Granted, KindRoles
 from crossply.control.definitions.protected_crds import ProtectedKind, why_protected
-from crossply.control.kinds import CRD, INFRASTRUCTURE_DEFINITION, PUBLICATION
+from crossply.control.kinds import INFRASTRUCTURE_DEFINITION, PUBLICATION
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition, parse_definition, published
 from crossply.kinds.first_design_definitions import parse_publication
+from crossply.kube.controller import Waiting
+from crossply.kube.core_kinds import CRD
 from crossply.kube.informer import Informer
 from crossply.schema.crd_v1alpha1 import requirement_crd
 from crossply.values import Object

@@ -11,8 +11,8 @@ from collections.abc import Awaitable
 
 from crossply.compose.metadata import name_of
 from crossply.control.definitions.core_crds import extend
-from crossply.control.kinds import CRD
 from crossply.kube.client import Client
+from crossply.kube.core_kinds import CRD
 from crossply.kube.failures import Conflict, KubeError, ServerFull
 from crossply.kube.kind import Kind
 from crossply.values import Object

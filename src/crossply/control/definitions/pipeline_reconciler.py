@@ -9,9 +9,9 @@ from collections.abc import Iterable
 
 import orjson
 
-from crossply.compose.conditions import SYNCED
+from crossply.compose.conditions import SYNCED, with_conditions
 from crossply.compose.events import WARNING, Event, StatusCondition
-from crossply.control.conditions import VALID_PIPELINE, with_conditions
+from crossply.control.conditions import VALID_PIPELINE
 from crossply.control.kinds import REVISION
 from crossply.control.plane import Plane
 from crossply.kinds.fields import KindError

@@ -13,8 +13,8 @@ import operator
 from crossply.compose.metadata import name_of
 from crossply.control.definitions.installation import install_or_keep
 from crossply.control.definitions.kind_roles import LABEL
-from crossply.control.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING
 from crossply.kube.client import Client
+from crossply.kube.core_kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING
 from crossply.kube.failures import Conflict, Forbidden
 from crossply.kube.kind import Kind
 from crossply.values import Object

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from crossply.control.controller import Controller, Spec, by_name, controller_name
 from crossply.control.kinds import CRON_OPERATION, OPERATION
 from crossply.control.operations.cron_operation_reconciler import CronOperationReconciler
 from crossply.control.operations.operation_reconciler import OperationReconciler
 from crossply.control.operations.watch_operations import WatchOperations
 from crossply.control.plane import Plane
+from crossply.kube.controller import Controller, Spec, by_name, controller_name
 
 
 def operation_controllers(plane: Plane) -> list[Controller]:

@@ -7,11 +7,11 @@ from datetime import datetime
 from crossply.compose.conditions import RECONCILE_PAUSED, SYNCED, failed
 from crossply.compose.events import StatusCondition
 from crossply.compose.metadata import is_paused
-from crossply.control.controller import Requeue
 from crossply.control.kinds import CRON_OPERATION
 from crossply.control.operations.operation_parents import GARBAGE_COLLECT, REPLACE_RUNNING, OperationParents
 from crossply.control.plane import Plane
 from crossply.kinds.cron_operation import LABEL, Decision, decide
+from crossply.kube.controller import Requeue
 from crossply.values import Object
 
 ACTIVE = StatusCondition("Scheduling", "True", "ScheduleActive")

@@ -6,15 +6,14 @@ from collections.abc import Iterable
 
 import orjson
 
-from crossply.compose.conditions import failed
+from crossply.compose.conditions import failed, with_conditions
 from crossply.compose.events import WARNING, Event, StatusCondition
 from crossply.compose.metadata import labels_of, name_of
-from crossply.control.conditions import with_conditions
-from crossply.control.controller import Watch
 from crossply.control.kinds import OPERATION
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.kinds.operation_history import Child, read_child
+from crossply.kube.controller import Watch
 from crossply.kube.failures import AlreadyExists
 from crossply.kube.kind import Kind
 from crossply.kube.watch import Key

@@ -33,11 +33,11 @@ from crossply.compose.operation_run import (
 )
 from crossply.compose.pipeline import PipelineReport
 from crossply.control.composites.cluster_reads import ClusterReads
-from crossply.control.controller import Requeue
 from crossply.control.kinds import OPERATION
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.kinds.operation import Operation, parse_operation
+from crossply.kube.controller import Requeue
 from crossply.kube.failures import Conflict
 from crossply.values import Object
 

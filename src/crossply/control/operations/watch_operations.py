@@ -15,8 +15,6 @@ from crossply.compose.conditions import RECONCILE_PAUSED, SYNCED, failed, read_c
 from crossply.compose.events import StatusCondition
 from crossply.compose.metadata import is_paused, metadata_of, name_of
 from crossply.control.composite_dependencies import SETTLING_SECONDS, Interest, awaited_after
-from crossply.control.controller import Controller, Requeue, Spec, by_name, controller_name
-from crossply.control.finalizers import remove_finalizer
 from crossply.control.kinds import WATCH_OPERATION
 from crossply.control.operations.operation_parents import GARBAGE_COLLECT, REPLACE_RUNNING, OperationParents
 from crossply.control.operations.operation_rate_limit import OperationRateLimit
@@ -37,7 +35,9 @@ from crossply.kinds.watch_operation import (
     operation_for,
     parse_watch_operation,
 )
+from crossply.kube.controller import Controller, Requeue, Spec, by_name, controller_name
 from crossply.kube.failures import Conflict
+from crossply.kube.finalizers import remove_finalizer
 from crossply.kube.informer import Informer
 from crossply.kube.selection import Selection
 from crossply.values import Object

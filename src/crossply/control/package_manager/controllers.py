@@ -12,9 +12,8 @@ from collections.abc import Iterable
 import orjson
 
 from crossply.compose.metadata import controller_of, metadata_of
-from crossply.control.controller import Controller, EnqueuedKeys, Spec, Watch, by_name, controller_name
 from crossply.control.definitions.crd_indexes import CRD_METADATA
-from crossply.control.kinds import COMPOSITION, CRD, DEFINITION, IMAGE_CONFIG, LOCK
+from crossply.control.kinds import COMPOSITION, DEFINITION, IMAGE_CONFIG, LOCK
 from crossply.control.package_manager.dependency_reconciler import DependencyReconciler
 from crossply.control.package_manager.lock import PackageLock
 from crossply.control.package_manager.package_fetcher import PackageFetcher
@@ -23,6 +22,8 @@ from crossply.control.package_manager.package_kinds import PACKAGE_KINDS, Packag
 from crossply.control.package_manager.package_reconciler import PackageReconciler, package_of
 from crossply.control.package_manager.revision_reconciler import PackageRevisionReconciler
 from crossply.control.plane import Plane
+from crossply.kube.controller import Controller, EnqueuedKeys, Spec, Watch, by_name, controller_name
+from crossply.kube.core_kinds import CRD
 from crossply.kube.informer import Informer
 from crossply.kube.selection import EVERYTHING
 from crossply.kube.watch import Key

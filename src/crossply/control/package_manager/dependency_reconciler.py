@@ -8,16 +8,16 @@ from collections.abc import Iterable
 
 import orjson
 
+from crossply.compose.conditions import with_conditions
 from crossply.compose.events import StatusCondition
-from crossply.control.conditions import with_conditions
-from crossply.control.controller import Requeue
-from crossply.control.finalizers import add_finalizer, remove_finalizer
 from crossply.control.kinds import CONFIGURATION, FUNCTION, IMAGE_CONFIG, LOCK, PROVIDER
 from crossply.control.package_manager.package_fetcher import PackageFetcher, source_and_version
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.functions import builtin
+from crossply.kube.controller import Requeue
 from crossply.kube.failures import AlreadyExists
+from crossply.kube.finalizers import add_finalizer, remove_finalizer
 from crossply.kube.kind import Kind
 from crossply.values import Object
 from crossply.xpkg.address_guard import host_of, is_public_host

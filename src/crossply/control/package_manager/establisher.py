@@ -15,16 +15,17 @@ import orjson
 from crossply.compose.metadata import annotations_of, labels_of, name_of
 from crossply.control.apply_digests import covers
 from crossply.control.calls.function_revision import PACKAGE
-from crossply.control.controller import Waiting
 from crossply.control.definitions.core_crds import core_names
 from crossply.control.definitions.protected_crds import check_definable
-from crossply.control.kinds import CRD, PROVIDER_REVISION, SECRET
+from crossply.control.kinds import PROVIDER_REVISION
 from crossply.control.managed_fields import is_applied
 from crossply.control.package_manager.managed_definitions import MANAGED_DEFINITION, managed_definitions
 from crossply.control.package_manager.owner_references import AlreadyControlled, owners, released
 from crossply.control.package_manager.provider_webhooks import call_back, pointed_home
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
+from crossply.kube.controller import Waiting
+from crossply.kube.core_kinds import CRD, SECRET
 from crossply.kube.discovery import UnknownKind
 from crossply.kube.kind import Kind
 from crossply.values import Object

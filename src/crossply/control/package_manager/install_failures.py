@@ -10,8 +10,8 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
-from crossply.control.controller import Waiting
 from crossply.errors import CrossplyError
+from crossply.kube.controller import Waiting
 
 
 class StepFailed(Exception):

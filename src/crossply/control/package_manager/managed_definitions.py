@@ -9,9 +9,9 @@ from __future__ import annotations
 import orjson
 
 from crossply.compose.metadata import name_of, uid_of
-from crossply.control.kinds import CRD
 from crossply.control.package_manager.owner_references import package_owner
 from crossply.control.plane import Plane
+from crossply.kube.core_kinds import CRD
 from crossply.kube.kind import Kind
 from crossply.kube.selection import Selection
 from crossply.values import Object

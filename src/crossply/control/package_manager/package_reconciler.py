@@ -10,12 +10,10 @@ from collections.abc import Iterable
 
 import orjson
 
-from crossply.compose.conditions import RECONCILE_PAUSED, read_conditions
+from crossply.compose.conditions import RECONCILE_PAUSED, read_conditions, with_conditions
 from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondition
 from crossply.compose.metadata import annotations_of, is_paused, labels_of, name_of
 from crossply.control.calls.function_revision import ACTIVE, INACTIVE, PACKAGE, is_local, is_running
-from crossply.control.conditions import with_conditions
-from crossply.control.controller import Requeue
 from crossply.control.managed_fields import holds
 from crossply.control.package_manager import package_health as health
 from crossply.control.package_manager.package_fetcher import ALWAYS, DIGEST
@@ -36,6 +34,7 @@ from crossply.control.package_manager.revision_activation import (
 )
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
+from crossply.kube.controller import Requeue
 from crossply.kube.informer import Informer
 from crossply.values import Object
 from crossply.xpkg.image_configs import is_for

@@ -7,9 +7,9 @@ import binascii
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from crossply.control.kinds import SECRET, SERVICE_ACCOUNT
 from crossply.control.package_manager.settings import PackageSettings
 from crossply.kube.client import Client
+from crossply.kube.core_kinds import SECRET, SERVICE_ACCOUNT
 from crossply.kube.failures import Forbidden
 from crossply.values import Object
 from crossply.xpkg.keychain import CombinedKeychain, DockerConfig, Keychain, KeychainError, from_secret

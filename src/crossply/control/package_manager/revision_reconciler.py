@@ -10,15 +10,11 @@ import math
 import time
 from typing import NamedTuple
 
-from crossply.compose.conditions import RECONCILE_PAUSED, read_conditions
+from crossply.compose.conditions import RECONCILE_PAUSED, read_conditions, with_conditions
 from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondition
 from crossply.compose.metadata import annotations_of, is_paused, name_of
 from crossply.control.calls.function_revision import is_local
-from crossply.control.conditions import with_conditions
-from crossply.control.controller import Requeue
 from crossply.control.definitions.kind_roles import KindRoles
-from crossply.control.finalizers import add_finalizer, remove_finalizer
-from crossply.control.kinds import CLUSTER_ROLE
 from crossply.control.package_manager.establisher import MANAGER, Establisher, Generations
 from crossply.control.package_manager.install_failures import FetchBackoff, StepFailed, step
 from crossply.control.package_manager.lock import PackageLock
@@ -35,6 +31,9 @@ from crossply.control.package_manager.package_fetcher import DIGEST, REASONS, Pa
 from crossply.control.package_manager.package_kinds import PackageKind
 from crossply.control.package_manager.provider_roles import roles_of_provider
 from crossply.control.plane import Plane
+from crossply.kube.controller import Requeue
+from crossply.kube.core_kinds import CLUSTER_ROLE
+from crossply.kube.finalizers import add_finalizer, remove_finalizer
 from crossply.values import Object
 from crossply.xpkg.package_lint import failures, may_contain
 from crossply.xpkg.registry_failures import RegistryUnreachable

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.control.kinds import SECRET
 from crossply.control.package_manager.pull_secrets import decoded
 from crossply.kube.client import Client
+from crossply.kube.core_kinds import SECRET
 from crossply.values import Object
 from crossply.xpkg.image_configs import SelectedConfig
 from crossply.xpkg.image_reference import Reference

@@ -8,7 +8,7 @@ from __future__ import annotations
 import orjson
 
 from crossply.compose.metadata import name_of, namespace_of
-from crossply.control.kinds import COMPOSITION, CRD
+from crossply.control.kinds import COMPOSITION
 from crossply.control.plane import Plane
 from crossply.control.planning.dry_run_store import DryRunStore
 from crossply.control.planning.field_changes import fields_between
@@ -19,6 +19,7 @@ from crossply.control.planning.planned_crds import is_definition
 from crossply.control.planning.request_paths import ObjectKey, key_of
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import parse_composition
+from crossply.kube.core_kinds import CRD
 from crossply.kube.failures import Invalid
 from crossply.values import Object
 

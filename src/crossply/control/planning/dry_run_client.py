@@ -21,12 +21,12 @@ import aiohttp
 import orjson
 
 from crossply.compose.metadata import name_of
-from crossply.control.kinds import EVENT
 from crossply.control.planning.dry_run_objects import DryRunObject, as_version_of, unconditional, written
 from crossply.control.planning.dry_run_store import DryRunStore, at
 from crossply.control.planning.request_paths import ObjectKey, ObjectPath, parse_path
 from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig
+from crossply.kube.core_kinds import EVENT
 from crossply.kube.failures import AlreadyExists, Conflict, Invalid, NotFound, NotServed
 from crossply.kube.kind import Kind
 from crossply.kube.request_types import APPLY_PATCH, JSON, MERGE_PATCH, Reply, Request

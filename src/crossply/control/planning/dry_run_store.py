@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import orjson
 
-from crossply.control.kinds import CRD
 from crossply.control.planning.dry_run_kinds import DryRunKinds
 from crossply.control.planning.dry_run_objects import DryRunObject, identified
 from crossply.control.planning.request_paths import ObjectKey, ObjectPath, is_selected
+from crossply.kube.core_kinds import CRD
 from crossply.kube.watch import ADDED, DELETED, MODIFIED
 from crossply.values import Object
 

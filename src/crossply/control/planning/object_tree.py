@@ -14,12 +14,12 @@ from crossply.compose.metadata import RESOURCE_NAME_ANNOTATION, annotations_of, 
 from crossply.control.claims.claim_kind_controller import binding_of
 from crossply.control.claims.sync import referenced_name
 from crossply.control.composites.composite_kind_controller import kind_of
-from crossply.control.kinds import SECRET
 from crossply.control.plane import Plane
 from crossply.control.planning.dry_run_store import DryRunStore
 from crossply.control.planning.field_changes import Field, Unknown, fields_between
 from crossply.control.planning.governed_kinds import Governed, GovernedKinds
 from crossply.control.planning.request_paths import ObjectKey, key_of
+from crossply.kube.core_kinds import SECRET
 from crossply.kube.discovery import UnknownKind
 from crossply.kube.kind import Kind
 from crossply.values import Object

@@ -15,7 +15,7 @@ from crossply.compose.metadata import name_of, namespace_of, text_in
 from crossply.control.composites.composition_selection import Compositions
 from crossply.control.definitions.composition_reconciler import CompositionReconciler
 from crossply.control.definitions.pipeline_reconciler import mark_all
-from crossply.control.kinds import COMPOSITION, DEFINITION, FUNCTION, NAMESPACE, REVISION
+from crossply.control.kinds import COMPOSITION, DEFINITION, FUNCTION, REVISION
 from crossply.control.plane import Plane
 from crossply.control.planning.affected_objects import AffectedObjects
 from crossply.control.planning.dry_run_client import DryRunClient
@@ -30,6 +30,7 @@ from crossply.control.planning.reconcile_rounds import CONCURRENCY, Progress, Re
 from crossply.control.planning.request_paths import ObjectKey, key_of
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import parse_composition
+from crossply.kube.core_kinds import NAMESPACE
 from crossply.kube.discovery import UnknownKind
 from crossply.kube.failures import Conflict, KubeError
 from crossply.kube.kind import Kind

@@ -5,17 +5,11 @@ from __future__ import annotations
 from crossply.control.definitions.defined_kinds import MANAGER
 from crossply.control.definitions.definition_reconciler import granted_by
 from crossply.control.definitions.kind_roles import roles_for
-from crossply.control.kinds import (
-    APPLICATION_DEFINITION,
-    CLUSTER_ROLE,
-    CRD,
-    DEFINITION,
-    INFRASTRUCTURE_DEFINITION,
-    PUBLICATION,
-)
+from crossply.control.kinds import APPLICATION_DEFINITION, DEFINITION, INFRASTRUCTURE_DEFINITION, PUBLICATION
 from crossply.kinds.definition import parse_definition
 from crossply.kinds.first_design_definitions import parse_publication
 from crossply.kube.client import Client
+from crossply.kube.core_kinds import CLUSTER_ROLE, CRD
 from crossply.kube.failures import Forbidden
 from crossply.schema.crd_v1alpha1 import requirement_crd
 from crossply.schema.definition_crds import claim_crd, composite_crd, offers_claim

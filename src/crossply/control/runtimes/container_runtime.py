@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 
 import orjson
 
+from crossply.compose.conditions import with_conditions
 from crossply.compose.events import StatusCondition
 from crossply.compose.messages import Request, Response
 from crossply.compose.metadata import annotations_of, labels_of, name_of, uid_of
@@ -22,7 +23,6 @@ from crossply.containers.limits import enforced_limits
 from crossply.containers.oci_runtime import find_engine
 from crossply.containers.settings import Settings
 from crossply.control.calls.endpoint import Endpoint
-from crossply.control.conditions import with_conditions
 from crossply.control.plane import Plane
 from crossply.control.runtimes.container_replacement import ContainerInputs, RevisionContainer
 from crossply.control.runtimes.container_settings import ContainerSettings

@@ -15,7 +15,6 @@ import orjson
 
 from crossply.compose.conditions import read_conditions
 from crossply.compose.metadata import annotations_of, controller_of, labels_of, name_of, uid_of
-from crossply.control.kinds import DEPLOYMENT, SERVICE, SERVICE_ACCOUNT
 from crossply.control.runtimes.certificate_authority import TRUSTED, is_from_another
 from crossply.control.runtimes.manifest_metadata import PACKAGE, Subject
 from crossply.control.runtimes.mutual_tls_certificates import Credentials, renewal_in
@@ -34,6 +33,7 @@ from crossply.control.runtimes.runtime_objects import RuntimeObjects
 from crossply.control.shared_secret import Files
 from crossply.errors import CrossplyError
 from crossply.functions.binding import RUNTIME, TO_COMPLETION
+from crossply.kube.core_kinds import DEPLOYMENT, SERVICE, SERVICE_ACCOUNT
 from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
 from crossply.values import Object

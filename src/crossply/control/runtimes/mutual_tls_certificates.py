@@ -15,7 +15,6 @@ from typing import NamedTuple
 from cryptography import x509
 
 from crossply.certificates import FOR_CLIENTS, FOR_SERVERS
-from crossply.control.kinds import SECRET
 from crossply.control.runtimes.certificate_authority import (
     AUTHORITY,
     CERTIFICATE,
@@ -35,6 +34,7 @@ from crossply.control.runtimes.private_files import PrivateFiles
 from crossply.control.shared_secret import Files, SharedSecret, selection_of
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
+from crossply.kube.core_kinds import SECRET
 from crossply.kube.failures import Conflict
 from crossply.kube.shared_informers import SharedInformers
 from crossply.kube.workqueue import Workqueue

@@ -6,10 +6,10 @@ from crossply.compose.events import WARNING, Event
 from crossply.compose.metadata import name_of
 from crossply.control.apply_digests import contains
 from crossply.control.definitions.kind_roles import APPLY
-from crossply.control.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING
 from crossply.control.package_manager.provider_roles import PREFIX
 from crossply.control.plane import Plane
 from crossply.control.runtimes.manifest_metadata import MANAGER, owner_of
+from crossply.kube.core_kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING
 from crossply.kube.failures import Forbidden
 from crossply.values import Object
 

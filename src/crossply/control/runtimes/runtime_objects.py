@@ -6,11 +6,11 @@ import orjson
 
 from crossply.compose.metadata import controller_of, name_of, namespace_of, uid_of
 from crossply.control.apply_digests import LastApplied
-from crossply.control.kinds import DEPLOYMENT, SERVICE, SERVICE_ACCOUNT
 from crossply.control.managed_fields import holds_completed
 from crossply.control.runtimes.manifest_metadata import MANAGER
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
+from crossply.kube.core_kinds import DEPLOYMENT, SERVICE, SERVICE_ACCOUNT
 from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
 from crossply.kube.selection import Selection

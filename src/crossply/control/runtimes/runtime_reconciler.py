@@ -7,17 +7,16 @@ from typing import NamedTuple
 
 import orjson
 
-from crossply.compose.conditions import read_conditions
+from crossply.compose.conditions import read_conditions, with_conditions
 from crossply.compose.events import NORMAL, WARNING, Event, StatusCondition
 from crossply.compose.metadata import is_being_deleted, is_paused
 from crossply.control.calls.function_revision import RUNTIME_HEALTHY, is_local
-from crossply.control.conditions import with_conditions
-from crossply.control.controller import Requeue
 from crossply.control.package_manager.package_health import REVISION_HEALTHY
 from crossply.control.plane import Plane
 from crossply.control.runtimes.packageless_runtime import LocalRuntime
 from crossply.control.runtimes.runtime import NotRunning, Prepared, Runtime
 from crossply.errors import CrossplyError
+from crossply.kube.controller import Requeue
 from crossply.kube.informer import Informer
 from crossply.values import Object
 

@@ -7,15 +7,7 @@ from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
-from crossply.control.controller import Controller, Spec, Watch, by_name, owned_by
-from crossply.control.kinds import (
-    FUNCTION_REVISION,
-    IMAGE_CONFIG,
-    PROVIDER_REVISION,
-    RUNTIME_CONFIG,
-    SECRET,
-    SERVICE_ACCOUNT,
-)
+from crossply.control.kinds import FUNCTION_REVISION, IMAGE_CONFIG, PROVIDER_REVISION, RUNTIME_CONFIG
 from crossply.control.plane import Plane
 from crossply.control.runtimes.container_runtime import ContainerRuntime
 from crossply.control.runtimes.container_setup import ImageSettings, start_container_runtime
@@ -35,6 +27,8 @@ from crossply.control.runtimes.runtime_configs import DEFAULT, RuntimeConfigs
 from crossply.control.runtimes.runtime_objects import RuntimeObjects
 from crossply.control.runtimes.runtime_reconciler import RuntimeReconciler
 from crossply.control.shared_secret import MANAGER
+from crossply.kube.controller import Controller, Spec, Watch, by_name, owned_by
+from crossply.kube.core_kinds import SECRET, SERVICE_ACCOUNT
 from crossply.kube.failures import AlreadyExists
 from crossply.kube.informer import Informer
 from crossply.kube.selection import Selection

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import orjson
 
 from crossply.control.definitions.defined_kinds import is_established
-from crossply.control.kinds import CRD
 from crossply.control.plane import Plane
 from crossply.control.usages.usage_index import Usages
 from crossply.control.usages.usage_model import IN_USE, UsageKey
 from crossply.errors import CrossplyError
+from crossply.kube.core_kinds import CRD
 from crossply.kube.failures import NotServed
 from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
-from crossply.control.controller import Controller, Reconcile, Requeue, Spec, controller_name
 from crossply.control.plane import Plane
 from crossply.control.usages.awaited_resources import AwaitedResources
 from crossply.control.usages.usage_index import Usages
 from crossply.control.usages.usage_model import USAGE_KINDS, UsageKey
 from crossply.control.usages.usage_reconciler import UsageReconciler
+from crossply.kube.controller import Controller, Reconcile, Requeue, Spec, controller_name
 from crossply.kube.kind import Kind
 from crossply.kube.watch import Key
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from crossply.compose.conditions import with_conditions
 from crossply.compose.events import NORMAL, WARNING, Event, StatusCondition
 from crossply.compose.metadata import (
     annotations_of,
@@ -19,7 +20,6 @@ from crossply.compose.metadata import (
     owner_reference,
     uid_of,
 )
-from crossply.control.conditions import with_conditions
 from crossply.control.plane import Plane
 from crossply.control.usages.awaited_resources import AwaitedResources, InUse, Served, Wait
 from crossply.control.usages.usage_index import Usages

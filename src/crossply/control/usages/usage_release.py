@@ -11,13 +11,13 @@ import logging
 
 from crossply.compose.events import NORMAL, WARNING, Event
 from crossply.compose.metadata import annotations_of, labels_of, name_of, namespace_of, uid_of
-from crossply.control.finalizers import remove_finalizer
 from crossply.control.plane import Plane
 from crossply.control.usages.awaited_resources import Presence, Wait
 from crossply.control.usages.usage_index import Usages
 from crossply.control.usages.usage_model import DELETION_ATTEMPT, FINALIZER, IN_USE, REFUSED_BY, Usage
 from crossply.control.usages.used_resources import ResourceMissing, UsedResources
 from crossply.kube.failures import Conflict, Denied, Forbidden, Invalid, NotFound
+from crossply.kube.finalizers import remove_finalizer
 from crossply.kube.kind import Kind
 from crossply.values import Object
 

@@ -16,7 +16,6 @@ from datetime import UTC, datetime
 import orjson
 
 from crossply.compose.metadata import annotations_of
-from crossply.control.kinds import SECRET
 from crossply.control.plane import Plane
 from crossply.control.shared_secret import MANAGER
 from crossply.control.usages.usage_index import Usages
@@ -35,6 +34,7 @@ from crossply.control.webhooks.usage_review import UsageReview
 from crossply.control.webhooks.webhook_address import WebhookSettings, answers, find_address
 from crossply.control.webhooks.webhook_server import PATH, WebhookServer
 from crossply.errors import CrossplyError
+from crossply.kube.core_kinds import SECRET
 from crossply.kube.failures import Conflict, ServerFull
 from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind

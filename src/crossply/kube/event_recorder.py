@@ -11,9 +11,9 @@ from hashlib import blake2b
 from secrets import token_hex
 
 from crossply.compose.events import Event
-from crossply.control.kinds import EVENT
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
+from crossply.kube.core_kinds import EVENT
 from crossply.kube.failures import Conflict
 from crossply.kube.write_guard import NotOwner
 from crossply.record.rate_limit import RateLimiter

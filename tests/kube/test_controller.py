@@ -9,7 +9,10 @@ from typing import Any, cast
 
 import pytest
 
-from crossply.control.controller import (
+from crossply.errors import CrossplyError
+from crossply.kube.backoff import RetryPauses
+from crossply.kube.client import Client
+from crossply.kube.controller import (
     Controller,
     Requeue,
     Spec,
@@ -19,9 +22,6 @@ from crossply.control.controller import (
     indexed_by,
     owned_by,
 )
-from crossply.errors import CrossplyError
-from crossply.kube.backoff import RetryPauses
-from crossply.kube.client import Client
 from crossply.kube.failures import Conflict
 from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind

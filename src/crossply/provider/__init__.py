@@ -1,0 +1,1 @@
+"""The kit for providers: managed resources in Python."""
