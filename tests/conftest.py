@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import collections
 import functools
 import inspect
 import signal
@@ -56,6 +57,7 @@ def _limited(test: Callable[..., Awaitable[None]], seconds: float) -> Callable[.
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """A known fault of the embedded server must fail there, so that the mark goes with the fault."""
+    start_with_large_groups(items)
     if config.getoption("--server") == "real":
         for item in items:
             if (mark := item.get_closest_marker("embedded_only")) is not None:
@@ -64,3 +66,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if (mark := item.get_closest_marker("differs")) is not None:
             item.add_marker(pytest.mark.xfail(reason=mark.args[0], strict=True))
+
+
+def start_with_large_groups(items: list[pytest.Item]) -> None:
+    """One worker runs a whole group: one that starts last would be waited for alone."""
+    groups = [item.get_closest_marker("xdist_group") for item in items]
+    sizes = collections.Counter(mark.args[0] for mark in groups if mark is not None)
+    by_item = {
+        item: sizes[mark.args[0]] if mark is not None else 0 for item, mark in zip(items, groups, strict=True)
+    }
+    items.sort(key=lambda item: -by_item[item])

@@ -40,7 +40,7 @@ def read_results(report: pathlib.Path) -> tuple[str, Results]:
     for case in suite.iter("testcase"):
         # A class attribute is the dotted path of the module.
         file = case.get("classname", "").replace(".", "/") + ".py"
-        name = case.get("name", "").partition("[")[0]
+        name = re.split(r"[\[@]", case.get("name", ""), maxsplit=1)[0]
         results.setdefault(f"{file}::{name}", Counter())[_outcome(case)] += 1
     return datetime.fromisoformat(suite.get("timestamp", "")).astimezone(UTC).strftime("%Y-%m-%d"), results
 

@@ -18,29 +18,31 @@ MOST_FLAKY = 10
 
 
 def main(arguments: list[str]) -> int:
-    with tempfile.TemporaryDirectory() as cache:
-        code = pytest(cache, arguments)
-        failed = last_failed(cache)
-        if code != TESTS_FAILED or not 0 < len(failed) <= MOST_FLAKY:
-            return code
-        print(f"\n{len(failed)} FAILED; they are run once more by themselves", flush=True)
-        options = [argument for argument in arguments if argument.startswith("--server")]
-        code = pytest(cache, [*options, *failed])
-        flaky = sorted(set(failed) - set(last_failed(cache)))
+    code, failed = pytest(arguments)
+    if code != TESTS_FAILED or not 0 < len(failed) <= MOST_FLAKY:
+        return code
+    print(f"\n{len(failed)} FAILED; they are run once more by themselves", flush=True)
+    options = [argument for argument in arguments if argument.startswith("--server")]
+    code, failed_twice = pytest([*options, *sorted(failed)])
+    flaky = sorted(failed - failed_twice)
     print("\n".join(f"FLAKY: {test} failed once and passed alone" for test in flaky), flush=True)
     return code
 
 
-def pytest(cache: str, arguments: list[str]) -> int:
-    command = [sys.executable, "-m", "pytest", "-o", f"cache_dir={cache}", *arguments]
-    return subprocess.run(command, check=False).returncode
+def pytest(arguments: list[str]) -> tuple[int, set[str]]:
+    """The exit code, and which tests failed."""
+    with tempfile.TemporaryDirectory() as cache:
+        command = [sys.executable, "-m", "pytest", "-o", f"cache_dir={cache}", *arguments]
+        code = subprocess.run(command, check=False).returncode
+        record = pathlib.Path(cache, "v/cache/lastfailed")
+        failed = json.loads(record.read_text()) if record.exists() else ()
+    return code, {without_group(test) for test in failed}
 
 
-def last_failed(cache: str) -> list[str]:
-    try:
-        return list(json.loads(pathlib.Path(cache, "v/cache/lastfailed").read_text()))
-    except FileNotFoundError:
-        return []
+def without_group(test: str) -> str:
+    """The id of a test without the `@group` that pytest-xdist adds to it."""
+    name, _, group = test.rpartition("@")
+    return name if name and "]" not in group else test
 
 
 if __name__ == "__main__":

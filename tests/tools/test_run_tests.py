@@ -48,3 +48,31 @@ def test_what_failed_is_run_once_more_by_itself(tmp_path, tests, code, expected,
     assert result.returncode == code, result.stdout + result.stderr
     assert expected in result.stdout
     assert ("run once more" in result.stdout) == is_repeated
+
+
+GROUPED = """
+import os
+import pathlib
+import pytest
+
+pytestmark = pytest.mark.xdist_group("one")
+
+@pytest.mark.parametrize("number", range(6))
+def test_says_where_it_runs(number):
+    pathlib.Path(f"worker-{os.environ['PYTEST_XDIST_WORKER']}").touch()
+    if number == 5 and not pathlib.Path("failed-before").exists():
+        pathlib.Path("failed-before").touch()
+        raise AssertionError
+"""
+
+
+def test_a_group_runs_on_one_worker_and_its_flaky_test_is_found_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTEST_XDIST_WORKER", "none")
+    (tmp_path / "pytest.ini").touch()
+    (tmp_path / "test_it.py").write_text(GROUPED)
+    command = [sys.executable, str(TOOL), "-q", "-n", "2", "--dist", "loadgroup"]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "FLAKY: test_it.py::test_says_where_it_runs[5] failed once" in result.stdout
+    workers = sorted(path.name for path in tmp_path.glob("worker-*"))
+    assert workers in (["worker-gw0", "worker-none"], ["worker-gw1", "worker-none"])
