@@ -9,6 +9,7 @@ compile() {
 }
 compile requirements/runtime.txt pyproject.toml
 compile requirements/otel.txt pyproject.toml --extra otel
-compile requirements/dev.txt pyproject.toml requirements/dev.in --extra otel
+compile requirements/dev.txt pyproject.toml requirements/dev.in --extra otel --extra postgresql
+compile providers/postgresql/requirements.txt providers/postgresql/requirements.in
 compile requirements/sdk-peer.txt requirements/sdk-peer.in
 compile requirements/clients.txt requirements/clients.in

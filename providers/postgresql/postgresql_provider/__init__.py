@@ -1,0 +1,1 @@
+"""A provider of PostgreSQL: databases, roles, grants, schemas and extensions."""
