@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from crossply.compose.metadata import (
@@ -28,13 +28,18 @@ class Context:
     """
 
     def __init__(
-        self, resource: Object, client: Any = None, log: logging.Logger | logging.LoggerAdapter[Any] = _log
+        self,
+        resource: Object,
+        client: Any = None,
+        log: logging.Logger | logging.LoggerAdapter[Any] = _log,
+        read_connection: Callable[[], Awaitable[Mapping[str, bytes] | None]] | None = None,
     ) -> None:
         self._resource = resource
         self.external_name = annotations_of(resource).get(EXTERNAL_NAME, "")
         self.client = client
         """What `connect` returned."""
         self.log = log
+        self._read_connection = read_connection
 
     @property
     def name(self) -> str:
@@ -65,6 +70,16 @@ class Context:
     def is_being_deleted(self) -> bool:
         """Whether the managed resource is being deleted."""
         return is_being_deleted(self._resource)
+
+    @property
+    def observed(self) -> Mapping[str, Any]:
+        """`status.atProvider` as the last reconcile wrote it; empty before the first."""
+        observed: Mapping[str, Any] = (self._resource.get("status") or {}).get("atProvider") or {}
+        return observed
+
+    async def connection_details(self) -> Mapping[str, bytes] | None:
+        """What the connection Secret has now: empty where it does not exist, None where none is asked for."""
+        return None if self._read_connection is None else await self._read_connection()
 
     def __repr__(self) -> str:
         place = f"{self.namespace}/{self.name}" if self.namespace else self.name
