@@ -9,10 +9,10 @@ from typing import Any, Literal
 import pytest
 
 from crossply.errors import CrossplyError
-from crossply.provider import Ref, SecretValue
+from crossply.provider import Ref, SecretData, SecretValue
 from crossply.provider.annotations import read_struct
 from crossply.provider.decode import Lookups, decode, encode, find_fields
-from crossply.provider.fields import Reference, Secret
+from crossply.provider.fields import Reference, Secret, SecretDataField
 
 
 class Colour(Enum):
@@ -133,3 +133,22 @@ def test_a_value_of_another_type_is_refused_with_its_path(json: dict[str, Any], 
 def test_a_mapping_by_python_names_is_encoded_as_its_dataclass_would_be():
     actual = {"colour": Colour.RED, "by_name": {"web": {"from_port": 1}}, "note": None}
     assert encode(STRUCT, actual) == {"colour": "Red", "byName": {"web": {"fromPort": 1}}}
+
+
+@dataclass
+class Configuration:
+    connection: SecretData
+
+
+def test_all_keys_of_a_secret_are_one_value_whose_repr_hides_them():
+    struct = read_struct(Configuration, {})
+    json = {"connectionSecretRef": {"namespace": "default", "name": "server"}}
+    [place] = find_fields(struct, json, SecretDataField)
+    data = SecretData("default/server", {"password": b"geheim"})
+    configuration = decode(struct, json, Lookups(secret_data={place.value_path: data}))
+    assert (place.field.secret_ref_name, configuration.connection["password"]) == (
+        "connectionSecretRef",
+        b"geheim",
+    )
+    assert "geheim" not in repr(configuration)
+    assert encode(struct, configuration) == {}

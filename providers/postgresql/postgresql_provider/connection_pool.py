@@ -1,7 +1,8 @@
 """Connections to one PostgreSQL server, shared by every database on it.
 
-A PostgreSQL connection belongs to a database, so a pool for each of a thousand databases would exhaust the server. Here
-the limit holds for all of them together: to open a connection to another database, the one that was idle longest closes.
+A PostgreSQL connection belongs to a database, so a pool for each of a thousand databases would exhaust the
+server. Here the limit holds for all of them together: to open a connection to another database, the one that
+was idle longest is closed.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ class ConnectionPool:
                 try:
                     yield connection
                 except BaseException:
-                    # Cancelled or failed halfway: the state of the protocol is unknown unless the server answered.
+                    # Cancelled or failed halfway: unless the server answered, the protocol is out of step.
                     if connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
                         await connection.close()
                     raise

@@ -23,15 +23,19 @@ from crossply.provider import (
 from .provider_config import GROUP, VERSION, OnServer, ProviderConfig
 from .role import Role
 
-QUERY = """SELECT datname, pg_get_userbyid(datdba), pg_encoding_to_char(encoding), datcollate, datctype, spcname,
-    datallowconn, datconnlimit, datistemplate, d.oid::bigint
+QUERY = """SELECT datname, pg_get_userbyid(datdba), pg_encoding_to_char(encoding), datcollate, datctype,
+    spcname, datallowconn, datconnlimit, datistemplate, d.oid::bigint
     FROM pg_database d JOIN pg_tablespace t ON t.oid = dattablespace WHERE datname = ANY(%s)"""
 DEFAULT = "DEFAULT"
 """Stands for the default of PostgreSQL where a name is expected."""
 
 
 @managed(
-    group=GROUP, version=VERSION, kind="Database", config=ProviderConfig, categories=("crossplane", "managed", "sql")
+    group=GROUP,
+    version=VERSION,
+    kind="Database",
+    config=ProviderConfig,
+    categories=("crossplane", "managed", "sql"),
 )
 class Database(OnServer):
     """A PostgreSQL database. Its connection details are database, endpoint and port."""
@@ -39,19 +43,27 @@ class Database(OnServer):
     @dataclass
     class Parameters:
         owner: Annotated[Ref[Role] | None, Doc("The role that owns the database.")] = None
-        template: Annotated[Immutable[str] | None, Doc("The database that is copied; template1 by default.")] = None
+        template: Annotated[
+            Immutable[str] | None, Doc("The database that is copied; template1 by default.")
+        ] = None
         strategy: Annotated[
-            Immutable[Literal["WAL_LOG", "FILE_COPY"]] | None, Doc("How the template is copied (PostgreSQL 15).")
+            Immutable[Literal["WAL_LOG", "FILE_COPY"]] | None,
+            Doc("How the template is copied (PostgreSQL 15)."),
         ] = None
         encoding: Immutable[str] | None = None
         lc_collate: Annotated[Immutable[str] | None, Doc("The order of texts (LC_COLLATE).")] = None
-        lc_c_type: Annotated[Immutable[str] | None, JsonName("lcCType"), Doc("What is a letter (LC_CTYPE).")] = None
+        lc_c_type: Annotated[
+            Immutable[str] | None, JsonName("lcCType"), Doc("What is a letter (LC_CTYPE).")
+        ] = None
         tablespace: str | None = None
         allow_connections: Annotated[bool | None, Doc("False: nobody can connect.")] = None
-        connection_limit: Annotated[int | None, Minimum(-1), Doc("Concurrent sessions; -1 is no limit.")] = None
+        connection_limit: Annotated[int | None, Minimum(-1), Doc("Concurrent sessions; -1 is no limit.")] = (
+            None
+        )
         is_template: Annotated[bool | None, Doc("Whether everybody with CREATEDB may copy it.")] = None
         force_drop: Annotated[
-            bool, Doc("End the sessions of others when the database is deleted. Else it is deleted once they end.")
+            bool,
+            Doc("End the sessions of others when the database is deleted. Else it is deleted once they end."),
         ] = False
 
     @dataclass
@@ -64,7 +76,9 @@ class Database(OnServer):
         if row is None:
             return None
         names = ("owner", "encoding", "lc_collate", "lc_c_type", "tablespace")
-        actual = dict(zip((*names, "allow_connections", "connection_limit", "is_template"), row[1:9], strict=True))
+        actual = dict(
+            zip((*names, "allow_connections", "connection_limit", "is_template"), row[1:9], strict=True)
+        )
         for name in names:
             if getattr(params, name) == DEFAULT:
                 del actual[name]
@@ -104,7 +118,9 @@ class Database(OnServer):
             await ctx.client.execute(alter + sql.SQL("OWNER TO {}").format(sql.Identifier(params.owner)))
         if params.tablespace not in (None, DEFAULT, row[5]):
             await ctx.client.leave_database(ctx.external_name)
-            await ctx.client.execute(alter + sql.SQL("SET TABLESPACE {}").format(sql.Identifier(params.tablespace)))
+            await ctx.client.execute(
+                alter + sql.SQL("SET TABLESPACE {}").format(sql.Identifier(params.tablespace))
+            )
         settings = [option for option in _settings(params) if option is not None]
         if settings:
             await ctx.client.execute(alter + sql.SQL("WITH ") + sql.SQL(" ").join(settings))
@@ -124,7 +140,11 @@ def _refuse_changes(params: Database.Parameters, row: tuple[object, ...]) -> Non
     """Raise where the database was made with something that cannot be changed."""
     desired = {"encoding": params.encoding, "lcCollate": params.lc_collate, "lcCType": params.lc_c_type}
     for (name, value), actual in zip(desired.items(), row[2:5], strict=True):
-        if value in (None, DEFAULT) or value == actual or (name == "encoding" and _same_encoding(value, str(actual))):
+        if (
+            value in (None, DEFAULT)
+            or value == actual
+            or (name == "encoding" and _same_encoding(value, str(actual)))
+        ):
             continue
         raise ExternalError(
             f"{name} of the database is {actual!r}, and PostgreSQL cannot change it to {value!r}",

@@ -19,7 +19,11 @@ QUERY = """SELECT extversion, nspname FROM pg_extension JOIN pg_namespace n ON n
 
 
 @managed(
-    group=GROUP, version=VERSION, kind="Extension", config=ProviderConfig, categories=("crossplane", "managed", "sql")
+    group=GROUP,
+    version=VERSION,
+    kind="Extension",
+    config=ProviderConfig,
+    categories=("crossplane", "managed", "sql"),
 )
 class Extension(OnServer):
     """An extension that is installed in a PostgreSQL database."""
@@ -27,7 +31,9 @@ class Extension(OnServer):
     @dataclass
     class Parameters:
         extension: Annotated[Immutable[str], Doc("The name of the extension, such as hstore.")]
-        version: Annotated[str | None, Doc("Its version; the server's default version where none is given.")] = None
+        version: Annotated[
+            str | None, Doc("Its version; the server's default version where none is given.")
+        ] = None
         schema: Annotated[Ref[Schema] | None, Doc("The schema of its objects.")] = None
         database: Annotated[
             Immutable[Ref[Database]] | None, Doc("The database; that of the ProviderConfig by default.")
@@ -65,11 +71,13 @@ class Extension(OnServer):
         alter = sql.SQL("ALTER EXTENSION {} ").format(sql.Identifier(params.extension))
         if params.version:
             await ctx.client.execute(
-                alter + sql.SQL("UPDATE TO {}").format(sql.Identifier(params.version)), database=params.database or ""
+                alter + sql.SQL("UPDATE TO {}").format(sql.Identifier(params.version)),
+                database=params.database or "",
             )
         if params.schema:
             await ctx.client.execute(
-                alter + sql.SQL("SET SCHEMA {}").format(sql.Identifier(params.schema)), database=params.database or ""
+                alter + sql.SQL("SET SCHEMA {}").format(sql.Identifier(params.schema)),
+                database=params.database or "",
             )
         return None
 

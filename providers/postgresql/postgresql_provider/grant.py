@@ -39,21 +39,31 @@ class Routine:
     """A function or procedure."""
 
     name: Annotated[str, NAME]
-    args: Annotated[list[Annotated[str, TYPE]], Doc("The types of its arguments.")] = field(default_factory=list)
+    args: Annotated[list[Annotated[str, TYPE]], Doc("The types of its arguments.")] = field(
+        default_factory=list
+    )
 
     @property
     def signature(self) -> str:
         return f'"{self.name}"({",".join(self.args)})'
 
 
-@managed(group=GROUP, version=VERSION, kind="Grant", config=ProviderConfig, categories=("crossplane", "managed", "sql"))
+@managed(
+    group=GROUP,
+    version=VERSION,
+    kind="Grant",
+    config=ProviderConfig,
+    categories=("crossplane", "managed", "sql"),
+)
 class Grant(OnServer):
     """Privileges of a role on objects of a database, or its membership in another role."""
 
     @dataclass
     class Parameters:
         role: Annotated[Immutable[Ref[Role]] | None, Doc("The role that gets the privileges.")] = None
-        privileges: Annotated[list[Annotated[str, PRIVILEGE]] | None, MinItems(1), Doc("Such as CONNECT, or ALL.")] = None
+        privileges: Annotated[
+            list[Annotated[str, PRIVILEGE]] | None, MinItems(1), Doc("Such as CONNECT, or ALL.")
+        ] = None
         with_option: Annotated[
             Literal["ADMIN", "GRANT"] | None, Doc("Whether the role may pass them on: ADMIN for memberships.")
         ] = None
@@ -69,7 +79,9 @@ class Grant(OnServer):
         routines: list[Routine] | None = None
         foreign_data_wrappers: list[Annotated[str, NAME]] | None = None
         foreign_servers: list[Annotated[str, NAME]] | None = None
-        revoke_public_on_db: Annotated[bool | None, Doc("Take all rights on the database from PUBLIC.")] = None
+        revoke_public_on_db: Annotated[bool | None, Doc("Take all rights on the database from PUBLIC.")] = (
+            None
+        )
 
     @dataclass
     class Observed:
@@ -116,18 +128,22 @@ class Grant(OnServer):
 def target_of(params: Grant.Parameters) -> Target | None:
     """What the grant is on; None where it is a membership."""
     if not params.role:
-        raise ExternalError("the grant has no role", hint="set spec.forProvider.role, roleRef or roleSelector")
+        raise ExternalError(
+            "the grant has no role", hint="set spec.forProvider.role, roleRef or roleSelector"
+        )
     given = frozenset(name for name in OBJECT_FIELDS if getattr(params, name))
     if params.member_of:
         if given or params.privileges:
-            raise ExternalError("a grant is either of a membership or of privileges", hint="make two Grants of it")
+            raise ExternalError(
+                "a grant is either of a membership or of privileges", hint="make two Grants of it"
+            )
         return None
     target = next((target for target in TARGETS if target.fields == given), None)
     if target is None:
         raise ExternalError(
             "the fields do not say what the grant is on",
-            hint="give database; database and schema; these and one of tables (with columns), sequences, routines; "
-            "database and foreignDataWrappers or foreignServers; or memberOf",
+            hint="give database; database and schema; these and one of tables (with columns), sequences, "
+            "routines; database and foreignDataWrappers or foreignServers; or memberOf",
         )
     _refuse_odd_words(params)
     return target

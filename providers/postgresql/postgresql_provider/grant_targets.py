@@ -43,7 +43,10 @@ DATABASE = Target(
     objects_in_database=False,
 )
 SCHEMA = Target(
-    frozenset({"database", "schema"}), "SCHEMA", ("CREATE", "USAGE"), _by_name("pg_namespace", "nspname", "nspacl")
+    frozenset({"database", "schema"}),
+    "SCHEMA",
+    ("CREATE", "USAGE"),
+    _by_name("pg_namespace", "nspname", "nspacl"),
 )
 TABLE = Target(
     frozenset({"database", "schema", "tables"}),
@@ -66,7 +69,8 @@ COLUMN = Target(
     "TABLE",
     ("SELECT", "INSERT", "UPDATE", "REFERENCES"),
     f"""SELECT relname || '.' || attname, acl.privilege_type, acl.is_grantable FROM pg_class c
-    JOIN pg_namespace n ON n.oid = relnamespace JOIN pg_attribute a ON attrelid = c.oid, {_ACL.format(acl="attacl")}
+    JOIN pg_namespace n ON n.oid = relnamespace JOIN pg_attribute a ON attrelid = c.oid,
+    {_ACL.format(acl="attacl")}
     WHERE nspname = %(schema)s AND relname || '.' || attname = ANY(%(objects)s)""",
     has_schema=True,
 )
@@ -75,7 +79,8 @@ ROUTINE = Target(
     "ROUTINE",
     ("EXECUTE",),
     f"""SELECT key, acl.privilege_type, acl.is_grantable FROM unnest(%(objects)s::text[]) key
-    JOIN pg_proc ON oid = to_regprocedure(quote_ident(%(schema)s) || '.' || key), {_ACL.format(acl="proacl")}""",
+    JOIN pg_proc ON oid = to_regprocedure(quote_ident(%(schema)s) || '.' || key),
+    {_ACL.format(acl="proacl")}""",
     has_schema=True,
 )
 FOREIGN_DATA_WRAPPER = Target(
@@ -95,7 +100,10 @@ TARGETS = (DATABASE, SCHEMA, TABLE, SEQUENCE, COLUMN, ROUTINE, FOREIGN_DATA_WRAP
 
 def expand(target: Target, privileges: Iterable[str], server_version: int) -> set[str]:
     """Privileges as the catalogs name them."""
-    everything = {*target.all_privileges, *(("MAINTAIN",) if target is TABLE and server_version >= 170000 else ())}
+    everything = {
+        *target.all_privileges,
+        *(("MAINTAIN",) if target is TABLE and server_version >= 170000 else ()),
+    }
     expanded: set[str] = set()
     for privilege in privileges:
         match privilege:
@@ -108,7 +116,9 @@ def expand(target: Target, privileges: Iterable[str], server_version: int) -> se
     return expanded
 
 
-def privileges_on(target: Target, schema: str, objects: Sequence[str], privileges: Iterable[str]) -> sql.Composed:
+def privileges_on(
+    target: Target, schema: str, objects: Sequence[str], privileges: Iterable[str]
+) -> sql.Composed:
     """What stands between GRANT and TO: `SELECT, INSERT ON TABLE "s"."t"`."""
     words = [sql.SQL(privilege) for privilege in sorted(privileges)]
     if target is COLUMN:

@@ -43,7 +43,11 @@ async def grant(server: Server, params: Grant.Parameters) -> None:
     words = sql.SQL("GRANT {} TO {}").format(*_names(params))
     if options:
         words += sql.SQL(" WITH ") + sql.SQL(", ").join(options)
-    without = [] if params.with_option == "ADMIN" else [sql.SQL("REVOKE ADMIN OPTION FOR {} FROM {}").format(*_names(params))]
+    without = (
+        []
+        if params.with_option == "ADMIN"
+        else [sql.SQL("REVOKE ADMIN OPTION FOR {} FROM {}").format(*_names(params))]
+    )
     await server.execute(words, *without)
 
 

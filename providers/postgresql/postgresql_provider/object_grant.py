@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 Privilege = tuple[str, str]
 """An object, and a privilege on it."""
 
-PUBLIC = """SELECT EXISTS (SELECT FROM aclexplode(coalesce(datacl, acldefault('d', datdba))) acl WHERE grantee = 0)
-    FROM pg_database WHERE datname = %(database)s"""
+PUBLIC = """SELECT EXISTS (SELECT FROM aclexplode(coalesce(datacl, acldefault('d', datdba))) acl
+    WHERE grantee = 0) FROM pg_database WHERE datname = %(database)s"""
 
 
 class Held(NamedTuple):
@@ -45,13 +45,11 @@ class Held(NamedTuple):
         return sorted({privilege for _, privilege in self.present})
 
 
-async def read(
-    server: Server, target: Target, params: Grant.Parameters, recorded: Mapping[str, Any]
-) -> Held:
+async def read(server: Server, target: Target, params: Grant.Parameters, recorded: Mapping[str, Any]) -> Held:
     """Look up what the role holds.
 
-    Privileges that other Grants gave to the same role are no concern of this one: of what is not desired, only
-    what was recorded as granted by it is taken back.
+    Privileges that other Grants gave to the same role are no concern of this one: of what is not desired,
+    only what was recorded as granted by it is taken back.
     """
     objects = _objects(target, params)
     values = {
@@ -103,10 +101,14 @@ def _revokes(params: Grant.Parameters, held: Held) -> list[sql.Composed]:
         if pair not in held.desired or option != held.with_grant_option
     }
     role = sql.Identifier(params.role or "")
-    return [sql.SQL("REVOKE {} FROM {}").format(words, role) for words in _clauses(held.target, params, wrong)]
+    return [
+        sql.SQL("REVOKE {} FROM {}").format(words, role) for words in _clauses(held.target, params, wrong)
+    ]
 
 
-def _clauses(target: Target, params: Grant.Parameters, pairs: frozenset[Privilege] | set[Privilege]) -> list[sql.Composed]:
+def _clauses(
+    target: Target, params: Grant.Parameters, pairs: frozenset[Privilege] | set[Privilege]
+) -> list[sql.Composed]:
     """Privileges by the objects that they are on; a column stands alone."""
     by_privileges: dict[tuple[str, ...], list[str]] = {}
     for name in sorted({name for name, _ in pairs}):

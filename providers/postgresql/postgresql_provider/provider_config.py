@@ -39,7 +39,9 @@ class ProviderConfig:
     """A PostgreSQL server, and the user that manages it."""
 
     credentials: ConnectionCredentials
-    default_database: Annotated[str, Doc("The database to connect to for all that belongs to no other.")] = "postgres"
+    default_database: Annotated[str, Doc("The database to connect to for all that belongs to no other.")] = (
+        "postgres"
+    )
     ssl_mode: Annotated[
         Literal["disable", "prefer", "require", "verify-ca", "verify-full"],
         JsonName("sslMode"),
@@ -60,7 +62,8 @@ def login_of(config: ProviderConfig) -> Login:
     port = data.get(keys.port, b"").decode().strip() or "5432"
     if not port.isdecimal():
         raise ExternalError(
-            f"the port in the connection Secret {data.name} is not a number", hint=f"correct its key {keys.port!r}"
+            f"the port in the connection Secret {data.name} is not a number",
+            hint=f"correct its key {keys.port!r}",
         )
     return Login(
         host=data[keys.endpoint].decode().strip(),

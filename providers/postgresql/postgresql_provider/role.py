@@ -11,7 +11,6 @@ from crossply.provider import (
     ConnectionDetails,
     Context,
     Doc,
-    JsonName,
     Minimum,
     Observation,
     SecretValue,
@@ -24,8 +23,8 @@ from .provider_config import GROUP, VERSION, OnServer, ProviderConfig
 from .role_settings import ConfigurationParameter
 from .server import Server
 
-_COLUMNS = """rolname, rolsuper, rolinherit, rolcreatedb, rolcreaterole, rolcanlogin, rolreplication, rolbypassrls,
-    rolconnlimit, rolconfig, oid::bigint"""
+_COLUMNS = """rolname, rolsuper, rolinherit, rolcreatedb, rolcreaterole, rolcanlogin, rolreplication,
+    rolbypassrls, rolconnlimit, rolconfig, oid::bigint"""
 QUERY = f"SELECT {_COLUMNS}, NULL FROM pg_roles WHERE rolname = ANY(%s)"
 QUERY_WITH_VERIFIERS = f"""SELECT {_COLUMNS.replace("rolconfig", "s.setconfig")}, rolpassword FROM pg_authid
     LEFT JOIN pg_db_role_setting s ON s.setrole = oid AND s.setdatabase = 0 WHERE rolname = ANY(%s)"""
@@ -36,7 +35,9 @@ class RolePrivileges:
     """What a role may do on the server. Those that are not set are left as PostgreSQL has them."""
 
     super_user: Annotated[bool | None, Doc("SUPERUSER")] = None
-    inherit: Annotated[bool | None, Doc("INHERIT: has the rights of the roles that it is a member of.")] = None
+    inherit: Annotated[bool | None, Doc("INHERIT: has the rights of the roles that it is a member of.")] = (
+        None
+    )
     create_db: Annotated[bool | None, Doc("CREATEDB")] = None
     create_role: Annotated[bool | None, Doc("CREATEROLE")] = None
     login: Annotated[bool | None, Doc("LOGIN")] = None
@@ -44,13 +45,21 @@ class RolePrivileges:
     bypass_rls: Annotated[bool | None, Doc("BYPASSRLS: row security policies do not apply to it.")] = None
 
 
-@managed(group=GROUP, version=VERSION, kind="Role", config=ProviderConfig, categories=("crossplane", "managed", "sql"))
+@managed(
+    group=GROUP,
+    version=VERSION,
+    kind="Role",
+    config=ProviderConfig,
+    categories=("crossplane", "managed", "sql"),
+)
 class Role(OnServer):
     """A PostgreSQL role. Its connection details are username, password, endpoint and port."""
 
     @dataclass
     class Parameters:
-        connection_limit: Annotated[int | None, Minimum(-1), Doc("Concurrent sessions; -1 is no limit.")] = None
+        connection_limit: Annotated[int | None, Minimum(-1), Doc("Concurrent sessions; -1 is no limit.")] = (
+            None
+        )
         privileges: RolePrivileges | None = None
         password: Annotated[
             SecretValue | None, Doc("The password. One is generated where none is given.")
@@ -126,8 +135,8 @@ async def _role_row(server: Server, name: str) -> Any:
 async def _has_password(ctx: Context, params: Role.Parameters, verifier: str | None) -> bool:
     """Whether the role has the password that it should have.
 
-    That is the one of `passwordSecretRef`, or else the one that was generated and published. Without the right to
-    read verifiers, the published one stands for what the server has.
+    That is the one of `passwordSecretRef`, or else the one that was generated and published. Without the right
+    to read verifiers, the published one stands for what the server has.
     """
     details = await ctx.connection_details()
     published = None if details is None else details.get("password", b"").decode()
@@ -136,9 +145,10 @@ async def _has_password(ctx: Context, params: Role.Parameters, verifier: str | N
         return True  # generated, and nobody asked where to
     if not desired:
         return False  # the connection Secret was deleted, or creation ended before it was written
-    matches = matches_verifier(desired, verifier, ctx.external_name) if verifier else None
-    if ctx.client.reads_verifiers and matches is not None or verifier is None and ctx.client.reads_verifiers:
-        return bool(matches)
+    if ctx.client.reads_verifiers:
+        matches = bool(verifier) and matches_verifier(desired, verifier or "", ctx.external_name)
+        if matches is not None:
+            return matches
     return published is None or published == desired
 
 
@@ -155,7 +165,9 @@ def _options(params: Role.Parameters) -> sql.Composable:
 
 def _clauses(privileges: RolePrivileges) -> list[str]:
     """The attributes that are set, as CREATE ROLE spells them: LOGIN, NOCREATEDB."""
-    values = {each.name.replace("_", "").upper(): getattr(privileges, each.name) for each in fields(privileges)}
+    values = {
+        each.name.replace("_", "").upper(): getattr(privileges, each.name) for each in fields(privileges)
+    }
     return [word if value else f"NO{word}" for word, value in values.items() if value is not None]
 
 

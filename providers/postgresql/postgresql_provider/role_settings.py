@@ -30,7 +30,9 @@ def same(desired: Sequence[ConfigurationParameter], actual: Sequence[Configurati
     return {each.name: _value(each) for each in desired} == {each.name: _value(each) for each in actual}
 
 
-def statements(role: sql.Identifier, parameters: Sequence[ConfigurationParameter] | None) -> list[sql.Composed]:
+def statements(
+    role: sql.Identifier, parameters: Sequence[ConfigurationParameter] | None
+) -> list[sql.Composed]:
     """One ALTER ROLE for each setting."""
     return [
         sql.SQL("ALTER ROLE {} SET {} TO {}").format(

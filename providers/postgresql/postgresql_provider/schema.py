@@ -20,7 +20,13 @@ QUERY = """SELECT pg_get_userbyid(nspowner), oid::bigint, NOT EXISTS (
     FROM pg_namespace WHERE nspname = %s"""
 
 
-@managed(group=GROUP, version=VERSION, kind="Schema", config=ProviderConfig, categories=("crossplane", "managed", "sql"))
+@managed(
+    group=GROUP,
+    version=VERSION,
+    kind="Schema",
+    config=ProviderConfig,
+    categories=("crossplane", "managed", "sql"),
+)
 class Schema(OnServer):
     """A schema of a PostgreSQL database."""
 
@@ -28,7 +34,8 @@ class Schema(OnServer):
     class Parameters:
         role: Annotated[Ref[Role] | None, Doc("The role that owns the schema.")] = None
         database: Annotated[
-            Immutable[Ref[Database]] | None, Doc("The database of the schema; that of the ProviderConfig by default.")
+            Immutable[Ref[Database]] | None,
+            Doc("The database of the schema; that of the ProviderConfig by default."),
         ] = None
         revoke_public_on_schema: Annotated[
             bool | None, Doc("Take all rights on the schema `public` of the database from PUBLIC.")
@@ -55,7 +62,9 @@ class Schema(OnServer):
         return Observation(observed=Schema.Observed(oid=oid), actual=actual)
 
     async def create(self, ctx: Context, params: Parameters) -> ConnectionDetails | None:
-        owner = sql.SQL(" AUTHORIZATION {}").format(sql.Identifier(params.role)) if params.role else sql.SQL("")
+        owner = (
+            sql.SQL(" AUTHORIZATION {}").format(sql.Identifier(params.role)) if params.role else sql.SQL("")
+        )
         create = sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(ctx.external_name)) + owner
         await ctx.client.execute(create, *_revoked(params), database=params.database or "")
         return None

@@ -43,7 +43,7 @@ class Server:
         return not self._pool.size
 
     async def rows(self, query: sql.ABC | str, values: Sequence[Any] = (), database: str = "") -> list[Row]:
-        """The rows of a query that changes nothing; asked once more where the server closed the connection."""
+        """The rows of a query that changes nothing; asked again where the server closed the connection."""
         try:
             return await self._rows(query, values, database)
         except psycopg.Error as problem:
@@ -118,7 +118,9 @@ class Server:
 
 def _is_disconnect(problem: psycopg.Error) -> bool:
     """Tell whether the connection ended: by a shutdown (class 57P), or without a word of the server."""
-    return (problem.sqlstate or "").startswith("57P") or isinstance(problem, psycopg.OperationalError) and not problem.sqlstate
+    if problem.sqlstate:
+        return problem.sqlstate.startswith("57P")
+    return isinstance(problem, psycopg.OperationalError)
 
 
 _servers: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Login, Server]] = WeakKeyDictionary()

@@ -1,7 +1,7 @@
 """What PostgreSQL refused, in sentences that say what to do next.
 
-Messages are built from the parts of an error that the server names, never from its whole text: that quotes the statement,
-which may hold a password's verifier.
+Messages are built from the parts of an error that the server names, never from its whole text: that quotes
+the statement, which may hold a password's verifier.
 """
 
 from __future__ import annotations
@@ -34,21 +34,30 @@ def unreachable(problem: psycopg.Error, login: Login) -> ExternalError:
         hint = "set spec.sslMode of the ProviderConfig to what the server offers, such as require or disable"
     else:
         text = f"cannot connect to PostgreSQL at {login.address}: {reason}"
-        hint = "check that the server runs, and the endpoint and port in the Secret that the ProviderConfig names"
+        hint = "check that the server runs, and endpoint and port in the Secret that the ProviderConfig names"
     return ExternalError(text, hint=hint)
 
 
 def _reason(problem: psycopg.Error) -> str:
     """The last line of libpq's message, without the address before it."""
     lines = [line for line in str(problem).splitlines() if line.strip() and not line.startswith("LINE ")]
-    last = lines[0] if len(lines) == 1 else next((line for line in lines if "FATAL" in line), lines[0] if lines else "")
-    return last.rsplit("failed: ", 1)[-1].replace("FATAL:  ", "").replace("server closed", "the server closed").strip()
+    last = (
+        lines[0]
+        if len(lines) == 1
+        else next((line for line in lines if "FATAL" in line), lines[0] if lines else "")
+    )
+    return (
+        last.rsplit("failed: ", 1)[-1]
+        .replace("FATAL:  ", "")
+        .replace("server closed", "the server closed")
+        .strip()
+    )
 
 
 def _hint(problem: psycopg.Error, login: Login) -> str:
     match problem:
         case errors.InsufficientPrivilege():
-            return f"grant the right to {login.username!r}, the user of the ProviderConfig, or use one that has it"
+            return f"grant the right to {login.username!r}, the user in the ProviderConfig, or use another"
         case errors.DependentObjectsStillExist():
             return "delete these first; it is tried again"
         case errors.ObjectInUse():

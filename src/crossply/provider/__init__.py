@@ -25,7 +25,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from crossply.provider.context import Context
-    from crossply.provider.credentials import Credentials
+    from crossply.provider.credentials import Credentials, SecretData
     from crossply.provider.declaration import managed, provider_config
     from crossply.provider.external_error import ExternalError
     from crossply.provider.field_types import (
@@ -61,6 +61,7 @@ __all__ = [
     "Observation",
     "Pattern",
     "Ref",
+    "SecretData",
     "SecretValue",
     "managed",
     "provider_config",
@@ -72,6 +73,7 @@ _MODULES = {
     "Credentials": "credentials",
     "ExternalError": "external_error",
     "Observation": "observation",
+    "SecretData": "credentials",
     "managed": "declaration",
     "provider_config": "declaration",
 }

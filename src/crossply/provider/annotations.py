@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
-from crossply.provider.credentials import Credentials
+from crossply.provider.credentials import Credentials, SecretData
 from crossply.provider.failures import InvalidDeclaration
 from crossply.provider.field_types import (
     CONSTRAINTS_OF,
@@ -31,6 +31,7 @@ from crossply.provider.fields import (
     Reference,
     Scalar,
     Secret,
+    SecretDataField,
     Struct,
     all_fields,
     camel_case,
@@ -169,6 +170,8 @@ def _read_type(
         return Reference(_target(arguments, place))
     if core is SecretValue:
         return Secret()
+    if core is SecretData:
+        return SecretDataField()
     if core is Credentials:
         return CredentialsField()
     return _read_class(core, place, namespace, outer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 
@@ -22,3 +23,27 @@ class Credentials(NamedTuple):
 
     def __repr__(self) -> str:
         return f"Credentials(source={self.source!r})"
+
+
+class SecretData(Mapping[str, bytes]):
+    """All keys of a Secret: `connection: SecretData` of a ProviderConfig becomes `connectionSecretRef`.
+
+    For credentials of several values, such as the connection Secret of another managed resource.
+    """
+
+    def __init__(self, name: str, data: Mapping[str, bytes]) -> None:
+        self.name = name
+        """Namespace and name of the Secret, for messages."""
+        self._data = dict(data)
+
+    def __getitem__(self, key: str) -> bytes:
+        return self._data[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._data)
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __repr__(self) -> str:
+        return f"SecretData({self.name!r})"

@@ -13,7 +13,14 @@ from crossply.kube.kind import Kind
 from crossply.provider.annotations import UndeclaredName, docstring, read_struct
 from crossply.provider.decode import encode_value
 from crossply.provider.failures import InvalidDeclaration, UnexpectedValue
-from crossply.provider.fields import CredentialsField, Reference, Secret, Struct, all_fields
+from crossply.provider.fields import (
+    CredentialsField,
+    Reference,
+    Secret,
+    SecretDataField,
+    Struct,
+    all_fields,
+)
 from crossply.provider.managed_kind import CONFIG, MANAGED, ManagedKind, ProviderConfigKinds, Settings
 
 Class = TypeVar("Class", bound=type)
@@ -83,7 +90,12 @@ def provider_config(*, group: str, version: str = "v1alpha1") -> Callable[[Class
     def declare(cls: Class) -> Class:
         _check_names(cls, group, version, "ProviderConfig")
         spec = read_struct(cls, {**names, **vars(cls)})
-        _refuse(spec, (Reference, Secret), "of a provider's configuration", "use Credentials for a secret")
+        _refuse(
+            spec,
+            (Reference, Secret),
+            "of a provider's configuration",
+            "use Credentials or SecretData for a secret",
+        )
         _check_defaults(spec)
         kinds = ProviderConfigKinds(
             cls=cls,
@@ -147,7 +159,7 @@ def _parameters(cls: type, namespace: Mapping[str, Any]) -> Struct:
             hint="write a @dataclass Parameters inside of it with the fields of spec.forProvider",
         )
     parameters = read_struct(cls.__dict__["Parameters"], namespace)
-    _refuse(parameters, (CredentialsField,), "of Parameters", "use SecretValue for a secret")
+    _refuse(parameters, (CredentialsField, SecretDataField), "of Parameters", "use SecretValue for a secret")
     for field in all_fields(parameters):
         if isinstance(field.type, Reference):
             _check_target(cls, field.name, field.type)
@@ -175,7 +187,10 @@ def _observed(cls: type, namespace: Mapping[str, Any]) -> Struct | None:
         return None
     struct = read_struct(observed, namespace)
     _refuse(
-        struct, (CredentialsField, Reference, Secret), "of Observed", "status.atProvider has plain values"
+        struct,
+        (CredentialsField, Reference, Secret, SecretDataField),
+        "of Observed",
+        "status.atProvider has plain values",
     )
     return struct
 
@@ -202,7 +217,7 @@ def _refuse(struct: Struct, types: tuple[type, ...], of: str, hint: str) -> None
 
 def _check_defaults(struct: Struct) -> None:
     for field in all_fields(struct):
-        if isinstance(field.type, (Secret, CredentialsField)) and field.default is not None:
+        if isinstance(field.type, (Secret, SecretDataField, CredentialsField)) and field.default is not None:
             raise InvalidDeclaration(
                 f"{struct.cls.__qualname__}: {field.name} cannot have a default but None"
             )

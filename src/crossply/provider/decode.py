@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any, NamedTuple, TypeAlias
 
-from crossply.provider.credentials import Credentials
+from crossply.provider.credentials import Credentials, SecretData
 from crossply.provider.failures import UnexpectedValue
 from crossply.provider.field_types import SecretValue
 from crossply.provider.fields import (
@@ -21,6 +21,7 @@ from crossply.provider.fields import (
     Reference,
     Scalar,
     Secret,
+    SecretDataField,
     Struct,
 )
 
@@ -52,6 +53,7 @@ class Lookups(NamedTuple):
 
     secrets: Mapping[Path, str] = {}
     credentials: Mapping[Path, Credentials] = {}
+    secret_data: Mapping[Path, SecretData] = {}
     allow_missing: bool = False
     """Required fields that are missing become None: a resource that is only observed need not set them."""
 
@@ -98,6 +100,8 @@ def _decode_field(field: Field, value: Mapping[str, Any], lookups: Lookups, path
     place = (*path, field.json_name)
     if isinstance(field.type, Secret):
         json: Any = lookups.secrets.get(place)
+    elif isinstance(field.type, SecretDataField):
+        json = lookups.secret_data.get(place)
     elif isinstance(field.type, CredentialsField):
         json = lookups.credentials.get(place)
     else:
@@ -156,7 +160,7 @@ def encode(struct: Struct, value: Any) -> dict[str, Any]:
     json = {}
     for field in struct:
         present = value.get(field.name) if isinstance(value, Mapping) else getattr(value, field.name, None)
-        if present is not None and not isinstance(field.type, (Secret, CredentialsField)):
+        if present is not None and not isinstance(field.type, (Secret, SecretDataField, CredentialsField)):
             json[field.json_name] = encode_value(field.type, present)
     return json
 

@@ -57,6 +57,10 @@ class Secret(NamedTuple):
     """A value from a key of a Secret."""
 
 
+class SecretDataField(NamedTuple):
+    """All keys of a Secret."""
+
+
 class CredentialsField(NamedTuple):
     """Where credentials come from."""
 
@@ -107,7 +111,7 @@ class Field:
         """All JSON fields that stand for this one."""
         if isinstance(self.type, Reference):
             return self.json_name, self.ref_name, self.selector_name
-        if isinstance(self.type, Secret):
+        if isinstance(self.type, (Secret, SecretDataField)):
             return (self.secret_ref_name,)
         return (self.json_name,)
 
@@ -129,7 +133,16 @@ class Struct:
 
 
 FieldType: TypeAlias = (
-    Scalar | Choice | ListOf | MapOf | AnyValue | Reference | Secret | CredentialsField | Struct
+    Scalar
+    | Choice
+    | ListOf
+    | MapOf
+    | AnyValue
+    | Reference
+    | Secret
+    | SecretDataField
+    | CredentialsField
+    | Struct
 )
 
 
