@@ -135,8 +135,8 @@ async def _role_row(server: Server, name: str) -> Any:
 async def _has_password(ctx: Context, params: Role.Parameters, verifier: str | None) -> bool:
     """Whether the role has the password that it should have.
 
-    That is the one of `passwordSecretRef`, or else the one that was generated and published. Without the right
-    to read verifiers, the published one stands for what the server has.
+    That is the one of `passwordSecretRef`, or else the one that was generated and published. Without the
+    right to read verifiers, the published one stands for what the server has.
     """
     details = await ctx.connection_details()
     published = None if details is None else details.get("password", b"").decode()
