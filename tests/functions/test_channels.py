@@ -62,15 +62,16 @@ def files(content):
 
 
 @contextlib.contextmanager
-def serving(message, directory, port=0, delay=0.0):
+def serving(message, directory, port=0, delay=0.0, answer=None):
     """A function that says who it is; gives its port."""
 
-    def answer(data, context):
+    def say_who(data, context):
         time.sleep(delay)
         return encode_response(Response(results=(Result(3, message),)))
 
+    methods = Methods({V1: answer or say_who})
     options = [("grpc.so_reuseport", 0)]
-    server = grpc.server(futures.ThreadPoolExecutor(16), handlers=[Methods({V1: answer})], options=options)
+    server = grpc.server(futures.ThreadPoolExecutor(16), handlers=[methods], options=options)
     bound_port = server.add_secure_port(f"127.0.0.1:{port}", server_credentials(directory))
     server.start()
     try:
@@ -221,6 +222,27 @@ def test_a_replica_that_goes_away_costs_no_call(server_files, client_files):
         remote.close()
     assert calls.failed == []
     assert {"a", "b"} == set(calls.messages)
+
+
+@pytest.mark.parametrize(("cancelled", "calls"), [(1, 2), (9, 2)])
+def test_a_call_that_a_stopping_replica_cancels_is_repeated_once(
+    server_files, client_files, cancelled, calls
+):
+    received = []
+
+    def answer(data, context):
+        received.append(data)
+        if len(received) <= cancelled:
+            context.abort(grpc.StatusCode.CANCELLED, "the server stops")
+        return encode_response(Response(results=(Result(3, "here"),)))
+
+    with serving("a", server_files.directory, answer=answer) as port:
+        remote = Remote("f", "f", client_files.directory, resolve=at(port))
+        outcome = contextlib.nullcontext() if cancelled < calls else pytest.raises(FunctionError)
+        with outcome:
+            assert message_from(remote) == "here"
+        remote.close()
+    assert len(received) == calls
 
 
 class Calls:

@@ -36,6 +36,8 @@ from crossply.record.run_context import call_headers
 __all__ = ["BETA_METHOD", "MAX_REPLY", "METHOD", "Remote", "read_certificate", "silence_grpc"]
 
 _PAUSE = 0.05
+CANCELLED = "Canceled"
+"""The gRPC code as Go spells it."""
 _NO_CONNECTION = re.compile(
     "(?i)failed to connect|connections to all backends failing|dns resolution|empty address list"
 ).match
@@ -121,6 +123,7 @@ class Remote:
     def _send_to_replica(self, data: bytes, timeout: float) -> bytes:
         """Send to a current address of the function; resolves it again until one can be reached."""
         deadline = time.monotonic() + timeout
+        may_repeat_cancelled = True
         while True:
             left = deadline - time.monotonic()
             try:
@@ -130,6 +133,11 @@ class Remote:
             except _NotSent as problem:
                 if left < _PAUSE:
                     raise problem.why from None
+            except FunctionError as problem:
+                # A replica that stops cancels calls that arrive at that moment; another one takes them.
+                if problem.grpc_code != CANCELLED or not may_repeat_cancelled or left < _PAUSE:
+                    raise
+                may_repeat_cancelled = False
             time.sleep(_PAUSE)
 
     def _send_now(self, data: bytes, timeout: float) -> bytes:
@@ -175,7 +183,7 @@ class Remote:
         """The error with the message of gRPC for Go."""
         name = _code(problem)
         detail = _go_message(name, problem.details() or "")
-        code = "".join(word.capitalize() for word in name.split("_")).replace("Cancelled", "Canceled")
+        code = "".join(word.capitalize() for word in name.split("_")).replace("Cancelled", CANCELLED)
         text = f'cannot run Function "{self._name}": rpc error: code = {code} desc = {detail}'
         kind, hint = self._kind_of(name, detail)
         return kind(text, hint=hint, function=self._name, grpc_code=code)
