@@ -102,13 +102,17 @@ def _read_field(
         raise InvalidDeclaration(f"{place} has init=False, so users cannot set it")
     annotation = _unwrap(hint, place)
     name, doc = annotation.mark(JsonName), annotation.mark(Doc)
+    field_type = _read_type(annotation, place, namespace, outer)
+    is_immutable = annotation.mark(ImmutableMark) is not None
+    if is_immutable and isinstance(field_type, AnyValue):
+        raise InvalidDeclaration(f"{place}: a value without a schema cannot be Immutable")
     return Field(
         name=field.name,
         json_name=name.name if name else camel_case(field.name),
-        type=_read_type(annotation, place, namespace, outer),
+        type=field_type,
         is_optional=annotation.is_optional,
         make_default=_default_maker(field),
-        is_immutable=annotation.mark(ImmutableMark) is not None,
+        is_immutable=is_immutable,
         description=doc.text if doc else "",
     )
 

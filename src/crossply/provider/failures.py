@@ -17,3 +17,17 @@ class UnexpectedValue(CrossplyError):
 
     code = "CP-821"
     hint = "apply the provider's CRDs again, so that the API server checks this field"
+
+
+class UnusableProviderDirectory(CrossplyError):
+    """A directory is not the source of a provider on the provider kit."""
+
+    code = "CP-822"
+    hint = "crossply provider init NAME writes a directory that works"
+
+
+class StalePackageFiles(CrossplyError):
+    """The CRDs in a provider's package directory are not those of its code."""
+
+    code = "CP-823"
+    hint = "write them again: crossply provider build --crds-only"
