@@ -114,8 +114,8 @@ def _connection_secret_ref(namespaced: bool) -> Object:
 def _managed_status(kind: ManagedKind) -> Object:
     at_provider: Object = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     if kind.observed:
-        at_provider = SchemaWriter(namespaced=kind.kind.namespaced).struct(kind.observed)
-        at_provider.pop("required", None)
+        writer = SchemaWriter(namespaced=kind.kind.namespaced, has_required=False)
+        at_provider = writer.struct(kind.observed)
     return {
         "description": f"The observed state of a {kind.kind.kind}.",
         "type": "object",

@@ -20,6 +20,7 @@ from crossply.provider.fields import (
     Reference,
     Scalar,
     Secret,
+    SecretDataField,
     Struct,
 )
 from crossply.schema.crd_crossplane_fields import choice, text, texts
@@ -43,8 +44,10 @@ def cel_name(name: str) -> str:
 class SchemaWriter:
     """Schemas of the fields of one kind, whose scope decides what references may name."""
 
-    def __init__(self, *, namespaced: bool) -> None:
+    def __init__(self, *, namespaced: bool, has_required: bool = True) -> None:
         self._namespaced = namespaced
+        self._has_required = has_required
+        """A status has no required fields, so that what an older version wrote stays valid."""
 
     def struct(self, struct: Struct, *, is_top: bool = False) -> Object:
         """The schema of an object. At the top, required fields are left to rules of the resource's spec."""
@@ -60,7 +63,7 @@ class SchemaWriter:
         return {
             **_description(struct.description),
             "type": "object",
-            **({"required": required} if required and not is_top else {}),
+            **({"required": required} if required and self._has_required and not is_top else {}),
             "properties": properties,
             **({"x-kubernetes-validations": rules} if rules else {}),
         }
@@ -72,6 +75,11 @@ class SchemaWriter:
                 self._secret_ref(), field.description or "A key of a Secret that has the value."
             )
             return {field.secret_ref_name: _immutable(field, schema)}
+        if isinstance(field.type, SecretDataField):
+            schema = texts(
+                "name", "namespace", required=("name",) if self._namespaced else ("name", "namespace")
+            )
+            return {field.secret_ref_name: _described(schema, field.description or "A Secret.")}
         schema = _immutable(field, _described(self.of(field.type), field.description))
         if not isinstance(field.type, Reference):
             return {field.json_name: schema | _default(field)}
