@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
-from crossply.compose.effects import Effects, Result
+from crossply.compose.effects import Result
 from crossply.errors import CrossplyError
 
 Handlers = Mapping[type, Callable[[Any], Any]]
 """A handler takes an effect and returns its answer, which may be awaitable for `drive_async`."""
 
 
-def drive(work: Effects[Result], handlers: Handlers) -> Result:
+def drive(work: Generator[Any, Any, Result], handlers: Handlers) -> Result:
     """Run a piece of the engine to its end.
 
     A `CrossplyError` of a handler is thrown into the engine, which reports it. Any other exception ends the
@@ -33,7 +33,7 @@ def drive(work: Effects[Result], handlers: Handlers) -> Result:
 
 
 async def drive_async(
-    work: Effects[Result], handlers: Handlers, unreported: tuple[type[Exception], ...] = ()
+    work: Generator[Any, Any, Result], handlers: Handlers, unreported: tuple[type[Exception], ...] = ()
 ) -> Result:
     """The same as `drive`, with handlers of which some are coroutine functions.
 

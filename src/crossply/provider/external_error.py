@@ -1,8 +1,9 @@
-"""The error that a provider's methods raise for what users can mend."""
+"""Errors of the external system: what a provider's methods raise, and how users are told of it."""
 
 from __future__ import annotations
 
 from crossply.errors import CrossplyError
+from crossply.kube.failures import Conflict
 
 
 class ExternalError(CrossplyError):
@@ -11,8 +12,22 @@ class ExternalError(CrossplyError):
     code = "CP-880"
 
 
-def message_of(problem: BaseException) -> str:
-    """What a condition says of an exception: its text, and what to do about it."""
+class ExternalFailure(CrossplyError):
+    """A method of a provider raised an exception."""
+
+    code = "CP-881"
+    hint = "the message comes from the provider's code or from the external system"
+
+    def __init__(self, message: str, *, is_conflict: bool = False, place: str = "", hint: str = "") -> None:
+        super().__init__(message, place=place, hint=hint)
+        self.is_conflict = is_conflict
+        """Somebody wrote an object of the API in between: trying again is enough."""
+
+
+def external_failure(problem: BaseException) -> ExternalFailure:
+    """What the reconcile is told of an exception: its text, and what to do about it."""
     text = str(problem) or type(problem).__name__
-    hint = problem.hint if isinstance(problem, CrossplyError) else ""
-    return f"{text} ({hint})" if hint else text
+    hint = problem.hint if isinstance(problem, ExternalError) else ""
+    failure = ExternalFailure(f"{text} ({hint})" if hint else text, is_conflict=isinstance(problem, Conflict))
+    failure.__cause__ = problem
+    return failure

@@ -1,0 +1,42 @@
+"""The annotations around creation, by which a later reconcile knows what an interrupted one may have done."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from crossply.compose.metadata import annotations_of
+from crossply.provider.context import EXTERNAL_NAME
+from crossply.values import Object
+from crossply.values.timestamps import format_timestamp, parse_timestamp
+
+CREATE_PENDING = "crossplane.io/external-create-pending"
+CREATE_SUCCEEDED = "crossplane.io/external-create-succeeded"
+CREATE_FAILED = "crossplane.io/external-create-failed"
+
+GRACE_PERIOD = timedelta(seconds=30)
+"""An external system may take so long until it shows what was created."""
+
+
+def is_creation_incomplete(resource: Object) -> bool:
+    """A creation began, and it is not known how it ended."""
+    annotations = annotations_of(resource)
+    pending = parse_timestamp(annotations.get(CREATE_PENDING))
+    ends = [parse_timestamp(annotations.get(name)) for name in (CREATE_SUCCEEDED, CREATE_FAILED)]
+    return pending is not None and all(end is None or pending > end for end in ends)
+
+
+def was_just_created(resource: Object, now: datetime) -> bool:
+    """The creation succeeded within the grace period."""
+    succeeded = parse_timestamp(annotations_of(resource).get(CREATE_SUCCEEDED))
+    return succeeded is not None and now - succeeded < GRACE_PERIOD
+
+
+def pending_creation(now: datetime) -> dict[str, str]:
+    """What is written before a creation."""
+    return {CREATE_PENDING: format_timestamp(now)}
+
+
+def ended_creation(now: datetime, external_name: str, *, succeeded: bool) -> dict[str, str]:
+    """What is written after a creation."""
+    end = CREATE_SUCCEEDED if succeeded else CREATE_FAILED
+    return {EXTERNAL_NAME: external_name, end: format_timestamp(now)}

@@ -1,0 +1,318 @@
+"""One reconcile of a managed resource, without I/O: what is read, decided, written and reported, in order.
+
+The order of writes is what survives a crash. The external name is saved before anything is observed, the
+finalizer before creation, `external-create-pending` right before it; afterwards how it ended, together with
+the name. So a later reconcile knows whether something may exist outside that nobody has noted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import NamedTuple
+
+from crossply.compose.conditions import CREATING, DELETING, SYNCED, failed
+from crossply.compose.events import NORMAL, WARNING, StatusCondition
+from crossply.compose.metadata import finalizers_of, is_being_deleted, is_paused, name_of
+from crossply.errors import CrossplyError
+from crossply.provider.context import EXTERNAL_NAME
+from crossply.provider.creation_annotations import (
+    ended_creation,
+    is_creation_incomplete,
+    pending_creation,
+    was_just_created,
+)
+from crossply.provider.effects import (
+    ApplyReferences,
+    Connect,
+    Create,
+    Created,
+    Delete,
+    Effects,
+    External,
+    Observe,
+    SaveAnnotations,
+    TrackUsage,
+    Update,
+)
+from crossply.provider.external_error import ExternalFailure
+from crossply.provider.managed_kind import ManagedKind
+from crossply.provider.managed_state import ManagedState, StepFailed, annotated, with_finalizers
+from crossply.provider.management_policies import CREATE, LATE_INITIALIZE, UPDATE, policies_of
+from crossply.provider.poll_interval import poll_interval
+from crossply.provider.references import applied_spec, resolve_references
+from crossply.values import Object
+
+FINALIZER = "finalizer.managedresource.crossplane.io"
+REQUESTED_AT = "crossplane.io/reconcile-requested-at"
+RECONCILE_PAUSED = StatusCondition("Synced", "False", "ReconcilePaused")
+
+CANNOT_INITIALIZE = "CannotInitializeManagedResource"
+CANNOT_OBSERVE = "CannotObserveExternalResource"
+CANNOT_RESOLVE = "CannotResolveResourceReferences"
+CANNOT_UPDATE_MANAGED = "CannotUpdateManagedResource"
+
+PAUSED = "Reconciliation is paused either through the `spec.managementPolicies` or the pause annotation"
+INCOMPLETE = (
+    "cannot determine creation result - remove the crossplane.io/external-create-pending annotation "
+    "if it is safe to proceed"
+)
+ABSENT = "external resource does not exist"
+UPDATE_MANAGED = "cannot update managed resource"
+SAVE_CREATION = "cannot update managed resource annotations: cannot update critical annotations"
+
+
+class Poll(NamedTuple):
+    """Reconcile again after so many seconds, give or take a jitter."""
+
+    seconds: float
+
+
+class Again(NamedTuple):
+    """Reconcile again, at once or after a pause that grows."""
+
+    at_once: bool = False
+
+
+class Reconciled(NamedTuple):
+    """How a reconcile ended."""
+
+    requeue: Poll | Again | None = None
+    """None where only a change of the resource matters."""
+    outcome: str = "failed"
+    """failed, waiting, paused, created, unchanged, updated, deleting or deleted."""
+    failure: str = ""
+    """The message of the Synced condition."""
+
+
+def reconcile_managed(
+    resource: Object, kind: ManagedKind, now: Callable[[], datetime]
+) -> Effects[Reconciled]:
+    """Bring the external resource of a managed resource in line with it."""
+    reconciliation = _Reconciliation(resource, kind, now)
+    try:
+        return (yield from reconciliation.run())
+    except StepFailed as failure:
+        return (yield from reconciliation.fail(failure))
+
+
+class _Reconciliation:
+    """One reconcile under way."""
+
+    def __init__(self, resource: Object, kind: ManagedKind, now: Callable[[], datetime]) -> None:
+        self._state = ManagedState(resource, now)
+        self._kind = kind
+        self._policies = policies_of(resource)
+
+    def run(self) -> Effects[Reconciled]:
+        state = self._state
+        if is_paused(state.live) or self._policies.is_paused:
+            return (yield from self._pause())
+        yield from self._accept_request()
+        if self._policies.problem:
+            return (yield from self._refuse_policies(self._policies.problem))
+        if is_being_deleted(state.live) and not self._policies.can_delete:
+            return (yield from self._release())
+        yield from self._initialize_name()
+        if is_creation_incomplete(state.live) and not self._kind.settings.deterministic_external_name:
+            return (yield from self._refuse_incomplete())
+        if not is_being_deleted(state.live):
+            yield from self._resolve_references()
+        external = yield from self._observe()
+        if external is None and self._policies.only_observes:
+            return (yield from self._report_absent())
+        if external is None and was_just_created(state.live, state.now()):
+            message = "Waiting for external resource existence to be confirmed"
+            yield from state.tell(NORMAL, "PendingExternalResource", message)
+            return Reconciled(Again(), "waiting")
+        if is_being_deleted(state.live):
+            return (yield from self._delete(external))
+        return (yield from self._bring_in_line(external))
+
+    def fail(self, failure: StepFailed) -> Effects[Reconciled]:
+        """Report a failure; it is tried again."""
+        yield from self._state.report(failure)
+        return Reconciled(Again(), "failed", failure.message)
+
+    def _pause(self) -> Effects[Reconciled]:
+        yield from self._state.tell(NORMAL, "ReconciliationPaused", PAUSED)
+        yield from self._state.write_status(RECONCILE_PAUSED)
+        return Reconciled(None, "paused")
+
+    def _accept_request(self) -> Effects[None]:
+        token = self._state.annotations.get(REQUESTED_AT, "")
+        handled = (self._state.live.get("status") or {}).get("lastHandledReconcileAt")
+        if token and token != handled:
+            yield from self._state.tell(NORMAL, "ReconcileRequestHandled", "Handling reconcile request")
+            self._state.handled_request = token
+
+    def _refuse_policies(self, problem: str) -> Effects[Reconciled]:
+        """Only another spec can help."""
+        yield from self._state.tell(WARNING, "CannotUseInvalidManagementPolicy", problem)
+        yield from self._state.write_status(failed(problem))
+        return Reconciled(None, "failed", problem)
+
+    def _refuse_incomplete(self) -> Effects[Reconciled]:
+        """Only a user can find out what exists."""
+        yield from self._state.tell(WARNING, CANNOT_INITIALIZE, INCOMPLETE)
+        yield from self._state.write_status(CREATING, failed(INCOMPLETE))
+        return Reconciled(None, "failed", INCOMPLETE)
+
+    def _initialize_name(self) -> Effects[None]:
+        state = self._state
+        if not state.annotations.get(EXTERNAL_NAME):
+            desired = annotated(state.live, {EXTERNAL_NAME: name_of(state.live)})
+            yield from state.save(
+                desired, reason=CANNOT_INITIALIZE, prefix=UPDATE_MANAGED, event_prefix=UPDATE_MANAGED
+            )
+
+    def _resolve_references(self) -> Effects[None]:
+        state = self._state
+        try:
+            resolved = yield from resolve_references(state.live, self._kind.parameters)
+        except CrossplyError as problem:
+            prefix = "cannot resolve references"
+            raise StepFailed(problem, reason=CANNOT_RESOLVE, prefix=prefix, event_prefix=prefix) from problem
+        if resolved is not None:
+            prefix = "cannot patch the managed resource via server-side apply"
+            effect = ApplyReferences(state.live, applied_spec(state.live, resolved))
+            state.live = yield from state.attempt(
+                effect, reason=CANNOT_RESOLVE, prefix=prefix, event_prefix=prefix
+            )
+
+    def _observe(self) -> Effects[External | None]:
+        state = self._state
+        allow_missing = is_being_deleted(state.live) or not self._policies.can(CREATE)
+        for effect in (TrackUsage(state.live), Connect(state.live, allow_missing)):
+            yield from state.attempt(effect, reason="CannotConnectToProvider", prefix="connect failed")
+        external: External | None = yield from state.attempt(
+            Observe(state.live), reason=CANNOT_OBSERVE, prefix="observe failed"
+        )
+        if external is not None:
+            state.observe(external.ready, external.at_provider)
+        return external
+
+    def _report_absent(self) -> Effects[Reconciled]:
+        yield from self._state.tell(WARNING, CANNOT_OBSERVE, ABSENT)
+        message = f"observe failed: {ABSENT}"
+        yield from self._state.write_status(failed(message))
+        return Reconciled(self._poll(), "failed", message)
+
+    def _delete(self, external: External | None) -> Effects[Reconciled]:
+        state = self._state
+        if len(finalizers_of(state.live)) > 1:
+            # Others still need what is outside.
+            return Reconciled(Again(), "waiting")
+        if external is None:
+            return (yield from self._release())
+        is_first = state.reason_of("Ready") != DELETING.reason
+        reason = "CannotDeleteExternalResource"
+        yield from state.attempt(Delete(state.live), reason=reason, prefix="delete failed", ready=DELETING)
+        message = "Successfully requested deletion of external resource"
+        yield from state.tell(NORMAL, "DeletedExternalResource", message)
+        yield from state.write_status(DELETING, SYNCED)
+        # Most external systems have deleted it by now; the others get a growing pause.
+        return Reconciled(Again(at_once=is_first), "deleting")
+
+    def _release(self) -> Effects[Reconciled]:
+        """Let the managed resource go. Its connection Secret goes with it, as it is owned by it."""
+        state = self._state
+        finalizers = finalizers_of(state.live)
+        if FINALIZER in finalizers:
+            desired = with_finalizers(state.live, [other for other in finalizers if other != FINALIZER])
+            yield from state.save(desired, reason="", prefix="cannot update object", ready=DELETING)
+        return Reconciled(None, "deleted")
+
+    def _bring_in_line(self, external: External | None) -> Effects[Reconciled]:
+        state = self._state
+        yield from state.publish({} if external is None else external.details)
+        finalizers = finalizers_of(state.live)
+        if FINALIZER not in finalizers:
+            desired = with_finalizers(state.live, [*finalizers, FINALIZER])
+            yield from state.save(desired, reason="", prefix="cannot update object")
+        if external is None and self._policies.can(CREATE):
+            return (yield from self._create())
+        if external is not None and self._policies.can(LATE_INITIALIZE):
+            yield from self._late_initialize(external)
+        if external is not None and external.is_up_to_date:
+            yield from state.write_status(SYNCED)
+            return Reconciled(self._poll(), "unchanged")
+        can_update = self._policies.can(UPDATE)
+        yield from self._tell_drift(external, again=can_update)
+        if can_update:
+            return (yield from self._update())
+        yield from state.write_status(SYNCED)
+        return Reconciled(self._poll(), "unchanged")
+
+    def _create(self) -> Effects[Reconciled]:
+        state = self._state
+        # It also makes sure that this is the latest version: a conflict ends the reconcile here.
+        yield from state.save(
+            annotated(state.live, pending_creation(state.now())),
+            reason=CANNOT_UPDATE_MANAGED,
+            prefix=UPDATE_MANAGED,
+            event_prefix=UPDATE_MANAGED,
+            ready=CREATING,
+        )
+        created: Created = yield Create(state.live)
+        if created.failure is not None:
+            return (yield from self._report_failed_creation(created, created.failure))
+        state.live = yield from state.attempt(
+            self._ended(created, succeeded=True),
+            reason=CANNOT_UPDATE_MANAGED,
+            prefix=SAVE_CREATION,
+            event_prefix=SAVE_CREATION,
+            ready=CREATING,
+        )
+        yield from state.publish(created.details, CREATING)
+        message = "Successfully requested creation of external resource"
+        yield from state.tell(NORMAL, "CreatedExternalResource", message, again=True)
+        yield from state.write_status(CREATING, SYNCED)
+        return Reconciled(Again(), "created")
+
+    def _report_failed_creation(self, created: Created, failure: ExternalFailure) -> Effects[Reconciled]:
+        state = self._state
+        if not failure.is_conflict:
+            yield from state.tell(WARNING, "CannotCreateExternalResource", str(failure))
+        try:
+            state.live = yield self._ended(created, succeeded=False)
+        except CrossplyError as problem:
+            # The condition says why creating failed, which helps more.
+            yield from state.tell(WARNING, CANNOT_UPDATE_MANAGED, f"{SAVE_CREATION}: {problem}")
+        return (yield from self.fail(StepFailed(failure, prefix="create failed", ready=CREATING)))
+
+    def _ended(self, created: Created, *, succeeded: bool) -> SaveAnnotations:
+        state = self._state
+        name = created.external_name or state.annotations.get(EXTERNAL_NAME, "")
+        return SaveAnnotations(state.live, ended_creation(state.now(), name, succeeded=succeeded))
+
+    def _late_initialize(self, external: External) -> Effects[None]:
+        state = self._state
+        desired = state.live
+        if external.late_initialized:
+            parameters = {**(state.spec.get("forProvider") or {}), **external.late_initialized}
+            desired = {**desired, "spec": {**state.spec, "forProvider": parameters}}
+        if external.external_name and external.external_name != state.annotations.get(EXTERNAL_NAME):
+            desired = annotated(desired, {EXTERNAL_NAME: external.external_name})
+        if desired is not state.live:
+            yield from state.save(desired, reason=CANNOT_UPDATE_MANAGED, prefix=UPDATE_MANAGED)
+
+    def _update(self) -> Effects[Reconciled]:
+        state = self._state
+        details = yield from state.attempt(
+            Update(state.live), reason="CannotUpdateExternalResource", prefix="update failed"
+        )
+        yield from state.publish(details)
+        message = "Successfully requested update of external resource"
+        yield from state.tell(NORMAL, "UpdatedExternalResource", message, again=True)
+        yield from state.write_status(SYNCED)
+        return Reconciled(self._poll(), "updated")
+
+    def _tell_drift(self, external: External | None, *, again: bool) -> Effects[None]:
+        """Name the fields that differ, unless it is the spec that was changed."""
+        if external is not None and external.differing and self._state.was_in_sync():
+            message = f"External resource differs from its desired state: {', '.join(external.differing)}"
+            yield from self._state.tell(NORMAL, "DriftDetected", message, again=again)
+
+    def _poll(self) -> Poll:
+        return Poll(poll_interval(self._state.live, self._kind.settings.poll_interval))

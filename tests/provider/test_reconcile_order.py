@@ -1,0 +1,305 @@
+"""The order of what a reconcile of a managed resource does, and what it tells, without a server."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from tests.support.provider.one_resource import NAME, TICKET, OneResource, bucket, settled
+
+from crossply.provider import effects
+from crossply.provider.reconcile import Again, Poll
+
+SYNCED = ("True", "ReconcileSuccess", "")
+AVAILABLE = ("True", "Available", "")
+NOW = "2026-01-02T03:04:06Z"
+DELETED = {"deletionTimestamp": NOW}
+SECRET = {"writeConnectionSecretToRef": {"name": "secret"}}
+OUTSIDE = {"mine": {"size": 1}}
+
+
+def test_a_new_resource_is_named_and_held_before_it_is_created():
+    one = OneResource(bucket(SECRET))
+    assert one.reconcile() == (Again(), "created", "")
+    assert one.steps == [
+        "Save external-name",
+        "TrackUsage",
+        "Connect",
+        "Observe",
+        "Publish",
+        "Save finalizers",
+        "Save external-create-pending",
+        "Create",
+        "SaveAnnotations external-create-succeeded, external-name",
+        "Publish",
+        "WriteStatus",
+    ]
+    assert one.annotations == {
+        NAME: "mine",
+        "crossplane.io/external-create-pending": NOW,
+        "crossplane.io/external-create-succeeded": NOW,
+    }
+    assert one.secret == {"password": b"new"}
+    assert one.condition("Ready") == ("False", "Creating", "")
+    assert one.condition("Synced") == SYNCED
+    created = "Successfully requested creation of external resource"
+    assert one.told() == [("Normal", "CreatedExternalResource", created)]
+
+
+def test_the_next_reconcile_observes_it_and_the_one_after_writes_nothing():
+    one = OneResource(bucket())
+    one.reconcile()
+    assert one.reconcile() == (Poll(60.0), "unchanged", "")
+    assert one.condition("Ready") == AVAILABLE
+    assert one.live["status"]["atProvider"] == {"id": "mine"}
+    one.steps.clear()
+    one.events.clear()
+    assert one.reconcile() == (Poll(60.0), "unchanged", "")
+    assert one.steps == ["TrackUsage", "Connect", "Observe"]
+    assert one.events == []
+
+
+def test_what_the_reconcile_marks_carries_the_generation_and_what_the_provider_marks_does_not():
+    one = OneResource(settled(), outside=dict(OUTSIDE))
+    one.reconcile()
+    generations = {
+        entry["type"]: entry.get("observedGeneration") for entry in one.live["status"]["conditions"]
+    }
+    assert generations == {"Ready": None, "Synced": 1}
+
+
+def test_drift_is_told_with_the_fields_and_repaired():
+    one = OneResource(settled(), outside=dict(OUTSIDE))
+    one.reconcile()
+    one.outside["mine"] = {"size": 7}
+    assert one.reconcile() == (Poll(60.0), "updated", "")
+    assert one.outside == OUTSIDE
+    assert one.told() == [
+        ("Normal", "DriftDetected", "External resource differs from its desired state: size"),
+        ("Normal", "UpdatedExternalResource", "Successfully requested update of external resource"),
+    ]
+
+
+def test_a_changed_spec_is_no_drift():
+    one = OneResource(settled(), outside=dict(OUTSIDE))
+    one.reconcile()
+    one.live["spec"]["forProvider"]["size"] = 2
+    one.live["metadata"]["generation"] = 2
+    one.reconcile()
+    assert [reason for _, reason, _ in one.told()] == ["UpdatedExternalResource"]
+
+
+@pytest.mark.parametrize(
+    "pause", [{"annotations": {"crossplane.io/paused": "true"}}, {"spec": {"managementPolicies": []}}]
+)
+def test_a_paused_resource_is_only_told_so(pause):
+    one = OneResource(bucket(**pause))
+    assert one.reconcile() == (None, "paused", "")
+    assert one.steps == ["WriteStatus"]
+    assert one.condition("Synced") == ("False", "ReconcilePaused", "")
+    message = "Reconciliation is paused either through the `spec.managementPolicies` or the pause annotation"
+    assert one.told() == [("Normal", "ReconciliationPaused", message)]
+
+
+def test_policies_that_are_not_supported_are_refused_until_they_change():
+    one = OneResource(bucket({"managementPolicies": ["Create", "Delete"]}))
+    message = (
+        "`spec.managementPolicies` is set to a value([Create Delete]) which is not supported. "
+        "Check docs for supported policies"
+    )
+    assert one.reconcile() == (None, "failed", message)
+    assert one.condition("Synced") == ("False", "ReconcileError", message)
+    assert one.told() == [("Warning", "CannotUseInvalidManagementPolicy", message)]
+
+
+def test_an_orphaned_resource_goes_without_a_look_outside():
+    policies = {"managementPolicies": ["Observe", "Create"]}
+    one = OneResource(settled(spec=policies, **DELETED), outside=dict(OUTSIDE))
+    assert one.reconcile() == (None, "deleted", "")
+    assert one.steps == ["Save finalizers"]
+    assert (one.live, one.outside) == (None, OUTSIDE)
+
+
+def test_a_deleted_resource_is_deleted_outside_observed_again_and_released():
+    one = OneResource(settled(**DELETED), outside=dict(OUTSIDE))
+    assert one.reconcile() == (Again(at_once=True), "deleting", "")
+    assert one.condition("Ready") == ("False", "Deleting", "")
+    assert one.condition("Synced") == SYNCED
+    assert one.reconcile() == (None, "deleted", "")
+    connect = ["TrackUsage", "Connect", "Observe"]
+    assert one.steps == [*connect, "Delete", "WriteStatus", *connect, "Save finalizers"]
+    assert one.live is None
+    message = "Successfully requested deletion of external resource"
+    assert one.told() == [("Normal", "DeletedExternalResource", message)]
+
+
+def test_the_external_resource_stays_while_others_hold_the_managed_one():
+    one = OneResource(settled(**DELETED), outside=dict(OUTSIDE))
+    one.live["metadata"]["finalizers"].append("other.example.org")
+    assert one.reconcile() == (Again(), "waiting", "")
+    assert one.outside == OUTSIDE
+
+
+def test_a_resource_that_takes_its_time_to_go_is_asked_with_growing_pauses():
+    one = OneResource(settled(**DELETED), outside=dict(OUTSIDE))
+    one.reconcile()
+    one.outside.update(OUTSIDE)
+    assert one.reconcile() == (Again(), "deleting", "")
+
+
+def test_an_absent_resource_that_is_only_observed_is_looked_for_again_after_the_poll_interval():
+    one = OneResource(bucket({"managementPolicies": ["Observe"]}))
+    message = "observe failed: external resource does not exist"
+    assert one.reconcile() == (Poll(60.0), "failed", message)
+    assert one.condition("Synced") == ("False", "ReconcileError", message)
+    absent = "external resource does not exist"
+    assert one.told() == [("Warning", "CannotObserveExternalResource", absent)]
+    assert "Save finalizers" not in one.steps
+
+
+def test_what_was_just_created_gets_time_to_appear():
+    one = OneResource(bucket())
+    one.reconcile()
+    one.outside.clear()
+    assert one.reconcile() == (Again(), "waiting", "")
+    message = "Waiting for external resource existence to be confirmed"
+    assert one.told()[-1] == ("Normal", "PendingExternalResource", message)
+    one.now += timedelta(seconds=30)
+    assert one.reconcile().outcome == "created"
+    assert one.created == ["mine", "mine"]
+
+
+PENDING = {"crossplane.io/external-create-pending": "2026-01-01T00:00:00Z"}
+
+
+def test_an_incomplete_creation_of_a_name_that_nobody_knows_needs_a_user():
+    one = OneResource(bucket(kind=TICKET, annotations={NAME: "mine", **PENDING}), kind=TICKET)
+    message = (
+        "cannot determine creation result - remove the crossplane.io/external-create-pending annotation "
+        "if it is safe to proceed"
+    )
+    assert one.reconcile() == (None, "failed", message)
+    assert one.steps == ["WriteStatus"]
+    assert one.condition("Ready") == ("False", "Creating", "")
+    assert one.condition("Synced") == ("False", "ReconcileError", message)
+    assert one.told() == [("Warning", "CannotInitializeManagedResource", message)]
+
+
+@pytest.mark.parametrize("end", ["succeeded", "failed"])
+def test_a_creation_that_ended_is_complete(end):
+    annotations = {NAME: "mine", **PENDING, f"crossplane.io/external-create-{end}": "2026-01-01T00:00:00Z"}
+    one = OneResource(bucket(kind=TICKET, annotations=annotations), kind=TICKET)
+    assert one.reconcile().outcome == "created"
+
+
+def test_an_incomplete_creation_of_a_known_name_goes_on():
+    one = OneResource(bucket(annotations={NAME: "mine", **PENDING}))
+    assert one.reconcile().outcome == "created"
+
+
+def test_a_name_that_creation_chose_is_saved_with_the_result():
+    one = OneResource(bucket(kind=TICKET), kind=TICKET, chooses_names=True)
+    one.reconcile()
+    assert one.annotations[NAME] == "chosen-0"
+    assert one.reconcile().outcome == "unchanged"
+
+
+def test_unset_fields_take_what_is_outside_where_policy_allows():
+    one = OneResource(settled(), outside=dict(OUTSIDE), late={"colour": "red"})
+    one.reconcile()
+    assert one.live["spec"]["forProvider"] == {"size": 1, "colour": "red"}
+    assert one.steps[3:] == ["Save spec", "WriteStatus"]
+    assert one.condition("Ready") == AVAILABLE
+    policies = {"managementPolicies": ["Observe", "Create", "Update", "Delete"]}
+    other = OneResource(settled(spec=policies), outside=dict(OUTSIDE), late={"colour": "red"})
+    other.reconcile()
+    assert other.live["spec"]["forProvider"] == {"size": 1}
+
+
+def test_without_the_policy_nothing_is_updated_but_drift_is_told():
+    policies = {"managementPolicies": ["Observe", "Create", "Delete"]}
+    one = OneResource(settled(spec=policies), outside=dict(OUTSIDE))
+    one.reconcile()
+    one.outside["mine"] = {"size": 7}
+    assert one.reconcile() == (Poll(60.0), "unchanged", "")
+    assert one.condition("Synced") == SYNCED
+    assert [reason for _, reason, _ in one.told()] == ["DriftDetected"]
+    assert one.outside == {"mine": {"size": 7}}
+
+
+def test_a_request_is_handled_once():
+    asked = {"crossplane.io/reconcile-requested-at": "now"}
+    one = OneResource(settled(annotations=asked), outside=dict(OUTSIDE))
+    one.reconcile()
+    assert one.live["status"]["lastHandledReconcileAt"] == "now"
+    one.reconcile()
+    assert one.told() == [("Normal", "ReconcileRequestHandled", "Handling reconcile request")]
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("10m", 600.0), ("1ms", 1.0), ("-1s", 60.0), ("soon", 60.0), ("", 60.0)]
+)
+def test_an_annotation_sets_the_poll_interval(text, seconds):
+    annotations = {"crossplane.io/poll-interval": text}
+    one = OneResource(settled(annotations=annotations), outside=dict(OUTSIDE))
+    assert one.reconcile().requeue == Poll(seconds)
+
+
+FAILURES = [
+    (effects.TrackUsage, "CannotConnectToProvider", "connect failed: no"),
+    (effects.Connect, "CannotConnectToProvider", "connect failed: no"),
+    (effects.Observe, "CannotObserveExternalResource", "observe failed: no"),
+    (effects.Update, "CannotUpdateExternalResource", "update failed: no"),
+]
+
+
+@pytest.mark.parametrize(("effect", "reason", "message"), FAILURES)
+def test_a_failure_outside_is_told_and_tried_again(effect, reason, message):
+    one = OneResource(settled(), outside={"mine": {"size": 2}}, fails={effect: "no"})
+    assert one.reconcile() == (Again(), "failed", message)
+    assert one.condition("Synced") == ("False", "ReconcileError", message)
+    assert one.told() == [("Warning", reason, "no")]
+
+
+def test_a_failed_deletion_is_told():
+    one = OneResource(settled(**DELETED), outside=dict(OUTSIDE), fails={effects.Delete: "no"})
+    assert one.reconcile() == (Again(), "failed", "delete failed: no")
+    assert one.condition("Ready") == ("False", "Deleting", "")
+    assert one.told() == [("Warning", "CannotDeleteExternalResource", "no")]
+
+
+def test_a_failed_creation_is_noted_before_it_is_told():
+    one = OneResource(settled(), fails={effects.Create: "no"})
+    assert one.reconcile() == (Again(), "failed", "create failed: no")
+    assert one.steps[-3:] == [
+        "Create",
+        "SaveAnnotations external-create-failed, external-name",
+        "WriteStatus",
+    ]
+    assert one.condition("Ready") == ("False", "Creating", "")
+    assert one.condition("Synced") == ("False", "ReconcileError", "create failed: no")
+    assert one.told() == [("Warning", "CannotCreateExternalResource", "no")]
+
+
+def test_a_failed_creation_whose_note_is_lost_is_told_twice():
+    fails = {effects.Create: "no", effects.SaveAnnotations: "gone"}
+    one = OneResource(settled(), fails=fails)
+    assert one.reconcile() == (Again(), "failed", "create failed: no")
+    lost = "cannot update managed resource annotations: cannot update critical annotations: gone"
+    assert one.told() == [
+        ("Warning", "CannotCreateExternalResource", "no"),
+        ("Warning", "CannotUpdateManagedResource", lost),
+    ]
+
+
+def test_details_that_cannot_be_published_are_told():
+    one = OneResource(settled(spec=SECRET), outside=dict(OUTSIDE), fails={effects.Publish: "taken"})
+    message = "cannot create or update connection secret: taken"
+    assert one.reconcile() == (Again(), "failed", message)
+    assert one.told() == [("Warning", "CannotPublishConnectionDetails", message)]
+
+
+def test_a_finalizer_that_cannot_be_written_has_a_condition_only():
+    one = OneResource(bucket(annotations={NAME: "mine"}), fails={effects.Save: "refused"})
+    assert one.reconcile() == (Again(), "failed", "cannot update object: refused")
+    assert one.events == []
