@@ -12,27 +12,15 @@ from dataclasses import dataclass
 
 from crossply.apiserver.admission.attributes import Attributes
 from crossply.apiserver.admission.namespace_lifecycle import Namespaces
-from crossply.apiserver.registry.selectors import Requirement, labels_match
+from crossply.apiserver.registry.selectors import Requirement, labels_match, read_label_selector
 from crossply.values import Object
-
-_OPERATORS = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!"}
 
 Selector = tuple[Requirement, ...]
 
 
 def read_selector(selector: Object | None) -> Selector:
-    """The requirements of a LabelSelector; without any, it selects everything."""
-    selector = selector or {}
-    requirements = [
-        Requirement(key, "=", frozenset({value}))
-        for key, value in (selector.get("matchLabels") or {}).items()
-    ]
-    for expression in selector.get("matchExpressions") or ():
-        operator = _OPERATORS.get(expression.get("operator", ""), "in")
-        requirements.append(
-            Requirement(expression.get("key", ""), operator, frozenset(expression.get("values") or ()))
-        )
-    return tuple(requirements)
+    """The requirements of a LabelSelector; without any, it selects everything. It was validated before."""
+    return read_label_selector(selector) or ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,11 @@ import orjson
 from crossply.apiserver.auth.rbac.role_index import CLUSTER_ROLES, RoleStore
 from crossply.apiserver.auth.store_protocols import WritableStore
 from crossply.apiserver.object_codec import encoder
-from crossply.apiserver.registry.selectors import Requirement, labels_match
+from crossply.apiserver.registry.selectors import labels_match, read_label_selector
 from crossply.values import Object
 from crossply.values.timestamps import format_timestamp
 
 MANAGER = "clusterrole-aggregation-controller"
-_OPERATORS = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!"}
 _STEPS = 200
 _PAUSE = 1.0
 
@@ -37,24 +36,11 @@ def aggregated_rules(role: Object, roles: Iterable[Object]) -> list[Object] | No
     others = sorted((other for other in roles if _name(other) != _name(role)), key=_name)
     rules: list[Object] = []
     for selector in aggregation.get("clusterRoleSelectors") or ():
-        requirements = _requirements(selector)
+        requirements = read_label_selector(selector)
         for other in others:
             if requirements is not None and labels_match(requirements, _labels(other)):
                 rules += [rule for rule in other.get("rules") or () if rule not in rules]
     return rules
-
-
-def _requirements(selector: Object) -> tuple[Requirement, ...] | None:
-    """The requirements of a LabelSelector; None if one is invalid, which then selects nothing."""
-    labels = selector.get("matchLabels") or {}
-    requirements = [Requirement(key, "=", frozenset({value})) for key, value in labels.items()]
-    for expression in selector.get("matchExpressions") or ():
-        operator = _OPERATORS.get(expression.get("operator", ""))
-        if operator is None:
-            return None
-        values = frozenset(expression.get("values") or ())
-        requirements.append(Requirement(expression.get("key", ""), operator, values))
-    return tuple(requirements)
 
 
 def _name(role: Object) -> str:

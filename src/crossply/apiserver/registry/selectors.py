@@ -15,6 +15,8 @@ MAX_CLAUSES = 1000
 MAX_VALUES = 4096
 """How many values they may have together."""
 
+_OPERATORS = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!"}
+"""The operators of a LabelSelector, as a selector in a URL writes them."""
 _KEY_FIELDS = {"metadata.name": 2, "metadata.namespace": 1}
 """The fields that are part of a storage key, and their position in it."""
 
@@ -55,6 +57,20 @@ def parse_labels(text: str) -> tuple[Requirement, ...]:
     if len(clauses) > MAX_CLAUSES or sum(len(clause.values) for clause in clauses) > MAX_VALUES:
         raise _too_long()
     return clauses
+
+
+def read_label_selector(selector: Object | None) -> tuple[Requirement, ...] | None:
+    """The requirements of a LabelSelector, none if it is empty; None if it has an unknown operator."""
+    selector = selector or {}
+    labels = selector.get("matchLabels") or {}
+    requirements = [Requirement(key, "=", frozenset({value})) for key, value in labels.items()]
+    for expression in selector.get("matchExpressions") or ():
+        operator = _OPERATORS.get(expression.get("operator", ""))
+        if operator is None:
+            return None
+        values = frozenset(expression.get("values") or ())
+        requirements.append(Requirement(expression.get("key", ""), operator, values))
+    return tuple(requirements)
 
 
 def _too_long() -> StatusError:

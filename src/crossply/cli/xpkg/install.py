@@ -9,17 +9,15 @@ from crossply.cli.xpkg.install_target import (
     IMPERSONATION,
     KINDS,
     MANAGER,
-    TIMEOUT_SECONDS,
     WAIT,
     PackageCommandError,
     arguments,
     as_arguments,
     cluster,
-    cluster_error,
     name_of,
+    package_write,
     wait_until_healthy,
 )
-from crossply.kube.failures import Conflict, KubeError
 from crossply.values import Object
 
 
@@ -55,19 +53,10 @@ def package_object(invocation: Invocation) -> Object:
 
 
 async def _install(invocation: Invocation, package: Object) -> None:
-    import asyncio
-
     kind = KINDS[invocation["kind"]]
     async with cluster(invocation) as client:
-        try:
-            async with asyncio.timeout(TIMEOUT_SECONDS):
-                await client.create(kind, package, MANAGER)
-        except (KubeError, Conflict) as problem:
-            raise cluster_error(
-                problem, "cannot create package", f"crossply xpkg update {as_arguments(invocation)}"
-            ) from None
-        except TimeoutError:
-            raise PackageCommandError("cannot create package: context deadline exceeded") from None
+        async with package_write("cannot create package", f"crossply xpkg update {as_arguments(invocation)}"):
+            await client.create(kind, package, MANAGER)
         if invocation["wait"]:
             name, image = package["metadata"]["name"], package["spec"]["package"]
             await wait_until_healthy(client, kind, name, image, invocation["wait"])

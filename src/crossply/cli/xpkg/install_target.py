@@ -83,6 +83,18 @@ def as_arguments(invocation: Invocation) -> str:
     return " ".join(filter(None, (invocation[key] for key in ("kind", "package", "name"))))
 
 
+@contextlib.asynccontextmanager
+async def package_write(prefix: str, instead: str) -> AsyncIterator[None]:
+    """Bound a write in time, and say why it was refused; `instead` as in `cluster_error`."""
+    try:
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            yield
+    except (KubeError, Conflict) as problem:
+        raise cluster_error(problem, prefix, instead) from None
+    except TimeoutError:
+        raise PackageCommandError(f"{prefix}: context deadline exceeded") from None
+
+
 def cluster_error(problem: KubeError | Conflict, prefix: str, instead: str = "") -> CrossplyError:
     """A refusal of the cluster, with what to do about it.
 

@@ -7,17 +7,14 @@ from crossply.cli.xpkg.install_target import (
     IMPERSONATION,
     KINDS,
     MANAGER,
-    TIMEOUT_SECONDS,
     WAIT,
-    PackageCommandError,
     arguments,
     as_arguments,
     cluster,
-    cluster_error,
     name_of,
+    package_write,
     wait_until_healthy,
 )
-from crossply.kube.failures import Conflict, KubeError
 
 
 def run(invocation: Invocation) -> int:
@@ -31,20 +28,11 @@ def run(invocation: Invocation) -> int:
 
 
 async def _update(invocation: Invocation, name: str) -> None:
-    import asyncio
-
     kind, image = KINDS[invocation["kind"]], invocation["package"]
     prefix = f"cannot update {invocation['kind']}/{name}"
     async with cluster(invocation) as client:
-        try:
-            async with asyncio.timeout(TIMEOUT_SECONDS):
-                await client.patch_merge(kind, name, {"spec": {"package": image}}, manager=MANAGER)
-        except (KubeError, Conflict) as problem:
-            raise cluster_error(
-                problem, prefix, f"crossply xpkg install {as_arguments(invocation)}"
-            ) from None
-        except TimeoutError:
-            raise PackageCommandError(f"{prefix}: context deadline exceeded") from None
+        async with package_write(prefix, f"crossply xpkg install {as_arguments(invocation)}"):
+            await client.patch_merge(kind, name, {"spec": {"package": image}}, manager=MANAGER)
         if invocation["wait"]:
             await wait_until_healthy(client, kind, name, image, invocation["wait"])
 

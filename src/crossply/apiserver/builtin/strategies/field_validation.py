@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from crossply.apiserver.registry.name_validation import label_value_problems, qualified_name_problems
+from crossply.apiserver.registry.selectors import labels_match, read_label_selector
 from crossply.schema.field_errors import (
     DUPLICATE,
     FORBIDDEN,
@@ -122,19 +123,8 @@ def is_selector(selector: Object | None) -> bool:
 
 
 def selects(selector: Object, labels: Object) -> bool:
-    if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
-        return False
-    return all(_matches(expression, labels) for expression in selector.get("matchExpressions") or ())
-
-
-def _matches(expression: Object, labels: Object) -> bool:
-    value, operator = labels.get(expression.get("key", "")), expression.get("operator")
-    if operator == "Exists":
-        return value is not None
-    if operator == "DoesNotExist":
-        return value is None
-    inside = value is not None and value in (expression.get("values") or ())
-    return inside if operator == "In" else not inside
+    """Whether a valid label selector selects an object with these labels."""
+    return labels_match(read_label_selector(selector) or (), labels)
 
 
 __all__ = [
