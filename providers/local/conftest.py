@@ -1,0 +1,16 @@
+"""Puts the provider's modules on the path, and gives tests a root of their own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The directory that the operator gave to the provider."""
+    root = tmp_path / "root"
+    root.mkdir()
+    monkeypatch.setenv("CROSSPLY_LOCAL_ROOT", str(root))
+    return root
