@@ -21,6 +21,7 @@ from crossply.control.operations.controllers import operation_controllers
 from crossply.control.operations.operation_crds import operation_crds
 from crossply.control.options import Options
 from crossply.control.package_manager.controllers import package_controllers, revision_controllers
+from crossply.control.package_manager.directory_package import DirectoryPackages
 from crossply.control.package_manager.package_fetcher import PackageFetcher
 from crossply.control.package_manager.package_identity import Identities
 from crossply.control.plane import plane_for
@@ -165,9 +166,11 @@ class ControlPlane:
     def _declare_controllers(self) -> list[Controller]:
         plane, packages = self._plane, self._options.packages
         fetching = PackageFetcher(plane.as_installer, packages)
+        directories = DirectoryPackages(self._options.host_access.check)
+        identities = Identities(fetching, directories=directories)
         return [
             *definition_controllers(plane),
-            *package_controllers(plane, Identities(fetching), self._options.rollout),
+            *package_controllers(plane, identities, self._options.rollout),
             *revision_controllers(plane, fetching, packages.namespace),
             *(operation_controllers(plane) if self._options.operations else ()),
         ]

@@ -24,15 +24,18 @@ class ChildProcess:
     def __init__(self) -> None:
         self._pipe = -1
 
-    def start(self, words: list[str], environ: dict[str, str]) -> subprocess.Popen[str]:
+    def start(
+        self, words: list[str], environ: dict[str, str], directory: str | None = None
+    ) -> subprocess.Popen[str]:
         """Start a command in a process group of its own; raises OSError or ValueError where it cannot be."""
-        _check(words)
+        _check(words, directory or "")
         reading, self._pipe = os.pipe()
         guarded = [_SHELL, "-c", _WATCH, "sh", *words] if os.path.exists(_SHELL) else words
         try:
             return subprocess.Popen(
                 guarded,
                 env=environ,
+                cwd=directory,
                 stdin=reading,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
@@ -53,10 +56,11 @@ class ChildProcess:
             os.close(pipe)
 
 
-def _check(words: list[str]) -> None:
+def _check(words: list[str], directory: str) -> None:
     """Raise what starting the command without a shell would raise."""
     if not words:
         raise ValueError("it is empty")
-    if shutil.which(words[0]) is None:
-        problem = errno.EACCES if os.path.exists(words[0]) else errno.ENOENT
+    program = os.path.join(directory, words[0]) if "/" in words[0] else words[0]
+    if shutil.which(program) is None:
+        problem = errno.EACCES if os.path.exists(program) else errno.ENOENT
         raise OSError(problem, os.strerror(problem), words[0])

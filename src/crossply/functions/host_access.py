@@ -1,8 +1,9 @@
-"""What Functions may use of the control plane's machine: nothing unless its operator allows it.
+"""What Functions and Providers may use of the control plane's machine: nothing unless its operator allows it.
 
 Annotations of a Function can name a command, a Python file, templates, certificates or a socket of that
-machine. Whoever may create Functions would thereby run code and read files with the rights of the control
-plane. `render` and `test` do not ask here: they run on files that their user names.
+machine, those of a Provider a command or a directory. Whoever may create them would thereby run code and read
+files with the rights of the control plane. `render` and `test` do not ask here: they run on files that their
+user names.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ from typing import NamedTuple
 
 from crossply.functions.binding import HostUse, host_uses
 from crossply.functions.failures import FunctionNotBound
+from crossply.functions.local_providers import PROVIDER_KINDS, provider_host_uses
 from crossply.values import Object
 
 _ELSEWHERE = "install the function as a package, or serve it and name its address"
+_PROVIDER_ELSEWHERE = "install the provider as a package"
 
 
 class HostAccessRefused(FunctionNotBound):
-    """A Function uses something of the control plane's machine that the operator does not allow."""
+    """A Function or Provider uses something of the control plane's machine that is not allowed to it."""
 
     code = "CP-329"
     hint = (
@@ -29,7 +32,7 @@ class HostAccessRefused(FunctionNotBound):
 
 
 Check = Callable[[Object], None]
-"""Raises HostAccessRefused for a Function that may not be run."""
+"""Raises HostAccessRefused for a Function or Provider that may not be run."""
 
 
 class HostAccess(NamedTuple):
@@ -47,11 +50,15 @@ class HostAccess(NamedTuple):
         """Whether no Function may use anything."""
         return not (self.directories or self.commands)
 
-    def check(self, function: Object) -> None:
-        """Raise HostAccessRefused where a Function uses what is not allowed."""
-        for use in host_uses(function):
+    def check(self, package: Object) -> None:
+        """Raise HostAccessRefused where a Function or Provider uses what is not allowed."""
+        is_provider = package.get("kind") in PROVIDER_KINDS
+        for use in provider_host_uses(package) if is_provider else host_uses(package):
             if not self._allows(use):
-                raise HostAccessRefused(_refusal(function, use))
+                kind, elsewhere = (
+                    ("Provider", _PROVIDER_ELSEWHERE) if is_provider else ("Function", _ELSEWHERE)
+                )
+                raise HostAccessRefused(_refusal(kind, package, use, elsewhere))
 
     def _allows(self, use: HostUse) -> bool:
         if use.path is None:
@@ -74,10 +81,10 @@ def _is_below(path: str, directory: str) -> bool:
         return False
 
 
-def _refusal(function: Object, use: HostUse) -> str:
+def _refusal(kind: str, package: Object, use: HostUse, elsewhere: str) -> str:
     flag = "--allow-local-commands" if use.path is None else "--allow-local-functions=DIR"
     return (
-        f'cannot run Function "{function["metadata"]["name"]}": annotation "{use.annotation}" names '
-        f"{use.what} on the control plane's machine, which its operator does not allow: {_ELSEWHERE}; "
+        f'cannot run {kind} "{package["metadata"]["name"]}": annotation "{use.annotation}" names '
+        f"{use.what} on the control plane's machine, which its operator does not allow: {elsewhere}; "
         f"crossply up and crossply plan allow it with {flag}"
     )

@@ -28,12 +28,13 @@ from crossply.cli.controller.observability_flags import (
 from crossply.cli.controller.package_flags import TRUST_FLAGS, local_package_settings
 from crossply.cli.framework.command import Command, Flag, Invocation
 from crossply.cli.framework.flag_values import parse_address
-from crossply.cli.up.data_directory import data_flag, open_data_directory
+from crossply.cli.up.data_directory import LOGS, data_flag, open_data_directory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from crossply.cli.up.api_process import ApiSettings
     from crossply.control.options import Options
+    from crossply.control.runtimes.provider_runtime import ProviderSettings
 
 READY_FD = Flag(
     "ready-fd", "Write to this file descriptor when the control plane is ready.", kind="int", hidden=True
@@ -115,9 +116,22 @@ def _options(invocation: Invocation) -> Options:
         packages=local_package_settings(invocation, os.path.join(data, "packages")),
         images=os.path.join(data, "images"),
         runtimes=RuntimeSettings(
-            SINGLE_MACHINE, CredentialSettings(directory=os.path.join(data, "credentials"))
+            SINGLE_MACHINE,
+            CredentialSettings(directory=os.path.join(data, "credentials")),
+            _providers(data),
         ),
         host_access=host_access(invocation, data),
+    )
+
+
+def _providers(data: str) -> ProviderSettings:
+    from crossply.control.runtimes.provider_runtime import ProviderSettings
+
+    root = os.path.abspath(data)
+    return ProviderSettings(
+        directory=os.path.join(root, "providers"),
+        logs=os.path.join(root, LOGS),
+        state=os.path.join(root, "provider-data"),
     )
 
 

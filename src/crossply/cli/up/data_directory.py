@@ -15,6 +15,8 @@ from crossply.cli.up.failures import UntrustedData
 
 DEFAULT_DATA = os.path.join(".", ".crossply")
 LOG_FILE = "up.log"
+LOGS = "logs"
+"""The directory with the output of Providers and Functions."""
 _ORIGIN_FILE, _PORT_FILE = "origin", "port"
 _MACHINE_ID = "/etc/machine-id"
 

@@ -16,10 +16,13 @@ from crossply.control.calls.function_revision import (
     needs_package,
     stays_with_revision,
 )
+from crossply.control.package_manager.directory_package import DirectoryPackages
 from crossply.control.package_manager.package_fetcher import ALWAYS, DIGEST, PackageFetcher, Resolved
 from crossply.control.package_manager.package_kinds import PackageKind
 from crossply.control.package_manager.package_revision import Identity
 from crossply.errors import CrossplyError
+from crossply.functions.host_access import HostAccess
+from crossply.functions.local_providers import provider_directory
 from crossply.values import Object
 
 FRESH_SECONDS = 50.0
@@ -40,8 +43,14 @@ class _CachedDigest(NamedTuple):
 class Identities:
     """What packages stand for."""
 
-    def __init__(self, fetching: PackageFetcher, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        fetching: PackageFetcher,
+        clock: Callable[[], float] = time.monotonic,
+        directories: DirectoryPackages | None = None,
+    ) -> None:
         self._fetcher = fetching
+        self._directories = directories or DirectoryPackages(HostAccess().check)
         self._clock = clock
         self._known: dict[PackageState, _CachedDigest] = {}
 
@@ -52,6 +61,9 @@ class Identities:
                 _installed(package, current) if current and stays_with_revision(package, current) else None
             )
             return installed or Identity(local_identity(package), package["spec"]["package"], [])
+        if provider_directory(package):
+            digest = await self._directories.digest(package)
+            return Identity(digest.partition(":")[2], package["spec"]["package"], [], digest)
         try:
             resolved = await self._resolve(package, (kind.package.kind, name_of(package)))
         except CrossplyError:

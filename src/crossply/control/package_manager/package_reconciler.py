@@ -16,6 +16,7 @@ from crossply.compose.metadata import annotations_of, is_paused, labels_of, name
 from crossply.control.calls.function_revision import ACTIVE, INACTIVE, PACKAGE, is_local, is_running
 from crossply.control.managed_fields import holds
 from crossply.control.package_manager import package_health as health
+from crossply.control.package_manager.directory_package import POLL_SECONDS
 from crossply.control.package_manager.package_fetcher import ALWAYS, DIGEST
 from crossply.control.package_manager.package_identity import Identities
 from crossply.control.package_manager.package_kinds import PackageKind
@@ -34,6 +35,7 @@ from crossply.control.package_manager.revision_activation import (
 )
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
+from crossply.functions.local_providers import provider_directory
 from crossply.kube.controller import Requeue
 from crossply.kube.informer import Informer
 from crossply.values import Object
@@ -79,6 +81,8 @@ class PackageReconciler:
             # Owner references let the revisions go with their package.
             return None
         await self._install(_unpaused(package), package)
+        if provider_directory(package):
+            return Requeue(POLL_SECONDS)
         return Requeue(ALWAYS_SECONDS) if package["spec"].get("packagePullPolicy") == ALWAYS else None
 
     def with_image_like(self, prefixes: tuple[str, ...]) -> list[str]:

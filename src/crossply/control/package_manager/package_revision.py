@@ -74,7 +74,7 @@ def revision_for(package: Object, kind: PackageKind, identity: Identity, decisio
 
 
 def _metadata(package: Object, kind: PackageKind, identity: Identity) -> Object:
-    annotations = runtime_annotations(package) if kind.rolls_out else {}
+    annotations = runtime_annotations(package) if kind.has_runtime else {}
     if identity.digest:
         annotations = {**annotations, DIGEST: identity.digest}
     metadata: Object = {

@@ -2,8 +2,8 @@
 
 Names and labels are those of Crossplane's RBAC manager. `aggregate-to-edit` is aggregated into the roles of
 Crossplane, administrators and editors, `aggregate-to-view` into that of viewers, and `system` is for the
-Provider itself. They grant the Provider's own kinds only; what else it needs must be granted by whoever
-installs it.
+Provider itself: beside its own kinds, that grants what nearly every Provider uses. What else it needs must be
+granted by whoever installs it.
 """
 
 from __future__ import annotations
@@ -20,9 +20,23 @@ from crossply.values import Object
 PREFIX = "crossplane:provider:"
 _EDIT, _VIEW = ["*"], ["get", "list", "watch"]
 _SYSTEM = ["get", "list", "watch", "update", "patch", "create"]
+_EXTRA = {
+    "apiGroups": ["", "coordination.k8s.io"],
+    "resources": ["secrets", "configmaps", "events", "leases"],
+    "verbs": ["*"],
+}
+"""Credentials and connection details, events, and the election of a leader."""
+_DEFINITIONS = {
+    "apiGroups": [CRD.group],
+    "resources": [CRD.resource],
+    "verbs": _VIEW,
+}
+"""A Provider that starts a controller only once its kind is there looks for that."""
 
 
-def roles_of_provider(revision: Object, references: Iterable[Object]) -> list[Object]:
+def roles_of_provider(
+    revision: Object, references: Iterable[Object], capabilities: Iterable[str] = ()
+) -> list[Object]:
     """The roles for the CRDs among what a revision brought; none where there are no CRDs.
 
     A role grants by name. So nothing is granted for a name that the API server or the control plane itself
@@ -35,10 +49,12 @@ def roles_of_provider(revision: Object, references: Iterable[Object]) -> list[Ob
             plurals.setdefault(group, []).append(plural)
     if not plurals:
         return []
+    waits = any(capability.replace("-", "").lower() == "safestart" for capability in capabilities)
+    extra = [_EXTRA, _DEFINITIONS] if waits else [_EXTRA]
     return [
         _role(revision, "aggregate-to-edit", ("crossplane", "admin", "edit"), _rules(plurals, _EDIT)),
         _role(revision, "aggregate-to-view", ("view",), _rules(plurals, _VIEW)),
-        _role(revision, "system", (), _rules(plurals, _SYSTEM) + _finalizers(plurals)),
+        _role(revision, "system", (), _rules(plurals, _SYSTEM) + _finalizers(plurals) + extra),
     ]
 
 

@@ -15,6 +15,7 @@ from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondit
 from crossply.compose.metadata import annotations_of, is_paused, name_of
 from crossply.control.calls.function_revision import is_local
 from crossply.control.definitions.kind_roles import KindRoles
+from crossply.control.package_manager.directory_package import DirectoryPackages
 from crossply.control.package_manager.establisher import MANAGER, Establisher, Generations
 from crossply.control.package_manager.install_failures import FetchBackoff, StepFailed, step
 from crossply.control.package_manager.lock import PackageLock
@@ -31,6 +32,7 @@ from crossply.control.package_manager.package_fetcher import DIGEST, REASONS, Pa
 from crossply.control.package_manager.package_kinds import PackageKind
 from crossply.control.package_manager.provider_roles import roles_of_provider
 from crossply.control.plane import Plane
+from crossply.functions.local_providers import provider_directory
 from crossply.kube.controller import Requeue
 from crossply.kube.core_kinds import CLUSTER_ROLE
 from crossply.kube.finalizers import add_finalizer, remove_finalizer
@@ -57,6 +59,8 @@ class _FetchedPackage(NamedTuple):
     resolved: Resolved
     established: Generations | None = None
     """What it brought, once all of that is there."""
+    references: tuple[Object, ...] = ()
+    """The same, as its status lists it: the write of the status may have failed."""
     until: float = math.inf
     """When it is checked again."""
 
@@ -106,6 +110,7 @@ class PackageRevisionReconciler:
     ) -> None:
         self._plane, self._kind = plane, kind
         self._fetcher, self._lock = fetching, locking
+        self._directories = DirectoryPackages(plane.functions.factory.check_host_access)
         self._establisher = Establisher(plane, namespace)
         self._roles = KindRoles(plane, plane.informers.acquire(CLUSTER_ROLE))
         self._known: dict[str, _FetchedPackage] = {}
@@ -199,6 +204,8 @@ class PackageRevisionReconciler:
         await self._depend(state, known.meta)
         if known.established is None:
             await self._establish(state, known, content or await self._fetch(state))
+        elif known.references:
+            state.status["objectRefs"] = list(known.references)
 
     async def _package(self, state: _Reconcile) -> tuple[_FetchedPackage, PackageContent | None]:
         """What a package says of itself, and the package where it was fetched for that."""
@@ -216,7 +223,10 @@ class PackageRevisionReconciler:
         self._backoff.check(state.name, state.generation)
         async with step("cannot get package", PARSE):
             with self._backoff.after_failure(state.name, state.generation):
-                fetched = await self._fetcher.package(spec["image"], policy, secrets, digest)
+                if provider_directory(state.revision):
+                    fetched = await self._directories.fetch(state.revision)
+                else:
+                    fetched = await self._fetcher.package(spec["image"], policy, secrets, digest)
                 check_digest(state.name, fetched.resolved.digest)
         package = fetched.package
         async with step("validating package contents failed", VALIDATE, retry=False):
@@ -290,8 +300,10 @@ class PackageRevisionReconciler:
         if result.references:
             state.status["objectRefs"] = result.references
         if state.is_active:
-            roles = roles_of_provider(state.revision, result.references)
+            roles = roles_of_provider(state.revision, result.references, capabilities(known.meta))
             await self._roles.keep_all(state.revision, roles)
         # Who calls a Provider knows it by a certificate, which is another one after some months.
         until = time.monotonic() + _DAY if result.calls_back else math.inf
-        self._known[state.name] = known._replace(established=result.generations, until=until)
+        self._known[state.name] = known._replace(
+            established=result.generations, references=tuple(result.references), until=until
+        )

@@ -38,6 +38,21 @@ class ImageSettings(NamedTuple):
         return ContainerFunctions(self.store(), self.packages.logins, self.packages.trust)
 
 
+async def watch_container_settings(plane: Plane, enqueue_all: Callable[[], None]) -> ContainerSettings:
+    """What containers are run with; `enqueue_all` has every revision looked at again when that changes."""
+    caches = [plane.informers.acquire(kind) for kind in (CONTAINER_CONFIG, RUNTIME_CONFIG, IMAGE_CONFIG)]
+    for cache in caches:
+        await cache.synced.wait()
+        cache.subscribe(lambda *event: enqueue_all())
+    container_configs, deployment_configs, image_configs = caches
+    return ContainerSettings(container_configs, RuntimeConfigs(deployment_configs, image_configs))
+
+
+def revision_images(plane: Plane, place: ImageSettings) -> RevisionImages:
+    """The images of revisions on this machine."""
+    return RevisionImages(PackageFetcher(plane.as_installer, place.packages), place.store())
+
+
 async def start_container_runtime(
     plane: Plane,
     revisions: Informer,
@@ -45,12 +60,6 @@ async def start_container_runtime(
     place: ImageSettings,
     enqueue_all: Callable[[], None],
 ) -> ContainerRuntime:
-    """The container runtime; `wake` has every revision looked at again."""
-    caches = [plane.informers.acquire(kind) for kind in (CONTAINER_CONFIG, RUNTIME_CONFIG, IMAGE_CONFIG)]
-    for cache in caches:
-        await cache.synced.wait()
-        cache.subscribe(lambda *event: enqueue_all())
-    container_configs, deployment_configs, image_configs = caches
-    settings = ContainerSettings(container_configs, RuntimeConfigs(deployment_configs, image_configs))
-    images = RevisionImages(PackageFetcher(plane.as_installer, place.packages), place.store())
-    return ContainerRuntime(plane, revisions, images, settings, credentials)
+    """The container runtime of Functions."""
+    settings = await watch_container_settings(plane, enqueue_all)
+    return ContainerRuntime(plane, revisions, revision_images(plane, place), settings, credentials)

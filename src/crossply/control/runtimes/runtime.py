@@ -1,7 +1,8 @@
 """The interface of runtimes: how the revisions of packages are run.
 
-`deployment_runtime` runs them on Kubernetes, `container_runtime` in containers on this machine. All methods
-are idempotent, and raise what is wrong.
+`deployment_runtime` runs them on Kubernetes, `container_runtime` Functions in containers on this machine, and
+`provider_runtime` Providers in containers or as processes. All methods are idempotent, and raise what is
+wrong.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ class Prepared(NamedTuple):
     """When to look at it again, whatever happens."""
     certificates: Files = {}  # noqa: RUF012 - nobody writes to it
     """What it shows to whoever calls it."""
+    client_certificates: Files = {}  # noqa: RUF012 - nobody writes to it
+    """What a Provider shows to whom it calls."""
 
 
 class Runtime(Protocol):

@@ -10,14 +10,16 @@ from crossply.control.managed_fields import holds_completed
 from crossply.control.runtimes.manifest_metadata import MANAGER
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
-from crossply.kube.core_kinds import DEPLOYMENT, SERVICE, SERVICE_ACCOUNT
+from crossply.kube.core_kinds import DEPLOYMENT, ENDPOINTS, SERVICE, SERVICE_ACCOUNT
 from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
 from crossply.kube.selection import Selection
 from crossply.kube.shared_informers import SharedInformers
 from crossply.values import Object
 
-KINDS = (SERVICE, SERVICE_ACCOUNT, DEPLOYMENT)
+ON_KUBERNETES = (SERVICE, SERVICE_ACCOUNT, DEPLOYMENT)
+ON_THIS_MACHINE = (SERVICE, SERVICE_ACCOUNT, ENDPOINTS)
+"""Nobody but us fills in the endpoints of a Service."""
 
 
 class ObjectNotControlled(CrossplyError):
@@ -28,13 +30,19 @@ class ObjectNotControlled(CrossplyError):
 
 
 class RuntimeObjects:
-    """Services, service accounts and Deployments in one namespace."""
+    """Services, service accounts and what stands behind them, in one namespace."""
 
-    def __init__(self, client: Client, caches: SharedInformers, namespace: str) -> None:
+    def __init__(
+        self,
+        client: Client,
+        caches: SharedInformers,
+        namespace: str,
+        kinds: tuple[Kind, ...] = ON_KUBERNETES,
+    ) -> None:
         self._client = client
         self._namespace = namespace
         self._caches: dict[Kind, Informer] = {
-            kind: caches.acquire(kind, Selection(namespace)) for kind in KINDS
+            kind: caches.acquire(kind, Selection(namespace)) for kind in kinds
         }
         self._applied = LastApplied()
 

@@ -16,6 +16,7 @@ from crossply.control.plane import Plane
 from crossply.control.runtimes.packageless_runtime import LocalRuntime
 from crossply.control.runtimes.runtime import NotRunning, Prepared, Runtime
 from crossply.errors import CrossplyError
+from crossply.functions.local_providers import is_local_provider
 from crossply.kube.controller import Requeue
 from crossply.kube.informer import Informer
 from crossply.values import Object
@@ -39,18 +40,24 @@ class _Outcome(NamedTuple):
 class RuntimeReconciler:
     """Keeps what runs in line with the revisions of one kind."""
 
-    def __init__(self, plane: Plane, revisions: Informer, runtime: Runtime | None) -> None:
-        """Without a runtime, something else runs the packages and reports their health."""
+    def __init__(
+        self, plane: Plane, revisions: Informer, runtime: Runtime | None, local: Runtime | None = None
+    ) -> None:
+        """Without a runtime, something else runs the packages and reports their health.
+
+        `local` runs the packages whose annotations say how they run on this machine.
+        """
         self._plane = plane
         self._revisions = revisions
         self._runtime = runtime
-        self._local = LocalRuntime(plane.functions.factory.check_host_access)
+        self._local = local or LocalRuntime(plane.functions.factory.check_host_access)
 
     async def reconcile(self, name: str) -> Requeue | None:
         """Bring one revision in line."""
         data = self._revisions.get("", name)
         revision: Object = {} if data is None else orjson.loads(data)
-        runtime = self._local if is_local(revision) else self._runtime
+        is_local_revision = is_local(revision) or is_local_provider(revision)
+        runtime = self._local if is_local_revision else self._runtime
         if runtime is None or not revision or _is_left_alone(revision):
             return None
         if revision["spec"].get("desiredState") != "Active":
@@ -72,7 +79,7 @@ class RuntimeReconciler:
             prepared = await runtime.prepare(revision)
         except CrossplyError as problem:
             return _failed(problem.within(_PRE), prepared)
-        if runtime is not self._local and not _is_healthy(revision, REVISION_HEALTHY):
+        if not is_local(revision) and not _is_healthy(revision, REVISION_HEALTHY):
             return _Outcome(_NOT_YET, prepared=prepared)
         try:
             await runtime.run(revision, prepared)

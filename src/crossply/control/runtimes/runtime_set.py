@@ -10,7 +10,11 @@ from typing import NamedTuple
 from crossply.control.kinds import FUNCTION_REVISION, IMAGE_CONFIG, PROVIDER_REVISION, RUNTIME_CONFIG
 from crossply.control.plane import Plane
 from crossply.control.runtimes.container_runtime import ContainerRuntime
-from crossply.control.runtimes.container_setup import ImageSettings, start_container_runtime
+from crossply.control.runtimes.container_setup import (
+    ImageSettings,
+    start_container_runtime,
+    watch_container_settings,
+)
 from crossply.control.runtimes.deployment_runtime import DeploymentRuntime, RuntimeContext
 from crossply.control.runtimes.function_addresses import FunctionAddresses
 from crossply.control.runtimes.mutual_tls_certificates import Credentials, CredentialSettings
@@ -22,9 +26,10 @@ from crossply.control.runtimes.package_runtimes import (
     PackageRuntimes,
 )
 from crossply.control.runtimes.provider_binding import keep_binding
+from crossply.control.runtimes.provider_runtime import ProviderRuntime, ProviderSettings
 from crossply.control.runtimes.runtime import Runtime
 from crossply.control.runtimes.runtime_configs import DEFAULT, RuntimeConfigs
-from crossply.control.runtimes.runtime_objects import RuntimeObjects
+from crossply.control.runtimes.runtime_objects import ON_THIS_MACHINE, RuntimeObjects
 from crossply.control.runtimes.runtime_reconciler import RuntimeReconciler
 from crossply.control.shared_secret import MANAGER
 from crossply.kube.controller import Controller, Spec, Watch, by_name, owned_by
@@ -44,6 +49,8 @@ class RuntimeSettings(NamedTuple):
     packages: PackageRuntimes = PackageRuntimes()
     credentials: CredentialSettings = CredentialSettings()
     """Where runtimes and their Secrets are, and who the control plane is."""
+    providers: ProviderSettings | None = None
+    """Where Providers run on this machine; None where they do only if `packages` says so."""
     by_slices: bool = False
     """Whether functions are found by the EndpointSlices of their Services, and not by DNS."""
 
@@ -67,6 +74,8 @@ class Runtimes:
         """Who knows where functions are; None where that is left to DNS."""
         self._images = images
         self._containers: ContainerRuntime | None = None
+        self._provider_settings = settings.providers
+        self._providers: ProviderRuntime | None = None
         self.credentials = Credentials(plane.as_installer, own)
         self._caches = SharedInformers(plane.as_installer)
         self._objects: RuntimeObjects | None = None
@@ -86,6 +95,8 @@ class Runtimes:
         await asyncio.gather(*(controller.stop() for controller in self._controllers))
         if self._containers is not None:
             await self._containers.close()
+        if self._providers is not None:
+            await self._providers.close()
         await self._caches.close()
         await self.credentials.stop()
 
@@ -95,7 +106,8 @@ class Runtimes:
 
     async def _follow(self, kind: str, revisions: Informer) -> None:
         runtime = await self._runtime(kind, revisions)
-        reconciler = RuntimeReconciler(self._plane, revisions, runtime)
+        local = await self._start_providers(revisions) if self._runs_providers(kind) else None
+        reconciler = RuntimeReconciler(self._plane, revisions, runtime, local)
         name = f"package-runtime/{revisions.kind.kind.lower()}"
         objects = self._objects.informers if self._objects is not None else ()
         spec = Spec(
@@ -126,6 +138,27 @@ class Runtimes:
             self._objects, self.credentials, self._configs, revisions, self._around, bind
         )
 
+    def _runs_providers(self, kind: str) -> bool:
+        return kind == PROVIDER and self._provider_settings is not None
+
+    async def _start_providers(self, revisions: Informer) -> ProviderRuntime:
+        assert self._provider_settings is not None
+        client, namespace = self._plane.as_installer, self._around.namespace
+        objects = RuntimeObjects(client, self._caches, namespace, ON_THIS_MACHINE)
+        for informer in objects.informers:
+            await informer.synced.wait()
+        configs = await watch_container_settings(self._plane, self._enqueue_all)
+        self._providers = ProviderRuntime(
+            self._plane,
+            revisions,
+            objects,
+            self.credentials,
+            configs,
+            self._provider_settings._replace(namespace=namespace),
+            self._enqueue,
+        )
+        return self._providers
+
     async def _start_deployments(self) -> None:
         """What Deployments need: the objects that there are, and what says how they are to be."""
         namespace = self._around.namespace
@@ -148,6 +181,10 @@ class Runtimes:
                 await self._plane.as_installer.create(
                     RUNTIME_CONFIG, {**body, "metadata": {"name": DEFAULT}}, MANAGER
                 )
+
+    def _enqueue(self, name: str) -> None:
+        for controller in self._controllers:
+            controller.enqueue_name(name)
 
     def _enqueue_all(self) -> None:
         for controller in self._controllers:

@@ -1,0 +1,129 @@
+"""A Provider as a process of this machine, for its author: the command that an annotation names.
+
+The process ends with the control plane, even when that is killed. It is started anew when its files change:
+the program itself, and the Python files of its directory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import subprocess
+import threading
+from collections.abc import Iterable
+
+from crossply.control.runtimes.log_file import LogFile
+from crossply.control.runtimes.runtime import NotRunning
+from crossply.functions.child_process import ChildProcess
+
+_GRACE = 5.0
+_LONGEST_LINE = 16 << 10
+_MOST_FILES = 2000
+_NOT_SOURCES = ("__pycache__", "node_modules", "site-packages", "dist", "build", "tests")
+
+_FileTimes = dict[str, tuple[int, int, int]]
+
+
+class ProcessProgram:
+    """A command, the directory that it runs in, and its environment."""
+
+    def __init__(self, words: Iterable[str], directory: str, environment: dict[str, str]) -> None:
+        self._words, self._directory, self._environment = tuple(words), directory, environment
+        self._times: _FileTimes = {}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ProcessProgram) and self._inputs == other._inputs
+
+    def __hash__(self) -> int:
+        return hash(self._words)
+
+    @property
+    def _inputs(self) -> tuple[object, ...]:
+        return self._words, self._directory, self._environment
+
+    async def start(self, log: LogFile) -> RunningProcess:
+        """Start the command; raises NotRunning."""
+        self._times = await asyncio.to_thread(self._read_times)
+        lifeline = ChildProcess()
+        try:
+            process = lifeline.start(
+                list(self._words), {**os.environ, **self._environment}, self._directory or None
+            )
+        except (OSError, ValueError) as problem:
+            command = " ".join(self._words)
+            raise NotRunning(
+                f"cannot start {command!r}: {problem}", hint="correct the annotation crossply.dev/command"
+            ) from None
+        log.note(f"started as process {process.pid}")
+        return RunningProcess(process, lifeline, log)
+
+    def changed(self) -> str:
+        """A source file that changed since the last time."""
+        before, self._times = self._times, self._read_times()
+        paths = sorted({*before, *self._times})
+        return next((path for path in paths if before.get(path) != self._times.get(path)), "")
+
+    def _read_times(self) -> _FileTimes:
+        times: _FileTimes = {}
+        program = os.path.join(self._directory, self._words[0])
+        for path in (program, *_python_files(self._directory)):
+            with contextlib.suppress(OSError):  # an editor may be in the middle of replacing it
+                status = os.stat(path)
+                times[path] = (status.st_mtime_ns, status.st_size, status.st_ino)
+        return times
+
+
+def _python_files(directory: str) -> list[str]:
+    """The Python files of a directory; none where there are too many."""
+    files: list[str] = []
+    for folder, names, found in os.walk(directory) if directory else ():
+        names[:] = [name for name in names if not name.startswith(".") and name not in _NOT_SOURCES]
+        files += [os.path.join(folder, name) for name in found if name.endswith(".py")]
+        if len(files) > _MOST_FILES:
+            return []
+    return files
+
+
+class RunningProcess:
+    """One run of the command. Threads read what it writes and wait for its end."""
+
+    def __init__(self, process: subprocess.Popen[str], lifeline: ChildProcess, log: LogFile) -> None:
+        self._process, self._lifeline, self._log = process, lifeline, log
+        self._loop = asyncio.get_running_loop()
+        self._ended: asyncio.Future[str] = self._loop.create_future()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+        threading.Thread(target=self._reap, daemon=True).start()
+
+    async def wait(self) -> str:
+        """How it ended."""
+        return await asyncio.shield(self._ended)
+
+    async def stop(self) -> None:
+        """Ask the process group to end, then make it."""
+        self._signal(15)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_GRACE):
+                await asyncio.shield(self._ended)
+        self._signal(9)
+        await self._ended
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        with self._process.stdout as lines:
+            while line := lines.readline(_LONGEST_LINE):
+                self._log.write(line)
+
+    def _reap(self) -> None:
+        status = self._process.wait()
+        self._signal(9)  # what it started and left behind
+        self._lifeline.cut()
+        self._reader.join(_GRACE)
+        reason = f"signal {-status}" if status < 0 else f"exit status {status}"
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            self._loop.call_soon_threadsafe(self._ended.set_result, reason)
+
+    def _signal(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, number)

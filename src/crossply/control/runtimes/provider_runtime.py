@@ -1,0 +1,248 @@
+"""Providers on this machine: a process or a container for each active revision, kept running.
+
+A Provider finds what it has as a Pod: a service account with its rights, certificates, and the variables of
+its environment. The endpoint of the Service of its webhooks is the port of this machine that leads to it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import tempfile
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from crossply.compose.metadata import name_of
+from crossply.containers.settings import Settings
+from crossply.control.plane import Plane
+from crossply.control.runtimes.container_settings import ContainerSettings
+from crossply.control.runtimes.log_file import LogFile, log_path
+from crossply.control.runtimes.manifest_metadata import Subject, owner_of
+from crossply.control.runtimes.mutual_tls_certificates import Credentials
+from crossply.control.runtimes.package_runtimes import PROVIDER
+from crossply.control.runtimes.provider_binding import keep_binding
+from crossply.control.runtimes.provider_environment import process_environment
+from crossply.control.runtimes.provider_files import CLIENT, SERVER, ProviderFiles, request_token
+from crossply.control.runtimes.provider_process import ProcessProgram
+from crossply.control.runtimes.runtime import NotRunning, Prepared
+from crossply.control.runtimes.runtime_manifests import account_for, service_for, service_names
+from crossply.control.runtimes.runtime_objects import RuntimeObjects
+from crossply.control.runtimes.supervisor import Program, Supervisor
+from crossply.errors import CrossplyError
+from crossply.functions.failures import RuntimeAnnotationError
+from crossply.functions.host_access import HostAccessRefused
+from crossply.functions.local_providers import is_local_provider, provider_command, provider_directory
+from crossply.kube.core_kinds import ENDPOINTS, SERVICE, SERVICE_ACCOUNT
+from crossply.kube.informer import Informer
+from crossply.kube.watch import Key
+from crossply.values import Object
+
+_FIRST_SECONDS = 2.0
+"""How long a program that was just started is waited for."""
+_WEBHOOKS = 9443
+_LOOPBACK = "127.0.0.1"
+_LOCALHOST = "localhost"
+_NO_RUNTIME = (
+    "providers of this control plane are run by something else: --package-runtime names External for them"
+)
+
+
+class ProviderSettings(NamedTuple):
+    """Where Providers run on this machine."""
+
+    namespace: str = "crossplane-system"
+    directory: str = ""
+    """Where their private files are; empty for a temporary directory."""
+    logs: str = ""
+    """Where their output is kept; empty for nowhere."""
+    state: str = ""
+    """Where each has a directory of its own for what it wants to keep; empty for nowhere."""
+
+
+class _Running(NamedTuple):
+    """What runs one revision."""
+
+    supervisor: Supervisor
+    files: ProviderFiles
+    renewal: datetime
+    """When its token is to be replaced."""
+
+
+class ProgramContext(NamedTuple):
+    """What the program of any Provider is made with."""
+
+    revision: Object
+    subject: Subject
+    files: ProviderFiles
+    settings: Settings
+    """Arguments, environment and limits that a runtime config says."""
+
+
+class ProviderRuntime:
+    """Runs the active revisions of Providers on this machine."""
+
+    def __init__(
+        self,
+        plane: Plane,
+        revisions: Informer,
+        objects: RuntimeObjects,
+        credentials: Credentials,
+        configs: ContainerSettings,
+        settings: ProviderSettings,
+        enqueue: Callable[[str], None],
+    ) -> None:
+        """`enqueue` has a revision looked at again."""
+        self._plane = plane
+        self._objects = objects
+        self._credentials = credentials
+        self._configs = configs
+        self._settings = settings
+        self._enqueue = enqueue
+        self._running: dict[str, _Running] = {}
+        self._stopping: set[asyncio.Task[None]] = set()
+        self._place = settings.directory or tempfile.mkdtemp(prefix="crossply-providers-")
+        # A control plane that was killed leaves files behind.
+        shutil.rmtree(self._place, ignore_errors=True)
+        os.makedirs(self._place, mode=0o700)
+        revisions.subscribe(self._handle_event)
+
+    async def prepare(self, revision: Object) -> Prepared:
+        """Service and certificates, which the package's own webhooks wait for."""
+        if is_local_provider(revision):
+            self._check_host_access(revision)
+        subject = Subject(revision, self._settings.namespace, {})
+        service = await self._applied("service", self._objects.apply(SERVICE, service_for(subject)))
+        owners = {"ownerReferences": revision["metadata"].get("ownerReferences") or []}
+        server = revision["spec"].get("tlsServerSecretName") or f"{subject.package}-tls-server"
+        client = revision["spec"].get("tlsClientSecretName") or f"{subject.package}-tls-client"
+        names = (*service_names(service), _LOCALHOST)
+        files, renewal = await self._credentials.ensure_server(server, names, owners)
+        own, own_renewal = await self._credentials.ensure_client(client, (subject.name,), owners)
+        running = self._running.get(name_of(revision))
+        soon = datetime.now(UTC) + timedelta(seconds=1)
+        again = min(renewal, own_renewal, soon if running is None else running.renewal)
+        status = {"tlsServerSecretName": server, "tlsClientSecretName": client}
+        return Prepared(status, again, files, own)
+
+    async def run(self, revision: Object, prepared: Prepared) -> None:
+        """Service account, rights and the program."""
+        subject = Subject(revision, self._settings.namespace, {})
+        account = account_for(subject)
+        await self._applied("service account", self._objects.apply(SERVICE_ACCOUNT, account))
+        await keep_binding(self._plane, revision, subject.namespace, name_of(account))
+        running = self._running.get(subject.name)
+        files = ProviderFiles(os.path.join(self._place, subject.name)) if running is None else running.files
+        renewal = await self._write_files(subject, files, prepared, running)
+        program = self._program(ProgramContext(revision, subject, files, self._configs.of(revision).settings))
+        await self._expose(subject, _WEBHOOKS)
+        if running is None or running.supervisor.program != program:
+            if running is not None:
+                await running.supervisor.stop()
+            running = self._started(subject, files, renewal, program)
+        self._running[subject.name] = running._replace(renewal=renewal)
+        await running.supervisor.judged(_FIRST_SECONDS)
+        if running.supervisor.problem:
+            raise NotRunning(f"provider is unavailable: {running.supervisor.problem}", hint=_hint(subject))
+
+    async def stop(self, revision: Object) -> None:
+        """End the program of a revision, and remove its files."""
+        await self._end(name_of(revision))
+
+    async def close(self) -> None:
+        """End all of them."""
+        await asyncio.gather(*(self._end(name) for name in list(self._running)), *self._stopping)
+        shutil.rmtree(self._place, ignore_errors=True)
+
+    def _check_host_access(self, revision: Object) -> None:
+        try:
+            self._plane.functions.factory.check_host_access(revision)
+        except HostAccessRefused as refusal:
+            raise NotRunning(str(refusal), hint=refusal.hint) from None
+
+    def _program(self, context: ProgramContext) -> Program:
+        revision = context.revision
+        if not is_local_provider(revision):
+            raise NotRunning(_NO_RUNTIME)
+        try:
+            words = [*provider_command(revision), *(context.settings.arguments or ())]
+        except RuntimeAnnotationError as problem:
+            raise NotRunning(str(problem), hint=problem.hint) from None
+        environment = process_environment(
+            context.subject, context.files, self._plane.as_installer.config.server
+        )
+        if self._settings.state:
+            environment["CROSSPLY_PROVIDER_DATA"] = self._state_directory(context.subject)
+        environment |= dict(variable.split("=", 1) for variable in context.settings.environment)
+        return ProcessProgram(words, provider_directory(revision), environment)
+
+    def _state_directory(self, subject: Subject) -> str:
+        directory = os.path.join(self._settings.state, subject.package)
+        os.makedirs(directory, mode=0o700, exist_ok=True)
+        return directory
+
+    async def _write_files(
+        self, subject: Subject, files: ProviderFiles, prepared: Prepared, running: _Running | None
+    ) -> datetime:
+        """Have certificates and a token in place; returns when the token is to be replaced."""
+        os.makedirs(files.directory, mode=0o755, exist_ok=True)
+        files.write_certificates(SERVER, prepared.certificates)
+        files.write_certificates(CLIENT, prepared.client_certificates)
+        if running is not None and datetime.now(UTC) < running.renewal:
+            return running.renewal
+        client = self._plane.as_installer
+        token = await request_token(client, subject.namespace, subject.name)
+        files.write_account(token.token, client.config.authority, subject.namespace)
+        files.write_kubeconfig(client.config.server, subject.namespace)
+        return token.renewal
+
+    def _started(
+        self, subject: Subject, files: ProviderFiles, renewal: datetime, program: Program
+    ) -> _Running:
+        path = log_path(self._settings.logs, PROVIDER, subject.package) if self._settings.logs else ""
+        name = subject.name
+        supervisor = Supervisor(program, LogFile(path), lambda: self._enqueue(name))
+        return _Running(supervisor, files, renewal)
+
+    async def _expose(self, subject: Subject, port: int) -> None:
+        """Have the Service of its webhooks lead to a port of this machine."""
+        endpoints = {
+            "apiVersion": ENDPOINTS.api_version,
+            "kind": ENDPOINTS.kind,
+            "metadata": {
+                "name": subject.package,
+                "namespace": subject.namespace,
+                "ownerReferences": [owner_of(subject.revision)],
+            },
+            "subsets": [
+                {
+                    "addresses": [{"ip": _LOOPBACK}],
+                    "ports": [{"name": "webhook", "port": port, "protocol": "TCP"}],
+                }
+            ],
+        }
+        await self._applied("endpoints", self._objects.apply(ENDPOINTS, endpoints))
+
+    async def _applied(self, description: str, applying: Awaitable[Object]) -> Object:
+        try:
+            return await applying
+        except CrossplyError as problem:
+            raise problem.within(f"cannot apply provider package {description}") from None
+
+    async def _end(self, name: str) -> None:
+        running = self._running.pop(name, None)
+        if running is not None:
+            await running.supervisor.stop()
+            await asyncio.to_thread(running.files.remove)
+
+    def _handle_event(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
+        """A revision that is gone runs no longer."""
+        if new is None and key[1] in self._running:
+            task = asyncio.create_task(self._end(key[1]))
+            self._stopping.add(task)
+            task.add_done_callback(self._stopping.discard)
+
+
+def _hint(subject: Subject) -> str:
+    return f"see what it wrote: crossply logs provider/{subject.package}"

@@ -1,0 +1,138 @@
+"""Keeps one program running: starts it, and starts it again with growing pauses when it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import NamedTuple, Protocol
+
+from crossply.control.runtimes.log_file import LogFile
+from crossply.errors import CrossplyError
+
+
+class RunningProgram(Protocol):
+    """A program that was started."""
+
+    async def wait(self) -> str:
+        """Wait until it ends; returns how, such as `exit status 1`."""
+        ...
+
+    async def stop(self) -> None:
+        """Ask it to end, then make it end."""
+        ...
+
+
+class Program(Protocol):
+    """What is run. Two that are equal need not be exchanged for each other."""
+
+    async def start(self, log: LogFile) -> RunningProgram:
+        """Start it; what it writes goes to the log. Raises a CrossplyError where it cannot be started."""
+        ...
+
+    def changed(self) -> str:
+        """Which of its files changed since the last time that this was asked; empty for none."""
+        ...
+
+
+class Pauses(NamedTuple):
+    """All in seconds."""
+
+    first: float = 0.25
+    longest: float = 60.0
+    steady: float = 60.0
+    """After a program ran for so long, an end counts as the first one again."""
+    settled: float = 0.5
+    """A program that ran for so long is taken to run; after failures it takes longer."""
+    longest_settled: float = 10.0
+    poll: float = 1.0
+    """Between two looks at the files of the program."""
+
+
+class Supervisor:
+    """One program, and the runs of it."""
+
+    def __init__(
+        self,
+        program: Program,
+        log: LogFile,
+        report: Callable[[], None],
+        pauses: Pauses = Pauses(),  # noqa: B008 - it is immutable
+    ) -> None:
+        """`report` is called whenever `problem` changes."""
+        self.program = program
+        self.problem = "it is being started"
+        """Why it does not run; empty where it does."""
+        self._log, self._report, self._pauses = log, report, pauses
+        self._running: RunningProgram | None = None
+        self._delay = 0.0
+        self._judged = asyncio.Event()
+        self._task = asyncio.create_task(self._supervise())
+
+    async def judged(self, timeout: float) -> None:
+        """Wait until it is known for the first time whether it runs, at most so many seconds."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout):
+                await self._judged.wait()
+
+    async def stop(self) -> None:
+        """End it for good."""
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        running, self._running = self._running, None
+        if running is not None:
+            await running.stop()
+            self._log.note("stopped")
+
+    async def _supervise(self) -> None:
+        while True:
+            began = time.monotonic()
+            reason = await self._run_once()
+            if time.monotonic() - began > self._pauses.steady:
+                self._delay = 0.0
+            if not reason:
+                continue
+            self._delay = min(max(2 * self._delay, self._pauses.first), self._pauses.longest)
+            tail = self._log.tail()
+            again = f"it is started again in {self._delay:g} s"
+            self._log.note(f"{reason}; {again}")
+            self._say(f"{reason}, {again}{tail}")
+            await asyncio.sleep(self._delay)
+
+    async def _run_once(self) -> str:
+        """Run it until it ends; returns how it ended, or nothing where it is to be started at once."""
+        try:
+            self._running = running = await self.program.start(self._log)
+        except CrossplyError as problem:
+            return str(problem)
+        ended = asyncio.create_task(running.wait())
+        try:
+            return await self._follow(running, ended)
+        finally:
+            ended.cancel()
+            with suppress(asyncio.CancelledError):
+                await ended
+
+    async def _follow(self, running: RunningProgram, ended: asyncio.Task[str]) -> str:
+        settled = max(self._pauses.settled, min(self._delay, self._pauses.longest_settled))
+        await asyncio.wait({ended}, timeout=settled)
+        self.program.changed()
+        if not ended.done():
+            self._say("")
+        while not ended.done():
+            await asyncio.wait({ended}, timeout=self._pauses.poll)
+            changed = self.program.changed()
+            if changed and not ended.done():
+                self._log.note(f"{changed} changed: it is started anew")
+                await running.stop()
+                self._running = None
+                return ""
+        self._running = None
+        return f"it ended with {ended.result()}"
+
+    def _say(self, problem: str) -> None:
+        if problem != self.problem:
+            self.problem = problem
+            self._judged.set()
+            self._report()

@@ -1,0 +1,119 @@
+"""Providers in `crossply up` as processes: they run, come back, and end with the control plane."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.support.cli.local_provider import (
+    PROVIDER,
+    PROVIDER_REVISION,
+    THING,
+    client_of,
+    condition,
+    provider,
+    thing,
+    until,
+    write_provider,
+)
+from tests.support.cli.up_process import eventually, kill, plane_at
+
+pytestmark = pytest.mark.xdist_group("up")
+
+
+def pids(plane) -> list[int]:
+    log = plane.data / "logs" / "provider" / "provider-try.log"
+    lines = log.read_text().splitlines() if log.exists() else []
+    return [int(line.split()[1]) for line in lines if line.startswith("pid ")]
+
+
+def is_running(pid: int) -> bool:
+    return os.path.exists(f"/proc/{pid}")
+
+
+async def healthy(client):
+    live = await client.get(PROVIDER, "provider-try")
+    return live if condition(live, "Healthy")[0] == "True" else None
+
+
+async def test_a_provider_of_a_directory_runs_comes_back_and_ends_with_the_control_plane(tmp_path):
+    directory = tmp_path / "provider"
+    write_provider(directory)
+    with plane_at(tmp_path / "data") as plane:
+        assert plane.up("--allow-local-commands").returncode == 0
+        async with client_of(plane.data) as client:
+            await client.create(PROVIDER, provider(directory))
+            first = (await until(lambda: healthy(client)))["status"]["currentRevision"]
+            await client.create(THING, thing())
+            assert await until(lambda: served_by(client)) == first
+
+            os.kill(pids(plane)[0], 9)
+            await until(lambda: started(plane, 2))
+            await until(lambda: healthy(client))
+
+            write_provider(directory, "second")
+            second = await until(lambda: succeeded(client, first))
+            await client.delete(THING, "one", "default")
+            await until(lambda: gone(client))
+            await client.create(THING, thing())
+            assert await until(lambda: served_by(client)) == second
+        eventually(lambda: len([pid for pid in pids(plane) if is_running(pid)]) == 1)
+        kill(plane.process)
+        eventually(lambda: not any(map(is_running, pids(plane))))
+
+        before = len(pids(plane))
+        assert plane.up("--allow-local-commands").returncode == 0
+        async with client_of(plane.data) as client:
+            await until(lambda: started(plane, before + 1))
+            await client.delete(PROVIDER, "provider-try")
+            eventually(lambda: not any(map(is_running, pids(plane))))
+            await client.create(PROVIDER, provider(directory))
+            await until(lambda: started(plane, before + 2))
+        plane.down()
+        assert not any(map(is_running, pids(plane)))
+        assert not (plane.data / "providers").exists(), "no key and no token is left"
+
+
+async def served_by(client):
+    return ((await client.get(THING, "one", "default")).get("status") or {}).get("by")
+
+
+async def gone(client):
+    return await client.get(THING, "one", "default") is None
+
+
+async def started(plane, count):
+    return len(pids(plane)) >= count
+
+
+async def succeeded(client, revision):
+    live = await healthy(client)
+    current = live["status"]["currentRevision"] if live else revision
+    return current if current != revision else None
+
+
+async def test_a_provider_of_this_machine_needs_the_operators_word(tmp_path):
+    directory = tmp_path / "provider"
+    write_provider(directory)
+    with plane_at(tmp_path / "data") as plane:
+        assert plane.up(f"--allow-local-functions={tmp_path / 'provider' / 'package'}").returncode == 0
+        async with client_of(plane.data) as client:
+
+            async def refused():
+                live = await client.get(PROVIDER, "provider-try")
+                return condition(live, "Installed")[1]
+
+            await client.create(PROVIDER, provider(directory))
+            assert "allow it with --allow-local-commands" in await until(refused)
+            live = await client.get(PROVIDER, "provider-try")
+            annotations = {"crossply.dev/directory": str(directory)}
+            await client.update(
+                PROVIDER, {**live, "metadata": {**live["metadata"], "annotations": annotations}}
+            )
+
+            async def refused_otherwise():
+                return "allow it with --allow-local-functions=DIR" in await refused()
+
+            await until(refused_otherwise)
+            assert not (await client.list(PROVIDER_REVISION)).items
