@@ -167,3 +167,20 @@ class Lying:
             yield self
         finally:
             await runner.cleanup()
+
+
+Play = Callable[[Lying, Registries, Reference], Awaitable[Any]]
+LOGIN = base64.b64encode(b"me:secret").decode()
+
+
+def play(scene: Play, logins: bool = False) -> tuple[Any, Lying]:
+    """Run a scene with a lying registry; its result, and the registry with what it saw."""
+
+    async def main() -> tuple[Any, Lying]:
+        async with Lying().running() as registry:
+            config: dict[str, Any] = {"auths": {registry.address: {"auth": LOGIN}}} if logins else {}
+            async with Registries(DockerConfig(config)) as registries:
+                result = await scene(registry, registries, parse(f"{registry.address}/acme/x:v1"))
+                return result, registry
+
+    return asyncio.run(main())
