@@ -7,8 +7,9 @@
 set -eu
 
 programs="busybox:busybox-static crun:crun docker-registry:docker-registry git:git newuidmap:uidmap
-    openssl:openssl runc:runc skopeo:skopeo strace:strace umoci:umoci"
+    openssl:openssl postgres:postgresql runc:runc skopeo:skopeo strace:strace umoci:umoci"
 
+for bin in /usr/lib/postgresql/*/bin; do PATH="$PATH:$bin"; done
 missing=""
 for pair in $programs; do
     PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin" command -v "${pair%%:*}" >/dev/null || missing="$missing ${pair#*:}"

@@ -6,6 +6,7 @@ A test names those that it uses, and is skipped without them.
 from __future__ import annotations
 
 import functools
+import glob
 import os
 import shutil
 import subprocess
@@ -20,6 +21,7 @@ DEBIAN = {
     "git": "git",
     "newuidmap": "uidmap",
     "openssl": "openssl",
+    "postgres": "postgresql",
     "runc": "runc",
     "skopeo": "skopeo",
     "strace": "strace",
@@ -42,7 +44,14 @@ ENGINE = "a container engine"
 """Either of crun and runc, on a system that lets us make the namespaces of containers."""
 
 _OTHER_NAMES = {"docker-registry": ("registry",), ENGINE: ("crun", "runc")}
-_OTHER_PLACES = ("/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/local/go/bin", "/usr/lib/go/bin")
+_OTHER_PLACES = (
+    "/usr/local/sbin",
+    "/usr/sbin",
+    "/sbin",
+    "/usr/local/go/bin",
+    "/usr/lib/go/bin",
+    *glob.glob("/usr/lib/postgresql/*/bin"),
+)
 
 
 @functools.cache

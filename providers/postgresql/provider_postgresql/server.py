@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -18,6 +18,7 @@ from .connection_pool import Connection, ConnectionPool, Login
 from .sql_errors import explained, unreachable
 
 Row = tuple[Any, ...]
+Values = Sequence[Any] | Mapping[str, Any]
 
 
 class DatabaseMissing(ExternalError):
@@ -35,14 +36,13 @@ class Server:
         self._lookups: dict[str, BatchedLookup] = {}
         self.version = 0
         """As `server_version_num`: 150004 is 15.4. Known once a connection was opened."""
-        self.reads_verifiers: bool | None = None
-        """Whether the login may read verifiers of passwords; None until somebody asked."""
+        self._is_superuser = False
 
     @property
     def is_idle(self) -> bool:
         return not self._pool.size
 
-    async def rows(self, query: sql.ABC | str, values: Sequence[Any] = (), database: str = "") -> list[Row]:
+    async def rows(self, query: str, values: Values = (), database: str = "") -> list[Row]:
         """The rows of a query that changes nothing; asked again where the server closed the connection."""
         try:
             return await self._rows(query, values, database)
@@ -66,7 +66,14 @@ class Server:
             lookup = self._lookups[query] = BatchedLookup(lambda keys: self.rows(query, [keys]))
         return await lookup.get(key)
 
-    async def execute(self, *statements: sql.Composable, database: str = "") -> None:
+    async def is_superuser(self) -> bool:
+        """Whether the login may read verifiers of passwords; the server tells when a connection is opened."""
+        if not self.version:
+            async with self._connection(""):
+                pass
+        return self._is_superuser
+
+    async def execute(self, *statements: sql.SQL | sql.Composed, database: str = "") -> None:
         """Execute a statement, or several in one transaction."""
         try:
             async with self._connection(database) as connection:
@@ -92,9 +99,9 @@ class Server:
     async def close(self) -> None:
         await self._pool.close()
 
-    async def _rows(self, query: sql.ABC | str, values: Sequence[Any], database: str) -> list[Row]:
+    async def _rows(self, query: str, values: Values, database: str) -> list[Row]:
         async with self._connection(database) as connection:
-            cursor = await connection.execute(query, values)  # type: ignore[arg-type]
+            cursor = await connection.execute(query, values)
             return await cursor.fetchall()
 
     @asynccontextmanager
@@ -104,6 +111,7 @@ class Server:
             async with self._pool.connection(database or self.login.database) as connection:
                 opened = True
                 self.version = connection.info.server_version
+                self._is_superuser = connection.info.parameter_status("is_superuser") == "on"
                 yield connection
         except psycopg.Error as problem:
             if opened:

@@ -91,7 +91,8 @@ class Role(OnServer):
             observed=Role.Observed(_clauses(attributes), settings, row[10]),
             actual=actual,
             up_to_date=None if is_current else False,
-            connection=_details(ctx, params.password),
+            # Published before `update` runs, so not a password that the role does not have yet.
+            connection=_details(ctx, params.password if is_current else None),
         )
 
     async def create(self, ctx: Context, params: Parameters) -> ConnectionDetails:
@@ -127,9 +128,7 @@ class Role(OnServer):
 
 async def _role_row(server: Server, name: str) -> Any:
     """A row of pg_authid, or of pg_roles where only superusers may read the former."""
-    if server.reads_verifiers is None:
-        [(server.reads_verifiers,)] = await server.rows("SELECT has_table_privilege('pg_authid', 'SELECT')")
-    return await server.lookup(QUERY_WITH_VERIFIERS if server.reads_verifiers else QUERY, name)
+    return await server.lookup(QUERY_WITH_VERIFIERS if await server.is_superuser() else QUERY, name)
 
 
 async def _has_password(ctx: Context, params: Role.Parameters, verifier: str | None) -> bool:
@@ -145,7 +144,7 @@ async def _has_password(ctx: Context, params: Role.Parameters, verifier: str | N
         return True  # generated, and nobody asked where to
     if not desired:
         return False  # the connection Secret was deleted, or creation ended before it was written
-    if ctx.client.reads_verifiers:
+    if await ctx.client.is_superuser():
         matches = bool(verifier) and matches_verifier(desired, verifier or "", ctx.external_name)
         if matches is not None:
             return matches
@@ -157,7 +156,9 @@ async def _verifier(ctx: Context, password: str) -> sql.Literal:
 
 
 def _options(params: Role.Parameters) -> sql.Composable:
-    clauses = [sql.SQL(clause) for clause in _clauses(params.privileges or RolePrivileges())]
+    clauses: list[sql.Composable] = [
+        sql.SQL(clause) for clause in _clauses(params.privileges or RolePrivileges())
+    ]
     if params.connection_limit is not None:
         clauses.append(sql.SQL("CONNECTION LIMIT {}").format(sql.Literal(params.connection_limit)))
     return sql.SQL(" ").join(clauses)
