@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from datetime import timedelta
 
 import pytest
-from tests.support.provider.one_resource import NAME, TICKET, OneResource, bucket, settled
+from tests.support.provider.one_resource import BUCKET, NAME, TICKET, OneResource, bucket, settled
 
 from crossply.provider import effects
 from crossply.provider.reconcile import Again, Poll
@@ -167,6 +168,14 @@ def test_what_was_just_created_gets_time_to_appear():
     one.now += timedelta(seconds=30)
     assert one.reconcile().outcome == "created"
     assert one.created == ["mine", "mine"]
+
+
+def test_a_kind_may_have_no_grace_period():
+    settings = dataclasses.replace(BUCKET.settings, creation_grace_period=0.0)
+    one = OneResource(bucket(), kind=dataclasses.replace(BUCKET, settings=settings))
+    one.reconcile()
+    one.outside.clear()
+    assert one.reconcile().outcome == "created"
 
 
 PENDING = {"crossplane.io/external-create-pending": "2026-01-01T00:00:00Z"}

@@ -6,12 +6,12 @@ import errno
 from dataclasses import dataclass
 from typing import Annotated
 
-from crossply.provider import Context, Doc, ExternalError, Observation, Pattern, managed
-from provider_local.kind_settings import GROUP, POLL_SECONDS, VERSION
+from crossply.provider import Context, Doc, ExternalError, Observation, Pattern
+from provider_local.kind_settings import local_kind
 from provider_local.storage_root import NamespaceFiles
 
 
-@managed(group=GROUP, version=VERSION, kind="Directory", poll_interval=POLL_SECONDS)
+@local_kind(kind="Directory")
 class Directory:
     """A directory. Its external name is its path below the directory of its namespace."""
 

@@ -6,15 +6,15 @@ import hashlib
 from dataclasses import dataclass
 from typing import Annotated
 
-from crossply.provider import Context, Doc, ExternalError, Immutable, Observation, Pattern, Ref, managed
+from crossply.provider import Context, Doc, ExternalError, Immutable, Observation, Pattern, Ref
 from provider_local.directory import Directory
-from provider_local.kind_settings import GROUP, POLL_SECONDS, VERSION
+from provider_local.kind_settings import local_kind
 from provider_local.storage_root import NamespaceFiles
 
 LARGEST = 1 << 20
 
 
-@managed(group=GROUP, version=VERSION, kind="File", poll_interval=POLL_SECONDS)
+@local_kind(kind="File")
 class File:
     """A text file. Its external name is its name in the directory, such as index.html."""
 

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-GROUP = "local.crossply.dev"
-VERSION = "v1alpha1"
-POLL_SECONDS = 5.0
-"""How often a resource is compared with what is on the machine. That costs a few system calls."""
+import functools
+
+from crossply.provider import managed
+
+local_kind = functools.partial(
+    managed,
+    group="local.crossply.dev",
+    version="v1alpha1",
+    poll_interval=5.0,  # an observation costs a few system calls
+    creation_grace_period=0.0,  # what is created is there at once
+)

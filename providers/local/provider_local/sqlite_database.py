@@ -6,9 +6,9 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from crossply.provider import ConnectionDetails, Context, Doc, Immutable, Observation, Ref, managed
+from crossply.provider import ConnectionDetails, Context, Doc, Immutable, Observation, Ref
 from provider_local.directory import Directory
-from provider_local.kind_settings import GROUP, POLL_SECONDS, VERSION
+from provider_local.kind_settings import local_kind
 from provider_local.sqlite_migrations import applied_migrations, migrate
 from provider_local.storage_root import NamespaceFiles
 
@@ -16,7 +16,7 @@ _COMPANIONS = ("", "-journal", "-wal", "-shm")
 """The database file and those that SQLite puts beside it."""
 
 
-@managed(group=GROUP, version=VERSION, kind="SQLiteDatabase", poll_interval=POLL_SECONDS)
+@local_kind(kind="SQLiteDatabase")
 class SQLiteDatabase:
     """A SQLite database. Its external name is the name of its file."""
 

@@ -15,10 +15,9 @@ from crossply.provider import (
     Minimum,
     Observation,
     Ref,
-    managed,
 )
 from provider_local.directory import Directory
-from provider_local.kind_settings import GROUP, POLL_SECONDS, VERSION
+from provider_local.kind_settings import local_kind
 from provider_local.loopback_ports import LOOPBACK
 from provider_local.relative_path import single_name
 from provider_local.storage_root import NamespaceFiles, storage_root
@@ -28,7 +27,7 @@ _ANSWER_SECONDS = 2.0
 _supervisors: dict[str, Supervisor] = {}
 
 
-@managed(group=GROUP, version=VERSION, kind="WebServer", poll_interval=POLL_SECONDS)
+@local_kind(kind="WebServer")
 class WebServer:
     """A process that serves the files of a directory on a port of 127.0.0.1. It is restarted when it ends."""
 

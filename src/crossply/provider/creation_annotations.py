@@ -13,9 +13,6 @@ CREATE_PENDING = "crossplane.io/external-create-pending"
 CREATE_SUCCEEDED = "crossplane.io/external-create-succeeded"
 CREATE_FAILED = "crossplane.io/external-create-failed"
 
-GRACE_PERIOD = timedelta(seconds=30)
-"""An external system may take so long until it shows what was created."""
-
 
 def is_creation_incomplete(resource: Object) -> bool:
     """A creation began, and it is not known how it ended."""
@@ -25,10 +22,10 @@ def is_creation_incomplete(resource: Object) -> bool:
     return pending is not None and all(end is None or pending > end for end in ends)
 
 
-def was_just_created(resource: Object, now: datetime) -> bool:
-    """The creation succeeded within the grace period."""
+def was_just_created(resource: Object, now: datetime, grace_period: float) -> bool:
+    """The creation succeeded within so many seconds."""
     succeeded = parse_timestamp(annotations_of(resource).get(CREATE_SUCCEEDED))
-    return succeeded is not None and now - succeeded < GRACE_PERIOD
+    return succeeded is not None and now - succeeded < timedelta(seconds=grace_period)
 
 
 def pending_creation(now: datetime) -> dict[str, str]:

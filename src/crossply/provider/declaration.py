@@ -51,6 +51,7 @@ def managed(
     deterministic_external_name: bool = True,
     concurrency: int = 10,
     timeout: float = 60.0,
+    creation_grace_period: float = 30.0,
     plural: str = "",
     short_names: tuple[str, ...] = (),
     categories: tuple[str, ...] = ("crossplane", "managed"),
@@ -72,7 +73,9 @@ def managed(
             parameters=parameters,
             observed=_observed(cls, namespace),
             config=_config_kinds(cls, config),
-            settings=Settings(poll_interval, timeout, concurrency, deterministic_external_name),
+            settings=Settings(
+                poll_interval, timeout, concurrency, deterministic_external_name, creation_grace_period
+            ),
             description=docstring(cls),
             short_names=tuple(short_names),
             categories=tuple(categories),

@@ -51,6 +51,8 @@ class Settings:
     """Resources of the kind that are reconciled at the same time."""
     deterministic_external_name: bool = True
     """The external name is known before creation, so that an interrupted creation is found again."""
+    creation_grace_period: float = 30.0
+    """Seconds until the external system shows what was created; until then, it is not created again."""
 
 
 @dataclass(frozen=True)

@@ -121,7 +121,8 @@ class _Reconciliation:
         external = yield from self._observe()
         if external is None and self._policies.only_observes:
             return (yield from self._report_absent())
-        if external is None and was_just_created(state.live, state.now()):
+        grace_period = self._kind.settings.creation_grace_period
+        if external is None and was_just_created(state.live, state.now(), grace_period):
             message = "Waiting for external resource existence to be confirmed"
             yield from state.tell(NORMAL, "PendingExternalResource", message)
             return Reconciled(Again(), "waiting")
