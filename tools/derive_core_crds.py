@@ -19,6 +19,8 @@ WANTED = frozenset(
         "compositions.apiextensions.crossplane.io",
         "compositionrevisions.apiextensions.crossplane.io",
         "environmentconfigs.apiextensions.crossplane.io",
+        "managedresourceactivationpolicies.apiextensions.crossplane.io",
+        "managedresourcedefinitions.apiextensions.crossplane.io",
         "usages.apiextensions.crossplane.io",
         "usages.protection.crossplane.io",
         "clusterusages.protection.crossplane.io",

@@ -17,6 +17,8 @@ from crossply.control.definitions.core_crds import core_crds
 from crossply.control.definitions.crd_indexes import CRD_METADATA
 from crossply.control.definitions.installation import install_crd, install_or_keep
 from crossply.control.kinds import COMPOSITION, REVISION
+from crossply.control.managed_definitions.controllers import managed_definition_controllers
+from crossply.control.managed_definitions.default_policy import install_default_policy
 from crossply.control.operations.controllers import operation_controllers
 from crossply.control.operations.operation_crds import operation_crds
 from crossply.control.options import Options
@@ -102,6 +104,7 @@ class ControlPlane:
         plane = self._plane
         for kind in (COMPOSITION, REVISION):
             await plane.informers.acquire(kind).synced.wait()
+        await install_default_policy(plane, self._options.activation)
         await watch_functions(plane.functions, plane.informers)
         # Before anything is composed: functions are called with certificates only.
         await self._runtimes.start()
@@ -170,8 +173,9 @@ class ControlPlane:
         identities = Identities(fetching, directories=directories)
         return [
             *definition_controllers(plane),
+            *managed_definition_controllers(plane),
             *package_controllers(plane, identities, self._options.rollout),
-            *revision_controllers(plane, fetching, packages.namespace),
+            *revision_controllers(plane, fetching, packages.namespace, self._options.converts_crds),
             *(operation_controllers(plane) if self._options.operations else ()),
         ]
 

@@ -18,6 +18,12 @@ APPLICATION_DEFINITION = Kind(
 PUBLICATION = Kind(_EXTENSIONS, "v1alpha1", "InfrastructurePublication", "infrastructurepublications", False)
 COMPOSITION = Kind(_EXTENSIONS, "v1", "Composition", "compositions", False)
 REVISION = Kind(_EXTENSIONS, "v1", "CompositionRevision", "compositionrevisions", False)
+MANAGED_DEFINITION = Kind(
+    _EXTENSIONS, "v1alpha1", "ManagedResourceDefinition", "managedresourcedefinitions", False
+)
+ACTIVATION_POLICY = Kind(
+    _EXTENSIONS, "v1alpha1", "ManagedResourceActivationPolicy", "managedresourceactivationpolicies", False
+)
 FUNCTION = Kind(_PACKAGES, "v1", "Function", "functions", False)
 CONFIGURATION = Kind(_PACKAGES, "v1", "Configuration", "configurations", False)
 PROVIDER = Kind(_PACKAGES, "v1", "Provider", "providers", False)

@@ -35,6 +35,10 @@ class Options(NamedTuple):
     """Whether functions get the resources that they ask for."""
     operations: bool = False
     """Whether there are Operations, and what makes them."""
+    converts_crds: bool = True
+    """Whether CRDs of Providers become ManagedResourceDefinitions."""
+    activation: tuple[str, ...] = ("*",)
+    """Which kinds of Providers the policy `default` activates; empty for no such policy."""
     keeper: str = ""
     """The user that writes CRDs, roles and revisions; empty for who composes, too."""
     packages: PackageSettings = PackageSettings()

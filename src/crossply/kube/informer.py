@@ -132,7 +132,7 @@ class Informer:
         """
         value: Object = orjson.loads(obj) if isinstance(obj, bytes) else obj
         data = obj if isinstance(obj, bytes) else compact_bytes(orjson.dumps(obj))
-        change = Change(MODIFIED, data, value)
+        change = self._reduced(Change(MODIFIED, data, value))
         version = _number(change.resource_version)
         entry = self._entries.get(change.key)
         # What the watch has passed already is either here, or was deleted since.
@@ -203,7 +203,14 @@ class Informer:
         if change.type == DELETED:
             self._remove(key)
         else:
-            self._put(change)
+            self._put(self._reduced(change))
+
+    def _reduced(self, change: Change) -> Change:
+        """A change with as much of its object as is remembered."""
+        if self.selection.reduce is None:
+            return change
+        obj = self.selection.reduce(change.obj)
+        return change._replace(data=compact_bytes(orjson.dumps(obj)), obj=obj)
 
     def _settle(self, version: int) -> None:
         """Everything that exists was listed: remove the rest, save what was written since."""

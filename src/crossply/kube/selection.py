@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from crossply.kube.request_types import JSON
+from crossply.values import Object
 
 METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
@@ -18,6 +20,8 @@ class Selection(NamedTuple):
     fields: str = ""
     metadata_only: bool = False
     """Leave out all but metadata: enough to know that something changed, and little to remember."""
+    reduce: Callable[[Object], Object] | None = None
+    """What an informer remembers of each object, in the same form, with its metadata; None for all of it."""
 
     @property
     def query(self) -> dict[str, str]:

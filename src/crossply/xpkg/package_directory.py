@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from crossply.errors import CrossplyError
+from crossply.values.goglob import glob_pattern
 from crossply.values.yaml import SeparatorError, is_blank
 from crossply.values.yaml.limits import MAX_BYTES
 from crossply.values.yaml.stream import split, with_plain_lines
@@ -134,30 +135,10 @@ def _read(path: str) -> bytes:
 
 
 def _pattern(text: str) -> re.Pattern[str]:
-    """A pattern of Go's filepath.Match: `*` and `?` do not match a slash."""
-    pattern, position = "", 0
-    while position < len(text):
-        char = text[position]
-        position += 1
-        if char == "*":
-            pattern += "[^/]*"
-        elif char == "?":
-            pattern += "[^/]"
-        elif char == "[":
-            end = text.find("]", position + 1)
-            if end < 0:
-                raise BuildFailed("syntax error in pattern", hint=f"check the pattern {text}")
-            pattern += f"(?!/)[{text[position:end]}]"
-            position = end + 1
-        elif char == "\\" and position < len(text):
-            pattern += re.escape(text[position])
-            position += 1
-        else:
-            pattern += re.escape(char)
     try:
-        return re.compile(pattern)
-    except re.error:
-        raise BuildFailed("syntax error in pattern", hint=f"check the pattern {text}") from None
+        return glob_pattern(text)
+    except ValueError as problem:
+        raise BuildFailed(str(problem), hint=f"check the pattern {text}") from None
 
 
 class _Reads:

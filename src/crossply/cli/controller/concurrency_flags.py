@@ -50,11 +50,30 @@ OPERATIONS = Flag(
     "or when a resource changes.",
     env="ENABLE_OPERATIONS",
 )
+CRD_CONVERSION = Flag(
+    "enable-custom-to-managed-resource-conversion",
+    "Convert the CRDs of Providers to ManagedResourceDefinitions when a package is installed. Enabled by "
+    "default.",
+    default=True,
+    env="ENABLE_CUSTOM_TO_MANAGED_RESOURCE_CONVERSION",
+)
+ACTIVATION = Flag(
+    "activation",
+    "The kinds of Providers that the ManagedResourceActivationPolicy default activates, as PLURAL.GROUP or "
+    "a pattern. The policy is created when the control plane starts and there is none. Repeat the flag, or "
+    "separate with commas. Set it to nothing for no policy. Default: all.",
+    kind="strings",
+    default="*",
+    placeholder="*",
+    env="ACTIVATION",
+)
+MANAGED_FLAGS = (CRD_CONVERSION, ACTIVATION)
 WORK_FLAGS = (
     FUNCTION_TIMEOUT,
     CONTROLLED_ROLLOUT,
     EXTRA_RESOURCES,
     OPERATIONS,
+    *MANAGED_FLAGS,
     Flag(
         "max-concurrent-reconciles",
         "The maximum number of concurrent reconciles of a kind.",
@@ -140,6 +159,11 @@ WORK_FLAGS = (
 )
 
 
+def activation_of(invocation: Invocation) -> tuple[str, ...]:
+    """The patterns of the default policy; none where it is not wanted."""
+    return tuple(pattern for pattern in invocation["activation"] or () if pattern)
+
+
 def options_of(invocation: Invocation) -> Options:
     """What the flags say."""
     from crossply.control.options import Options
@@ -158,6 +182,8 @@ def options_of(invocation: Invocation) -> Options:
         rollout=invocation["enable-controlled-rollout"],
         extra_resources=invocation["enable-composition-functions-extra-resources"],
         operations=invocation["enable-operations"],
+        converts_crds=invocation["enable-custom-to-managed-resource-conversion"],
+        activation=activation_of(invocation),
         keeper=invocation["keeper"] or "",
         packages=package_settings(invocation),
     )

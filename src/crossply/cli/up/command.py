@@ -13,7 +13,9 @@ from crossply.cli.controller.concurrency_flags import (
     CONTROLLED_ROLLOUT,
     EXTRA_RESOURCES,
     FUNCTION_TIMEOUT,
+    MANAGED_FLAGS,
     OPERATIONS,
+    activation_of,
 )
 from crossply.cli.controller.control_plane_process import run_plane, stop_requested, unless_stopped
 from crossply.cli.controller.function_flags import HOST_ACCESS_FLAGS, host_access
@@ -113,6 +115,8 @@ def _options(invocation: Invocation) -> Options:
         rollout=invocation["enable-controlled-rollout"],
         extra_resources=invocation["enable-composition-functions-extra-resources"],
         operations=invocation["enable-operations"],
+        converts_crds=invocation["enable-custom-to-managed-resource-conversion"],
+        activation=activation_of(invocation),
         packages=local_package_settings(invocation, os.path.join(data, "packages")),
         images=os.path.join(data, "images"),
         runtimes=RuntimeSettings(
@@ -177,6 +181,7 @@ COMMAND = Command(
         CONTROLLED_ROLLOUT,
         EXTRA_RESOURCES,
         OPERATIONS,
+        *MANAGED_FLAGS,
         *HOST_ACCESS_FLAGS,
         *TRUST_FLAGS,
         metrics_port(0, HERE_ONLY),

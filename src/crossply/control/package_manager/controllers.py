@@ -13,7 +13,8 @@ import orjson
 
 from crossply.compose.metadata import controller_of, metadata_of
 from crossply.control.definitions.crd_indexes import CRD_METADATA
-from crossply.control.kinds import COMPOSITION, DEFINITION, IMAGE_CONFIG, LOCK
+from crossply.control.kinds import COMPOSITION, DEFINITION, IMAGE_CONFIG, LOCK, MANAGED_DEFINITION
+from crossply.control.managed_definitions.definition_informer import DIGEST, acquire_definitions
 from crossply.control.package_manager.dependency_reconciler import DependencyReconciler
 from crossply.control.package_manager.lock import PackageLock
 from crossply.control.package_manager.package_fetcher import PackageFetcher
@@ -36,15 +37,20 @@ def package_controllers(plane: Plane, identities: Identities, rollout: bool) -> 
     return [_packages(plane, kind, identities, rollout) for kind in PACKAGE_KINDS]
 
 
-def revision_controllers(plane: Plane, fetching: PackageFetcher, namespace: str) -> list[Controller]:
-    """A controller for each kind of package revision, and one for the Lock that they share."""
+def revision_controllers(
+    plane: Plane, fetching: PackageFetcher, namespace: str, converts: bool = True
+) -> list[Controller]:
+    """A controller for each kind of package revision, and one for the Lock that they share.
+
+    With `converts`, CRDs of Providers become ManagedResourceDefinitions.
+    """
     lock = Spec(
         name=controller_name("package-dependencies", LOCK),
         reconciles=plane.informers.acquire(LOCK),
         reconcile=by_name(DependencyReconciler(plane, fetching).reconcile),
     )
     locking = PackageLock(plane)
-    revisions = [_revisions(plane, kind, fetching, locking, namespace) for kind in PACKAGE_KINDS]
+    revisions = [_revisions(plane, kind, fetching, locking, namespace, converts) for kind in PACKAGE_KINDS]
     return [*revisions, Controller(plane, lock)]
 
 
@@ -77,9 +83,14 @@ def _packages_with_image(reconciler: PackageReconciler) -> EnqueuedKeys:
 
 
 def _revisions(
-    plane: Plane, kind: PackageKind, fetching: PackageFetcher, locking: PackageLock, namespace: str
+    plane: Plane,
+    kind: PackageKind,
+    fetching: PackageFetcher,
+    locking: PackageLock,
+    namespace: str,
+    converts: bool,
 ) -> Controller:
-    reconciler = PackageRevisionReconciler(plane, kind, fetching, locking, namespace)
+    reconciler = PackageRevisionReconciler(plane, kind, fetching, locking, namespace, converts)
     revisions = plane.informers.acquire(kind.revision)
     installed = [
         Watch(
@@ -88,6 +99,8 @@ def _revisions(
         )
         for object_kind in (CRD, DEFINITION, COMPOSITION)
     ]
+    definitions = acquire_definitions(plane.informers)
+    installed.append(Watch(definitions, _revision_of_object(reconciler, kind, MANAGED_DEFINITION.kind)))
     spec = Spec(
         name=controller_name("package-revisions", kind.revision),
         reconciles=revisions,
@@ -141,7 +154,7 @@ def _changed_prefixes(old: bytes | None, new: bytes | None) -> tuple[str, ...]:
 def _revision_of_object(
     reconciler: PackageRevisionReconciler, kind: PackageKind, object_kind: str
 ) -> EnqueuedKeys:
-    """A change that the reconciler did not make itself: another generation than the one that it left."""
+    """A change that the reconciler did not make itself: another fingerprint than the one that it left."""
 
     def keys(key: Key, old: bytes | None, new: bytes | None) -> Iterable[Key]:
         # Gone is what was controlled; what changed is controlled still, or was so before.
@@ -151,10 +164,15 @@ def _revision_of_object(
                 continue
             name = str(owner.get("name", ""))
             left = reconciler.established(name).get((object_kind, key[1]))
-            now = metadata_of(orjson.loads(new)).get("generation") if new else None
+            now = _fingerprint(orjson.loads(new)) if new else None
             if left is not None and left != now:
                 reconciler.forget(name)
                 yield "", name
             return
 
     return keys
+
+
+def _fingerprint(obj: Object) -> int | str | None:
+    """A definition that is activated was not changed, though its generation is another."""
+    return obj.get(DIGEST) or metadata_of(obj).get("generation")

@@ -13,13 +13,18 @@ from typing import NamedTuple, TypeVar
 import orjson
 
 from crossply.compose.metadata import annotations_of, labels_of, name_of
-from crossply.control.apply_digests import covers
+from crossply.control.apply_digests import contains
 from crossply.control.calls.function_revision import PACKAGE
 from crossply.control.definitions.core_crds import core_names
 from crossply.control.definitions.protected_crds import check_definable
-from crossply.control.kinds import PROVIDER_REVISION
+from crossply.control.kinds import MANAGED_DEFINITION
+from crossply.control.managed_definitions.definition_informer import spec_digest
 from crossply.control.managed_fields import is_applied
-from crossply.control.package_manager.managed_definitions import MANAGED_DEFINITION, managed_definitions
+from crossply.control.package_manager.managed_definitions import (
+    Conversion,
+    is_same_definition,
+    with_live_state,
+)
 from crossply.control.package_manager.owner_references import AlreadyControlled, owners, released
 from crossply.control.package_manager.provider_webhooks import call_back, pointed_home
 from crossply.control.plane import Plane
@@ -33,10 +38,12 @@ from crossply.values import Object
 MANAGER = "pkg.crossplane.io/revisions"
 AT_ONCE = 10
 _IMPORTANT = ("name", "uid", "generation", "resourceVersion", "ownerReferences")
+_FINGERPRINT = "fingerprint"
+_BRING_KINDS = (CRD.kind, MANAGED_DEFINITION.kind)
 _DROPPED = ("creationTimestamp", "resourceVersion", "uid", "generation", "managedFields", "ownerReferences")
 
-Generations = dict[tuple[str, str], int]
-"""The generations of objects, by the kind and name of each."""
+Fingerprints = dict[tuple[str, str], int | str]
+"""What shows that somebody changed an object, by its kind and name: its generation, or a digest."""
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -67,7 +74,7 @@ class Established(NamedTuple):
 
     references: list[Object]
     """As the status of a revision lists them."""
-    generations: Generations
+    fingerprints: Fingerprints
     left_out: list[str]
     """The kinds and names of what cannot be there, since nobody serves its kind."""
     calls_back: bool = False
@@ -80,22 +87,25 @@ class Establisher:
     def __init__(self, plane: Plane, namespace: str) -> None:
         self._plane, self._namespace = plane, namespace
 
-    async def establish(self, revision: Object, objects: Sequence[bytes]) -> Established:
+    async def establish(
+        self,
+        revision: Object,
+        objects: Sequence[bytes],
+        conversion: Conversion = Conversion(),  # noqa: B008 - it is immutable
+    ) -> Established:
         """Bring the objects of a revision into being; they are encoded, and decoded a few at a time."""
         active = revision["spec"].get("desiredState") == "Active"
         served, left_out = await self._served(objects)
-        managed = await self._managed(revision, served)
         certificate = ""
-        if active and call_back(map(_decoded, served)):
+        if active and call_back(map(orjson.loads, served)):
             certificate = await self._certificate(revision)
 
         async def prepare(data: bytes) -> _DesiredObject:
-            obj = _decoded(data)
+            obj = orjson.loads(data)
             if certificate:
                 obj = pointed_home(obj, revision, self._namespace, certificate)
-            if obj["kind"] == CRD.kind and name_of(obj) in managed:
-                return await self._desired_managed(_desired(obj, revision), managed[name_of(obj)])
-            return await self._desired_object(_desired(obj, revision), revision, active)
+            obj = conversion.apply_to(_desired(obj, revision))
+            return await self._desired_object(obj, revision, active)
 
         desired_objects = await _map(served, prepare)
         if active:
@@ -104,25 +114,19 @@ class Establisher:
         references = [
             _reference(prepare, live) for prepare, live in zip(desired_objects, written, strict=True)
         ]
-        generations = {
-            (desired.kind.kind, live["name"]): int(live.get("generation") or 0)
+        fingerprints = {
+            (desired.kind.kind, live["name"]): live[_FINGERPRINT]
             for desired, live in zip(desired_objects, written, strict=True)
             if live is not None
         }
         references.sort(key=_identifier, reverse=True)
-        return Established(references, generations, left_out, bool(certificate))
-
-    async def _managed(self, revision: Object, objects: Sequence[bytes]) -> dict[str, Object]:
-        """The ManagedResourceDefinitions by which Crossplane installed kinds of this package."""
-        if revision["kind"] != PROVIDER_REVISION.kind or not objects:
-            return {}
-        return await managed_definitions(self._plane, revision)
+        return Established(references, fingerprints, left_out, bool(certificate))
 
     async def _served(self, objects: Sequence[bytes]) -> tuple[list[bytes], list[str]]:
         """The objects whose kinds are served here, and what the others are called."""
         served, others = [], []
         for data in objects:
-            obj = _decoded(data)
+            obj = orjson.loads(data)
             try:
                 await self._plane.discovery.kind_for(obj["apiVersion"], obj["kind"])
                 served.append(data)
@@ -149,29 +153,31 @@ class Establisher:
 
     async def _desired_object(self, obj: Object, revision: Object, active: bool) -> _DesiredObject:
         kind = await self._plane.discovery.kind_for(obj["apiVersion"], obj["kind"])
-        if kind.kind == CRD.kind and name_of(obj) in core_names():
-            raise AlreadyControlled(f"{name_of(obj)} is already controlled by the control plane itself", {})
-        if kind.kind == CRD.kind:
+        if kind.kind in _BRING_KINDS:
+            if name_of(obj) in core_names():
+                raise AlreadyControlled(
+                    f"{name_of(obj)} is already controlled by the control plane itself", {}
+                )
             check_definable(name_of(obj))
         live = await self._plane.as_installer.get(kind, name_of(obj))
+        if kind.kind == MANAGED_DEFINITION.kind:
+            obj = with_live_state(obj, live)
+            if live is None:
+                # A definition whose CRD is somebody else's could never be established.
+                crd = await self._plane.as_installer.get(CRD, name_of(obj))
+                await self._owners(crd, obj, revision, active)
+        references = await self._owners(live, obj, revision, active)
+        desired = {**obj, "metadata": {**obj["metadata"], "ownerReferences": references}}
+        fields = None if live is None else _important(live)
+        is_there = live is not None and _is_there(live, desired)
+        return _DesiredObject(kind, orjson.dumps(desired), fields, is_there, references)
+
+    async def _owners(self, live: Object | None, obj: Object, revision: Object, active: bool) -> list[Object]:
         try:
-            references = owners(live, name_of(obj), revision, active)
+            return owners(live, name_of(obj), revision, active)
         except AlreadyControlled as problem:
             await self._expect_release(problem, revision)
             raise
-        desired = {**obj, "metadata": {**obj["metadata"], "ownerReferences": references}}
-        fields = None if live is None else _important(live)
-        is_there = live is not None and is_applied(live, desired, MANAGER)
-        return _DesiredObject(kind, orjson.dumps(desired), fields, is_there, references)
-
-    async def _desired_managed(self, obj: Object, definition: Object) -> _DesiredObject:
-        """A CRD that Crossplane's definition controls: it stays so, and there may be none."""
-        live = await self._plane.as_installer.get(CRD, name_of(obj))
-        if live is None or covers(live["spec"], obj["spec"]):
-            return _DesiredObject(MANAGED_DEFINITION, orjson.dumps(obj), definition, True, [])
-        references = live["metadata"].get("ownerReferences") or []
-        desired = {**obj, "metadata": {**obj["metadata"], "ownerReferences": references}}
-        return _DesiredObject(CRD, orjson.dumps(desired), _important(live), False, references)
 
     async def _expect_release(self, problem: AlreadyControlled, revision: Object) -> None:
         """Wait for another revision of the same package, which was active until now, to let go."""
@@ -220,18 +226,25 @@ def _desired(obj: Object, revision: Object) -> Object:
     return {**fields, "metadata": metadata}
 
 
-def _decoded(data: bytes) -> Object:
-    """An object; a managed resource definition is the CRD that it stands for: here all are active."""
-    obj: Object = orjson.loads(data)
-    if obj["kind"] != "ManagedResourceDefinition":
-        return obj
-    spec = {key: value for key, value in obj["spec"].items() if key not in ("connectionDetails", "state")}
-    return {"apiVersion": CRD.api_version, "kind": CRD.kind, "metadata": obj["metadata"], "spec": spec}
+def _is_there(live: Object, desired: Object) -> bool:
+    """Whether there is nothing to write. What Crossplane established is not written for our name only."""
+    if is_applied(live, desired, MANAGER):
+        return True
+    return (
+        desired["kind"] == MANAGED_DEFINITION.kind
+        and is_same_definition(live, desired)
+        and contains(live["metadata"], desired["metadata"])
+    )
 
 
 def _important(live: Object) -> Object:
-    """The metadata of an object, without what is long."""
-    return {key: live["metadata"][key] for key in _IMPORTANT if key in live["metadata"]}
+    """The metadata of an object without what is long, and its fingerprint."""
+    metadata = {key: live["metadata"][key] for key in _IMPORTANT if key in live["metadata"]}
+    is_definition = live["kind"] == MANAGED_DEFINITION.kind
+    return {
+        **metadata,
+        _FINGERPRINT: spec_digest(live) if is_definition else int(metadata.get("generation") or 0),
+    }
 
 
 def _reference(desired: _DesiredObject, live: Object | None) -> Object:

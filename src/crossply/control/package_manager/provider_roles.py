@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from crossply.compose.metadata import name_of, owner_reference
 from crossply.control.definitions.kind_roles import LABEL
 from crossply.control.definitions.protected_crds import why_protected
-from crossply.control.package_manager.managed_definitions import MANAGED_DEFINITION
+from crossply.control.kinds import MANAGED_DEFINITION
 from crossply.kube.core_kinds import CLUSTER_ROLE, CRD
 from crossply.values import Object
 

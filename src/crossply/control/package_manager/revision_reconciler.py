@@ -15,10 +15,15 @@ from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondit
 from crossply.compose.metadata import annotations_of, is_paused, name_of
 from crossply.control.calls.function_revision import is_local
 from crossply.control.definitions.kind_roles import KindRoles
+from crossply.control.kinds import MANAGED_DEFINITION, PROVIDER
+from crossply.control.managed_definitions.definition_informer import acquire_definitions
+from crossply.control.managed_definitions.definition_progress import wait_for_crds
+from crossply.control.managed_definitions.safe_start import has_safe_start
 from crossply.control.package_manager.directory_package import DirectoryPackages
-from crossply.control.package_manager.establisher import MANAGER, Establisher, Generations
+from crossply.control.package_manager.establisher import MANAGER, Establisher, Fingerprints
 from crossply.control.package_manager.install_failures import FetchBackoff, StepFailed, step
 from crossply.control.package_manager.lock import PackageLock
+from crossply.control.package_manager.managed_definitions import Conversion, definitions_of
 from crossply.control.package_manager.package_checks import (
     LOCAL_META,
     capabilities,
@@ -57,7 +62,7 @@ class _FetchedPackage(NamedTuple):
     """Of the revision that it was fetched for."""
     meta: Object
     resolved: Resolved
-    established: Generations | None = None
+    established: Fingerprints | None = None
     """What it brought, once all of that is there."""
     references: tuple[Object, ...] = ()
     """The same, as its status lists it: the write of the status may have failed."""
@@ -106,9 +111,18 @@ class PackageRevisionReconciler:
     """Brings the revisions of one kind of package in line."""
 
     def __init__(
-        self, plane: Plane, kind: PackageKind, fetching: PackageFetcher, locking: PackageLock, namespace: str
+        self,
+        plane: Plane,
+        kind: PackageKind,
+        fetching: PackageFetcher,
+        locking: PackageLock,
+        namespace: str,
+        converts: bool = True,
     ) -> None:
+        """With `converts`, CRDs of a Provider become ManagedResourceDefinitions."""
         self._plane, self._kind = plane, kind
+        self._converts = converts
+        self._definitions = acquire_definitions(plane.informers)
         self._fetcher, self._lock = fetching, locking
         self._directories = DirectoryPackages(plane.functions.factory.check_host_access)
         self._establisher = Establisher(plane, namespace)
@@ -121,7 +135,7 @@ class PackageRevisionReconciler:
         self._known.pop(name, None)
         self._backoff.forget(name)
 
-    def established(self, name: str) -> Generations:
+    def established(self, name: str) -> Fingerprints:
         """What a revision brought, as far as that is remembered."""
         known = self._known.get(name)
         return (known.established if known is not None else None) or {}
@@ -292,8 +306,9 @@ class PackageRevisionReconciler:
         kind = self._kind.package.kind
         pairs = () if kind == "Function" else zip(content.package.objects, content.encoded, strict=True)
         allowed = [data for head, data in pairs if may_contain(kind, head)]
+        conversion = await self._conversion(state)
         async with step("cannot establish control of object", SYNC):
-            result = await self._establisher.establish(state.revision, allowed)
+            result = await self._establisher.establish(state.revision, allowed, conversion)
         if result.left_out:
             message = f"left out, since there is no such kind here: {', '.join(result.left_out[:10])}"
             self._plane.recorder.record(state.revision, Event(WARNING, SYNC, message))
@@ -302,8 +317,22 @@ class PackageRevisionReconciler:
         if state.is_active:
             roles = roles_of_provider(state.revision, result.references, capabilities(known.meta))
             await self._roles.keep_all(state.revision, roles)
+            await wait_for_crds(self._definitions, _definitions_in(result.fingerprints))
         # Who calls a Provider knows it by a certificate, which is another one after some months.
         until = time.monotonic() + _DAY if result.calls_back else math.inf
         self._known[state.name] = known._replace(
-            established=result.generations, references=tuple(result.references), until=until
+            established=result.fingerprints, references=tuple(result.references), until=until
         )
+
+    async def _conversion(self, state: _Reconcile) -> Conversion:
+        if self._kind.package.kind != PROVIDER.kind:
+            return Conversion()
+        await self._definitions.synced.wait()
+        safe_start = has_safe_start(state.status.get("capabilities") or ())
+        return Conversion(self._converts, safe_start, definitions_of(self._definitions, state.revision))
+
+
+def _definitions_in(fingerprints: Fingerprints) -> dict[str, str]:
+    return {
+        name: str(digest) for (kind, name), digest in fingerprints.items() if kind == MANAGED_DEFINITION.kind
+    }

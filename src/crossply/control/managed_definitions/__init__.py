@@ -1,0 +1,1 @@
+"""Kinds of Providers: ManagedResourceDefinitions, their CRDs, and the policies that activate them."""

@@ -1,0 +1,101 @@
+"""Reconciles ManagedResourceActivationPolicies: what they match is activated, and never deactivated."""
+
+from __future__ import annotations
+
+import time
+
+import orjson
+
+from crossply.compose.conditions import with_conditions
+from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondition
+from crossply.compose.metadata import is_being_deleted, is_paused, name_of
+from crossply.control.kinds import ACTIVATION_POLICY, MANAGED_DEFINITION
+from crossply.control.managed_definitions.activation_policy import activated_by
+from crossply.control.managed_definitions.conversion import ACTIVE, INACTIVE
+from crossply.control.managed_definitions.definition_informer import BY_STATE
+from crossply.control.managed_fields import CROSSPLANE
+from crossply.control.plane import Plane
+from crossply.kube.controller import Requeue
+from crossply.kube.failures import KubeError, NotFound
+from crossply.kube.informer import Informer
+from crossply.values import Object
+
+HEALTHY = StatusCondition("Healthy", "True", "Running")
+UNHEALTHY = StatusCondition("Healthy", "Unknown", "EncounteredErrors")
+TERMINATING = StatusCondition("Established", "False", "TerminatingManagedResourceActivationPolicy")
+ACTIVATE = "ActivateManagedResourceDefinition"
+_ACTIVATED = Event(NORMAL, ACTIVATE, "Successfully activated ManagedResourceDefinition")
+_PAUSE = Event(NORMAL, PAUSED, "Reconciliation is paused via the pause annotation")
+_SECONDS_BETWEEN_WRITES = 1.0
+"""While a Provider with thousands of kinds is installed, its names are not written for each of them."""
+
+
+class ActivationPolicyReconciler:
+    """Activates what policies match."""
+
+    def __init__(self, plane: Plane, policies: Informer, definitions: Informer) -> None:
+        self._plane, self._policies, self._definitions = plane, policies, definitions
+        self._written: dict[str, float] = {}
+
+    async def reconcile(self, name: str) -> Requeue | None:
+        """Bring one policy in line."""
+        data = self._policies.get("", name)
+        if data is None:
+            self._written.pop(name, None)
+            return None
+        policy: Object = orjson.loads(data)
+        if is_being_deleted(policy):
+            await self._write(with_conditions(policy, (TERMINATING,), self._plane.now()), policy)
+            return None
+        if is_paused(policy):
+            self._plane.recorder.record(policy, _PAUSE)
+            return None
+        keys = self._definitions.keys()
+        matched = activated_by(policy, [name for _, name in keys])
+        failed = await self._activate(policy, matched)
+        return await self._report(policy, [known for known in matched if known not in failed], len(failed))
+
+    async def _activate(self, policy: Object, names: list[str]) -> set[str]:
+        """Activate those that are not; returns those that cannot be."""
+        inactive = {key[1] for key in self._definitions.keys_by(BY_STATE, INACTIVE)}
+        failed = set()
+        for name in names:
+            if name not in inactive:
+                continue
+            try:
+                await self._activate_definition(name)
+            except NotFound:
+                failed.add(name)  # gone in the meantime: the watch says so
+            except KubeError as problem:
+                failed.add(name)
+                self._plane.recorder.record(policy, Event(WARNING, ACTIVATE, str(problem)))
+            else:
+                self._plane.recorder.record(policy, _ACTIVATED)
+        return failed
+
+    async def _activate_definition(self, name: str) -> None:
+        body = {"spec": {"state": ACTIVE}}
+        client = self._plane.as_installer
+        written = await client.patch_merge(MANAGED_DEFINITION, name, body, "", CROSSPLANE)
+        self._definitions.record_write(written)
+
+    async def _report(self, policy: Object, activated: list[str], failures: int) -> Requeue | None:
+        message = f"failed to activate {failures} of {len(activated)} ManagedResourceDefinitions"
+        condition = UNHEALTHY._replace(message=message) if failures else HEALTHY
+        status = {key: value for key, value in (policy.get("status") or {}).items() if key != "activated"}
+        if activated:
+            status["activated"] = activated
+        desired = with_conditions({**policy, "status": status}, (condition,), self._plane.now())
+        if desired["status"] != policy.get("status"):
+            pause = self._written.get(name_of(policy), 0.0) + _SECONDS_BETWEEN_WRITES - time.monotonic()
+            if pause > 0:
+                return Requeue(pause)
+            await self._write(desired, policy)
+        return Requeue() if failures else None
+
+    async def _write(self, desired: Object, policy: Object) -> None:
+        if desired["status"] == policy.get("status"):
+            return
+        self._written[name_of(policy)] = time.monotonic()
+        client = self._plane.as_installer
+        self._policies.record_write(await client.update_status(ACTIVATION_POLICY, desired, CROSSPLANE))

@@ -1,0 +1,58 @@
+"""Waiting for the CRDs of definitions: a Provider is not healthy before its kinds are there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+import orjson
+
+from crossply.compose.conditions import read_conditions
+from crossply.compose.metadata import metadata_of
+from crossply.control.managed_definitions.conversion import ACTIVE
+from crossply.control.managed_definitions.definition_informer import DIGEST, state_of
+from crossply.kube.informer import Informer
+from crossply.kube.watch import Key
+
+_PATIENCE_SECONDS = 10.0
+"""How long nothing may happen before nothing is waited for any longer."""
+
+
+async def wait_for_crds(definitions: Informer, digests: Mapping[str, str]) -> None:
+    """Return when each active definition is established or says why not, or when nothing goes on.
+
+    The digests are of their specs, by name: an informer may not know yet what was written last.
+    """
+    pending = {name for name, digest in digests.items() if _is_pending(definitions.get("", name), digest)}
+    progress = asyncio.Event()
+
+    def note(change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
+        name = key[1]
+        if name in pending and (new is None or not _is_pending(new, digests[name])):
+            pending.discard(name)
+            progress.set()
+
+    unsubscribe = definitions.subscribe(note)
+    try:
+        while pending:
+            async with asyncio.timeout(_PATIENCE_SECONDS):
+                await progress.wait()
+            progress.clear()
+    except TimeoutError:
+        return
+    finally:
+        unsubscribe()
+
+
+def _is_pending(data: bytes | None, digest: str) -> bool:
+    """Whether the controller of definitions has still to do something about one."""
+    definition = {} if data is None else orjson.loads(data)
+    if definition.get(DIGEST) != digest:
+        return True
+    generation = metadata_of(definition).get("generation")
+    return state_of(definition) == ACTIVE and not any(
+        condition["type"] == "Established"
+        and condition["status"] != "Unknown"
+        and condition.get("observedGeneration") == generation
+        for condition in read_conditions(definition.get("status"))
+    )

@@ -1,0 +1,127 @@
+"""Reconciles ManagedResourceDefinitions: the CRD of one that is active is there.
+
+A CRD goes with its definition, by its owner reference. A definition that was reconciled costs no request
+until it or its CRD changes.
+"""
+
+from __future__ import annotations
+
+import orjson
+
+from crossply.compose.conditions import with_conditions
+from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondition
+from crossply.compose.metadata import is_being_deleted, is_paused, metadata_of, name_of
+from crossply.control.definitions.defined_kinds import is_established
+from crossply.control.definitions.protected_crds import ProtectedKind
+from crossply.control.kinds import MANAGED_DEFINITION
+from crossply.control.managed_definitions.conversion import ACTIVE, crd_of
+from crossply.control.managed_definitions.crd_ownership import check_ownership
+from crossply.control.managed_definitions.definition_informer import state_of
+from crossply.control.managed_fields import CROSSPLANE, is_applied, upgrade_to_apply
+from crossply.control.plane import Plane
+from crossply.kube.core_kinds import CRD
+from crossply.kube.failures import Conflict, KubeError
+from crossply.kube.informer import Informer
+from crossply.values import Object
+
+MANAGER = "apiextensions.crossplane.io/managed"
+ESTABLISHED = StatusCondition("Established", "True", "EstablishedManagedResource")
+PENDING = StatusCondition("Established", "Unknown", "PendingManagedResource")
+BLOCKED = StatusCondition("Established", "False", "PendingManagedResource")
+NOT_ACTIVE = StatusCondition("Established", "False", "InactiveManagedResource")
+TERMINATING = StatusCondition("Established", "False", "TerminatingManagedResource")
+APPLY = "ApplyCustomResourceDefinition"
+_APPLIED = Event(NORMAL, APPLY, "Successfully applied CustomResourceDefinition")
+_PAUSE = Event(NORMAL, PAUSED, "Reconciliation is paused via the pause annotation")
+
+
+class ManagedDefinitionReconciler:
+    """Keeps CRDs in line with their definitions."""
+
+    def __init__(self, plane: Plane, definitions: Informer, crds: Informer) -> None:
+        """Informers of summaries of definitions, and of the metadata of CRDs."""
+        self._plane, self._definitions, self._crds = plane, definitions, crds
+        self._settled: dict[str, tuple[str, int]] = {}
+        """The versions of a definition and its CRD that are in line, by name."""
+
+    async def reconcile(self, name: str) -> None:
+        """Bring one definition in line."""
+        data = self._definitions.get("", name)
+        if data is None:
+            self._settled.pop(name, None)
+            return
+        definition: Object = orjson.loads(data)
+        if is_being_deleted(definition):
+            await self._report(definition, TERMINATING)
+        elif is_paused(definition):
+            self._plane.recorder.record(definition, _PAUSE)
+        elif state_of(definition) != ACTIVE:
+            await self._report(definition, NOT_ACTIVE)
+        elif not self._is_settled(definition):
+            await self._establish(name)
+
+    def _is_settled(self, definition: Object) -> bool:
+        """Whether neither the definition nor its CRD changed since they were in line."""
+        settled = self._settled.get(name_of(definition))
+        crd = self._crds.get("", name_of(definition))
+        if settled is None or crd is None or settled[0] != metadata_of(definition)["resourceVersion"]:
+            return False
+        return _version(orjson.loads(crd)) <= settled[1]
+
+    async def _establish(self, name: str) -> None:
+        definition = await self._plane.as_controller.get(MANAGED_DEFINITION, name)
+        if definition is None or state_of(definition) != ACTIVE:
+            return
+        try:
+            crd = await self._apply(definition)
+        except Conflict:
+            raise
+        except ProtectedKind as problem:
+            await self._fail(definition, problem)  # a change of the CRD enqueues it again
+            return
+        except KubeError as problem:
+            await self._fail(definition, problem)
+            raise
+        if not is_established(crd):
+            await self._report(definition, PENDING)
+            return
+        definition = await self._report(definition, ESTABLISHED)
+        self._settled[name] = (metadata_of(definition)["resourceVersion"], _version(crd))
+
+    async def _apply(self, definition: Object) -> Object:
+        desired = crd_of(definition)
+        live = await self._plane.as_controller.get(CRD, name_of(desired))
+        check_ownership(definition, live)
+        if live is not None and is_applied(live, desired, MANAGER):
+            return live
+        if live is not None:
+            patch = upgrade_to_apply(live, MANAGER)
+            if patch:
+                await self._plane.as_installer.patch_json(CRD, name_of(desired), patch)
+        written = await self._plane.as_installer.apply(CRD, desired, MANAGER)
+        self._plane.recorder.record(definition, _APPLIED)
+        return written
+
+    async def _fail(self, definition: Object, problem: ProtectedKind | KubeError) -> None:
+        self._plane.recorder.record(definition, Event(WARNING, APPLY, str(problem)))
+        message = "unable to apply CustomResourceDefinition, see events"
+        await self._report(definition, BLOCKED._replace(message=message))
+
+    async def _report(self, definition: Object, condition: StatusCondition) -> Object:
+        desired = with_conditions(definition, (condition,), self._plane.now())
+        if desired["status"] == definition.get("status"):
+            return definition
+        body = {
+            "metadata": {"resourceVersion": metadata_of(definition)["resourceVersion"]},
+            "status": {"conditions": desired["status"]["conditions"]},
+        }
+        written = await self._plane.as_installer.patch_merge(
+            MANAGED_DEFINITION, name_of(definition), body, "", CROSSPLANE, "status"
+        )
+        self._definitions.record_write(written)
+        return written
+
+
+def _version(obj: Object) -> int:
+    version = str(metadata_of(obj).get("resourceVersion", ""))
+    return int(version) if version.isdigit() else -1
