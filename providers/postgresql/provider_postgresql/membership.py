@@ -29,10 +29,12 @@ async def observe(server: Server, params: Grant.Parameters) -> Observation | Non
     if not count:
         return None
     is_current = admin == (params.with_option == "ADMIN")
-    actual: dict[str, Any] = {} if is_current else {"with_option": "ADMIN" if admin else ""}
+    actual: dict[str, Any] = {}
+    if params.with_option and not is_current:
+        actual["with_option"] = None
     if params.with_inherit is not None and inherit != params.with_inherit:
         actual["with_inherit"] = inherit
-    return Observation(actual=actual, up_to_date=not actual)
+    return Observation(actual=actual, up_to_date=is_current and not actual)
 
 
 async def grant(server: Server, params: Grant.Parameters) -> None:
