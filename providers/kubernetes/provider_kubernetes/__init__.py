@@ -1,0 +1,1 @@
+"""A provider of Kubernetes objects, compatible with the published provider-kubernetes."""

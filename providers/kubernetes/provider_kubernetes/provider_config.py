@@ -1,0 +1,18 @@
+"""Which cluster the objects are in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from crossply.provider import Credentials, Doc, ExternalError, provider_config
+
+GROUP = "kubernetes.crossplane.io"
+
+
+@provider_config(group=GROUP, version="v1alpha1", scope="Cluster", sources=("InjectedIdentity",))
+@dataclass
+class ProviderConfig:
+    """A Kubernetes cluster. With the source InjectedIdentity it is the one that the provider runs in."""
+
+    credentials: Annotated[Credentials, Doc("A kubeconfig, or InjectedIdentity.")]
