@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import json
 import os
 import pathlib
 import stat
@@ -205,3 +206,26 @@ async def test_a_real_server_accepts_a_certificate_and_a_plugins_token(server, t
     for user in (shown, exec_user):
         path = kubeconfig(tmp_path / "config", "one", user=user, **shared)
         assert await namespaces(path) >= 4
+
+
+@pytest.mark.parametrize(
+    ("user", "field"),
+    [
+        ({"exec": {"command": "sh", "apiVersion": "client.authentication.k8s.io/v1"}}, "exec"),
+        ({"tokenFile": "/etc/passwd"}, "tokenFile"),
+        ({"client-key": "/root/key"}, "client-key"),
+    ],
+)
+def test_a_kubeconfig_of_somebody_else_uses_nothing_of_this_machine(user: dict[str, object], field: str):
+    from crossply.kube.kubeconfig import parse_kubeconfig
+
+    document = {
+        "current-context": "c",
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+        "clusters": [{"name": "c", "cluster": {"server": "https://example.org"}}],
+        "users": [{"name": "u", "user": {"token": "t"}}],
+    }
+    assert parse_kubeconfig(json.dumps(document).encode()).server == "https://example.org"
+    document["users"] = [{"name": "u", "user": user}]
+    with pytest.raises(ConfigError, match=f"has {field} in users"):
+        parse_kubeconfig(json.dumps(document).encode())

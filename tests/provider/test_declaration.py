@@ -23,8 +23,9 @@ from crossply.provider import (
     managed,
     provider_config,
 )
+from crossply.provider.crd import managed_crd
 from crossply.provider.fields import Reference
-from crossply.provider.managed_kind import managed_kind, referenced_kind
+from crossply.provider.managed_kind import CONFIG, managed_kind, referenced_kind
 
 GROUP = "shop.example.org"
 
@@ -225,3 +226,37 @@ def test_importing_the_kit_and_declaring_a_kind_loads_no_client():
         "assert not {'aiohttp', 'asyncio', 'crossply.kube.client'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_provider_of_crossplane_v1_has_one_config_kind_of_the_cluster():
+    @provider_config(group="old.example.org", cluster_scoped=True)
+    @dataclass
+    class OldConfig:
+        host: str
+
+    kinds = getattr(OldConfig, CONFIG)
+    assert [(kind.kind, kind.namespaced) for kind in (*kinds.configs, *kinds.usages)] == [
+        ("ProviderConfig", False),
+        ("ProviderConfigUsage", False),
+    ]
+
+
+def test_fields_beside_for_provider_are_declared_by_a_class_spec():
+    @managed(group="beside.example.org", scope="Cluster")
+    class Thing:
+        @dataclass
+        class Parameters:
+            size: int = 1
+
+        @dataclass
+        class Spec:
+            watch: bool = False
+
+        def observe(self, ctx: Any, params: Any) -> None: ...
+        def create(self, ctx: Any, params: Any) -> None: ...
+        def update(self, ctx: Any, params: Any) -> None: ...
+        def delete(self, ctx: Any, params: Any) -> None: ...
+
+    crd = managed_crd(managed_kind(Thing))
+    schema = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    assert schema["properties"]["spec"]["properties"]["watch"] == {"type": "boolean", "default": False}

@@ -7,13 +7,14 @@ import binascii
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
+import orjson
+
 from crossply.errors import CrossplyError
-from crossply.kube.failures import Invalid, KubeError
-from crossply.provider import ConnectionDetails, Context, Doc, Embedded, ExternalError, Observation, managed
+from crossply.kube.failures import KubeError
+from crossply.provider import ConnectionDetails, Context, Doc, ExternalError, Observation, managed
 from crossply.provider.decode import decode
 from crossply.provider.managed_kind import managed_kind
 from crossply.values import Object as Manifest
-from crossply.values.compact_bytes import compact_bytes
 from crossply.values.field_path import get
 
 from . import references
@@ -40,14 +41,14 @@ class Object:
 
     @dataclass
     class Parameters:
-        manifest: Annotated[Embedded, Doc("The object. Its name is by default that of the Object.")]
+        manifest: Annotated[dict[str, Any], Doc("The object. Its name is by default that of the Object.")]
         deletion_propagation_policy: Annotated[
             Literal["Orphan", "Background", "Foreground"], Doc("What happens to what the object owns.")
         ] = "Background"
 
     @dataclass
     class Observed:
-        manifest: Annotated[Embedded | None, Doc("The object as it is in the cluster.")] = None
+        manifest: Annotated[dict[str, Any] | None, Doc("The object as it is in the cluster.")] = None
 
     async def connect(self, config: ProviderConfig) -> Cluster:
         if config.credentials.source == "InjectedIdentity":
@@ -70,7 +71,9 @@ class Object:
             connection=await _details(ctx.client, spec) if is_up_to_date else {},
         )
 
-    async def _observe_deletion(self, ctx: Context, params: Parameters, spec: ObjectSpec) -> Observation | None:
+    async def _observe_deletion(
+        self, ctx: Context, params: Parameters, spec: ObjectSpec
+    ) -> Observation | None:
         live = await _live(ctx.client, _named(ctx, params.manifest))
         if live is None:
             await references.release(await cluster_of(LOCAL), spec.references, ctx.uid)
@@ -141,7 +144,8 @@ async def _live(cluster: Cluster, manifest: Manifest) -> Manifest | None:
     kind, metadata = await cluster.kind_of(manifest), manifest["metadata"]
     if kind.namespaced and not metadata.get("namespace"):
         raise ExternalError(
-            f"the manifest of kind {kind.kind} has no namespace", hint="set metadata.namespace in the manifest"
+            f"the manifest of kind {kind.kind} has no namespace",
+            hint="set metadata.namespace in the manifest",
         )
     return await cluster.client.get(kind, metadata["name"], _namespace(kind, metadata))
 
@@ -151,13 +155,16 @@ async def _is_applied(ctx: Context, live: Manifest, manifest: Manifest) -> bool:
 
     It is not asked again while neither the object nor the manifest changes.
     """
-    verdict = (str(live["metadata"].get("resourceVersion")), compact_bytes(manifest).decode())
+    verdict = (
+        str(live["metadata"].get("resourceVersion")),
+        orjson.dumps(manifest, option=orjson.OPT_SORT_KEYS).decode(),
+    )
     if ctx.client.verdicts.get(ctx.uid) == verdict:
         return True
     kind = await ctx.client.kind_of(manifest)
     try:
         applied = await ctx.client.client.apply(kind, manifest, _manager(ctx), dry_run=True)
-    except (Invalid, KubeError):
+    except KubeError:
         return False  # `update` shows what is wrong with it
     if _comparable(applied) != _comparable(live) or not _is_managed(live, _manager(ctx)):
         return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from crossply.provider import Doc, JsonName
+from crossply.provider import Doc
 
 Policy = Literal["SuccessfulCreate", "DeriveFromObject", "AllTrue", "DeriveFromCelQuery"]
 
@@ -76,6 +76,3 @@ class ObjectSpec:
     readiness: Readiness = field(default_factory=Readiness)
     connection_details: list[ConnectionDetail] = field(default_factory=list)
     watch: Annotated[bool, Doc("Accepted and without effect: objects are observed at intervals.")] = False
-
-
-__all__ = ["ConnectionDetail", "DependsOn", "JsonName", "ObjectSpec", "PatchesFrom", "Readiness", "Reference"]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
-from crossply.provider import Credentials, Doc, ExternalError, provider_config
+from crossply.provider import Credentials, Doc, provider_config
 
 GROUP = "kubernetes.crossplane.io"
 
 
-@provider_config(group=GROUP, version="v1alpha1", scope="Cluster", sources=("InjectedIdentity",))
+@provider_config(group=GROUP, version="v1alpha1", cluster_scoped=True)
 @dataclass
 class ProviderConfig:
     """A Kubernetes cluster. With the source InjectedIdentity it is the one that the provider runs in."""

@@ -26,7 +26,11 @@ def readiness(policy: Readiness, live: Object, is_up_to_date: bool) -> bool | st
 
 def _conditions(live: Object) -> list[Object]:
     conditions = (live.get("status") or {}).get("conditions")
-    return [condition for condition in conditions if isinstance(condition, dict)] if isinstance(conditions, list) else []
+    return (
+        [condition for condition in conditions if isinstance(condition, dict)]
+        if isinstance(conditions, list)
+        else []
+    )
 
 
 def _status_of(live: Object, kind: str) -> str:

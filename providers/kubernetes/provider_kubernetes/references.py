@@ -17,11 +17,14 @@ from .clusters import Cluster
 from .object_spec import DependsOn, PatchesFrom, Reference
 
 MANAGER = "provider-kubernetes"
+UNRESOLVED = "cannot resolve resource references"
 FINALIZER = "kubernetes.crossplane.io/referred-by-object-"
 """Before the UID of an Object: what it depends on must not go before it."""
 
 
-async def resolve(local: Cluster, references: Sequence[Reference], manifest: Object, uid: str, hold: bool) -> Object:
+async def resolve(
+    local: Cluster, references: Sequence[Reference], manifest: Object, uid: str, hold: bool
+) -> Object:
     """The manifest with the values that it takes from others.
 
     Raises where one of them does not exist. With `hold`, they get a finalizer until the Object is gone.
@@ -34,7 +37,7 @@ async def resolve(local: Cluster, references: Sequence[Reference], manifest: Obj
         source = await _read(local, target)
         if source is None:
             raise ExternalError(
-                f"cannot resolve resource references: cannot get referenced resource: {_name(target)} not found",
+                f"{UNRESOLVED}: cannot get referenced resource: {_name(target)} not found",
                 hint="create it, or correct spec.references; it is tried again",
             )
         if isinstance(target, PatchesFrom):
@@ -57,7 +60,7 @@ def _copy_value(source: Object, target: PatchesFrom, to_path: str | None, manife
         set_value(manifest, to_path or target.field_path, copy.deepcopy(get(source, target.field_path)))
     except CrossplyError as problem:
         raise ExternalError(
-            f"cannot resolve resource references: cannot patch from referenced resource {_name(target)}: {problem}"
+            f"{UNRESOLVED}: cannot patch from referenced resource {_name(target)}: {problem}"
         ) from None
 
 
@@ -65,7 +68,9 @@ async def _read(local: Cluster, target: DependsOn | PatchesFrom) -> Object | Non
     return await local.get(_reference(target))
 
 
-async def _hold(local: Cluster, target: DependsOn | PatchesFrom, source: Object, uid: str, hold: bool) -> None:
+async def _hold(
+    local: Cluster, target: DependsOn | PatchesFrom, source: Object, uid: str, hold: bool
+) -> None:
     kind = await local.kind_of(_reference(target))
     if not hold:
         try:

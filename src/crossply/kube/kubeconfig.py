@@ -20,6 +20,9 @@ EXEC_VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.i
 _DIRECTORY = "\0directory"
 """Where an entry keeps the directory of its file, which relative paths are based on."""
 
+USES_THIS_MACHINE = ("certificate-authority", "client-certificate", "client-key", "tokenFile", "exec")
+"""Fields of a kubeconfig that name files or programs."""
+
 _LOCAL_KUBECONFIG = os.path.join(".crossply", "kubeconfig")
 """What `crossply up` writes by default."""
 
@@ -42,6 +45,16 @@ def read_kubeconfig(paths: Sequence[str], context: str = "", *, required: bool =
     return merged.configure(context)
 
 
+def parse_kubeconfig(data: bytes, name: str = "the kubeconfig") -> ClusterConfig:
+    """The configuration of the current context, from somebody who may not use this machine.
+
+    Raises ConfigError where it would start a program or read a file.
+    """
+    merged = Merged()
+    merged.add_document(name, data, None)
+    return merged.configure("")
+
+
 class Merged:
     """What all files say together."""
 
@@ -52,8 +65,12 @@ class Merged:
 
     def add(self, path: str) -> None:
         """Read one more file."""
+        self.add_document(path, read_file(path), os.path.dirname(os.path.abspath(path)))
+
+    def add_document(self, path: str, data: bytes, directory: str | None) -> None:
+        """Add what a file has. Without a directory, nothing in it may refer to files or programs."""
         try:
-            document = load(read_file(path))
+            document = load(data)
         except YamlError as problem:
             raise ConfigError(f"{path} is no kubeconfig: {problem}") from None
         document = {} if document is None else document
@@ -61,18 +78,24 @@ class Merged:
             raise ConfigError(f"{path} is no kubeconfig: it holds no object")
         self.files.append(path)
         self._current = self._current or str(document.get("current-context") or "")
-        directory = os.path.dirname(os.path.abspath(path))
         for section, entries in self._entries.items():
             for entry in document.get(section) or []:
                 self._add_entry(path, section, entries, entry, directory)
 
     def _add_entry(
-        self, path: str, section: str, entries: dict[str, Object], entry: Any, directory: str
+        self, path: str, section: str, entries: dict[str, Object], entry: Any, directory: str | None
     ) -> None:
         word = section[:-1]
         if not isinstance(entry, dict) or not isinstance(entry.get(word) or {}, dict):
             raise ConfigError(f"{path} is no kubeconfig: an entry of {section} holds no {word}")
-        entries.setdefault(str(entry.get("name", "")), {**(entry.get(word) or {}), _DIRECTORY: directory})
+        fields = entry.get(word) or {}
+        local = [field for field in USES_THIS_MACHINE if fields.get(field)]
+        if directory is None and local:
+            raise ConfigError(
+                f"{path} has {local[0]} in {section}, which would use files or programs of this machine",
+                hint="put certificates and tokens into the kubeconfig itself",
+            )
+        entries.setdefault(str(entry.get("name", "")), {**fields, _DIRECTORY: directory or ""})
 
     def configure(self, context: str) -> ClusterConfig:
         """The configuration of the named context, or of the current one."""

@@ -42,6 +42,11 @@ class Context:
         self._read_connection = read_connection
 
     @property
+    def resource(self) -> Object:
+        """The managed resource itself, which must not be changed."""
+        return self._resource
+
+    @property
     def name(self) -> str:
         """The name of the managed resource."""
         return name_of(self._resource)

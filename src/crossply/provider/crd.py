@@ -59,8 +59,9 @@ def _managed_spec(kind: ManagedKind) -> Object:
             "forProvider": {"description": "The parameters of the external resource.", **parameters},
             **({} if namespaced else {"deletionPolicy": _deletion_policy()}),
             "managementPolicies": _management_policies(),
-            **({"providerConfigRef": _config_ref(namespaced)} if kind.config else {}),
+            **({"providerConfigRef": _config_ref(kind.config, namespaced)} if kind.config else {}),
             "writeConnectionSecretToRef": _connection_secret_ref(namespaced),
+            **_spec_fields(kind),
         },
         **({"x-kubernetes-validations": rules} if rules else {}),
     }
@@ -90,8 +91,16 @@ def _deletion_policy() -> Object:
     }
 
 
-def _config_ref(namespaced: bool) -> Object:
-    kinds = ("ClusterProviderConfig", "ProviderConfig") if namespaced else ("ClusterProviderConfig",)
+def _spec_fields(kind: ManagedKind) -> Object:
+    """What a kind has in its spec beside forProvider."""
+    if kind.spec is None:
+        return {}
+    properties: Object = SchemaWriter(namespaced=kind.kind.namespaced).struct(kind.spec)["properties"]
+    return properties
+
+
+def _config_ref(config: ProviderConfigKinds, namespaced: bool) -> Object:
+    kinds = ("ClusterProviderConfig", "ProviderConfig") if namespaced else (config.cluster.kind,)
     schema = texts("kind", "name", required=("kind", "name"))
     schema["properties"]["kind"] = choice(*kinds)
     if not namespaced:
@@ -99,7 +108,7 @@ def _config_ref(namespaced: bool) -> Object:
     return {
         "description": "The configuration by which the external system is reached.",
         **schema,
-        "default": {"kind": "ClusterProviderConfig", "name": "default"},
+        "default": {"kind": config.cluster.kind, "name": "default"},
     }
 
 
@@ -138,10 +147,8 @@ def _managed_status(kind: ManagedKind) -> Object:
 def config_crds(config: ProviderConfigKinds) -> list[Object]:
     """The CRDs of a provider's configuration, in both scopes, and of its usages."""
     return [
-        _config_crd(config, config.namespaced),
-        _config_crd(config, config.cluster),
-        _usage_crd(config.namespaced_usage),
-        _usage_crd(config.cluster_usage),
+        *(_config_crd(config, kind) for kind in config.configs),
+        *(_usage_crd(kind) for kind in config.usages),
     ]
 
 

@@ -149,7 +149,7 @@ class SchemaWriter:
             "properties": {
                 "source": {
                     "description": "Where the credentials come from.",
-                    **choice("None", "Secret", "Environment", "Filesystem"),
+                    **choice("None", "Secret", "InjectedIdentity", "Environment", "Filesystem"),
                 },
                 "secretRef": _described(
                     texts("key", "name", "namespace", required=required), "A key of a Secret that has them."

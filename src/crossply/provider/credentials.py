@@ -9,12 +9,13 @@ from typing import NamedTuple
 class Credentials(NamedTuple):
     """The type of a ProviderConfig's field `credentials`.
 
-    In YAML it has `source` (Secret, Environment, Filesystem or None) and one of `secretRef`, `env` and `fs`.
+    In YAML it has `source` (Secret, InjectedIdentity, Environment, Filesystem or None) and one of
+    `secretRef`, `env` and `fs`. With InjectedIdentity, the provider uses the identity that it runs with.
     """
 
     source: str = "None"
     data: bytes = b""
-    """The content; empty where the source is None."""
+    """The content; empty where the source is None or InjectedIdentity."""
 
     @property
     def text(self) -> str:

@@ -71,7 +71,8 @@ def managed(
             kind=Kind(group, version, name, plural or plural_of(name), scope == "Namespaced"),
             cls=cls,
             parameters=parameters,
-            observed=_observed(cls, namespace),
+            observed=_optional_struct(cls, "Observed", "status.atProvider", namespace),
+            spec=_optional_struct(cls, "Spec", "spec", namespace),
             config=_config_kinds(cls, config),
             settings=Settings(
                 poll_interval, timeout, concurrency, deterministic_external_name, creation_grace_period
@@ -86,8 +87,13 @@ def managed(
     return declare
 
 
-def provider_config(*, group: str, version: str = "v1alpha1") -> Callable[[Class], Class]:
-    """Declare what a provider needs to reach its external system: the spec of ProviderConfigs."""
+def provider_config(
+    *, group: str, version: str = "v1alpha1", cluster_scoped: bool = False
+) -> Callable[[Class], Class]:
+    """Declare what a provider needs to reach its external system: the spec of ProviderConfigs.
+
+    With `cluster_scoped` there is only a ProviderConfig of the cluster, as in providers for Crossplane v1.
+    """
     names = _caller_names()
 
     def declare(cls: Class) -> Class:
@@ -100,21 +106,25 @@ def provider_config(*, group: str, version: str = "v1alpha1") -> Callable[[Class
             "use Credentials or SecretData for a secret",
         )
         _check_defaults(spec)
+        namespaced = Kind(group, version, "ProviderConfig", "providerconfigs", not cluster_scoped)
+        usage = Kind(group, version, "ProviderConfigUsage", "providerconfigusages", not cluster_scoped)
         kinds = ProviderConfigKinds(
             cls=cls,
             spec=spec,
-            namespaced=Kind(group, version, "ProviderConfig", "providerconfigs", True),
-            cluster=Kind(group, version, "ClusterProviderConfig", "clusterproviderconfigs", False),
-            namespaced_usage=Kind(group, version, "ProviderConfigUsage", "providerconfigusages", True),
-            cluster_usage=Kind(
-                group, version, "ClusterProviderConfigUsage", "clusterproviderconfigusages", False
-            ),
+            namespaced=namespaced,
+            cluster=namespaced if cluster_scoped else _of_cluster(namespaced),
+            namespaced_usage=usage,
+            cluster_usage=usage if cluster_scoped else _of_cluster(usage),
             description=docstring(cls),
         )
         setattr(cls, CONFIG, kinds)
         return cls
 
     return declare
+
+
+def _of_cluster(kind: Kind) -> Kind:
+    return kind._replace(kind=f"Cluster{kind.kind}", plural=f"cluster{kind.plural}", namespaced=False)
 
 
 def _caller_names() -> dict[str, Any]:
@@ -184,17 +194,13 @@ def _check_target(cls: type, field: str, reference: Reference) -> None:
         )
 
 
-def _observed(cls: type, namespace: Mapping[str, Any]) -> Struct | None:
-    observed = cls.__dict__.get("Observed")
-    if observed is None:
+def _optional_struct(cls: type, name: str, place: str, namespace: Mapping[str, Any]) -> Struct | None:
+    fields = cls.__dict__.get(name)
+    if fields is None:
         return None
-    struct = read_struct(observed, namespace)
-    _refuse(
-        struct,
-        (CredentialsField, Reference, Secret, SecretDataField),
-        "of Observed",
-        "status.atProvider has plain values",
-    )
+    struct = read_struct(fields, namespace)
+    refused = (CredentialsField, Reference, Secret, SecretDataField)
+    _refuse(struct, refused, f"of {name}", f"{place} has plain values")
     return struct
 
 

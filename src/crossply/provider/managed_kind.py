@@ -30,6 +30,16 @@ class ProviderConfigKinds:
     description: str = ""
 
     @property
+    def configs(self) -> tuple[Kind, ...]:
+        """The kinds of the configuration itself, each once."""
+        return tuple(dict.fromkeys((self.namespaced, self.cluster)))
+
+    @property
+    def usages(self) -> tuple[Kind, ...]:
+        """The kinds of its usages, each once."""
+        return tuple(dict.fromkeys((self.namespaced_usage, self.cluster_usage)))
+
+    @property
     def group(self) -> str:
         """The API group of the kinds."""
         return self.namespaced.group
@@ -64,6 +74,8 @@ class ManagedKind:
     parameters: Struct
     observed: Struct | None
     config: ProviderConfigKinds | None
+    spec: Struct | None = None
+    """The fields of spec that stand beside `forProvider`."""
     settings: Settings = Settings()
     description: str = ""
     short_names: tuple[str, ...] = ()
