@@ -6,7 +6,6 @@ names, owners, states and conditions.
 
 from __future__ import annotations
 
-from crossply.compose.metadata import controller_of
 from crossply.control.kinds import MANAGED_DEFINITION
 from crossply.control.managed_definitions.conversion import INACTIVE
 from crossply.kube.informer import Informer
@@ -17,7 +16,7 @@ from crossply.values.digest import of_value
 
 DIGEST = "specDigest"
 """Of the spec without its state, which is not the package's."""
-BY_STATE, BY_CONTROLLER = "state", "controller UID"
+BY_STATE = "state"
 
 
 def state_of(definition: Object) -> str:
@@ -50,5 +49,4 @@ def acquire_definitions(informers: SharedInformers) -> Informer:
     """The informer that all share, indexed."""
     informer = informers.acquire(MANAGED_DEFINITION, _SUMMARIES)
     informer.add_index(BY_STATE, lambda definition: [state_of(definition)])
-    informer.add_index(BY_CONTROLLER, lambda definition: [str((controller_of(definition) or {}).get("uid"))])
     return informer

@@ -9,6 +9,7 @@ import orjson
 
 from crossply.compose.conditions import read_conditions
 from crossply.compose.metadata import metadata_of
+from crossply.control.managed_definitions.activation_policy import activates
 from crossply.control.managed_definitions.conversion import ACTIVE
 from crossply.control.managed_definitions.definition_informer import DIGEST, state_of
 from crossply.kube.informer import Informer
@@ -18,17 +19,23 @@ _PATIENCE_SECONDS = 10.0
 """How long nothing may happen before nothing is waited for any longer."""
 
 
-async def wait_for_crds(definitions: Informer, digests: Mapping[str, str]) -> None:
-    """Return when each active definition is established or says why not, or when nothing goes on.
+async def wait_for_crds(definitions: Informer, policies: Informer, digests: Mapping[str, str]) -> None:
+    """Return when each definition that is active is established or says why not, or when nothing goes on.
 
-    The digests are of their specs, by name: an informer may not know yet what was written last.
+    One that a policy activates counts as active. The digests are of their specs, by name: an informer may
+    not know yet what was written last.
     """
-    pending = {name for name, digest in digests.items() if _is_pending(definitions.get("", name), digest)}
+    activating = [orjson.loads(data) for data in policies.objects()]
+
+    def is_pending(name: str, data: bytes | None) -> bool:
+        return _is_pending(data, digests[name], any(activates(policy, name) for policy in activating))
+
+    pending = {name for name in digests if is_pending(name, definitions.get("", name))}
     progress = asyncio.Event()
 
     def note(change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
         name = key[1]
-        if name in pending and (new is None or not _is_pending(new, digests[name])):
+        if name in pending and (new is None or not is_pending(name, new)):
             pending.discard(name)
             progress.set()
 
@@ -44,13 +51,15 @@ async def wait_for_crds(definitions: Informer, digests: Mapping[str, str]) -> No
         unsubscribe()
 
 
-def _is_pending(data: bytes | None, digest: str) -> bool:
-    """Whether the controller of definitions has still to do something about one."""
+def _is_pending(data: bytes | None, digest: str, is_activated: bool) -> bool:
+    """Whether the controllers have still to do something about a definition."""
     definition = {} if data is None else orjson.loads(data)
     if definition.get(DIGEST) != digest:
         return True
+    if state_of(definition) != ACTIVE:
+        return is_activated
     generation = metadata_of(definition).get("generation")
-    return state_of(definition) == ACTIVE and not any(
+    return not any(
         condition["type"] == "Established"
         and condition["status"] != "Unknown"
         and condition.get("observedGeneration") == generation

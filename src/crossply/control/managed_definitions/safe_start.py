@@ -5,13 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+import orjson
+
 from crossply.compose.conditions import read_conditions
-from crossply.control.managed_definitions.conversion import ACTIVE
+from crossply.compose.events import StatusCondition
+from crossply.compose.metadata import controller_of
+from crossply.control.kinds import MANAGED_DEFINITION, PROVIDER_REVISION
+from crossply.control.managed_definitions.conversion import ACTIVE, INACTIVE
+from crossply.control.managed_definitions.definition_informer import state_of
+from crossply.kube.informer import Informer
+from crossply.kube.watch import Key
 from crossply.values import Object
 
 SAFE_START = "safe-start"
-RUNTIME_ACTIVE = "RuntimeActive"
-_RAN_BEFORE = "ActiveRuntime"
+RUNS = StatusCondition("RuntimeActive", "True", "ActiveRuntime")
+AWAITS = StatusCondition(
+    "RuntimeActive",
+    "False",
+    "AwaitingActivation",
+    "Package runtime is scaled to zero; awaiting the first ManagedResourceDefinition to be activated",
+)
 _IGNORED = re.compile("[^a-z0-9]+")
 
 
@@ -29,10 +42,28 @@ def awaits_activation(revision: Object, states: Iterable[str]) -> bool:
     if not has_safe_start(status.get("capabilities") or ()):
         return False
     conditions = read_conditions(status)
-    if any(known["type"] == RUNTIME_ACTIVE and known["reason"] == _RAN_BEFORE for known in conditions):
+    if any((known["type"], known["reason"]) == (RUNS.type, RUNS.reason) for known in conditions):
         return False
     known_states = list(states)
     return bool(known_states) and ACTIVE not in known_states
+
+
+def definition_states(definitions: Informer, revision: Object) -> list[str]:
+    """The states of the definitions that a revision brought; one that is not known yet is inactive."""
+    references = (revision.get("status") or {}).get("objectRefs") or ()
+    names = [reference["name"] for reference in references if reference["kind"] == MANAGED_DEFINITION.kind]
+    known = (definitions.get("", name) for name in names)
+    return [INACTIVE if data is None else state_of(orjson.loads(data)) for data in known]
+
+
+def activated_revision(key: Key, old: bytes | None, new: bytes | None) -> Iterable[Key]:
+    """Enqueues the revision that controls a definition which becomes active."""
+    after = {} if new is None else orjson.loads(new)
+    if not after or state_of(after) != ACTIVE or (old and state_of(orjson.loads(old)) == ACTIVE):
+        return
+    owner = controller_of(after)
+    if owner is not None and owner.get("kind") == PROVIDER_REVISION.kind:
+        yield "", str(owner.get("name", ""))
 
 
 def _plain(capability: str) -> str:

@@ -29,5 +29,7 @@ def health_of(revision: Object, has_runtime: bool, local: bool) -> StatusConditi
             message = condition.get("message", "")
             summary = f'Package {part} health is "{condition["status"]}"'
             return UNHEALTHY._replace(message=f"{summary} with message: {message}" if message else summary)
-    waits = conditions.get(RUNTIME_ACTIVE, {}).get("reason") == AWAITING.reason
-    return AWAITING if waits else HEALTHY
+    activity = conditions.get(RUNTIME_ACTIVE, {})
+    if activity.get("reason") == AWAITING.reason:
+        return AWAITING._replace(message=activity.get("message", ""))
+    return HEALTHY

@@ -15,7 +15,7 @@ from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondit
 from crossply.compose.metadata import annotations_of, is_paused, name_of
 from crossply.control.calls.function_revision import is_local
 from crossply.control.definitions.kind_roles import KindRoles
-from crossply.control.kinds import MANAGED_DEFINITION, PROVIDER
+from crossply.control.kinds import ACTIVATION_POLICY, MANAGED_DEFINITION, PROVIDER
 from crossply.control.managed_definitions.definition_informer import acquire_definitions
 from crossply.control.managed_definitions.definition_progress import wait_for_crds
 from crossply.control.managed_definitions.safe_start import has_safe_start
@@ -123,6 +123,7 @@ class PackageRevisionReconciler:
         self._plane, self._kind = plane, kind
         self._converts = converts
         self._definitions = acquire_definitions(plane.informers)
+        self._policies = plane.informers.acquire(ACTIVATION_POLICY)
         self._fetcher, self._lock = fetching, locking
         self._directories = DirectoryPackages(plane.functions.factory.check_host_access)
         self._establisher = Establisher(plane, namespace)
@@ -317,7 +318,7 @@ class PackageRevisionReconciler:
         if state.is_active:
             roles = roles_of_provider(state.revision, result.references, capabilities(known.meta))
             await self._roles.keep_all(state.revision, roles)
-            await wait_for_crds(self._definitions, _definitions_in(result.fingerprints))
+            await wait_for_crds(self._definitions, self._policies, _definitions_in(result.fingerprints))
         # Who calls a Provider knows it by a certificate, which is another one after some months.
         until = time.monotonic() + _DAY if result.calls_back else math.inf
         self._known[state.name] = known._replace(

@@ -99,12 +99,20 @@ class DeploymentRuntime:
 
     async def run(self, revision: Object, prepared: Prepared) -> None:
         """Service account and Deployment."""
+        await self._deploy(revision, prepared)
+
+    async def scale_to_zero(self, revision: Object, prepared: Prepared) -> None:
+        """The same without Pods, whatever a runtime config says."""
+        await self._deploy(revision, prepared, {"replicas": 0})
+
+    async def _deploy(self, revision: Object, prepared: Prepared, overrides: Object | None = None) -> None:
         subject = self._subject(revision)
         if _runs_to_completion(revision):
             await self._objects.delete(DEPLOYMENT, name_of(deployment_for(subject, "", "")), uid_of(revision))
             raise NotRunning(_NO_SERVER, hint=_RUN_IN_CONTAINERS)
         account = account_for(subject, self._existing_secrets(subject))
         deployment = self._deployment(subject, name_of(account), prepared)
+        deployment["spec"].update(overrides or {})
         if deployment["spec"]["template"]["spec"]["serviceAccountName"] == name_of(account):
             # One that the user made and named is the user's.
             await self._applied(SERVICE_ACCOUNT, "service account", subject, account)

@@ -8,7 +8,7 @@ wrong.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from crossply.control.shared_secret import Files
 from crossply.errors import CrossplyError
@@ -48,4 +48,13 @@ class Runtime(Protocol):
 
     async def stop(self, revision: Object) -> None:
         """It is not active: have it run no longer."""
+        ...
+
+
+@runtime_checkable
+class ScalesToZero(Protocol):
+    """A runtime that keeps all but the program of a revision which has nothing to do yet."""
+
+    async def scale_to_zero(self, revision: Object, prepared: Prepared) -> None:
+        """Have everything that it needs to run, and not run it; raises why that is not so."""
         ...

@@ -11,10 +11,17 @@ from crossply.compose.conditions import read_conditions, with_conditions
 from crossply.compose.events import NORMAL, WARNING, Event, StatusCondition
 from crossply.compose.metadata import is_being_deleted, is_paused
 from crossply.control.calls.function_revision import RUNTIME_HEALTHY, is_local
+from crossply.control.managed_definitions.safe_start import (
+    AWAITS,
+    RUNS,
+    awaits_activation,
+    definition_states,
+    has_safe_start,
+)
 from crossply.control.package_manager.package_health import REVISION_HEALTHY
 from crossply.control.plane import Plane
 from crossply.control.runtimes.packageless_runtime import LocalRuntime
-from crossply.control.runtimes.runtime import NotRunning, Prepared, Runtime
+from crossply.control.runtimes.runtime import NotRunning, Prepared, Runtime, ScalesToZero
 from crossply.errors import CrossplyError
 from crossply.functions.local_providers import is_local_provider
 from crossply.kube.controller import Requeue
@@ -35,18 +42,27 @@ class _Outcome(NamedTuple):
     condition: StatusCondition
     problem: CrossplyError | None = None
     prepared: Prepared = Prepared({})
+    activity: StatusCondition | None = None
+    """Whether a safe-start Provider runs; None for all others."""
 
 
 class RuntimeReconciler:
     """Keeps what runs in line with the revisions of one kind."""
 
     def __init__(
-        self, plane: Plane, revisions: Informer, runtime: Runtime | None, local: Runtime | None = None
+        self,
+        plane: Plane,
+        revisions: Informer,
+        runtime: Runtime | None,
+        local: Runtime | None = None,
+        definitions: Informer | None = None,
     ) -> None:
         """Without a runtime, something else runs the packages and reports their health.
 
-        `local` runs the packages whose annotations say how they run on this machine.
+        `local` runs the packages whose annotations say how they run on this machine. `definitions` are those
+        of Providers.
         """
+        self._definitions = definitions
         self._plane = plane
         self._revisions = revisions
         self._runtime = runtime
@@ -81,11 +97,20 @@ class RuntimeReconciler:
             return _failed(problem.within(_PRE), prepared)
         if not is_local(revision) and not _is_healthy(revision, REVISION_HEALTHY):
             return _Outcome(_NOT_YET, prepared=prepared)
+        activity = self._activity(revision)
         try:
-            await runtime.run(revision, prepared)
+            await _run(runtime, revision, prepared, activity)
         except CrossplyError as problem:
             return _failed(problem.within(_POST), prepared)
-        return _Outcome(HEALTHY, prepared=prepared)
+        return _Outcome(HEALTHY, prepared=prepared, activity=activity)
+
+    def _activity(self, revision: Object) -> StatusCondition | None:
+        """Whether a Provider that starts safely has something to do."""
+        capabilities = (revision.get("status") or {}).get("capabilities") or ()
+        if self._definitions is None or not has_safe_start(capabilities):
+            return None
+        states = definition_states(self._definitions, revision)
+        return AWAITS if awaits_activation(revision, states) else RUNS
 
     async def _report(self, revision: Object, outcome: _Outcome) -> None:
         """Events, and the status where it changes."""
@@ -95,11 +120,23 @@ class RuntimeReconciler:
             event = Event(NORMAL, _SYNC, "Successfully configured package revision")
             self._plane.recorder.record(revision, event)
         status = {**(revision.get("status") or {}), **outcome.prepared.status}
-        desired = with_conditions({**revision, "status": status}, (outcome.condition,), self._plane.now())
+        conditions = (outcome.condition, *filter(None, (outcome.activity,)))
+        desired = with_conditions({**revision, "status": status}, conditions, self._plane.now())
         if desired["status"] != revision.get("status"):
             self._revisions.record_write(
                 await self._plane.as_installer.update_status(self._revisions.kind, desired)
             )
+
+
+async def _run(
+    runtime: Runtime, revision: Object, prepared: Prepared, activity: StatusCondition | None
+) -> None:
+    if activity is not AWAITS:
+        await runtime.run(revision, prepared)
+    elif isinstance(runtime, ScalesToZero):
+        await runtime.scale_to_zero(revision, prepared)
+    else:
+        await runtime.stop(revision)
 
 
 def _failed(problem: CrossplyError, prepared: Prepared) -> _Outcome:

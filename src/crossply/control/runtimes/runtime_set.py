@@ -8,6 +8,8 @@ from functools import partial
 from typing import NamedTuple
 
 from crossply.control.kinds import FUNCTION_REVISION, IMAGE_CONFIG, PROVIDER_REVISION, RUNTIME_CONFIG
+from crossply.control.managed_definitions.definition_informer import acquire_definitions
+from crossply.control.managed_definitions.safe_start import activated_revision
 from crossply.control.plane import Plane
 from crossply.control.runtimes.container_runtime import ContainerRuntime
 from crossply.control.runtimes.container_setup import (
@@ -107,14 +109,19 @@ class Runtimes:
     async def _follow(self, kind: str, revisions: Informer) -> None:
         runtime = await self._runtime(kind, revisions)
         local = await self._start_providers(revisions) if self._runs_providers(kind) else None
-        reconciler = RuntimeReconciler(self._plane, revisions, runtime, local)
+        definitions = acquire_definitions(self._plane.informers) if kind == PROVIDER else None
+        reconciler = RuntimeReconciler(self._plane, revisions, runtime, local, definitions)
         name = f"package-runtime/{revisions.kind.kind.lower()}"
         objects = self._objects.informers if self._objects is not None else ()
         spec = Spec(
             name=name,
             reconciles=revisions,
             reconcile=by_name(reconciler.reconcile),
-            watches=[Watch(informer, owned_by(revisions.kind)) for informer in objects],
+            watches=[
+                *(Watch(informer, owned_by(revisions.kind)) for informer in objects),
+                *([Watch(definitions, activated_revision)] if definitions is not None else ()),
+            ],
+            needs=[definitions] if definitions is not None else (),
             shard_key=lambda key: f"{name}/{key[1]}",
         )
         controller = Controller(self._plane, spec)
