@@ -94,6 +94,15 @@ COMMANDS = (
     ),
     Entry("project build", "project.build", "Build all packages of a project into one file.", "beta"),
     Entry("project push", "project.push", "Push all packages of a project to their registry.", "beta"),
+    Entry("provider init", "provider.init", "Create a provider in Python, with a kind and its test.", "beta"),
+    Entry(
+        "provider run",
+        "provider.run",
+        "Run a provider in Python, and restart it when a file is saved.",
+        "beta",
+    ),
+    Entry("provider build", "provider.build", "Build the package of a provider in Python.", "beta"),
+    Entry("provider push", "xpkg.push", "Push a package to a registry."),
     Entry(
         "resource trace",
         "trace.command",
@@ -236,6 +245,7 @@ GROUPS = {
     "new": "Create a project, function or test from a template.",
     "operation": "Render Operations.",
     "project": "Create, build and push projects of packages.",
+    "provider": "Create, run, build and push providers in Python.",
     "resource": "Trace and validate resources.",
     "xpkg": "Build, publish and install packages.",
     "xr": "Generate and patch composite resources (XRs).",

@@ -25,10 +25,11 @@ from crossply.xpkg.package_directory import Directory, File
 from crossply.xpkg.program_image import plain_tarball
 from crossply.xpkg.project_configuration import place_in
 from crossply.xpkg.python_project import read_project, with_project
-from crossply.xpkg.single_file_project import FILE, project_around, requirements
+from crossply.xpkg.requirements_file import read_requirements
+from crossply.xpkg.single_file_project import FILE, project_around
 
 PYTHON_IMAGE = "gcr.io/distroless/python3-debian13:nonroot"
-_ITS_PYTHON = "3.13"
+ITS_PYTHON = "3.13"
 TEMPLATES_IMAGE = "xpkg.crossplane.io/crossplane-contrib/function-go-templating:v0.12.0"
 _TEMPLATES_AT = "src"
 _TEMPLATE_ENDINGS = (".gotmpl", ".tmpl")
@@ -88,7 +89,7 @@ def _base_for(directory: str) -> str:
         if name in present:
             raise NoBuilder(f"functions in {language} are not built here")
     if FILE in present:
-        requirements(directory)
+        read_requirements(directory)
         return PYTHON_IMAGE
     if _are_templates(directory):
         return TEMPLATES_IMAGE
@@ -183,9 +184,9 @@ def _with_code(base: Image, source: FunctionSource) -> Image:
 
 def _with_python(base: Image, directory: str) -> Image:
     if os.path.exists(os.path.join(directory, "pyproject.toml")):
-        return with_project(base, directory, _ITS_PYTHON)
+        return with_project(base, directory, ITS_PYTHON)
     with tempfile.TemporaryDirectory(prefix="crossply-") as scratch:
-        return with_project(base, project_around(directory, scratch), _ITS_PYTHON)
+        return with_project(base, project_around(directory, scratch), ITS_PYTHON)
 
 
 def _with_templates(base: Image, directory: str) -> Image:

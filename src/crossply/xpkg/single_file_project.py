@@ -12,10 +12,9 @@ import shutil
 import stat
 
 from crossply.version import __version__
-from crossply.xpkg.failures import BuildFailed
+from crossply.xpkg.requirements_file import read_requirements
 
 FILE = "main.py"
-_REQUIREMENTS = "requirements.txt"
 _PACKAGE = "function_of_project"
 _LEFT_OUT = ("__pycache__", "examples")
 
@@ -51,7 +50,7 @@ def project_around(directory: str, scratch: str) -> str:
     """The directory of a project that serves the main.py of another, made in a directory of its own."""
     package = os.path.join(scratch, _PACKAGE)
     shutil.copytree(directory, os.path.join(package, "source"), symlinks=True, ignore=_ignored)
-    dependencies = json.dumps([f"crossply>={__version__}", *requirements(directory)])
+    dependencies = json.dumps([f"crossply>={__version__}", *read_requirements(directory)])
     text = _PYPROJECT.format(dependencies=dependencies, package=_PACKAGE)
     for path, content in (
         (os.path.join(scratch, "pyproject.toml"), text),
@@ -70,22 +69,3 @@ def _ignored(folder: str, names: list[str]) -> list[str]:
 def _is_plain(folder: str, name: str) -> bool:
     mode = os.lstat(os.path.join(folder, name)).st_mode
     return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
-
-
-def requirements(directory: str) -> list[str]:
-    """What the file imports beside Crossply."""
-    try:
-        with open(os.path.join(directory, _REQUIREMENTS), encoding="utf-8") as file:
-            lines = [line.partition(" #")[0].strip() for line in file]
-    except FileNotFoundError:
-        return []
-    except UnicodeDecodeError:
-        raise BuildFailed(f"{_REQUIREMENTS} is not text") from None
-    requirement_lines = [line for line in lines if line and line[0] != "#"]
-    for line in requirement_lines:
-        if line[0] == "-":
-            raise BuildFailed(
-                f"{_REQUIREMENTS} has an option of pip: {line}",
-                hint="list packages only, or make a project of it: crossply new function",
-            )
-    return requirement_lines

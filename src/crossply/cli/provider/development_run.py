@@ -1,0 +1,125 @@
+"""A provider under development: a child process that is replaced when a file of the provider is saved.
+
+While the code cannot be loaded, the process with the last working code goes on.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+from crossply.errors import CrossplyError
+from crossply.functions.child_process import ChildProcess
+from crossply.functions.source_watcher import SourceFiles
+
+PAUSE = 0.2
+"""Seconds between two checks of the files and of the process."""
+GRACE = 10.0
+"""Seconds that the provider has to finish its reconciles."""
+LONGEST_BACKOFF = 30.0
+
+
+class DevelopmentRun:
+    """One provider, its process and its files."""
+
+    def __init__(
+        self,
+        directory: str,
+        prepare: Callable[[], None],
+        *,
+        environ: dict[str, str],
+        say: Callable[[str], None],
+        write: Callable[[str], object],
+    ) -> None:
+        self._directory = directory
+        self._prepare = prepare
+        """Called before each start with new code; raises CrossplyError where that cannot run."""
+        self._environ = environ
+        self._say = say
+        self._write = write
+        self._process: subprocess.Popen[str] | None = None
+        self._lifeline = ChildProcess()
+        self._backoff = 1.0
+        self._restart_at = 0.0
+
+    def run(self) -> None:
+        """Run until a KeyboardInterrupt."""
+        sources = self._watched()
+        self._replace()
+        try:
+            while True:
+                time.sleep(PAUSE)
+                changed = sources.changed()
+                if changed:
+                    self._say(f"{os.path.relpath(changed, self._directory)} changed")
+                    self._backoff = 1.0
+                    self._replace()
+                    sources = self._watched()  # the CRDs may be new
+                else:
+                    self._revive()
+        finally:
+            self._stop()
+
+    def _watched(self) -> SourceFiles:
+        return SourceFiles(["provider", self._directory], time.monotonic)
+
+    def _replace(self) -> None:
+        """Start the current code in place of the running process, if it can be loaded."""
+        try:
+            self._prepare()
+        except CrossplyError as problem:
+            place = f"{problem.place}: " if problem.place else ""
+            self._say(f"{place}{problem}")
+            if problem.hint:
+                self._say(f"try: {problem.hint}")
+            running = self._process is not None and self._process.poll() is None
+            self._say("the code of before goes on" if running else "it starts when you save a file")
+            return
+        self._stop()
+        self._start()
+
+    def _start(self) -> None:
+        # -P: modules of the working directory do not stand in for those of Crossply and its libraries.
+        words = [sys.executable, "-P", "-u", "-m", "crossply.provider", self._directory]
+        self._lifeline = ChildProcess()
+        self._process = self._lifeline.start(words, self._environ)
+        threading.Thread(target=self._forward, args=(self._process,), daemon=True).start()
+        self._say(f"started as process {self._process.pid}; it restarts when you save a file, Ctrl-C ends it")
+
+    def _forward(self, process: subprocess.Popen[str]) -> None:
+        for line in process.stdout or ():
+            self._write(line)
+
+    def _revive(self) -> None:
+        """Start a process again that ended by itself, after a pause that grows."""
+        if self._process is None or self._process.poll() is None:
+            return
+        now = time.monotonic()
+        if not self._restart_at:
+            self._say(
+                f"ended with exit code {self._process.returncode}; starts again in {self._backoff:.0f} s"
+            )
+            self._restart_at = now + self._backoff
+            self._backoff = min(self._backoff * 2, LONGEST_BACKOFF)
+        elif now >= self._restart_at:
+            self._stop()
+            self._start()
+
+    def _stop(self) -> None:
+        self._restart_at = 0.0
+        process, self._process = self._process, None
+        if process is None:
+            return
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(GRACE)
+            except subprocess.TimeoutExpired:
+                self._say(f"did not end within {GRACE:.0f} s and is killed")
+        self._lifeline.cut()
+        process.wait()
