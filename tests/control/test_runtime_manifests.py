@@ -308,15 +308,14 @@ def test_templates_are_not_changed():
         ("Provider=External;Function=Deployment", "Deployment", "External"),
         ("Function=External", "External", "Deployment"),
         ("Function=Container; Provider=External", "Container", "External"),
+        ("Function=Container;Provider=Container", "Container", "Container"),
     ],
 )
 def test_runtimes_are_chosen_for_all_kinds_or_for_each(text, function, provider):
     assert parse_runtimes(text) == PackageRuntimes(function, provider)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "Docker", "Function", "Function=", "Plugin=Deployment", "Provider=Container"]
-)
+@pytest.mark.parametrize("text", ["", "Docker", "Function", "Function=", "Plugin=Deployment"])
 def test_a_runtime_that_there_is_none_of_is_told(text):
     with pytest.raises(UnknownRuntime):
         parse_runtimes(text)

@@ -10,22 +10,23 @@ from collections.abc import Sequence
 
 from crossply.containers import oci_spec as spec
 from crossply.containers.cgroups import Cgroup, make_group
-from crossply.containers.failures import BadImage, ContainerEnded, ContainerError, OutOfMemory
+from crossply.containers.failures import BadImage, ContainerEnded, ContainerError, NoOwnNetwork, OutOfMemory
 from crossply.containers.image_store import StoredImage, in_use
 from crossply.containers.image_user import image_user
 from crossply.containers.launcher.protocol import Message
 from crossply.containers.launcher_client import current_launcher
 from crossply.containers.limits import BY_WATCHING, enforced_limits, places
 from crossply.containers.oci_runtime import find_engine
+from crossply.containers.own_network import find_pasta, find_resolver, pasta_command
 from crossply.containers.root_filesystem import without_links
-from crossply.containers.settings import ISOLATED, MEBIBYTE, Settings
+from crossply.containers.settings import ISOLATED, MEBIBYTE, OWN, Settings
 from crossply.containers.user_namespace import Identity, map_for
 
 _TLS_FILES = ("ca.crt", "tls.crt", "tls.key")
 _LARGEST_TLS_FILE = 64 << 10
 _HOSTS = b"127.0.0.1\tlocalhost\n::1\tlocalhost\n"
 _ENDING = 10.0
-_MEMORY = "memory"
+_MEMORY, _NETWORK = "memory", "network"
 
 
 class Container:
@@ -56,6 +57,10 @@ class Container:
     def wait(self, seconds: float) -> bool:
         """Wait until it ended, at most so long; tell whether it did."""
         return self._launched.wait(seconds)
+
+    def terminate(self) -> None:
+        """Ask its first process to end."""
+        self._launched.terminate()
 
     def end(self) -> None:
         """End it, if it did not end by itself, and let go of everything."""
@@ -93,13 +98,16 @@ class Container:
         if self.failed_to_start:
             detail = f": {self._launched.why}" if self._launched.why else _error_message(wrote)
             return ContainerError(f"the container could not be started{detail}", hint=BadImage.hint)
+        if self._launched.why == _NETWORK:
+            return ContainerEnded("its container was ended: pasta, which carries its network, has ended")
         return ContainerEnded(f"its container ended with {_exit_reason(self.status)}{wrote}")
 
 
 def out_of_memory(settings: Settings, wrote: str) -> OutOfMemory:
     """The error of a container that wanted too much memory."""
     allowed = settings.limits.memory / MEBIBYTE
-    return OutOfMemory(f"the function was ended: it wanted more than its {allowed:g} MiB{wrote}")
+    program = "function" if settings.hostname == Settings().hostname else "container"
+    return OutOfMemory(f"the {program} was ended: it wanted more than its {allowed:g} MiB{wrote}")
 
 
 def _error_message(wrote: str) -> str:
@@ -129,8 +137,18 @@ def _start_request(image: StoredImage, settings: Settings, identity: Identity, k
         "files": files,
         "owner": identity.owner,
         "relay": None,
+        "pasta": _pasta_command(settings),
         "watched_memory": settings.limits.memory if enforced.memory == BY_WATCHING else 0,
     }
+
+
+def _pasta_command(settings: Settings) -> list[str] | None:
+    if settings.network != OWN:
+        return None
+    pasta = find_pasta(os.environ)
+    if not pasta:
+        raise NoOwnNetwork("pasta is not installed")
+    return pasta_command(pasta, settings.forwards, find_resolver())
 
 
 def _directory(image: StoredImage) -> str:
@@ -144,6 +162,9 @@ def _directory(image: StoredImage) -> str:
 def _host_files(settings: Settings) -> dict[str, str]:
     if settings.network == ISOLATED:
         return {"hosts": base64.b64encode(_HOSTS).decode()}
+    if settings.network == OWN:
+        files = {"hosts": _HOSTS, "resolv.conf": find_resolver().text}
+        return {name: base64.b64encode(data).decode() for name, data in files.items()}
     return _read_all("/etc", spec.host_files(settings))
 
 

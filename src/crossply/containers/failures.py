@@ -77,6 +77,13 @@ class ImageMissing(ContainerError):
     hint = "use the pull policy IfNotPresent or Always"
 
 
+class NoOwnNetwork(ContainerError):
+    """A container cannot have a network of its own here."""
+
+    code = "CP-341"
+    hint = "install pasta, for example with: apt-get install passt"
+
+
 class StoreFull(ContainerError):
     """Images that are in use leave no room for another one."""
 

@@ -54,6 +54,11 @@ class LaunchedContainer:
         if not self._ended.is_set():
             self._launcher.kill(self.key)
 
+    def terminate(self) -> None:
+        """Ask it to end."""
+        if not self._ended.is_set():
+            self._launcher.terminate(self.key)
+
     def tell(self, status: int, why: str, started: bool) -> None:
         """It ended."""
         self.status, self.why, self.started = status, why, started
@@ -119,6 +124,11 @@ class LauncherClient:
         """End a container."""
         with self._lock, contextlib.suppress(OSError):
             wire.send(self._line, {"kill": key})
+
+    def terminate(self, key: str) -> None:
+        """Ask the first process of a container to end."""
+        with self._lock, contextlib.suppress(OSError):
+            wire.send(self._line, {"terminate": key})
 
     def _listen(self) -> None:
         while True:

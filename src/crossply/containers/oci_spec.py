@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from crossply.containers.failures import BadImage
 from crossply.containers.limits import BY_WATCHING, EnforcedLimits
 from crossply.containers.seccomp import seccomp_profile
-from crossply.containers.settings import ISOLATED, Limits, Settings
+from crossply.containers.settings import ISOLATED, RUNNER, Limits, Settings
 from crossply.containers.user_namespace import IdMap
 from crossply.values import Object
 
@@ -46,7 +46,7 @@ def runtime_spec(inside: Inside, settings: Settings, enforced: EnforcedLimits) -
     """The whole description, for a directory that has everything it names."""
     return {
         "ociVersion": "1.0.2",
-        "hostname": "function",
+        "hostname": settings.hostname,
         "root": {"path": ROOT, "readonly": True},
         "process": _process(inside, settings, enforced),
         "mounts": _mounts(inside, settings),
@@ -147,7 +147,7 @@ def _bound(name: str, target: str) -> Object:
 
 def _namespaces(settings: Settings) -> list[str]:
     namespaces = ["user", "mount", "pid", "ipc", "uts", "cgroup"]
-    return [*namespaces, "network"] if settings.network == ISOLATED else namespaces
+    return namespaces if settings.network == RUNNER else [*namespaces, "network"]
 
 
 def _mappings(entries: tuple[tuple[int, int], ...]) -> list[Object]:

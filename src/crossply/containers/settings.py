@@ -6,12 +6,14 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from crossply.containers.own_network import PortForwards
+
 CRUN, RUNC = "crun", "runc"
 ENGINES = (CRUN, RUNC)
 ENGINE_VARIABLE = "CROSSPLY_CONTAINER_ENGINE"
 STORE_VARIABLE = "CROSSPLY_CONTAINER_STORE"
 
-ISOLATED, RUNNER = "Isolated", "Runner"
+ISOLATED, RUNNER, OWN = "Isolated", "Runner", "Own"
 
 MEBIBYTE = 1 << 20
 
@@ -41,7 +43,10 @@ class Settings(NamedTuple):
 
     limits: Limits = Limits()
     network: str = ISOLATED
-    """Isolated: nothing but its own loopback. Runner: the network of whoever runs it."""
+    """Isolated: nothing but its own loopback. Runner: the network of whoever runs it. Own: of its own."""
+    forwards: PortForwards = PortForwards()
+    """Ports between a network of its own and this machine."""
+    hostname: str = "function"
     arguments: tuple[str, ...] | None = None
     """Instead of the image's command, after its entry point."""
     environment: tuple[str, ...] = ()

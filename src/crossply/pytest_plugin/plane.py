@@ -23,7 +23,7 @@ from crossply.compose.conditions import read_conditions
 from crossply.control.control_plane import ControlPlane
 from crossply.control.options import Options
 from crossply.control.package_manager.settings import PackageSettings
-from crossply.control.runtimes.package_runtimes import SINGLE_MACHINE
+from crossply.control.runtimes.package_runtimes import parse_runtimes
 from crossply.control.runtimes.runtime_set import RuntimeSettings
 from crossply.functions.binding import DEVELOPMENT_TARGET, REMOTE, RUNTIME
 from crossply.functions.host_access import EVERYTHING
@@ -115,7 +115,7 @@ class Plane:
                 service_account="",
             ),
             images=os.path.join(self.directory, "images"),
-            runtimes=RuntimeSettings(SINGLE_MACHINE),
+            runtimes=RuntimeSettings(parse_runtimes("Container")),
             # Only the test that made the control plane reaches it, and that is code on this machine anyway.
             host_access=EVERYTHING,
         )

@@ -30,13 +30,13 @@ from crossply.cli.controller.observability_flags import (
 from crossply.cli.controller.package_flags import TRUST_FLAGS, local_package_settings
 from crossply.cli.framework.command import Command, Flag, Invocation
 from crossply.cli.framework.flag_values import parse_address
-from crossply.cli.up.data_directory import LOGS, data_flag, open_data_directory
+from crossply.cli.up.data_directory import data_flag, open_data_directory
+from crossply.cli.up.provider_flags import PROVIDER_FLAGS, provider_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from crossply.cli.up.api_process import ApiSettings
     from crossply.control.options import Options
-    from crossply.control.runtimes.provider_runtime import ProviderSettings
 
 READY_FD = Flag(
     "ready-fd", "Write to this file descriptor when the control plane is ready.", kind="int", hidden=True
@@ -106,7 +106,7 @@ async def _serve(invocation: Invocation, options: Options, settings: ApiSettings
 def _options(invocation: Invocation) -> Options:
     from crossply.control.options import Options
     from crossply.control.runtimes.mutual_tls_certificates import CredentialSettings
-    from crossply.control.runtimes.package_runtimes import SINGLE_MACHINE
+    from crossply.control.runtimes.package_runtimes import parse_runtimes
     from crossply.control.runtimes.runtime_set import RuntimeSettings
 
     data = invocation["data"]
@@ -120,22 +120,11 @@ def _options(invocation: Invocation) -> Options:
         packages=local_package_settings(invocation, os.path.join(data, "packages")),
         images=os.path.join(data, "images"),
         runtimes=RuntimeSettings(
-            SINGLE_MACHINE,
+            parse_runtimes(invocation["package-runtime"]),
             CredentialSettings(directory=os.path.join(data, "credentials")),
-            _providers(data),
+            providers=provider_settings(invocation, data),
         ),
         host_access=host_access(invocation, data),
-    )
-
-
-def _providers(data: str) -> ProviderSettings:
-    from crossply.control.runtimes.provider_runtime import ProviderSettings
-
-    root = os.path.abspath(data)
-    return ProviderSettings(
-        directory=os.path.join(root, "providers"),
-        logs=os.path.join(root, LOGS),
-        state=os.path.join(root, "provider-data"),
     )
 
 
@@ -182,6 +171,7 @@ COMMAND = Command(
         EXTRA_RESOURCES,
         OPERATIONS,
         *MANAGED_FLAGS,
+        *PROVIDER_FLAGS,
         *HOST_ACCESS_FLAGS,
         *TRUST_FLAGS,
         metrics_port(0, HERE_ONLY),

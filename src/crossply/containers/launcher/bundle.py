@@ -10,6 +10,7 @@ import signal
 from typing import Any, NoReturn
 
 from crossply.containers.launcher import syscalls as kernel
+from crossply.containers.launcher.own_network import OwnNetwork
 from crossply.containers.launcher.relay import run_relay
 
 _NOT_STARTED = 126
@@ -20,7 +21,8 @@ class Bundle:
 
     `wanted` has: the `key`; the `config` for the engine; `binds` (name → path of the host) and `files` (name
     of a directory → name of a file → content in base64, of the `owner`), all made below the directory;
-    a `relay` (socket and port) or none; and the engine's `command`.
+    a `relay` (socket and port) or none; the `pasta` command of a network of its own, or none; and the
+    engine's `command`.
     """
 
     def __init__(self, place: str, request: dict[str, Any]) -> None:
@@ -29,6 +31,7 @@ class Bundle:
         self._request = request
         self._binds: list[str] = []
         self._relay = 0
+        self.network: OwnNetwork | None = None
 
     def make(self) -> None:
         """Make the directory and everything in it."""
@@ -40,9 +43,10 @@ class Bundle:
         config = self._request["config"]
         if self._request["relay"]:
             self._relay = self._start_relay(**self._request["relay"])
-            for namespace in config["linux"]["namespaces"]:
-                if namespace["type"] == "network":
-                    namespace["path"] = f"/proc/{self._relay}/ns/net"
+            _join_network(config, self._relay)
+        if self._request["pasta"]:
+            self.network = OwnNetwork(self.path, self._request["pasta"])
+            _join_network(config, self.network.holder)
         with open(os.path.join(self.path, "config.json"), "w", encoding="utf-8") as file:
             json.dump(config, file)
 
@@ -101,6 +105,8 @@ class Bundle:
 
     def remove(self) -> None:
         """Take it all away again."""
+        if self.network is not None:
+            self.network.remove()
         if self._relay:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self._relay, signal.SIGKILL)
@@ -109,6 +115,12 @@ class Bundle:
             for target in self._binds:
                 kernel.unmount(target)
             _remove_tree(self.path)
+
+
+def _join_network(config: dict[str, Any], process: int) -> None:
+    for namespace in config["linux"]["namespaces"]:
+        if namespace["type"] == "network":
+            namespace["path"] = f"/proc/{process}/ns/net"
 
 
 def _remove_tree(path: str) -> None:

@@ -66,6 +66,8 @@ class LauncherServer:
                 self._start(message["start"], files)
             elif message.get("kill") in self._runs:
                 self._kill(self._runs[message["kill"]])
+            elif message.get("terminate") in self._runs:
+                _signal(self._runs[message["terminate"]].bundle.first_process(), signal.SIGTERM)
         finally:
             for file in files:
                 os.close(file)
@@ -78,7 +80,7 @@ class LauncherServer:
             pid = bundle.execute(files)
         except OSError as problem:
             bundle.remove()
-            reason = f"{problem.filename}: {problem.strerror}" if problem.filename else str(problem)
+            reason = f"{problem.filename}: {problem.strerror}" if problem.filename else problem.strerror
             wire.send(self._line, {"ended": request["key"], "status": -1, "why": reason, "started": False})
             return
         self._runs[request["key"]] = _Run(bundle, pid, request["watched_memory"])
@@ -114,6 +116,9 @@ class LauncherServer:
             for key, run in list(self._runs.items()):
                 if run.pid == pid:
                     self._ended(key, run, os.waitstatus_to_exitcode(status))
+                elif run.bundle.network is not None and run.bundle.network.pasta == pid:
+                    run.why = "network"
+                    self._kill(run)
 
     def _ended(self, key: str, run: _Run, status: int) -> None:
         del self._runs[key]
@@ -126,6 +131,8 @@ class LauncherServer:
 
 
 def _signal(pid: int, number: int) -> None:
+    if not pid:
+        return
     try:
         os.kill(pid, number)
     except ProcessLookupError:

@@ -8,7 +8,7 @@ from crossply.errors import CrossplyError
 
 DEPLOYMENT, EXTERNAL, CONTAINER = "Deployment", "External", "Container"
 FUNCTION, PROVIDER = "Function", "Provider"
-_ALLOWED = {FUNCTION: (DEPLOYMENT, CONTAINER, EXTERNAL), PROVIDER: (DEPLOYMENT, EXTERNAL)}
+_ALLOWED = {FUNCTION: (DEPLOYMENT, CONTAINER, EXTERNAL), PROVIDER: (DEPLOYMENT, CONTAINER, EXTERNAL)}
 
 
 class UnknownRuntime(CrossplyError):
@@ -29,13 +29,10 @@ class PackageRuntimes(NamedTuple):
         return self.function if kind == FUNCTION else self.provider
 
 
-SINGLE_MACHINE = PackageRuntimes(CONTAINER, EXTERNAL)
-
-
 def parse_runtimes(text: str) -> PackageRuntimes:
     """Read one runtime for all kinds, or `Kind=Runtime` for each, separated by semicolons."""
     if "=" not in text:
-        # Providers are controllers of a cluster: where functions run in containers here, they do not run.
+        # Replicas on a cluster share the work: a Provider runs in a container of one only if that is said.
         provider = EXTERNAL if text == CONTAINER else text
         return PackageRuntimes(_known(FUNCTION, text), _known(PROVIDER, provider))
     chosen = {FUNCTION: DEPLOYMENT, PROVIDER: DEPLOYMENT}

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Iterable
 
 from crossply.control.runtimes.log_file import LogFile
+from crossply.control.runtimes.manifest_metadata import PORT
 from crossply.control.runtimes.runtime import NotRunning
 from crossply.functions.child_process import ChildProcess
 
@@ -31,6 +32,7 @@ class ProcessProgram:
     def __init__(self, words: Iterable[str], directory: str, environment: dict[str, str]) -> None:
         self._words, self._directory, self._environment = tuple(words), directory, environment
         self._times: _FileTimes = {}
+        self.webhook_port = PORT
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ProcessProgram) and self._inputs == other._inputs
@@ -120,7 +122,7 @@ class RunningProcess:
         self._signal(9)  # what it started and left behind
         self._lifeline.cut()
         self._reader.join(_GRACE)
-        reason = f"signal {-status}" if status < 0 else f"exit status {status}"
+        reason = f"it ended with signal {-status}" if status < 0 else f"it ended with exit status {status}"
         with contextlib.suppress(RuntimeError):  # the loop has ended
             self._loop.call_soon_threadsafe(self._ended.set_result, reason)
 

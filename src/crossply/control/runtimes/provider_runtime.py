@@ -14,7 +14,12 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from crossply.compose.conditions import with_conditions
+from crossply.compose.events import StatusCondition
 from crossply.compose.metadata import name_of
+from crossply.containers.launcher_client import current_launcher
+from crossply.containers.oci_runtime import find_engine
+from crossply.containers.own_network import find_pasta
 from crossply.containers.settings import Settings
 from crossply.control.plane import Plane
 from crossply.control.runtimes.container_settings import ContainerSettings
@@ -23,9 +28,15 @@ from crossply.control.runtimes.manifest_metadata import Subject, owner_of
 from crossply.control.runtimes.mutual_tls_certificates import Credentials
 from crossply.control.runtimes.package_runtimes import PROVIDER
 from crossply.control.runtimes.provider_binding import keep_binding
+from crossply.control.runtimes.provider_container import (
+    ContainerProgram,
+    ProviderNetwork,
+    provider_settings,
+)
 from crossply.control.runtimes.provider_environment import process_environment
 from crossply.control.runtimes.provider_files import CLIENT, SERVER, ProviderFiles, request_token
 from crossply.control.runtimes.provider_process import ProcessProgram
+from crossply.control.runtimes.pulled_images import RevisionImages
 from crossply.control.runtimes.runtime import NotRunning, Prepared
 from crossply.control.runtimes.runtime_manifests import account_for, service_for, service_names
 from crossply.control.runtimes.runtime_objects import RuntimeObjects
@@ -41,7 +52,16 @@ from crossply.values import Object
 
 _FIRST_SECONDS = 2.0
 """How long a program that was just started is waited for."""
-_WEBHOOKS = 9443
+_PULL_SECONDS = 2.0
+"""How long a look at a revision waits for its image; a longer pull is looked at again."""
+_ISOLATED = StatusCondition("NetworkIsolated", "True", "NetworkOfItsOwn")
+_NOT_ISOLATED = StatusCondition("NetworkIsolated", "False", "NetworkOfThisMachine")
+_SHARED = (
+    "the provider uses the network of this machine: providers that listen on the same port, such as 8080, "
+    "cannot run at the same time"
+)
+_NO_PASTA = f"pasta is not installed, so {_SHARED}; install it, for example with: apt-get install passt"
+_TOLD = f"as --provider-network says, {_SHARED}"
 _LOOPBACK = "127.0.0.1"
 _LOCALHOST = "localhost"
 _NO_RUNTIME = (
@@ -59,6 +79,10 @@ class ProviderSettings(NamedTuple):
     """Where their output is kept; empty for nowhere."""
     state: str = ""
     """Where each has a directory of its own for what it wants to keep; empty for nowhere."""
+    own_network: bool = True
+    """Whether each container has a network of its own, where pasta is installed."""
+    host_ports: tuple[int, ...] = ()
+    """Ports of this machine's loopback that containers reach as their own localhost."""
 
 
 class _Running(NamedTuple):
@@ -91,14 +115,19 @@ class ProviderRuntime:
         credentials: Credentials,
         configs: ContainerSettings,
         settings: ProviderSettings,
+        images: RevisionImages | None,
         enqueue: Callable[[str], None],
     ) -> None:
-        """`enqueue` has a revision looked at again."""
+        """Without images, only Providers that are programs of this machine run.
+
+        `enqueue` has a revision looked at again.
+        """
         self._plane = plane
         self._objects = objects
         self._credentials = credentials
         self._configs = configs
         self._settings = settings
+        self._images = images
         self._enqueue = enqueue
         self._running: dict[str, _Running] = {}
         self._stopping: set[asyncio.Task[None]] = set()
@@ -124,6 +153,10 @@ class ProviderRuntime:
         soon = datetime.now(UTC) + timedelta(seconds=1)
         again = min(renewal, own_renewal, soon if running is None else running.renewal)
         status = {"tlsServerSecretName": server, "tlsClientSecretName": client}
+        if not is_local_provider(revision):
+            condition = self._network_condition()
+            desired = with_conditions(revision, (condition,), self._plane.now())
+            status["conditions"] = desired["status"]["conditions"]
         return Prepared(status, again, files, own)
 
     async def run(self, revision: Object, prepared: Prepared) -> None:
@@ -135,23 +168,29 @@ class ProviderRuntime:
         running = self._running.get(subject.name)
         files = ProviderFiles(os.path.join(self._place, subject.name)) if running is None else running.files
         renewal = await self._write_files(subject, files, prepared, running)
-        program = self._program(ProgramContext(revision, subject, files, self._configs.of(revision).settings))
-        await self._expose(subject, _WEBHOOKS)
+        context = ProgramContext(revision, subject, files, self._configs.of(revision).settings)
+        local = is_local_provider(revision)
+        program = self._process(context) if local else await self._container(context)
         if running is None or running.supervisor.program != program:
             if running is not None:
                 await running.supervisor.stop()
             running = self._started(subject, files, renewal, program)
         self._running[subject.name] = running._replace(renewal=renewal)
         await running.supervisor.judged(_FIRST_SECONDS)
+        await self._expose(subject, running.supervisor.program.webhook_port)
         if running.supervisor.problem:
             raise NotRunning(f"provider is unavailable: {running.supervisor.problem}", hint=_hint(subject))
 
     async def stop(self, revision: Object) -> None:
         """End the program of a revision, and remove its files."""
+        if self._images is not None:
+            self._images.cancel(revision)
         await self._end(name_of(revision))
 
     async def close(self) -> None:
         """End all of them."""
+        if self._images is not None:
+            await self._images.close()
         await asyncio.gather(*(self._end(name) for name in list(self._running)), *self._stopping)
         shutil.rmtree(self._place, ignore_errors=True)
 
@@ -161,10 +200,28 @@ class ProviderRuntime:
         except HostAccessRefused as refusal:
             raise NotRunning(str(refusal), hint=refusal.hint) from None
 
-    def _program(self, context: ProgramContext) -> Program:
-        revision = context.revision
-        if not is_local_provider(revision):
+    async def _container(self, context: ProgramContext) -> Program:
+        if self._images is None:
             raise NotRunning(_NO_RUNTIME)
+        find_engine("", os.environ)
+        await asyncio.to_thread(current_launcher)  # raises where containers are forbidden
+        image = await self._images.fetch(context.revision, _PULL_SECONDS)
+        server, network = self._plane.as_installer.config.server, self._network()
+        settings = provider_settings(context.subject, context.files, context.settings, server, network)
+        return ContainerProgram(image, settings)
+
+    def _network(self) -> ProviderNetwork:
+        own = self._settings.own_network and bool(find_pasta(os.environ))
+        return ProviderNetwork(own, self._settings.host_ports)
+
+    def _network_condition(self) -> StatusCondition:
+        if self._network().own:
+            return _ISOLATED
+        message = _TOLD if not self._settings.own_network else _NO_PASTA
+        return _NOT_ISOLATED._replace(message=message)
+
+    def _process(self, context: ProgramContext) -> Program:
+        revision = context.revision
         try:
             words = [*provider_command(revision), *(context.settings.arguments or ())]
         except RuntimeAnnotationError as problem:

@@ -14,6 +14,7 @@ from crossply.control.plane import Plane
 from crossply.control.runtimes.container_runtime import ContainerRuntime
 from crossply.control.runtimes.container_setup import (
     ImageSettings,
+    revision_images,
     start_container_runtime,
     watch_container_settings,
 )
@@ -29,6 +30,7 @@ from crossply.control.runtimes.package_runtimes import (
 )
 from crossply.control.runtimes.provider_binding import keep_binding
 from crossply.control.runtimes.provider_runtime import ProviderRuntime, ProviderSettings
+from crossply.control.runtimes.pulled_images import RevisionImages
 from crossply.control.runtimes.runtime import Runtime
 from crossply.control.runtimes.runtime_configs import DEFAULT, RuntimeConfigs
 from crossply.control.runtimes.runtime_objects import ON_THIS_MACHINE, RuntimeObjects
@@ -51,10 +53,10 @@ class RuntimeSettings(NamedTuple):
     packages: PackageRuntimes = PackageRuntimes()
     credentials: CredentialSettings = CredentialSettings()
     """Where runtimes and their Secrets are, and who the control plane is."""
-    providers: ProviderSettings | None = None
-    """Where Providers run on this machine; None where they do only if `packages` says so."""
     by_slices: bool = False
     """Whether functions are found by the EndpointSlices of their Services, and not by DNS."""
+    providers: ProviderSettings | None = None
+    """Where Providers run on this machine; None where they do only if `packages` says so."""
 
 
 class Runtimes:
@@ -108,7 +110,9 @@ class Runtimes:
 
     async def _follow(self, kind: str, revisions: Informer) -> None:
         runtime = await self._runtime(kind, revisions)
-        local = await self._start_providers(revisions) if self._runs_providers(kind) else None
+        if kind == PROVIDER and self._providers is None and self._provider_settings is not None:
+            await self._start_providers(revisions, None)
+        local = self._providers if kind == PROVIDER else None
         definitions = acquire_definitions(self._plane.informers) if kind == PROVIDER else None
         reconciler = RuntimeReconciler(self._plane, revisions, runtime, local, definitions)
         name = f"package-runtime/{revisions.kind.kind.lower()}"
@@ -130,6 +134,8 @@ class Runtimes:
 
     async def _runtime(self, kind: str, revisions: Informer) -> Runtime | None:
         chosen = self._packages.of(kind)
+        if chosen == CONTAINER and kind == PROVIDER:
+            return await self._start_providers(revisions, revision_images(self._plane, self._images))
         if chosen == CONTAINER:
             self._containers = await start_container_runtime(
                 self._plane, revisions, self.credentials, self._images, self._enqueue_all
@@ -145,11 +151,9 @@ class Runtimes:
             self._objects, self.credentials, self._configs, revisions, self._around, bind
         )
 
-    def _runs_providers(self, kind: str) -> bool:
-        return kind == PROVIDER and self._provider_settings is not None
-
-    async def _start_providers(self, revisions: Informer) -> ProviderRuntime:
-        assert self._provider_settings is not None
+    async def _start_providers(self, revisions: Informer, images: RevisionImages | None) -> ProviderRuntime:
+        """The runtime of Providers on this machine; without images, only of those that are programs of it."""
+        settings = self._provider_settings or ProviderSettings()
         client, namespace = self._plane.as_installer, self._around.namespace
         objects = RuntimeObjects(client, self._caches, namespace, ON_THIS_MACHINE)
         for informer in objects.informers:
@@ -161,7 +165,8 @@ class Runtimes:
             objects,
             self.credentials,
             configs,
-            self._provider_settings._replace(namespace=namespace),
+            settings._replace(namespace=namespace),
+            images,
             self._enqueue,
         )
         return self._providers

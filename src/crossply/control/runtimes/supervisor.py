@@ -16,7 +16,7 @@ class RunningProgram(Protocol):
     """A program that was started."""
 
     async def wait(self) -> str:
-        """Wait until it ends; returns how, such as `exit status 1`."""
+        """Wait until it ends; returns how, as a sentence."""
         ...
 
     async def stop(self) -> None:
@@ -26,6 +26,9 @@ class RunningProgram(Protocol):
 
 class Program(Protocol):
     """What is run. Two that are equal need not be exchanged for each other."""
+
+    webhook_port: int
+    """The port of this machine that leads to its webhooks, once it was started."""
 
     async def start(self, log: LogFile) -> RunningProgram:
         """Start it; what it writes goes to the log. Raises a CrossplyError where it cannot be started."""
@@ -129,7 +132,7 @@ class Supervisor:
                 self._running = None
                 return ""
         self._running = None
-        return f"it ended with {ended.result()}"
+        return ended.result()
 
     def _say(self, problem: str) -> None:
         if problem != self.problem:

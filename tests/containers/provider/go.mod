@@ -1,0 +1,3 @@
+module crossply.dev/tests/provider
+
+go 1.24
