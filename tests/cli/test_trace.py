@@ -78,7 +78,7 @@ def test_with_wide_the_causes_and_the_next_commands_are_said_on_stderr(trace) ->
     assert err.splitlines()[0] == "Not ready because of:"
     assert '  Shelf/gone (town): shelves.acme.test "gone" not found' in err.splitlines()
     assert "    next: kubectl describe shops.acme.test ruin -n town" in err.splitlines()
-    assert "    next: kubectl api-resources --api-group=light.test" in err.splitlines()
+    assert "    next: kubectl describe providers.pkg.crossplane.io sky" in err.splitlines()
 
 
 def test_a_claim_leads_to_its_xr_and_that_to_what_it_composed_in_both_places(trace) -> None:

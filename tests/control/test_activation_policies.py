@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from crossply.control.managed_definitions.activation_policy import activated_by
 from crossply.control.managed_definitions.conversion import crd_of, is_managed
 from crossply.control.managed_definitions.safe_start import awaits_activation, has_safe_start
+from crossply.kinds.activation_policy import activated_by
 from tests.support.e2e.packages import crd
 
 NAMES = ("buckets.s3.aws.example.org", "queues.sqs.aws.example.org", "disks.gcp.example.org")

@@ -48,16 +48,26 @@ class Condition(NamedTuple):
     message: str = ""
 
 
+class Origin(NamedTuple):
+    """Why nobody reconciles a resource."""
+
+    why: str
+    command: str = ""
+    """What to run next; empty where the resource itself tells more."""
+
+
 class Node:
     """A resource with those below it."""
 
-    __slots__ = ("children", "kind", "object", "problem")
+    __slots__ = ("children", "kind", "object", "origin", "problem")
 
     def __init__(self, obj: Object, kind: Kind | None = None, problem: Problem | None = None) -> None:
         self.object = obj
         self.kind = kind
         """How the server serves it; None where it does not."""
         self.problem = problem
+        self.origin: Origin | None = None
+        """Why nobody reconciles it, where that is known."""
         self.children: list[Node] = []
 
     @property

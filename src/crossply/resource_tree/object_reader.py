@@ -9,6 +9,7 @@ import orjson
 from crossply.kube.client import Client
 from crossply.kube.failures import KubeError, Unreachable
 from crossply.kube.kind import Kind
+from crossply.kube.selection import Selection
 from crossply.resource_tree.node import NOT_FOUND, NOT_SERVED, REFUSED, Node, Problem, Reference
 from crossply.resource_tree.request_failures import failure
 from crossply.resource_tree.served_kinds import Kinds
@@ -49,11 +50,18 @@ class Reader:
             return Node(reference.stub(), kind, _not_found(kind, reference))
         return Node(live, kind)
 
-    async def everything(self, kind: Kind, namespace: str, labels: str = "") -> list[Node]:
+    async def kind(self, api_version: str, kind: str) -> Kind | None:
+        """How the server serves a kind; None where it does not."""
+        return await self._kinds.called(api_version, kind)
+
+    async def everything(
+        self, kind: Kind, namespace: str, labels: str = "", metadata_only: bool = False
+    ) -> list[Node]:
         """Everything of a kind in a namespace."""
+        selection = Selection(namespace, labels, metadata_only=metadata_only)
         try:
             async with self._room:
-                listed = await self._client.list(kind, namespace, label_selector=labels)
+                listed = await self._client.list_selected(kind, selection)
         except KubeError as problem:
             url = f"{self._client.config.server}{kind.path(namespace)}"
             raise TraceError(failure(problem, url), hint=problem.hint) from None

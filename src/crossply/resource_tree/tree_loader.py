@@ -8,6 +8,7 @@ from crossply.kube.client import Client
 from crossply.kube.failures import KubeError
 from crossply.kube.kind import Kind
 from crossply.resource_tree.composite_tree import Trees
+from crossply.resource_tree.kind_origin import Origins
 from crossply.resource_tree.node import NOT_FOUND, Node, Problem, Reference, Trace
 from crossply.resource_tree.object_reader import Reader
 from crossply.resource_tree.package_tree import Choice, Packages
@@ -27,6 +28,8 @@ class TraceOptions(NamedTuple):
     concurrency: int
     connection_secrets: bool
     packages: Choice
+    origins: bool = False
+    """Whether to find out why nobody reconciles what is not ready."""
 
 
 async def loading_for(client: Client, target: Target, options: TraceOptions) -> Loading:
@@ -46,7 +49,8 @@ async def loading_for(client: Client, target: Target, options: TraceOptions) -> 
     namespace = (options.namespace or client.config.namespace) if kind.namespaced else ""
     reader = Reader(client, kinds, options.concurrency)
     reference = Reference(kind.api_version, kind.kind, target.name, namespace)
-    return Loading(reader, kind, reference, _trees(reader, reference, options))
+    origins = Origins(reader) if options.origins else None
+    return Loading(reader, kind, reference, _trees(reader, reference, options), origins)
 
 
 def _trees(reader: Reader, root: Reference, options: TraceOptions) -> Trees | Packages:
@@ -58,8 +62,16 @@ def _trees(reader: Reader, root: Reference, options: TraceOptions) -> Trees | Pa
 class Loading:
     """A root, or all of a kind, and the way to load what is below."""
 
-    def __init__(self, reader: Reader, kind: Kind, root: Reference, trees: Trees | Packages) -> None:
+    def __init__(
+        self,
+        reader: Reader,
+        kind: Kind,
+        root: Reference,
+        trees: Trees | Packages,
+        origins: Origins | None = None,
+    ) -> None:
         self._reader = reader
+        self._origins = origins
         self._kind = kind
         self._root = root
         self._trees = trees
@@ -108,6 +120,8 @@ class Loading:
         except TraceError as problem:
             prefix = f"cannot get resource tree: kind={kind} name={name} namespace={namespace} {_VERIFY}"
             raise problem.within(prefix) from None
+        if self._origins is not None:
+            await self._origins.add(root)
 
     def _missing(self, problem: Problem) -> TraceError:
         place = f" -n {self._root.namespace}" if self._root.namespace else ""

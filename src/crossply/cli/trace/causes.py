@@ -44,7 +44,7 @@ def explain(trace: Trace) -> str:
 
 def causes(root: Node) -> list[Cause]:
     """The causes in one tree, in its order."""
-    if not root.condition("Ready").status and _expects_a_controller(root):
+    if not root.condition("Ready").status and (root.origin or _expects_a_controller(root)):
         return [_cause(root, root, "nothing has reconciled it yet")]
     return list(_below(root, root))
 
@@ -54,8 +54,8 @@ def _below(node: Node, parent: Node) -> Iterator[Cause]:
     deeper = []
     for child in node.children:
         below = list(_below(child, node))
-        if not below and child in unready:
-            below = [_cause(child, node, why_unready(child))]
+        if not below and (child in unready or child.origin):
+            below = [_cause(child, node, "" if child.origin else why_unready(child))]
         deeper += below
     why = _failure(node) or ("" if deeper else _waiting(node))
     if why:
@@ -66,7 +66,8 @@ def _below(node: Node, parent: Node) -> Iterator[Cause]:
 def _failure(node: Node) -> str:
     """What is wrong with the resource itself."""
     if node.problem and node.problem.sort == NOT_SERVED:
-        return f"{node.problem.message}; install its CRD or the provider that brings it"
+        advice = "" if node.origin else "; install its CRD or the provider that brings it"
+        return f"{node.problem.message}{advice}"
     if node.problem:
         return node.problem.message
     for condition in (node.condition("Synced"), node.condition("Installed")):
@@ -107,10 +108,14 @@ def _expects_a_controller(node: Node) -> bool:
 
 
 def _cause(node: Node, parent: Node, why: str) -> Cause:
-    return Cause(node, why, _next_command(node, parent))
+    """A cause, with why nobody reconciles the resource."""
+    origin = node.origin.why if node.origin else ""
+    return Cause(node, "; ".join(part for part in (why, origin) if part), _next_command(node, parent))
 
 
 def _next_command(node: Node, parent: Node) -> str:
+    if node.origin and node.origin.command:
+        return node.origin.command
     if node.problem and node.problem.sort == NOT_SERVED:
         return f"kubectl api-resources --api-group={node.group}"
     if node.problem and node.problem.sort == NOT_FOUND:

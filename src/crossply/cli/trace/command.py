@@ -50,6 +50,7 @@ async def _trace(invocation: Invocation, config: ClusterConfig, target: Target) 
             invocation["show-package-revisions"],
             invocation["show-package-runtime-configs"],
         ),
+        origins=output.explains,
     )
     async with Client(config) as client:
         loading = await loading_for(client, target, options)

@@ -30,6 +30,11 @@ class Output:
         self._stderr = invocation.stderr
         self._on_terminal = invocation.stdout.isatty()
 
+    @property
+    def explains(self) -> bool:
+        """Whether it also says why something is not ready."""
+        return self._form == "wide" or (self._on_terminal and self._form in _TABLES)
+
     def write(self, trace: Trace) -> None:
         """Write once."""
         self._stdout.write(self._picture(trace))

@@ -9,9 +9,9 @@ import orjson
 
 from crossply.compose.conditions import read_conditions
 from crossply.compose.metadata import metadata_of
-from crossply.control.managed_definitions.activation_policy import activates
 from crossply.control.managed_definitions.conversion import ACTIVE
 from crossply.control.managed_definitions.definition_informer import DIGEST, state_of
+from crossply.kinds.activation_policy import activates
 from crossply.kube.informer import Informer
 from crossply.kube.watch import Key
 

@@ -22,6 +22,7 @@ from crossply.control.package_manager.package_identity import Identities
 from crossply.control.package_manager.package_kinds import PACKAGE_KINDS, PackageKind
 from crossply.control.package_manager.package_reconciler import PackageReconciler, package_of
 from crossply.control.package_manager.revision_reconciler import PackageRevisionReconciler
+from crossply.control.package_manager.unreconciled_resources import unreconciled_controller
 from crossply.control.plane import Plane
 from crossply.kube.controller import Controller, EnqueuedKeys, Spec, Watch, by_name, controller_name
 from crossply.kube.core_kinds import CRD
@@ -40,7 +41,7 @@ def package_controllers(plane: Plane, identities: Identities, rollout: bool) -> 
 def revision_controllers(
     plane: Plane, fetching: PackageFetcher, namespace: str, converts: bool = True
 ) -> list[Controller]:
-    """A controller for each kind of package revision, and one for the Lock that they share.
+    """A controller for each kind of package revision, for the Lock, and for resources of Providers.
 
     With `converts`, CRDs of Providers become ManagedResourceDefinitions.
     """
@@ -51,7 +52,7 @@ def revision_controllers(
     )
     locking = PackageLock(plane)
     revisions = [_revisions(plane, kind, fetching, locking, namespace, converts) for kind in PACKAGE_KINDS]
-    return [*revisions, Controller(plane, lock)]
+    return [*revisions, Controller(plane, lock), unreconciled_controller(plane)]
 
 
 def _packages(plane: Plane, kind: PackageKind, identities: Identities, rollout: bool) -> Controller:
