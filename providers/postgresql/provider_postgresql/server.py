@@ -106,19 +106,22 @@ class Server:
 
     @asynccontextmanager
     async def _connection(self, database: str) -> AsyncIterator[Connection]:
-        opened = False
-        try:
-            async with self._pool.connection(database or self.login.database) as connection:
-                opened = True
-                self.version = connection.info.server_version
-                self._is_superuser = connection.info.parameter_status("is_superuser") == "on"
-                yield connection
-        except psycopg.Error as problem:
-            if opened:
-                raise
-            if database and not await self._exists(database):
-                raise DatabaseMissing(f"database {database!r} does not exist") from None
-            raise unreachable(problem, self.login) from None
+        for is_last in (not database, True):  # a database may be created while we ask whether it exists
+            opened = False
+            try:
+                async with self._pool.connection(database or self.login.database) as connection:
+                    opened = True
+                    self.version = connection.info.server_version
+                    self._is_superuser = connection.info.parameter_status("is_superuser") == "on"
+                    yield connection
+                    return
+            except psycopg.Error as problem:
+                if opened:
+                    raise
+                if database and not await self._exists(database):
+                    raise DatabaseMissing(f"database {database!r} does not exist") from None
+                if is_last:
+                    raise unreachable(problem, self.login) from None
 
     async def _exists(self, database: str) -> bool:
         return bool(await self.rows("SELECT 1 FROM pg_database WHERE datname = %s", [database]))
