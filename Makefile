@@ -7,7 +7,7 @@ STAMP  := $(VENV)/.installed
 RESULTS := .cache/test-results.xml
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/crossply/version.py)
 
-.PHONY: help bytecode run stop packages test promises lint format bench soak store-faults fuzz figures docs lock proto test-cluster test-e2e test-rest test-node test-takeover manifests image clean
+.PHONY: help bytecode run stop packages test promises lint format bench soak store-faults fuzz figures docs lock proto test-cluster test-e2e test-rest test-node test-takeover test-providers manifests image clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -79,6 +79,9 @@ test-rest: bytecode ## Watch a settled control plane of 200 composite resources 
 
 test-node: bytecode ## Run the controllers and functions as Pods on a Kubernetes of one node (root, Debian's containerd)
 	@CROSSPLY_NODE=1 $(BIN)/python -m pytest tests/node
+
+test-providers: packages bytecode ## Run the providers against real systems: crashes, outages, a thousand databases
+	@CROSSPLY_PROVIDERS=1 $(BIN)/python -m pytest tests/providers
 
 test-takeover: bytecode ## Take a cluster over from a real Crossplane, and give it back (built once, by Go, in .cache)
 	@PYTHON=$(BIN)/python tests/cluster/takeover.sh
