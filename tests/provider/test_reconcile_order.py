@@ -21,7 +21,7 @@ OUTSIDE = {"mine": {"size": 1}}
 
 def test_a_new_resource_is_named_and_held_before_it_is_created():
     one = OneResource(bucket(SECRET))
-    assert one.reconcile() == (Again(), "created", "")
+    assert one.reconcile() == (Again(at_once=True), "created", "")
     assert one.steps == [
         "Save external-name",
         "TrackUsage",
@@ -176,6 +176,13 @@ def test_a_kind_may_have_no_grace_period():
     one.reconcile()
     one.outside.clear()
     assert one.reconcile().outcome == "created"
+
+
+def test_what_was_just_created_and_deleted_goes_at_once():
+    one = OneResource(bucket())
+    one.reconcile()
+    one.live["metadata"] |= DELETED
+    assert [one.reconcile().outcome for _ in range(2)] == ["deleting", "deleted"]
 
 
 PENDING = {"crossplane.io/external-create-pending": "2026-01-01T00:00:00Z"}

@@ -41,11 +41,11 @@ class Recorder:
         self._waiting: deque[Object] = deque(maxlen=_MOST_WAITING)
         self._writers: set[asyncio.Task[None]] = set()
 
-    def record(self, about: Object, event: Event) -> None:
-        """Tell an event about an object, unless it is the last that was told with this reason and type."""
+    def record(self, about: Object, event: Event, *, again: bool = False) -> None:
+        """Tell an event about an object; one that was told already only if it is to be told `again`."""
         uid = about["metadata"].get("uid", "")
         key = _digest(uid, event)
-        if key in self._recorded:
+        if key in self._recorded and not again:
             self._recorded.move_to_end(key)
             return
         if self._allowances.take(uid) is None:

@@ -82,6 +82,10 @@ class Context:
         observed: Mapping[str, Any] = (self._resource.get("status") or {}).get("atProvider") or {}
         return observed
 
+    def refresh(self, resource: Object) -> None:
+        """Go on with a later version of the managed resource; the kit does so between two calls."""
+        self._resource = resource
+
     async def connection_details(self) -> Mapping[str, bytes] | None:
         """What the connection Secret has now: empty where it does not exist, None where none is asked for."""
         return None if self._read_connection is None else await self._read_connection()

@@ -121,8 +121,7 @@ class _Reconciliation:
         external = yield from self._observe()
         if external is None and self._policies.only_observes:
             return (yield from self._report_absent())
-        grace_period = self._kind.settings.creation_grace_period
-        if external is None and was_just_created(state.live, state.now(), grace_period):
+        if external is None and self._may_still_appear():
             message = "Waiting for external resource existence to be confirmed"
             yield from state.tell(NORMAL, "PendingExternalResource", message)
             return Reconciled(Again(), "waiting")
@@ -183,7 +182,8 @@ class _Reconciliation:
 
     def _observe(self) -> Effects[External | None]:
         state = self._state
-        allow_missing = is_being_deleted(state.live) or not self._policies.can(CREATE)
+        writes = self._policies.can(CREATE) or self._policies.can(UPDATE)
+        allow_missing = is_being_deleted(state.live) or not writes
         for effect in (TrackUsage(state.live), Connect(state.live, allow_missing)):
             yield from state.attempt(effect, reason="CannotConnectToProvider", prefix="connect failed")
         external: External | None = yield from state.attempt(
@@ -206,7 +206,7 @@ class _Reconciliation:
             return Reconciled(Again(), "waiting")
         if external is None:
             return (yield from self._release())
-        is_first = state.reason_of("Ready") != DELETING.reason
+        is_first = not self._has_deleted()
         reason = "CannotDeleteExternalResource"
         yield from state.attempt(Delete(state.live), reason=reason, prefix="delete failed", ready=DELETING)
         message = "Successfully requested deletion of external resource"
@@ -214,6 +214,16 @@ class _Reconciliation:
         yield from state.write_status(DELETING, SYNCED)
         # Most external systems have deleted it by now; the others get a growing pause.
         return Reconciled(Again(at_once=is_first), "deleting")
+
+    def _may_still_appear(self) -> bool:
+        """It was created a moment ago, and some external systems show what they have a little later."""
+        state, grace_period = self._state, self._kind.settings.creation_grace_period
+        return was_just_created(state.live, state.now(), grace_period) and not self._has_deleted()
+
+    def _has_deleted(self) -> bool:
+        """An earlier reconcile deleted what it observed: nothing that was just created is still to appear."""
+        state = self._state
+        return is_being_deleted(state.live) and state.reason_of("Ready") == DELETING.reason
 
     def _release(self) -> Effects[Reconciled]:
         """Let the managed resource go. Its connection Secret goes with it, as it is owned by it."""
@@ -269,7 +279,7 @@ class _Reconciliation:
         message = "Successfully requested creation of external resource"
         yield from state.tell(NORMAL, "CreatedExternalResource", message, again=True)
         yield from state.write_status(CREATING, SYNCED)
-        return Reconciled(Again(), "created")
+        return Reconciled(Again(at_once=True), "created")
 
     def _report_failed_creation(self, created: Created, failure: ExternalFailure) -> Effects[Reconciled]:
         state = self._state

@@ -1,0 +1,115 @@
+"""The connection Secret of a managed resource: details are added, and nothing is written without a change."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from crossply.compose.metadata import controller_of, namespace_of, owner_reference, uid_of
+from crossply.errors import CrossplyError
+from crossply.kube.client import Client
+from crossply.kube.core_kinds import SECRET
+from crossply.kube.failures import Conflict, KubeError, without_values
+from crossply.provider.secrets import encoded_data, secret_data
+from crossply.provider.watched_objects import WatchedObjects
+from crossply.values import Object
+
+CONNECTION_TYPE = "connection.crossplane.io/v1alpha1"
+MANAGER = "crossply-provider"
+_TRIES = 5
+_PAUSE = 0.05
+
+
+class ForeignSecret(CrossplyError):
+    """The Secret that a managed resource names for its connection details belongs to somebody else."""
+
+    code = "CP-884"
+    hint = "name another Secret in spec.writeConnectionSecretToRef, or delete this one"
+
+
+class ConnectionSecrets:
+    """Writes connection Secrets."""
+
+    def __init__(self, client: Client, objects: WatchedObjects) -> None:
+        self._client = client
+        self._objects = objects
+
+    async def read(self, resource: Object) -> Mapping[str, bytes] | None:
+        """What is published: empty where nothing is yet, None where the resource names no Secret."""
+        address = _address(resource)
+        if address is None:
+            return None
+        secret = await self._objects.get(SECRET, address[1], address[0])
+        return {} if secret is None else secret_data(secret)
+
+    async def publish(self, resource: Object, details: Mapping[str, bytes]) -> None:
+        """Add details to the Secret that a resource names, if it names one; raises ForeignSecret."""
+        address = _address(resource)
+        if address is None:
+            return
+        namespace, name = address
+        current = await self._objects.get(SECRET, name, namespace)
+        for attempt in range(_TRIES):
+            try:
+                await self._write(resource, current, namespace, name, details)
+            except Conflict:
+                if attempt == _TRIES - 1:
+                    raise
+                await asyncio.sleep(_PAUSE * attempt)
+                current = await self._client.get(SECRET, name, namespace)
+            except KubeError as problem:
+                raise without_values(problem) from None
+            else:
+                return
+
+    async def _write(
+        self,
+        resource: Object,
+        current: Object | None,
+        namespace: str,
+        name: str,
+        details: Mapping[str, bytes],
+    ) -> None:
+        if current is None:
+            body = _new_secret(resource, namespace, name, details)
+            self._objects.record_write(SECRET, await self._client.create(SECRET, body, MANAGER))
+            return
+        check_controllable(current, uid_of(resource))
+        published = secret_data(current)
+        if controller_of(current) is not None and details.items() <= published.items():
+            return
+        version = current["metadata"]["resourceVersion"]
+        references = [owner_reference(resource)]
+        patch = {
+            "metadata": {"resourceVersion": version, "ownerReferences": references},
+            "data": encoded_data(dict(details)),
+        }
+        written = await self._client.patch_merge(SECRET, name, patch, namespace, MANAGER)
+        self._objects.record_write(SECRET, written)
+
+
+def _address(resource: Object) -> tuple[str, str] | None:
+    reference = (resource.get("spec") or {}).get("writeConnectionSecretToRef") or {}
+    name = str(reference.get("name") or "")
+    namespace = namespace_of(resource) or str(reference.get("namespace") or "default")
+    return (namespace, name) if name else None
+
+
+def _new_secret(resource: Object, namespace: str, name: str, details: Mapping[str, bytes]) -> Object:
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": name, "namespace": namespace, "ownerReferences": [owner_reference(resource)]},
+        "type": CONNECTION_TYPE,
+        "data": encoded_data(dict(details)),
+    }
+
+
+def check_controllable(secret: Object, uid: str) -> None:
+    """Raise ForeignSecret unless the resource of a UID controls the Secret, or nobody does."""
+    controller = controller_of(secret)
+    if controller is None and secret.get("type") != CONNECTION_TYPE:
+        kind = secret.get("type") or "Opaque"
+        raise ForeignSecret(f'refusing to modify uncontrolled secret of type "{kind}"')
+    if controller is not None and controller.get("uid") != uid:
+        raise ForeignSecret(f'existing secret is not controlled by UID "{uid}"')

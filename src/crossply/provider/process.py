@@ -1,0 +1,110 @@
+"""The process of a provider: `python -P -m crossply.provider DIR`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from aiohttp import web
+
+from crossply.errors import CrossplyError
+from crossply.kube.client import Client
+from crossply.kube.config import load_config
+from crossply.provider import managed_metrics
+from crossply.provider.managed_kind import ManagedKind
+from crossply.provider.provider_directory import load_provider
+from crossply.provider.serving import ProviderServer
+from crossply.record.http_pages import metrics_text, served
+from crossply.record.logs import start_logging
+from crossply.record.prometheus import CONTENT_TYPE
+
+PORT = 8080
+LOOPBACK = "127.0.0.1"
+_log = logging.getLogger("crossply.provider")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve the kinds of a provider's directory until SIGTERM; the exit status."""
+    options = _parser().parse_args(arguments)
+    start_logging(sys.stderr, options.log_format, options.debug)
+    try:
+        kinds = load_provider(options.directory).kinds
+        import uvloop
+
+        uvloop.run(serve(kinds, options.kubeconfig, options.port))
+    except CrossplyError as problem:
+        place = f" ({problem.place})" if problem.place else ""
+        hint = f"\nhint: {problem.hint}" if problem.hint else ""
+        sys.stderr.write(f"error: {problem}{place} [{problem.code}]{hint}\n")
+        return 1
+    return 0
+
+
+async def serve(kinds: Iterable[ManagedKind], kubeconfig: str | None = None, port: int = PORT) -> None:
+    """Run a provider until the process is told to end."""
+    stopped = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+    async with Client(load_config(kubeconfig)) as client:
+        server = ProviderServer(client, kinds)
+        async with pages(server, port):
+            server.start()
+            try:
+                await stopped.wait()
+            finally:
+                await server.stop()
+
+
+@asynccontextmanager
+async def pages(server: ProviderServer, port: int) -> AsyncIterator[None]:
+    """Serve /healthz, /readyz and /metrics. Where the port is taken, the provider works without them."""
+    # In a pod the kubelet and Prometheus come from elsewhere.
+    host = None if os.environ.get("KUBERNETES_SERVICE_HOST") else LOOPBACK
+
+    def readyz() -> web.Response:
+        waits = server.start_progress()
+        return web.Response(status=503, text=waits) if waits else web.Response(text="ok")
+
+    async with AsyncExitStack() as stack:
+        if port:
+            paths = {"/healthz": _healthz, "/readyz": readyz, "/metrics": _metrics}
+            try:
+                await stack.enter_async_context(served(host, port, paths))
+            except OSError as problem:
+                _log.warning("no /healthz, /readyz and /metrics: port %d: %s", port, problem.strerror)
+        yield
+
+
+def _healthz() -> web.Response:
+    return web.Response(text="ok")
+
+
+def _metrics() -> web.Response:
+    text = metrics_text() + "".join(family.text() for family in managed_metrics.ALL)
+    return web.Response(body=text.encode(), headers={"Content-Type": CONTENT_TYPE})
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -P -m crossply.provider",
+        description="Serve the managed resources that the Python packages of a directory declare.",
+    )
+    parser.add_argument("directory", help="the provider's directory, which has crossplane.yaml")
+    parser.add_argument(
+        "--kubeconfig", help="a kubeconfig (default: $KUBECONFIG, the pod's service account, ~/.kube/config)"
+    )
+    parser.add_argument(
+        "--port",
+        type=int,
+        default=PORT,
+        help=f"the port of /healthz, /readyz and /metrics; 0 serves none (default {PORT})",
+    )
+    parser.add_argument("--log-format", choices=("logfmt", "json"), default="logfmt")
+    parser.add_argument("--debug", action="store_true", help="log every reconcile")
+    return parser
