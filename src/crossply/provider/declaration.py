@@ -166,12 +166,13 @@ def _takes(function: Callable[..., Any], count: int) -> bool:
 
 
 def _parameters(cls: type, namespace: Mapping[str, Any]) -> Struct:
-    if not isinstance(cls.__dict__.get("Parameters"), type):
+    declared = getattr(cls, "Parameters", None)
+    if not isinstance(declared, type):
         raise InvalidDeclaration(
             f"{cls.__qualname__} has no class Parameters",
             hint="write a @dataclass Parameters inside of it with the fields of spec.forProvider",
         )
-    parameters = read_struct(cls.__dict__["Parameters"], namespace)
+    parameters = read_struct(declared, namespace)
     _refuse(parameters, (CredentialsField, SecretDataField), "of Parameters", "use SecretValue for a secret")
     for field in all_fields(parameters):
         if isinstance(field.type, Reference):
@@ -195,7 +196,7 @@ def _check_target(cls: type, field: str, reference: Reference) -> None:
 
 
 def _optional_struct(cls: type, name: str, place: str, namespace: Mapping[str, Any]) -> Struct | None:
-    fields = cls.__dict__.get(name)
+    fields = getattr(cls, name, None)
     if fields is None:
         return None
     struct = read_struct(fields, namespace)
