@@ -50,8 +50,8 @@ async def api_proxy(client: Client, after_effect: AfterEffect) -> AsyncIterator[
                 after_effect(f"{request.method} {request.path}")
                 return web.Response(status=upstream.status, body=body, headers=_kept(upstream))
             response = web.StreamResponse(status=upstream.status, headers=_kept(upstream))
-            await response.prepare(request)
             with suppress(ConnectionResetError, aiohttp.ClientError):
+                await response.prepare(request)
                 async for chunk in upstream.content.iter_any():
                     await response.write(chunk)
             return response

@@ -19,9 +19,11 @@ from tests.support.paths import ROOT
 SCRIPT = ROOT / "providers" / "postgresql" / "examples" / "server.sh"
 OPTIONS = (
     "-c fsync=off -c full_page_writes=off -c shared_buffers=32MB -c max_connections=60 "
-    "-c log_statement=all -c log_min_messages=warning -c log_line_prefix=@%a:%d@"
+    "-c log_statement=all -c log_min_messages=warning -c log_line_prefix=@%a:%p@"
 )
-_STATEMENT = re.compile(r"@crossply-provider-postgresql:[^@]*@LOG:  (?:statement|execute [^:]*): (.*)")
+_LINE = re.compile(
+    r"@crossply-provider-postgresql:(\d+)@(?:LOG:  (?:statement|execute [^:]*): (.*)|(ERROR|FATAL):  .*)"
+)
 
 
 class PostgresServer:
@@ -98,7 +100,17 @@ class PostgresServer:
 
     def statements(self) -> list[str]:
         """What the provider had executed, in order."""
-        return _STATEMENT.findall(self.log)
+        return [statement for _, statement, _ in _LINE.findall(self.log) if statement]
+
+    def successful_statements(self) -> list[str]:
+        """Those of them that the server did not refuse."""
+        lines = _LINE.findall(self.log)
+        successful = []
+        for index, (process, statement, _) in enumerate(lines):
+            answer = next((line for line in lines[index + 1 :] if line[0] == process), ("", "", ""))
+            if statement and not answer[2]:
+                successful.append(statement)
+        return successful
 
 
 @contextmanager
