@@ -79,7 +79,7 @@ class Shelf:
             file.write(f"{action} {name}\n")
 
 
-@managed(group=GROUP, config=ProviderConfig, timeout=5.0)
+@managed(group=GROUP, config=ProviderConfig, creation_grace_period=0.0)
 class Box:
     """A box on the shelf. Its methods are synchronous."""
 

@@ -1,0 +1,105 @@
+"""`python -P -m crossply.provider DIR`: a provider as a process, which may be killed at any moment."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from contextlib import asynccontextmanager
+
+import aiohttp
+import pytest
+from tests.support.function_servers import free_port
+from tests.support.patience import PATIENCE
+from tests.support.provider.shelves import BOX, DIRECTORY, LID, ShelfCase, condition
+
+
+@pytest.fixture
+async def shelf(client, ns, tmp_path):
+    directory = tmp_path / "shelf"
+    directory.mkdir()
+    case = ShelfCase(client, ns, str(directory))
+    await case.install()
+    return case
+
+
+@asynccontextmanager
+async def process(server, tmp_path, port=0, **environment):
+    """A provider that is started again whenever it dies, as a kubelet would."""
+    arguments = (sys.executable, "-P", "-m", "crossply.provider", DIRECTORY, "--port", str(port))
+    variables = {**os.environ, "KUBECONFIG": server.kubeconfig, **environment}
+    statuses = []
+
+    async def run():
+        while True:
+            with open(tmp_path / "log", "a") as log:
+                child = await asyncio.create_subprocess_exec(
+                    *arguments, env=variables, stderr=log, cwd=tmp_path
+                )
+            try:
+                statuses.append(await child.wait())
+            except asyncio.CancelledError:
+                child.send_signal(signal.SIGTERM)
+                statuses.append(await asyncio.wait_for(child.wait(), PATIENCE))
+                raise
+
+    task = asyncio.create_task(run())
+    try:
+        yield statuses
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        assert statuses[-1] == 0, (tmp_path / "log").read_text()
+
+
+@pytest.mark.parametrize("point", ["before create", "after create", "after update", "after delete"])
+async def test_kill_9_leaks_nothing_and_makes_nothing_twice(shelf, server, tmp_path, point):
+    marker = str(tmp_path / "killed")
+    environment = {"SHELF_KILL_AT": point, "SHELF_KILL_MARKER": marker}
+    async with process(server, tmp_path, **environment) as statuses:
+        await shelf.managed(BOX, "one", {"content": "books"})
+        await shelf.until_ready(BOX, "one")
+        await shelf.patch(BOX, "one", {"spec": {"forProvider": {"content": "shoes"}}})
+        await shelf.until_ready(BOX, "one")
+        assert shelf.files()["one"]["content"] == "shoes"
+        await shelf.client.delete(BOX, "one", shelf.namespace)
+        await shelf.until_gone(BOX, "one")
+    assert statuses[0] == -signal.SIGKILL
+    assert shelf.files() == {}
+    assert shelf.log().count("create one") == 1
+
+
+async def test_kill_9_after_a_creation_whose_name_is_lost_asks_a_user(shelf, server, tmp_path):
+    marker = str(tmp_path / "killed")
+    environment = {"SHELF_KILL_AT": "after create of a lid", "SHELF_KILL_MARKER": marker}
+    async with process(server, tmp_path, **environment):
+        await shelf.managed(LID, "one", {})
+        lid = await shelf.until(LID, "one", lambda lid: condition(lid, "Synced"))
+    assert condition(lid, "Synced")["message"].startswith("cannot determine creation result")
+    assert len(shelf.files()) == 1
+
+
+async def test_the_process_serves_its_health_and_metrics(shelf, server, tmp_path):
+    port = free_port()
+    async with process(server, tmp_path, port):
+        await shelf.managed(BOX, "one", {"content": "books"})
+        await shelf.until_ready(BOX, "one")
+        async with aiohttp.ClientSession(f"http://127.0.0.1:{port}") as session:
+            for path in ("/healthz", "/readyz"):
+                async with session.get(path) as response:
+                    assert (response.status, await response.text()) == (200, "ok")
+            async with session.get("/metrics") as response:
+                metrics = await response.text()
+    kind = 'gvk="shelf.example.org/v1alpha1, Kind=Box"'
+    assert f"crossplane_managed_resource_exists{{{kind}}} 1" in metrics
+    assert f"crossplane_managed_resource_first_time_to_readiness_seconds_count{{{kind}}} 1" in metrics
+
+
+async def test_a_directory_without_a_provider_is_an_error_with_a_hint(tmp_path):
+    arguments = (sys.executable, "-P", "-m", "crossply.provider", str(tmp_path))
+    child = await asyncio.create_subprocess_exec(*arguments, stderr=asyncio.subprocess.PIPE)
+    _, errors = await child.communicate()
+    assert child.returncode == 1
+    assert errors.startswith(b"error: ")
+    assert b"crossplane.yaml" in errors
