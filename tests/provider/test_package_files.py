@@ -66,7 +66,7 @@ def test_the_kinds_of_all_modules_are_found(provider: Path):
 def test_crds_are_written_and_checked_against_the_code(provider: Path):
     with pytest.raises(CrossplyError, match="not current"):
         check_package_files(str(provider))
-    names = write_package_files(str(provider))
+    names = write_package_files(load_provider(str(provider)))
     assert names == ["shop.example.org_rooms.yaml", "shop.example.org_shelves.yaml"]
     check_package_files(str(provider))
     (provider / "package/crds" / names[0]).write_text("kind: CustomResourceDefinition")

@@ -28,22 +28,25 @@ def crd_files(provider: ProviderDirectory) -> dict[str, str]:
     return files
 
 
-def write_package_files(path: str) -> list[str]:
-    """Write the CRDs of the provider in a directory. Returns the names of their files."""
-    files = crd_files(load_provider(path))
-    directory = os.path.join(path, CRDS)
-    if _read_files(directory) != files:
+def write_package_files(provider: ProviderDirectory) -> list[str]:
+    """Write the CRDs of a provider into its directory. Returns the names of the files that changed."""
+    files, directory = crd_files(provider), os.path.join(provider.path, CRDS)
+    changed = _differing(files, _read_files(directory))
+    if changed:
         os.makedirs(os.path.dirname(directory), exist_ok=True)
         replace_folder(directory, files, "cannot write CRDs")
-    return sorted(files)
+    return changed
 
 
 def check_package_files(path: str) -> None:
     """Raise `StalePackageFiles` where the CRDs in a provider's directory are not those of its code."""
-    expected, present = crd_files(load_provider(path)), _read_files(os.path.join(path, CRDS))
-    stale = sorted(name for name in {*expected, *present} if expected.get(name) != present.get(name))
+    stale = _differing(crd_files(load_provider(path)), _read_files(os.path.join(path, CRDS)))
     if stale:
         raise StalePackageFiles(f"not current in {os.path.join(path, CRDS)}: {', '.join(stale)}")
+
+
+def _differing(expected: dict[str, str], present: dict[str, str]) -> list[str]:
+    return sorted(name for name in {*expected, *present} if expected.get(name) != present.get(name))
 
 
 def _read_files(directory: str) -> dict[str, str]:
@@ -59,7 +62,7 @@ def _read_files(directory: str) -> dict[str, str]:
 def main(arguments: list[str]) -> int:
     """Write the CRDs of the provider in the directory that is named."""
     try:
-        write_package_files(arguments[0])
+        write_package_files(load_provider(arguments[0]))
     except CrossplyError as error:
         for line in (error.place and f"  at: {error.place}", error.hint and f"  try: {error.hint}", error):
             if line:

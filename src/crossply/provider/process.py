@@ -18,7 +18,8 @@ from crossply.kube.client import Client
 from crossply.kube.config import load_config
 from crossply.provider import managed_metrics
 from crossply.provider.managed_kind import ManagedKind
-from crossply.provider.provider_directory import load_provider
+from crossply.provider.package_files import CRDS, write_package_files
+from crossply.provider.provider_directory import ProviderDirectory, load_provider
 from crossply.provider.serving import ProviderServer
 from crossply.record.http_pages import metrics_text, served
 from crossply.record.logs import start_logging
@@ -34,16 +35,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     start_logging(sys.stderr, options.log_format, options.debug)
     try:
-        kinds = load_provider(options.directory).kinds
+        provider = load_provider(options.directory)
+        _refresh_crds(provider)
         import uvloop
 
-        uvloop.run(serve(kinds, options.kubeconfig, options.port))
+        uvloop.run(serve(provider.kinds, options.kubeconfig, options.port))
     except CrossplyError as problem:
         place = f" ({problem.place})" if problem.place else ""
         hint = f"\nhint: {problem.hint}" if problem.hint else ""
         sys.stderr.write(f"error: {problem}{place} [{problem.code}]{hint}\n")
         return 1
     return 0
+
+
+def _refresh_crds(provider: ProviderDirectory) -> None:
+    """Write the CRDs of a provider under development, so that a control plane that runs it installs them."""
+    if os.path.isdir(os.path.join(provider.path, CRDS)):
+        try:
+            changed = write_package_files(provider)
+        except (CrossplyError, OSError) as problem:
+            _log.warning("the CRDs in %s are not current and cannot be written: %s", CRDS, problem)
+        else:
+            if changed:
+                _log.info("wrote CRDs: %s", ", ".join(changed))
 
 
 async def serve(kinds: Iterable[ManagedKind], kubeconfig: str | None = None, port: int = PORT) -> None:

@@ -1,4 +1,4 @@
-"""Installs CRDs from files in a cluster, and waits until objects of them can be written."""
+"""Installs CRDs in a cluster, and waits until objects of them can be written."""
 
 from __future__ import annotations
 
@@ -23,21 +23,22 @@ class CRDsNotInstalled(CrossplyError):
     code = "CP-577"
 
 
-async def install_crds(config: ClusterConfig, paths: list[str]) -> list[str]:
-    """Apply the CRDs in files. Returns their names."""
-    crds = [_read(path) for path in paths]
+def read_crds(paths: list[str]) -> list[Object]:
+    """The CRDs in files."""
+    crds = []
+    for path in paths:
+        with open(path, "rb") as file:
+            crds.append(load(file.read()))
+    return crds
+
+
+async def install_crds(config: ClusterConfig, crds: list[Object]) -> None:
+    """Apply CRDs, and wait until they are served."""
     async with Client(config) as client:
         for crd in crds:
             await client.apply(CRD, crd, MANAGER)
         for crd in crds:
             await _wait_until_established(client, crd["metadata"]["name"])
-    return [crd["metadata"]["name"] for crd in crds]
-
-
-def _read(path: str) -> Object:
-    with open(path, "rb") as file:
-        crd: Object = load(file.read())
-    return crd
 
 
 async def _wait_until_established(client: Client, name: str) -> None:

@@ -30,6 +30,7 @@ class DevelopmentRun:
     def __init__(
         self,
         directory: str,
+        packages: tuple[str, ...],
         prepare: Callable[[], None],
         *,
         environ: dict[str, str],
@@ -37,6 +38,7 @@ class DevelopmentRun:
         write: Callable[[str], object],
     ) -> None:
         self._directory = directory
+        self._packages = [os.path.join(directory, package) for package in packages]
         self._prepare = prepare
         """Called before each start with new code; raises CrossplyError where that cannot run."""
         self._environ = environ
@@ -54,19 +56,19 @@ class DevelopmentRun:
         try:
             while True:
                 time.sleep(PAUSE)
-                changed = sources.changed()
+                changed = next(filter(None, [package.changed() for package in sources]), "")
                 if changed:
                     self._say(f"{os.path.relpath(changed, self._directory)} changed")
                     self._backoff = 1.0
+                    sources = self._watched()
                     self._replace()
-                    sources = self._watched()  # the CRDs may be new
                 else:
                     self._revive()
         finally:
             self._stop()
 
-    def _watched(self) -> SourceFiles:
-        return SourceFiles(["provider", self._directory], time.monotonic)
+    def _watched(self) -> list[SourceFiles]:
+        return [SourceFiles(["provider", package], time.monotonic) for package in self._packages]
 
     def _replace(self) -> None:
         """Start the current code in place of the running process, if it can be loaded."""

@@ -6,6 +6,7 @@ import os
 
 from crossply.cli.framework.command import Command, Invocation
 from crossply.cli.provider.source import DIRECTORY, directory_of, write_crds
+from crossply.values import Object
 
 
 def run(invocation: Invocation) -> int:
@@ -14,12 +15,12 @@ def run(invocation: Invocation) -> int:
     import signal
 
     from crossply.cli.framework.cluster_flags import cluster_configuration
-    from crossply.cli.provider.crd_installation import install_crds
+    from crossply.cli.provider.crd_installation import install_crds, read_crds
     from crossply.cli.provider.development_run import DevelopmentRun
     from crossply.provider.provider_directory import python_packages
 
     directory = directory_of(invocation["directory"])
-    python_packages(directory)
+    packages = python_packages(directory)
     config = cluster_configuration("", invocation.environ)
     name = os.path.basename(directory)
 
@@ -31,14 +32,20 @@ def run(invocation: Invocation) -> int:
         invocation.stdout.write(text)
         invocation.stdout.flush()
 
+    installed: list[Object] = []
+
     def prepare() -> None:
-        installed = asyncio.run(install_crds(config, write_crds(directory)))
-        say(f"installed {len(installed)} CRDs in {config.server}: {', '.join(installed)}")
+        crds = read_crds(write_crds(directory))
+        if crds != installed:
+            asyncio.run(install_crds(config, crds))
+            installed[:] = crds
+            names = ", ".join(crd["spec"]["names"]["kind"] for crd in crds)
+            say(f"installed the CRDs of {names} in {config.server}")
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     environ = dict(invocation.environ)
     try:
-        DevelopmentRun(directory, prepare, environ=environ, say=say, write=write).run()
+        DevelopmentRun(directory, packages, prepare, environ=environ, say=say, write=write).run()
     except KeyboardInterrupt:
         say("stopped")
     return 0
