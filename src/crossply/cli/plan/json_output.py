@@ -62,6 +62,7 @@ def _node(node: Node, result: PlanResult) -> Object:
         "notes": [text(note) for note in node.notes],
         "warnings": [text(warning) for warning in node.warnings],
         "error": text(node.error),
+        "hint": text(node.hint),
     }
     fields = {key: value for key, value in document.items() if value or key == "action"}
     if node.children:

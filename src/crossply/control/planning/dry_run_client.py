@@ -57,7 +57,18 @@ class DryRunTransport(Transport):
             self.store.events.append(orjson.loads(request.body))
             return Reply(201, request.body)
         async with self._locks.setdefault(address.key, asyncio.Lock()):
-            return _reply(await self._write(address, request))
+            try:
+                written_object = await self._write(address, request)
+            except Invalid as problem:
+                self._note_refusal(address, request, problem)
+                raise
+            self.store.refused.pop(address.key, None)
+            return _reply(written_object)
+
+    def _note_refusal(self, address: ObjectPath, request: Request, problem: Invalid) -> None:
+        body = orjson.loads(request.body or b"null")
+        if isinstance(body, dict) and address.name and not address.subresource:
+            self.store.refused[address.key] = (body, problem)
 
     @asynccontextmanager
     async def stream(self, request: Request, seconds: float) -> AsyncIterator[aiohttp.StreamReader]:

@@ -13,6 +13,7 @@ from crossply.control.planning.dry_run_kinds import DryRunKinds
 from crossply.control.planning.dry_run_objects import DryRunObject, identified
 from crossply.control.planning.request_paths import ObjectKey, ObjectPath, is_selected
 from crossply.kube.core_kinds import CRD
+from crossply.kube.failures import Invalid
 from crossply.kube.watch import ADDED, DELETED, MODIFIED
 from crossply.values import Object
 
@@ -31,6 +32,8 @@ class DryRunStore:
         self.kinds = DryRunKinds()
         self.looked_at: dict[ObjectKey, Object | None] = {}
         """What the server has, as far as it was read; it is read once."""
+        self.refused: dict[ObjectKey, tuple[Object, Invalid]] = {}
+        """What the server does not accept of an object that exists, and why."""
         self._objects: dict[ObjectKey, DryRunObject] = {}
         self._history: list[StoreChange] = []
         self._feeds: list[DryRunWatch] = []

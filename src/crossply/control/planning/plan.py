@@ -11,6 +11,8 @@ import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+import orjson
+
 from crossply.compose.metadata import name_of, namespace_of, text_in
 from crossply.control.composites.composition_selection import Compositions
 from crossply.control.definitions.composition_reconciler import CompositionReconciler
@@ -18,16 +20,20 @@ from crossply.control.definitions.pipeline_reconciler import mark_all
 from crossply.control.kinds import COMPOSITION, DEFINITION, FUNCTION, REVISION
 from crossply.control.plane import Plane
 from crossply.control.planning.affected_objects import AffectedObjects
+from crossply.control.planning.deletion_order import add_order_warnings
 from crossply.control.planning.dry_run_client import DryRunClient
 from crossply.control.planning.governed_kinds import Governed, GovernedKinds
 from crossply.control.planning.kubectl_apply import apply_file
+from crossply.control.planning.managed_notes import annotate_external
 from crossply.control.planning.node_notes import annotate
-from crossply.control.planning.object_tree import NONE, Forest, Node
+from crossply.control.planning.object_tree import DELETE, NONE, Forest, Node
 from crossply.control.planning.planned_crds import define, is_definition
 from crossply.control.planning.planned_functions import know_functions
 from crossply.control.planning.random_selections import RandomSelections
 from crossply.control.planning.reconcile_rounds import CONCURRENCY, Progress, ReconcileRounds
+from crossply.control.planning.refused_resources import explain_refusals
 from crossply.control.planning.request_paths import ObjectKey, key_of
+from crossply.control.usages.usage_model import USAGE_KINDS, Usage, read_usage
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import parse_composition
 from crossply.kube.core_kinds import NAMESPACE
@@ -205,7 +211,27 @@ class Planner:
             annotate(node, governed, self._rounds, self._store, self._concerned.held)
             if governed is not None and not governed.is_claim and not node.error:
                 node.notes += filter(None, [chances.note(node.key, governed)])
+        await self._explain_managed(plan)
         return plan
+
+    async def _explain_managed(self, plan: Plan) -> None:
+        """What becomes of things outside, and what the API server would not let change."""
+        nodes = plan.nodes()
+        await explain_refusals(self._plane, self._store, nodes)
+        for node in nodes:
+            annotate_external(node)
+        if any(node.action == DELETE for node in nodes):
+            add_order_warnings((*plan.roots, *plan.others), await self._usages())
+
+    async def _usages(self) -> list[Usage]:
+        usages = []
+        for kind in USAGE_KINDS:
+            try:
+                listed = await self._client.list(kind)
+            except KubeError:
+                continue  # one who may not read them is warned once too often
+            usages += [read_usage(kind, orjson.loads(data)) for data in listed.items]
+        return usages
 
     async def _tree(self, key: ObjectKey, governed: Governed) -> Node | None:
         if key in self._concerned.held:
