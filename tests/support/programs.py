@@ -21,6 +21,7 @@ DEBIAN = {
     "git": "git",
     "newuidmap": "uidmap",
     "openssl": "openssl",
+    "pasta": "passt",
     "postgres": "postgresql",
     "runc": "runc",
     "skopeo": "skopeo",
