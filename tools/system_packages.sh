@@ -7,7 +7,7 @@
 set -eu
 
 programs="busybox:busybox-static crun:crun docker-registry:docker-registry git:git newuidmap:uidmap
-    openssl:openssl postgres:postgresql runc:runc skopeo:skopeo strace:strace umoci:umoci"
+    openssl:openssl pasta:passt postgres:postgresql runc:runc skopeo:skopeo strace:strace umoci:umoci"
 
 for bin in /usr/lib/postgresql/*/bin; do PATH="$PATH:$bin"; done
 missing=""

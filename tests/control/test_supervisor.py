@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from crossply.control.runtimes.log_file import LogFile
+from crossply.containers.log_file import LogFile
 from crossply.control.runtimes.provider_process import ProcessProgram
 from crossply.control.runtimes.supervisor import Pauses, Supervisor
 from tests.support.patience import PATIENCE

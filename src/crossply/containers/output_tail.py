@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import threading
 
+from crossply.containers.log_file import LogFile
+
 _MAX_BYTES = 32 << 10
 _CHUNK = 1 << 16
 _LINES = 12
@@ -38,10 +40,11 @@ class OutputTail:
 
 
 class ContainerLog(OutputTail):
-    """What comes out of a pipe, whose other end a container has."""
+    """What comes out of a pipe, whose other end a container has. A file that is named gets all of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, path: str = "") -> None:
         super().__init__()
+        self._file = LogFile(path) if path else None
         self._read, self.write = os.pipe2(os.O_CLOEXEC)
         self._reader = threading.Thread(target=self._keep, daemon=True, name="container output")
 
@@ -55,6 +58,20 @@ class ContainerLog(OutputTail):
         self._reader.join(_TIMEOUT)
 
     def _keep(self) -> None:
+        rest = b""
         with os.fdopen(self._read, "rb", buffering=0) as pipe:
             while data := pipe.read(_CHUNK):
                 self.add(data)
+                rest = self._write(rest + data) if self._file is not None else b""
+        if rest:
+            self._write(rest + b"\n")
+
+    def _write(self, data: bytes) -> bytes:
+        """Write all lines that are complete to the file; returns the rest."""
+        *lines, rest = data.split(b"\n")
+        if len(rest) > _LONGEST_LINE:
+            lines, rest = [*lines, rest], b""
+        for line in lines:
+            assert self._file is not None
+            self._file.write(line.decode("utf-8", "replace"))
+        return rest

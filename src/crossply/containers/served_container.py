@@ -215,7 +215,7 @@ class _Serving:
     def __init__(self, image: StoredImage, settings: Settings) -> None:
         self.began = time.monotonic()
         self.timer: threading.Timer | None = None
-        self.log = ContainerLog()
+        self.log = ContainerLog(settings.log_file)
         nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
         try:
             files = [nothing, self.log.write, self.log.write]

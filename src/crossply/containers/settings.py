@@ -47,6 +47,8 @@ class Settings(NamedTuple):
     forwards: PortForwards = PortForwards()
     """Ports between a network of its own and this machine."""
     hostname: str = "function"
+    log_file: str = ""
+    """Where the output of a served container is kept; empty for nowhere."""
     arguments: tuple[str, ...] | None = None
     """Instead of the image's command, after its entry point."""
     environment: tuple[str, ...] = ()

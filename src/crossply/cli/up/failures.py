@@ -25,6 +25,13 @@ class AlreadyRunning(CrossplyError):
     hint = "stop it with crossply down, or give this one a data directory of its own with --data"
 
 
+class NoLog(CrossplyError):
+    """There is no output of a Provider or Function in a data directory."""
+
+    code = "CP-585"
+    hint = "name the data directory of its control plane with --data; a Function is started by its first call"
+
+
 class StopFailed(CrossplyError):
     """The control plane does not end."""
 

@@ -20,6 +20,7 @@ from crossply.compose.metadata import annotations_of, labels_of, name_of, uid_of
 from crossply.containers.image_store import StoredImage
 from crossply.containers.launcher_client import current_launcher
 from crossply.containers.limits import enforced_limits
+from crossply.containers.log_file import log_path
 from crossply.containers.oci_runtime import find_engine
 from crossply.containers.settings import Settings
 from crossply.control.calls.endpoint import Endpoint
@@ -28,6 +29,7 @@ from crossply.control.runtimes.container_replacement import ContainerInputs, Rev
 from crossply.control.runtimes.container_settings import ContainerSettings
 from crossply.control.runtimes.manifest_metadata import PACKAGE
 from crossply.control.runtimes.mutual_tls_certificates import Credentials, renewal_in
+from crossply.control.runtimes.package_runtimes import FUNCTION
 from crossply.control.runtimes.pulled_images import RevisionImages
 from crossply.control.runtimes.runtime import Prepared
 from crossply.functions.binding import RUNTIME, TO_COMPLETION
@@ -56,8 +58,11 @@ class ContainerRuntime:
         images: RevisionImages,
         settings: ContainerSettings,
         credentials: Credentials,
+        logs: str = "",
     ) -> None:
+        """`logs` is the directory in which the output of functions is kept; empty for nowhere."""
         self._plane = plane
+        self._logs = logs
         self._revisions = revisions
         self._images = images
         self._settings = settings
@@ -151,12 +156,16 @@ class ContainerRuntime:
     def _inputs(self, revision: Object, image: StoredImage, settings: Settings) -> ContainerInputs:
         with open(os.path.join(self._credentials.directory, "ca.crt"), "rb") as file:
             trusted = file.read()
+        package = labels_of(revision).get(PACKAGE, "")
         environment = (
-            f"FUNCTION_NAME={labels_of(revision).get(PACKAGE, '')}",
+            f"FUNCTION_NAME={package}",
             f"REVISION_NAME={name_of(revision)}",
             f"REVISION_UID={uid_of(revision)}",
         )
-        settings = settings._replace(environment=(*environment, *settings.environment))
+        settings = settings._replace(
+            environment=(*environment, *settings.environment),
+            log_file=log_path(self._logs, FUNCTION, package) if self._logs else "",
+        )
         to_completion = annotations_of(revision).get(RUNTIME) == TO_COMPLETION
         return ContainerInputs(image.digest, settings, to_completion, trusted)
 

@@ -59,7 +59,8 @@ async def start_container_runtime(
     credentials: Credentials,
     place: ImageSettings,
     enqueue_all: Callable[[], None],
+    logs: str = "",
 ) -> ContainerRuntime:
-    """The container runtime of Functions."""
+    """The container runtime of Functions, whose output is kept in the directory `logs`."""
     settings = await watch_container_settings(plane, enqueue_all)
-    return ContainerRuntime(plane, revisions, revision_images(plane, place), settings, credentials)
+    return ContainerRuntime(plane, revisions, revision_images(plane, place), settings, credentials, logs)

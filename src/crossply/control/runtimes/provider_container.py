@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from crossply.containers.container import Container
 from crossply.containers.image_store import StoredImage
+from crossply.containers.log_file import LogFile
 from crossply.containers.own_network import PortForwards
 from crossply.containers.settings import OWN, RUNNER, Limits, Mount, Settings
-from crossply.control.runtimes.log_file import LogFile
 from crossply.control.runtimes.manifest_metadata import PORT, Subject
 from crossply.control.runtimes.provider_environment import (
     api_variables,

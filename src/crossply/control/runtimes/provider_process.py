@@ -13,7 +13,7 @@ import subprocess
 import threading
 from collections.abc import Iterable
 
-from crossply.control.runtimes.log_file import LogFile
+from crossply.containers.log_file import LogFile
 from crossply.control.runtimes.manifest_metadata import PORT
 from crossply.control.runtimes.runtime import NotRunning
 from crossply.functions.child_process import ChildProcess

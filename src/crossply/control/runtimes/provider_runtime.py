@@ -18,12 +18,12 @@ from crossply.compose.conditions import with_conditions
 from crossply.compose.events import StatusCondition
 from crossply.compose.metadata import name_of
 from crossply.containers.launcher_client import current_launcher
+from crossply.containers.log_file import LogFile, log_path
 from crossply.containers.oci_runtime import find_engine
 from crossply.containers.own_network import find_pasta
 from crossply.containers.settings import Settings
 from crossply.control.plane import Plane
 from crossply.control.runtimes.container_settings import ContainerSettings
-from crossply.control.runtimes.log_file import LogFile, log_path
 from crossply.control.runtimes.manifest_metadata import Subject, owner_of
 from crossply.control.runtimes.mutual_tls_certificates import Credentials
 from crossply.control.runtimes.package_runtimes import PROVIDER

@@ -138,7 +138,12 @@ class Runtimes:
             return await self._start_providers(revisions, revision_images(self._plane, self._images))
         if chosen == CONTAINER:
             self._containers = await start_container_runtime(
-                self._plane, revisions, self.credentials, self._images, self._enqueue_all
+                self._plane,
+                revisions,
+                self.credentials,
+                self._images,
+                self._enqueue_all,
+                self._provider_settings.logs if self._provider_settings is not None else "",
             )
             return self._containers
         if chosen != DEPLOYMENT:

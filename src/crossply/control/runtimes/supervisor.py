@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple, Protocol
 
-from crossply.control.runtimes.log_file import LogFile
+from crossply.containers.log_file import LogFile
 from crossply.errors import CrossplyError
 
 

@@ -1,4 +1,4 @@
-"""The output of a package's program, kept in a file of bounded size: the newest lines stay.
+"""The output of a program, kept in a file of bounded size: the newest lines stay.
 
 `crossply logs` reads it. A file that is full becomes `NAME.log.1`, and the one before that is removed.
 """
@@ -9,6 +9,7 @@ import contextlib
 import os
 import threading
 from collections import deque
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 MAX_BYTES = 8 << 20
@@ -25,8 +26,11 @@ def log_path(directory: str, kind: str, package: str) -> str:
 class LogFile:
     """Appends lines; without a path it only remembers the last ones."""
 
-    def __init__(self, path: str, max_bytes: int = MAX_BYTES) -> None:
-        self._path, self._max_bytes = path, max_bytes
+    def __init__(
+        self, path: str, max_bytes: int = MAX_BYTES, listener: Callable[[str], None] | None = None
+    ) -> None:
+        """The listener gets every line that the program writes, from any thread."""
+        self._path, self._max_bytes, self._listener = path, max_bytes, listener
         self._lock = threading.Lock()
         self._tail: deque[str] = deque(maxlen=_TAIL_LINES)
 
@@ -38,6 +42,8 @@ class LogFile:
             # A disk that is full must not end the program.
             with contextlib.suppress(OSError):
                 self._append(f"{line}\n".encode())
+        if self._listener is not None:
+            self._listener(line)
 
     def note(self, message: str) -> None:
         """Append a line of our own, with the time."""
