@@ -129,6 +129,14 @@ def test_a_package_is_noted_as_it_is_wanted_and_fetched_in_the_best_version(
     assert (tmp_path / "home/.crossplane/cache" / inside / "package.yaml").exists()
 
 
+@pytest.mark.parametrize("version", ["", ":v1.0.0"])
+def test_a_registry_may_be_called_localhost(dependency: Run, packages: str, version: str) -> None:
+    local = packages.replace("127.0.0.1", "localhost")
+    code, _, err = dependency("add", f"{local}/acme/lamps{version}")
+    assert code == 0, err
+    assert load(added())[0]["xpkg"]["package"] == f"{local}/acme/lamps"
+
+
 def test_a_digest_is_a_version_and_a_package_may_be_for_its_api_only(dependency: Run, packages: str) -> None:
     digest = _digest(packages)
     code, _, err = dependency("add", f"{packages}/acme/home@{digest}", "--api-only", "--cache-dir=c")
