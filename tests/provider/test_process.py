@@ -53,11 +53,13 @@ async def process(server, tmp_path, port=0, **environment):
         assert statuses[-1] == 0, (tmp_path / "log").read_text()
 
 
-@pytest.mark.parametrize("point", ["before create", "after create", "after update", "after delete"])
-async def test_kill_9_leaks_nothing_and_makes_nothing_twice(shelf, server, tmp_path, point):
-    marker = str(tmp_path / "killed")
-    environment = {"SHELF_KILL_AT": point, "SHELF_KILL_MARKER": marker}
-    async with process(server, tmp_path, **environment) as statuses:
+def killed_at(tmp_path, *points):
+    return {"SHELF_KILL_AT": ",".join(points), "SHELF_KILL_MARKERS": str(tmp_path)}
+
+
+async def test_kill_9_leaks_nothing_and_makes_nothing_twice(shelf, server, tmp_path):
+    points = "after create", "after update", "after delete"
+    async with process(server, tmp_path, **killed_at(tmp_path, *points)) as statuses:
         await shelf.managed(BOX, "one", {"content": "books"})
         await shelf.until_ready(BOX, "one")
         await shelf.patch(BOX, "one", {"spec": {"forProvider": {"content": "shoes"}}})
@@ -65,15 +67,13 @@ async def test_kill_9_leaks_nothing_and_makes_nothing_twice(shelf, server, tmp_p
         assert shelf.files()["one"]["content"] == "shoes"
         await shelf.client.delete(BOX, "one", shelf.namespace)
         await shelf.until_gone(BOX, "one")
-    assert statuses[0] == -signal.SIGKILL
+    assert statuses == [*[-signal.SIGKILL] * len(points), 0]
     assert shelf.files() == {}
     assert shelf.log().count("create one") == 1
 
 
 async def test_kill_9_after_a_creation_whose_name_is_lost_asks_a_user(shelf, server, tmp_path):
-    marker = str(tmp_path / "killed")
-    environment = {"SHELF_KILL_AT": "after create of a lid", "SHELF_KILL_MARKER": marker}
-    async with process(server, tmp_path, **environment):
+    async with process(server, tmp_path, **killed_at(tmp_path, "after create of a lid")):
         await shelf.managed(LID, "one", {})
         lid = await shelf.until(LID, "one", lambda lid: condition(lid, "Synced"))
     assert condition(lid, "Synced")["message"].startswith("cannot determine creation result")

@@ -24,12 +24,13 @@ GROUP = "shelf.example.org"
 
 
 def kill_at(point: str) -> None:
-    """Die as by kill -9, once, if the environment says so."""
-    marker = os.environ.get("SHELF_KILL_MARKER", "")
-    if os.environ.get("SHELF_KILL_AT") == point and not os.path.exists(marker):
-        with open(marker, "w"):
-            pass
-        os.kill(os.getpid(), signal.SIGKILL)
+    """Die as by kill -9, once at each point that the environment names."""
+    if point in os.environ.get("SHELF_KILL_AT", "").split(","):
+        marker = os.path.join(os.environ["SHELF_KILL_MARKERS"], point)
+        if not os.path.exists(marker):
+            with open(marker, "w"):
+                pass
+            os.kill(os.getpid(), signal.SIGKILL)
 
 
 @provider_config(group=GROUP)
