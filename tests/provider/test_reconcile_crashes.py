@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.support.provider.one_resource import BUCKET, NAME, START, TICKET, OneResource, bucket
 
 from crossply.provider import effects
-from crossply.provider.reconcile import Again
+from crossply.provider.reconcile_result import Again
 
 STEPS = 12
 """At least as many as a reconcile has."""

@@ -9,7 +9,7 @@ import pytest
 from tests.support.provider.one_resource import BUCKET, NAME, TICKET, OneResource, bucket, settled
 
 from crossply.provider import effects
-from crossply.provider.reconcile import Again, Poll
+from crossply.provider.reconcile_result import Again, Poll
 
 SYNCED = ("True", "ReconcileSuccess", "")
 AVAILABLE = ("True", "Available", "")
@@ -28,8 +28,7 @@ def test_a_new_resource_is_named_and_held_before_it_is_created():
         "Connect",
         "Observe",
         "Publish",
-        "Save finalizers",
-        "Save external-create-pending",
+        "Save external-create-pending, finalizers",
         "Create",
         "SaveAnnotations external-create-succeeded, external-name",
         "Publish",
@@ -316,6 +315,7 @@ def test_details_that_cannot_be_published_are_told():
 
 
 def test_a_finalizer_that_cannot_be_written_has_a_condition_only():
-    one = OneResource(bucket(annotations={NAME: "mine"}), fails={effects.Save: "refused"})
+    outside, fails = dict(OUTSIDE), {effects.Save: "refused"}
+    one = OneResource(bucket(annotations={NAME: "mine"}), outside=outside, fails=fails)
     assert one.reconcile() == (Again(), "failed", "cannot update object: refused")
     assert one.events == []

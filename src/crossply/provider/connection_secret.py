@@ -42,13 +42,17 @@ class ConnectionSecrets:
         secret = await self._objects.get(SECRET, address[1], address[0])
         return {} if secret is None else secret_data(secret)
 
-    async def publish(self, resource: Object, details: Mapping[str, bytes]) -> None:
+    async def publish(
+        self, resource: Object, details: Mapping[str, bytes], *, may_create: bool = True
+    ) -> None:
         """Add details to the Secret that a resource names, if it names one; raises ForeignSecret."""
         address = _address(resource)
         if address is None:
             return
         namespace, name = address
         current = await self._objects.get(SECRET, name, namespace)
+        if current is None and not may_create:
+            return
         for attempt in range(_TRIES):
             try:
                 await self._write(resource, current, namespace, name, details)

@@ -35,7 +35,8 @@ from crossply.provider.managed_writes import ManagedWrites
 from crossply.provider.observation import Observation, encoded_details
 from crossply.provider.parameters import Parameters, read_parameters
 from crossply.provider.provider_configs import ProviderConfigs
-from crossply.provider.reconcile import Again, Poll, Reconciled, reconcile_managed
+from crossply.provider.reconcile import reconcile_managed
+from crossply.provider.reconcile_result import Again, Poll, Reconciled
 from crossply.provider.secrets import SecretReader
 from crossply.provider.wakeups import Wakeups, Wanted
 from crossply.provider.watched_objects import WatchedObjects
@@ -164,7 +165,7 @@ class _Driver:
             effects.ReadReferenced: self._read_referenced,
             effects.ListReferenced: lambda effect: self._list_referenced(objects, effect),
             effects.TrackUsage: lambda effect: reconciler.configs.track(effect.live),
-            effects.Publish: lambda effect: reconciler.connections.publish(effect.live, effect.details),
+            effects.Publish: self._publish,
             effects.Connect: self._connect,
             effects.Observe: self._observe,
             effects.Create: self._create,
@@ -174,6 +175,10 @@ class _Driver:
 
     def _record(self, effect: effects.RecordEvent) -> None:
         self._reconciler.recorder.record(effect.live, effect.event, again=effect.is_repeatable)
+
+    async def _publish(self, effect: effects.Publish) -> None:
+        connections = self._reconciler.connections
+        await connections.publish(effect.live, effect.details, may_create=effect.may_create)
 
     async def _read_referenced(self, effect: effects.ReadReferenced) -> Object | None:
         self.wanted.add(Wanted(effect.kind, effect.namespace, effect.name))

@@ -140,6 +140,8 @@ class Publish(NamedTuple):
 
     live: Object
     details: Mapping[str, bytes]
+    may_create: bool = True
+    """Create the Secret if it does not exist."""
 
 
 Effect = (

@@ -108,11 +108,13 @@ class ManagedState:
             effect, reason=reason, prefix=prefix, event_prefix=event_prefix, ready=ready
         )
 
-    def publish(self, details: Mapping[str, bytes], ready: StatusCondition | None = None) -> Effects[None]:
+    def publish(
+        self, details: Mapping[str, bytes], *, may_create: bool = True, ready: StatusCondition | None = None
+    ) -> Effects[None]:
         """Write connection details, if the resource names a Secret for them."""
         if (self.spec.get("writeConnectionSecretToRef") or {}).get("name"):
             prefix = "cannot create or update connection secret"
-            effect = Publish(self.live, details)
+            effect = Publish(self.live, details, may_create)
             reason = "CannotPublishConnectionDetails"
             yield from self.attempt(effect, reason=reason, prefix=prefix, event_prefix=prefix, ready=ready)
 

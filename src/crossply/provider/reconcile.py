@@ -9,48 +9,47 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import NamedTuple
 
 from crossply.compose.conditions import CREATING, DELETING, SYNCED, failed
 from crossply.compose.events import NORMAL, WARNING, StatusCondition
 from crossply.compose.metadata import finalizers_of, is_being_deleted, is_paused, name_of
 from crossply.errors import CrossplyError
 from crossply.provider.context import EXTERNAL_NAME
+from crossply.provider.creation import (
+    CANNOT_UPDATE_MANAGED,
+    FINALIZER,
+    UPDATE_MANAGED,
+    create_external,
+    held,
+)
 from crossply.provider.creation_annotations import (
-    ended_creation,
     is_creation_incomplete,
-    pending_creation,
     was_just_created,
 )
 from crossply.provider.effects import (
     ApplyReferences,
     Connect,
-    Create,
-    Created,
     Delete,
     Effects,
     External,
     Observe,
-    SaveAnnotations,
     TrackUsage,
     Update,
 )
-from crossply.provider.external_error import ExternalFailure
 from crossply.provider.managed_kind import ManagedKind
 from crossply.provider.managed_state import ManagedState, StepFailed, annotated, with_finalizers
 from crossply.provider.management_policies import CREATE, LATE_INITIALIZE, UPDATE, policies_of
 from crossply.provider.poll_interval import poll_interval
+from crossply.provider.reconcile_result import Again, Poll, Reconciled
 from crossply.provider.references import applied_spec, resolve_references
 from crossply.values import Object
 
-FINALIZER = "finalizer.managedresource.crossplane.io"
 REQUESTED_AT = "crossplane.io/reconcile-requested-at"
 RECONCILE_PAUSED = StatusCondition("Synced", "False", "ReconcilePaused")
 
 CANNOT_INITIALIZE = "CannotInitializeManagedResource"
 CANNOT_OBSERVE = "CannotObserveExternalResource"
 CANNOT_RESOLVE = "CannotResolveResourceReferences"
-CANNOT_UPDATE_MANAGED = "CannotUpdateManagedResource"
 
 PAUSED = "Reconciliation is paused either through the `spec.managementPolicies` or the pause annotation"
 INCOMPLETE = (
@@ -58,31 +57,6 @@ INCOMPLETE = (
     "if it is safe to proceed"
 )
 ABSENT = "external resource does not exist"
-UPDATE_MANAGED = "cannot update managed resource"
-SAVE_CREATION = "cannot update managed resource annotations: cannot update critical annotations"
-
-
-class Poll(NamedTuple):
-    """Reconcile again after so many seconds, give or take a jitter."""
-
-    seconds: float
-
-
-class Again(NamedTuple):
-    """Reconcile again, at once or after a pause that grows."""
-
-    at_once: bool = False
-
-
-class Reconciled(NamedTuple):
-    """How a reconcile ended."""
-
-    requeue: Poll | Again | None = None
-    """None where only a change of the resource matters."""
-    outcome: str = "failed"
-    """failed, waiting, paused, created, unchanged, updated, deleting or deleted."""
-    failure: str = ""
-    """The message of the Synced condition."""
 
 
 def reconcile_managed(
@@ -236,13 +210,11 @@ class _Reconciliation:
 
     def _bring_in_line(self, external: External | None) -> Effects[Reconciled]:
         state = self._state
-        yield from state.publish({} if external is None else external.details)
-        finalizers = finalizers_of(state.live)
-        if FINALIZER not in finalizers:
-            desired = with_finalizers(state.live, [*finalizers, FINALIZER])
-            yield from state.save(desired, reason="", prefix="cannot update object")
         if external is None and self._policies.can(CREATE):
-            return (yield from self._create())
+            return (yield from create_external(state))
+        yield from state.publish({} if external is None else external.details)
+        if FINALIZER not in finalizers_of(state.live):
+            yield from state.save(held(state.live), reason="", prefix="cannot update object")
         if external is not None and self._policies.can(LATE_INITIALIZE):
             yield from self._late_initialize(external)
         if external is not None and external.is_up_to_date:
@@ -254,48 +226,6 @@ class _Reconciliation:
             return (yield from self._update())
         yield from state.write_status(SYNCED)
         return Reconciled(self._poll(), "unchanged")
-
-    def _create(self) -> Effects[Reconciled]:
-        state = self._state
-        # It also makes sure that this is the latest version: a conflict ends the reconcile here.
-        yield from state.save(
-            annotated(state.live, pending_creation(state.now())),
-            reason=CANNOT_UPDATE_MANAGED,
-            prefix=UPDATE_MANAGED,
-            event_prefix=UPDATE_MANAGED,
-            ready=CREATING,
-        )
-        created: Created = yield Create(state.live)
-        if created.failure is not None:
-            return (yield from self._report_failed_creation(created, created.failure))
-        state.live = yield from state.attempt(
-            self._ended(created, succeeded=True),
-            reason=CANNOT_UPDATE_MANAGED,
-            prefix=SAVE_CREATION,
-            event_prefix=SAVE_CREATION,
-            ready=CREATING,
-        )
-        yield from state.publish(created.details, CREATING)
-        message = "Successfully requested creation of external resource"
-        yield from state.tell(NORMAL, "CreatedExternalResource", message, again=True)
-        yield from state.write_status(CREATING, SYNCED)
-        return Reconciled(Again(at_once=True), "created")
-
-    def _report_failed_creation(self, created: Created, failure: ExternalFailure) -> Effects[Reconciled]:
-        state = self._state
-        if not failure.is_conflict:
-            yield from state.tell(WARNING, "CannotCreateExternalResource", str(failure))
-        try:
-            state.live = yield self._ended(created, succeeded=False)
-        except CrossplyError as problem:
-            # The condition says why creating failed, which helps more.
-            yield from state.tell(WARNING, CANNOT_UPDATE_MANAGED, f"{SAVE_CREATION}: {problem}")
-        return (yield from self.fail(StepFailed(failure, prefix="create failed", ready=CREATING)))
-
-    def _ended(self, created: Created, *, succeeded: bool) -> SaveAnnotations:
-        state = self._state
-        name = created.external_name or state.annotations.get(EXTERNAL_NAME, "")
-        return SaveAnnotations(state.live, ended_creation(state.now(), name, succeeded=succeeded))
 
     def _late_initialize(self, external: External) -> Effects[None]:
         state = self._state

@@ -23,7 +23,8 @@ from crossply.provider.external_system import ExternalSystem
 from crossply.provider.fields import ListOf, MapOf, Secret, Struct
 from crossply.provider.in_memory_resource import InMemoryResource
 from crossply.provider.managed_kind import ManagedKind, managed_kind
-from crossply.provider.reconcile import INCOMPLETE, Reconciled
+from crossply.provider.reconcile import INCOMPLETE
+from crossply.provider.reconcile_result import Reconciled
 from crossply.provider.try_out_report import Expected, Report
 from crossply.values import Object
 

@@ -13,9 +13,11 @@ from crossply.compose.effect_driver import drive
 from crossply.compose.events import Event
 from crossply.compose.metadata import annotations_of, labels_of
 from crossply.provider import Ref, effects, managed
+from crossply.provider.creation import FINALIZER
 from crossply.provider.external_error import ExternalFailure
 from crossply.provider.managed_kind import ManagedKind, managed_kind
-from crossply.provider.reconcile import FINALIZER, Reconciled, reconcile_managed
+from crossply.provider.reconcile import reconcile_managed
+from crossply.provider.reconcile_result import Reconciled
 from crossply.values import Object
 from crossply.values.merge_patch import merge_patch
 
@@ -252,7 +254,8 @@ class OneResource:
         self.outside.pop(annotations_of(effect.live)[NAME], None)
 
     def _publish(self, effect: effects.Publish) -> None:
-        self.secret = {**(self.secret or {}), **effect.details}
+        if self.secret is not None or effect.may_create:
+            self.secret = {**(self.secret or {}), **effect.details}
 
 
 def _describe(effect: Any) -> str:
