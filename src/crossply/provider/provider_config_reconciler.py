@@ -25,6 +25,7 @@ from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
 from crossply.kube.watch import Key
 from crossply.provider.connection_secret import MANAGER
+from crossply.provider.managed_kind import ProviderConfigKinds
 from crossply.provider.provider_configs import KIND_LABEL, NAME_LABEL
 from crossply.values import Object
 from crossply.values.timestamps import current_timestamp
@@ -115,6 +116,6 @@ def _value(namespace: str, name: str) -> str:
     return f"{namespace}/{name}"
 
 
-def config_usages(kind: Kind, namespaced_usage: Kind, cluster_usage: Kind) -> tuple[Kind, ...]:
+def config_usages(kind: Kind, kinds: ProviderConfigKinds) -> tuple[Kind, ...]:
     """The kinds of usages that can refer to a kind of ProviderConfig."""
-    return (namespaced_usage,) if kind.namespaced else (namespaced_usage, cluster_usage)
+    return (kinds.namespaced_usage,) if kind.namespaced else kinds.usages

@@ -151,7 +151,7 @@ def _is_secret(key: str) -> bool:
 
 async def _credentials(declared: Object, namespace: str, reader: SecretReader) -> Credentials:
     source = str(declared.get("source") or "None")
-    if source == "None":
+    if source in ("None", "InjectedIdentity"):
         return Credentials(source)
     if source == "Secret":
         return Credentials(source, await _from_secret(declared.get("secretRef"), namespace, reader))

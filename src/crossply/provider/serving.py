@@ -111,9 +111,9 @@ class ProviderServer:
         self._begin(controller)
 
     def _start_configs(self, kinds: ProviderConfigKinds) -> None:
-        for kind in (kinds.namespaced, kinds.cluster):
+        for kind in kinds.configs:
             name = controller_name("providerconfig", kind)
-            usages = config_usages(kind, kinds.namespaced_usage, kinds.cluster_usage)
+            usages = config_usages(kind, kinds)
             informers = [self._objects.informer(usage) for usage in usages]
             configs = self._objects.informer(kind)
             reconciler = ProviderConfigReconciler(self._client, configs, informers, self._recorder(name))
