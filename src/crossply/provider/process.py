@@ -34,6 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Serve the kinds of a provider's directory until SIGTERM; the exit status."""
     options = _parser().parse_args(arguments)
     start_logging(sys.stderr, options.log_format, options.debug)
+    if options.kubeconfig:
+        os.environ["KUBECONFIG"] = options.kubeconfig  # for the provider's own code, too
     try:
         provider = load_provider(options.directory)
         _refresh_crds(provider)
