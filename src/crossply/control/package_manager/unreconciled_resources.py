@@ -10,7 +10,7 @@ import time
 import orjson
 
 from crossply.compose.events import WARNING, Event
-from crossply.compose.metadata import is_being_deleted
+from crossply.compose.metadata import is_being_deleted, uid_of
 from crossply.control.kinds import MANAGED_DEFINITION, PROVIDER, PROVIDER_REVISION
 from crossply.control.plane import Plane
 from crossply.kube.controller import Controller, Requeue, Spec, by_name, controller_name
@@ -22,8 +22,8 @@ from crossply.resource_tree.node import Node
 from crossply.values import Object
 
 REASON = "ProviderNotRunning"
-_FIRST_SECONDS, _NEXT_SECONDS = 15.0, 300.0
-"""A Provider that just starts is not reported, and nothing is reported often."""
+_FIRST_SECONDS, _NEXT_SECONDS = 15.0, 30.0
+"""A Provider that just starts is not reported."""
 _MOST_KINDS, _MOST_RESOURCES = 100, 50
 
 
@@ -36,6 +36,8 @@ class UnreconciledResources:
         self.providers = plane.informers.acquire(PROVIDER)
         self._due: dict[str, float] = {}
         """When the resources of an unhealthy Provider are reported."""
+        self._reported: dict[str, set[str]] = {}
+        """The UIDs of what was reported for a Provider: each resource is reported once."""
 
     async def reconcile(self, name: str) -> Requeue | None:
         """Report on the resources of one Provider, if it does not run."""
@@ -44,12 +46,17 @@ class UnreconciledResources:
         origin, is_running = provider_origin(Node(provider))
         if not provider or is_running or is_being_deleted(provider):
             self._due.pop(name, None)
+            self._reported.pop(name, None)
             return None
         due = self._due.setdefault(name, time.monotonic() + self._first_seconds)
         if time.monotonic() < due:
             return Requeue(due - time.monotonic())
-        for resource in await self._unreconciled(provider):
-            self._plane.recorder.record(resource, Event(WARNING, REASON, origin.why))
+        unreconciled = await self._unreconciled(provider)
+        reported = self._reported.get(name, set())
+        for resource in unreconciled:
+            if uid_of(resource) not in reported:
+                self._plane.recorder.record(resource, Event(WARNING, REASON, origin.why))
+        self._reported[name] = {uid_of(resource) for resource in unreconciled}
         self._due[name] = time.monotonic() + _NEXT_SECONDS
         return Requeue(_NEXT_SECONDS)
 
