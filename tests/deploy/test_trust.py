@@ -28,6 +28,11 @@ WEBHOOKS = Kind(
 KEEPER = "crossply:keeper"
 GATHERED = {"rbac.crossplane.io/aggregate-to-crossplane": "true"}
 ALL = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}
+OF_PROVIDERS = {
+    "apiGroups": ["", "coordination.k8s.io"],
+    "resources": ["secrets", "configmaps", "events", "leases"],
+    "verbs": ["*"],
+}
 HOME = "crossplane-system"
 
 
@@ -156,11 +161,22 @@ async def test_who_lets_it_compose_bindings_still_grants_nothing_that_it_does_no
         ("crossplane:composite:a", [{**ALL, "apiGroups": [""], "resources": ["secrets"]}], "secrets"),
         ("crossplane:composite:a", [{**ALL, "apiGroups": [RBAC], "resources": ["roles"]}], "roles"),
         ("crossplane:composite:a", [{"nonResourceURLs": ["*"], "verbs": ["*"]}], "all paths"),
+        ("crossplane:composite:a:system", [OF_PROVIDERS], "what only the role of a provider itself grants"),
+        ("crossplane:provider:a:system", [{**ALL, "apiGroups": [RBAC], "resources": ["roles"]}], "roles"),
+        ("crossplane:provider:a:system", [{**ALL, "apiGroups": [""], "resources": ["pods"]}], "pods"),
     ],
 )
 async def test_the_user_that_writes_roles_grants_nothing_of_kubernetes_itself(s, name, rules, reason):
     keeper = s.client.acting_as(KEEPER)
-    await s.eventually(lambda: refuses(keeper, {"metadata": {"name": f"{name}{s.id}"}, "rules": rules}))
+    name = name.replace(":a", f":a{s.id}") if ":a" in name else f"{name}{s.id}"
+    await s.eventually(lambda: refuses(keeper, {"metadata": {"name": name}, "rules": rules}))
+
+
+async def test_the_role_of_a_provider_grants_secrets_to_nobody_but_who_is_bound_to_it(s):
+    keeper, name = s.client.acting_as(KEEPER), f"crossplane:provider:{s.id}:system"
+    role = {"metadata": {"name": name, "labels": GATHERED}, "rules": [OF_PROVIDERS]}
+    await s.eventually(lambda: refuses(keeper, role))
+    assert not await refuses(keeper, {"metadata": {"name": name}, "rules": [OF_PROVIDERS]})
 
 
 async def refuses(client, role):

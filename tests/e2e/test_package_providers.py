@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from crossply.control.package_manager.provider_role_reconciler import family_references
 from crossply.control.package_manager.provider_roles import roles_of_provider
 from crossply.kube.kind import Kind
 from tests.support.chart_installation import CLUSTER_ROLE
@@ -33,6 +34,7 @@ WEBHOOKS = Kind(
     False,
 )
 MANAGED = "ManagedResourceDefinition"
+EXTRA = ("secrets", "configmaps", "events", "leases")
 REVISION_HEALTHY = condition("RevisionHealthy", "True", "HealthyPackageRevision")
 
 
@@ -52,7 +54,9 @@ async def test_what_a_provider_brings_can_be_composed_at_once(s: Scenario, regis
     assert edit["rules"] == [
         {"apiGroups": [group], "resources": ["buckets", "buckets/status"], "verbs": ["*"]}
     ]
-    assert await s.client.get(CLUSTER_ROLE, f"{name}:system")
+    system = await s.client.get(CLUSTER_ROLE, f"{name}:system")
+    granted = {resource for rule in system["rules"] for resource in rule["resources"]}
+    assert {"buckets", "buckets/finalizers", "secrets", "configmaps", "events", "leases"} <= granted
     platform = await packages.install(CONFIGURATION, "platform:v1.0.0")
     await s.until(DEFINITION, s.xrs.resource, condition("Established", "True"))
     xr = {"apiVersion": s.api_version, "kind": s.xrs.kind, "metadata": {"name": s.id}, "spec": {}}
@@ -114,13 +118,47 @@ def test_no_role_grants_what_a_built_in_kind_or_the_control_plane_has():
     )
     references = [{"kind": kind, "name": name} for kind in (CRD.kind, MANAGED) for name in names]
     roles = roles_of_provider(revision, references)
-    assert {group for role in roles for rule in role["rules"] for group in rule["apiGroups"]} == {
-        "example.org"
+    granted = {
+        (group, resource.partition("/")[0])
+        for role in roles
+        for rule in role["rules"]
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
     }
+    extra = {(group, kind) for group in ("", "coordination.k8s.io") for kind in EXTRA}
+    assert granted == {("example.org", "bs"), *extra}
 
 
-async def test_the_webhooks_of_a_provider_lead_to_its_service(request, s: Scenario, registry):
-    """Where its runtime makes a certificate for them; elsewhere the revision says what it waits for."""
+@pytest.mark.parametrize(
+    ("image", "label", "is_granted"),
+    [
+        ("example.org/team/provider-config:v1", "aws", True),
+        ("example.org/others/provider-config:v1", "aws", False),
+        ("example.org/team/provider-config:v1", "azure", False),
+    ],
+)
+def test_a_provider_may_use_the_kinds_of_its_family(image, label, is_granted):
+    """Of those that come from the same organization."""
+
+    def revision(name, source, family, plural):
+        return {
+            "apiVersion": PROVIDER.api_version,
+            "kind": "ProviderRevision",
+            "metadata": {"name": name, "labels": {"pkg.crossplane.io/provider-family": family}, "uid": name},
+            "spec": {"image": source},
+            "status": {"objectRefs": [{"kind": CRD.kind, "name": f"{plural}.cloud.example.org"}]},
+        }
+
+    own = revision("own", "example.org/team/provider-s3:v1", "aws", "buckets")
+    other = revision("other", image, label, "providerconfigs")
+    family = [member for member in (own, other) if member["metadata"]["labels"] == own["metadata"]["labels"]]
+    *_, system = roles_of_provider(own, family_references(own, family))
+    granted = {resource for rule in system["rules"] for resource in rule["resources"]}
+    assert ("providerconfigs/status" in granted) == is_granted
+
+
+async def test_the_webhooks_of_a_provider_lead_to_its_service(s: Scenario, registry):
+    """Its runtime makes a certificate for them first, whether or not it can be run."""
 
     packages, group = Packages(s, registry), f"cloud.{s.group}"
     rule = {
@@ -144,22 +182,15 @@ async def test_the_webhooks_of_a_provider_lead_to_its_service(request, s: Scenar
     }
     await packages.push("provider-x:v1.0.0", "Provider", crd(group), hooks)
     name = await packages.install(PROVIDER, "provider-x:v1.0.0")
-    if request.config.getoption("--server") == "real":
-        await packages.revision(PROVIDER, name, REVISION_HEALTHY)
-        configuration = await s.client.get(WEBHOOKS, f"crossplane-provider-{name}")
-        [client] = [webhook["clientConfig"] for webhook in configuration["webhooks"]]
-        assert client["service"] == {
-            "name": name,
-            "namespace": "crossplane-system",
-            "port": 9443,
-            "path": "/validate",
-        }
-        assert client["caBundle"]
-    else:
-        waiting = await packages.revision(PROVIDER, name, condition("RevisionHealthy", "False"))
-        assert condition_message(waiting, "RevisionHealthy") == (
-            "cannot establish control of object: waiting for package runtime controller to set "
-            "revision's webhook TLS secret"
-        )
+    await packages.revision(PROVIDER, name, REVISION_HEALTHY)
+    configuration = await s.client.get(WEBHOOKS, f"crossplane-provider-{name}")
+    [client] = [webhook["clientConfig"] for webhook in configuration["webhooks"]]
+    assert client["service"] == {
+        "name": name,
+        "namespace": "crossplane-system",
+        "port": 9443,
+        "path": "/validate",
+    }
+    assert client["caBundle"]
     await packages.remove(PROVIDER, name)
     await s.until_gone(WEBHOOKS, f"crossplane-provider-{name}")

@@ -21,6 +21,7 @@ from crossply.control.package_manager.package_fetcher import PackageFetcher
 from crossply.control.package_manager.package_identity import Identities
 from crossply.control.package_manager.package_kinds import PACKAGE_KINDS, PackageKind
 from crossply.control.package_manager.package_reconciler import PackageReconciler, package_of
+from crossply.control.package_manager.provider_role_reconciler import provider_role_controller
 from crossply.control.package_manager.revision_reconciler import PackageRevisionReconciler
 from crossply.control.package_manager.unreconciled_resources import unreconciled_controller
 from crossply.control.plane import Plane
@@ -41,7 +42,7 @@ def package_controllers(plane: Plane, identities: Identities, rollout: bool) -> 
 def revision_controllers(
     plane: Plane, fetching: PackageFetcher, namespace: str, converts: bool = True
 ) -> list[Controller]:
-    """A controller for each kind of package revision, for the Lock, and for resources of Providers.
+    """A controller for each kind of package revision, for the Lock, and for roles and resources of Providers.
 
     With `converts`, CRDs of Providers become ManagedResourceDefinitions.
     """
@@ -52,7 +53,8 @@ def revision_controllers(
     )
     locking = PackageLock(plane)
     revisions = [_revisions(plane, kind, fetching, locking, namespace, converts) for kind in PACKAGE_KINDS]
-    return [*revisions, Controller(plane, lock), unreconciled_controller(plane)]
+    lock_controller = Controller(plane, lock)
+    return [*revisions, lock_controller, unreconciled_controller(plane), provider_role_controller(plane)]
 
 
 def _packages(plane: Plane, kind: PackageKind, identities: Identities, rollout: bool) -> Controller:

@@ -37,7 +37,7 @@ _DEFINITIONS = {
 def roles_of_provider(
     revision: Object, references: Iterable[Object], capabilities: Iterable[str] = ()
 ) -> list[Object]:
-    """The roles for the CRDs among what a revision brought; none where there are no CRDs.
+    """The roles of a revision for the CRDs among these references; none where there are no CRDs.
 
     A role grants by name. So nothing is granted for a name that the API server or the control plane itself
     serves, whatever the revision brought under it.

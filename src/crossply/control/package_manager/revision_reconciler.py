@@ -14,7 +14,6 @@ from crossply.compose.conditions import RECONCILE_PAUSED, read_conditions, with_
 from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondition
 from crossply.compose.metadata import annotations_of, is_paused, name_of
 from crossply.control.calls.function_revision import is_local
-from crossply.control.definitions.kind_roles import KindRoles
 from crossply.control.kinds import ACTIVATION_POLICY, MANAGED_DEFINITION, PROVIDER
 from crossply.control.managed_definitions.definition_informer import acquire_definitions
 from crossply.control.managed_definitions.definition_progress import wait_for_crds
@@ -35,11 +34,10 @@ from crossply.control.package_manager.package_checks import (
 from crossply.control.package_manager.package_content import PackageContent
 from crossply.control.package_manager.package_fetcher import DIGEST, REASONS, PackageFetcher, Resolved
 from crossply.control.package_manager.package_kinds import PackageKind
-from crossply.control.package_manager.provider_roles import roles_of_provider
+from crossply.control.package_manager.provider_role_reconciler import ProviderRoleReconciler
 from crossply.control.plane import Plane
 from crossply.functions.local_providers import provider_directory
 from crossply.kube.controller import Requeue
-from crossply.kube.core_kinds import CLUSTER_ROLE
 from crossply.kube.finalizers import add_finalizer, remove_finalizer
 from crossply.values import Object
 from crossply.xpkg.package_lint import failures, may_contain
@@ -127,7 +125,7 @@ class PackageRevisionReconciler:
         self._fetcher, self._lock = fetching, locking
         self._directories = DirectoryPackages(plane.functions.factory.check_host_access)
         self._establisher = Establisher(plane, namespace)
-        self._roles = KindRoles(plane, plane.informers.acquire(CLUSTER_ROLE))
+        self._provider_roles = ProviderRoleReconciler(plane)
         self._known: dict[str, _FetchedPackage] = {}
         self._backoff = FetchBackoff()
 
@@ -315,10 +313,10 @@ class PackageRevisionReconciler:
             self._plane.recorder.record(state.revision, Event(WARNING, SYNC, message))
         if result.references:
             state.status["objectRefs"] = result.references
-        if state.is_active:
-            roles = roles_of_provider(state.revision, result.references, capabilities(known.meta))
-            await self._roles.keep_all(state.revision, roles)
             await wait_for_crds(self._definitions, self._policies, _definitions_in(result.fingerprints))
+        if kind == "Provider":
+            # Before it is healthy: then its kinds can be used.
+            await self._provider_roles.keep({**state.revision, "status": state.status})
         # Who calls a Provider knows it by a certificate, which is another one after some months.
         until = time.monotonic() + _DAY if result.calls_back else math.inf
         self._known[state.name] = known._replace(
