@@ -24,6 +24,8 @@ CODE = (
     "deploy/**/*.yaml",
     "tools/*",
     "examples/**/*.yaml",
+    "providers/**/*.py",
+    "providers/**/*.yaml",
     "tests/**/*.py",
     "tests/**/*.sh",
     "Makefile",
@@ -141,7 +143,9 @@ def _is_known_name(name: str) -> bool:
     group, _, word = name.partition("/")
     if group.startswith("xpkg."):
         return True  # a registry
-    program = text_of("src/**/*.py", "src/**/*.yaml", "src/**/*.json", "deploy/**/*.yaml")
+    program = text_of(
+        "src/**/*.py", "src/**/*.yaml", "src/**/*.json", "deploy/**/*.yaml", "providers/**/*.yaml"
+    )
     if group.endswith(".fn.crossplane.io"):
         program += text_of(
             "examples/**/*.yaml", "tests/functions/**/*.py"
@@ -163,7 +167,7 @@ def test_every_environment_variable_of_ours_is_read_somewhere(page: Page) -> Non
 
 @PAGES
 def test_every_port_that_is_named_is_one_that_the_program_uses(page: Page) -> None:
-    used = found_in(r"(?<![\w.])\d{2,5}(?![\w.])", "src/**/*.py", "deploy/**/*.yaml")
+    used = found_in(r"(?<![\w.])\d{2,5}(?![\w.])", "src/**/*.py", "deploy/**/*.yaml", "providers/**/*.py")
     mentioned = everywhere(
         page, r"(?<=localhost:)\d+|(?<=127\.0\.0\.1:)\d+|(?<=0\.0\.0\.0:)\d+|(?<=\bport )\d+"
     )
