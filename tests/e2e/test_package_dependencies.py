@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from crossply.control.kinds import MANAGED_DEFINITION
 from tests.support.e2e.packages import (
     CONFIGURATION,
     FUNCTION,
@@ -49,6 +50,12 @@ def counts(revision: dict) -> tuple[int, int, int]:
     )
 
 
+def owners(obj: dict) -> dict[str, bool]:
+    """The names of an object's owners, and whether each is its controller."""
+    references = obj["metadata"]["ownerReferences"]
+    return {reference["name"]: bool(reference.get("controller")) for reference in references}
+
+
 async def test_what_a_configuration_depends_on_is_installed(s: Scenario, registry, tmp_path):
     """A Function and a Provider, in the highest versions that are wanted, and what the Provider wants."""
 
@@ -70,11 +77,11 @@ async def test_what_a_configuration_depends_on_is_installed(s: Scenario, registr
     assert "ownerReferences" not in function["metadata"]
     await s.until(CRD, f"buckets.cloud.{s.group}", condition("Established", "True"))
     provider = await packages.revision(PROVIDER, packages.installed_as("provider-dep"), REVISION_HEALTHY)
-    [owner, keeper] = (await s.client.get(CRD, f"buckets.cloud.{s.group}"))["metadata"]["ownerReferences"]
-    assert {owner["name"]: owner["controller"], keeper["name"]: keeper["controller"]} == {
-        provider["metadata"]["name"]: True,
-        packages.installed_as("provider-dep"): False,
-    }
+    revision_name = provider["metadata"]["name"]
+    definition = await s.client.get(MANAGED_DEFINITION, f"buckets.cloud.{s.group}")
+    assert owners(definition) == {revision_name: True, packages.installed_as("provider-dep"): False}
+    crd_owners = owners(await s.client.get(CRD, f"buckets.cloud.{s.group}"))
+    assert crd_owners == {revision_name: True, definition["metadata"]["name"]: False}
     assert {key: entry["version"] for key, entry in (await packages.locked()).items()} == {
         "platform": "v1",
         "function-dep": "v1.10.0",

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from crossply.cli.apiserver.serve import FAILED, READY
 from crossply.cli.framework.command import Invocation
 from crossply.cli.up.data_directory import keep_port, saved_port
-from crossply.cli.up.failures import StartFailed
+from crossply.cli.up.failures import PortTaken, StartFailed
 
 _LOOPBACK = "127.0.0.1"
 _LOG = logging.getLogger("crossply.control")
@@ -51,7 +51,8 @@ class ApiProcess:
 
     def __init__(self, settings: ApiSettings, address: str) -> None:
         self._settings = settings
-        self._listen = address
+        self.address = address
+        """Where it listens from its first start on."""
         self._process: asyncio.subprocess.Process | None = None
         self._since = 0.0
         self._answers = False
@@ -60,7 +61,7 @@ class ApiProcess:
     async def start(self) -> None:
         """Start it, and wait until it answers; raises StartFailed."""
         settings = self._settings
-        host, _, port = self._listen.rpartition(":")
+        host, _, port = self.address.rpartition(":")
         words = ["--data", settings.data, "--listen", f"{host}:{self.port or port}", "--stop-with-parent"]
         words += settings.flags
         if settings.in_memory:
@@ -135,6 +136,22 @@ def choose_address(invocation: Invocation, data: str) -> str:
     obstacle = _obstacle(port)
     if not obstacle:
         return f"{_LOOPBACK}:{port}"
+    return _any_port(invocation, port, obstacle)
+
+
+async def start_on_some_port(invocation: Invocation, data: str, server: ApiProcess) -> None:
+    """Start the server, on another port if somebody just took the one of the last start."""
+    try:
+        await server.start()
+    except PortTaken as problem:
+        port = saved_port(data)
+        if invocation.given("listen") or port is None:
+            raise
+        server.address = _any_port(invocation, port, str(problem))
+        await server.start()
+
+
+def _any_port(invocation: Invocation, port: int, obstacle: str) -> str:
     invocation.stderr.write(
         f"crossply: warning: the port of this control plane, {port}, cannot be used: {obstacle}. It takes a "
         "free one this time. Copies of its kubeconfig that name the old port do not work until that is free "
@@ -161,8 +178,11 @@ def _obstacle(port: int) -> str:
 
 
 def _start_failed(reason: Mapping[str, str]) -> StartFailed:
+    from crossply.apiserver.assembly import ListenFailed
+
     hint = f"{reason['hint']} ({reason['code']})" if reason["hint"] else ""
-    return StartFailed(f"the API server did not start: {reason['message']}", hint=hint)
+    kind = PortTaken if reason["code"] == ListenFailed.code else StartFailed
+    return kind(f"the API server did not start: {reason['message']}", hint=hint)
 
 
 def _exit_description(code: int) -> str:

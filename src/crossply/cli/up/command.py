@@ -76,7 +76,7 @@ def run(invocation: Invocation) -> int:
 
 
 async def _serve(invocation: Invocation, options: Options, settings: ApiSettings) -> None:
-    from crossply.cli.up.api_process import ApiProcess, choose_address, save_port
+    from crossply.cli.up.api_process import ApiProcess, choose_address, save_port, start_on_some_port
     from crossply.cli.up.background_start import report_ready
     from crossply.control.control_plane import ControlPlane
     from crossply.kube.client import Client
@@ -93,7 +93,7 @@ async def _serve(invocation: Invocation, options: Options, settings: ApiSettings
     invocation.stderr.write("crossply: starting the API server ...\n")
     server = ApiProcess(settings, choose_address(invocation, data))
     try:
-        if not await unless_stopped(stopped, server.start()):
+        if not await unless_stopped(stopped, start_on_some_port(invocation, data, server)):
             return
         save_port(invocation, data, server.port)
         config = load_config(os.path.join(data, "kubeconfig"))

@@ -12,6 +12,12 @@ class StartFailed(CrossplyError):
     hint = "look at the end of the log, and at whether another one runs on the same data or port"
 
 
+class PortTaken(StartFailed):
+    """The API server cannot listen on its port."""
+
+    code = "CP-589"
+
+
 class UntrustedData(CrossplyError):
     """A data directory may have been written by somebody else."""
 
