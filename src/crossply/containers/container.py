@@ -13,7 +13,7 @@ from crossply.containers.cgroups import Cgroup, make_group
 from crossply.containers.failures import BadImage, ContainerEnded, ContainerError, NoOwnNetwork, OutOfMemory
 from crossply.containers.image_store import StoredImage, in_use
 from crossply.containers.image_user import image_user
-from crossply.containers.launcher.protocol import Message
+from crossply.containers.launcher.protocol import NO_NETWORK, Message
 from crossply.containers.launcher_client import current_launcher
 from crossply.containers.limits import BY_WATCHING, enforced_limits, places
 from crossply.containers.oci_runtime import find_engine
@@ -84,6 +84,11 @@ class Container:
     def failed_to_start(self) -> bool:
         """Tell whether the engine did not even start it."""
         return not self._launched.started
+
+    @property
+    def has_no_network(self) -> bool:
+        """Tell whether it was not started because it cannot have a network of its own."""
+        return not self._launched.started and self._launched.status == NO_NETWORK
 
     def ran_out_of_memory(self) -> bool:
         """Tell whether it was ended because of its memory; asked before it is released."""

@@ -16,11 +16,15 @@ _TIMEOUT, _POLL = 10.0, 0.005
 _LONGEST_REASON = 2000
 
 
+class NetworkFailed(OSError):
+    """A network could not be made."""
+
+
 class OwnNetwork:
     """The two processes of one container's network."""
 
     def __init__(self, directory: str, command: list[str]) -> None:
-        """Make the namespace and connect it; raises OSError where that does not work."""
+        """Make the namespace and connect it; raises NetworkFailed where that does not work."""
         self._pid_file = os.path.join(directory, "pasta.pid")
         self._log = os.path.join(directory, "pasta.log")
         self.holder = _start_holder()
@@ -39,9 +43,9 @@ class OwnNetwork:
         while not _size(self._pid_file):
             if os.waitpid(self.pasta, os.WNOHANG)[0]:
                 self.pasta = 0
-                raise OSError(0, f"the network of the container could not be made: {self._reason()}")
+                raise NetworkFailed(0, f"pasta does not connect its network: {self._reason()}")
             if time.monotonic() > end:
-                raise OSError(0, "the network of the container was not made in time")
+                raise NetworkFailed(0, f"pasta does not connect its network within {_TIMEOUT:g} s")
             time.sleep(_POLL)
 
     def _reason(self) -> str:

@@ -8,6 +8,8 @@ import socket
 from collections.abc import Sequence
 from typing import Any
 
+NO_NETWORK = -2
+"""The status of a container that was not started, since it cannot have a network of its own."""
 _LARGEST = 1 << 20
 _MOST_FILES = 8
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from crossply.containers.launcher import protocol as wire
 from crossply.containers.launcher.bundle import Bundle
+from crossply.containers.launcher.own_network import NetworkFailed
 
 _CHECK_INTERVAL = 0.05
 """Seconds between looks at the memory of containers that no control group bounds."""
@@ -81,7 +82,9 @@ class LauncherServer:
         except OSError as problem:
             bundle.remove()
             reason = f"{problem.filename}: {problem.strerror}" if problem.filename else problem.strerror
-            wire.send(self._line, {"ended": request["key"], "status": -1, "why": reason, "started": False})
+            status = wire.NO_NETWORK if isinstance(problem, NetworkFailed) else -1
+            ended = {"ended": request["key"], "status": status, "why": reason, "started": False}
+            wire.send(self._line, ended)
             return
         self._runs[request["key"]] = _Run(bundle, pid, request["watched_memory"])
 

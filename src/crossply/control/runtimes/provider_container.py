@@ -11,6 +11,7 @@ import contextlib
 import os
 import socket
 import threading
+from collections.abc import Callable
 from typing import NamedTuple
 
 from crossply.containers.container import Container
@@ -75,6 +76,7 @@ class ContainerProgram:
     def __init__(self, image: StoredImage, settings: Settings) -> None:
         self._image, self._settings = image, settings
         self.webhook_port = PORT
+        self.network_problem = ""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ContainerProgram) and self._inputs == other._inputs
@@ -89,17 +91,23 @@ class ContainerProgram:
     async def start(self, log: LogFile) -> RunningContainer:
         """Start the container; raises a ContainerError."""
         settings = self._settings
+        if self.network_problem:
+            settings, self.webhook_port = settings._replace(network=RUNNER), PORT
         if settings.network == OWN:
             self.webhook_port = _free_port()
             published = ((self.webhook_port, PORT),)
             settings = settings._replace(forwards=settings.forwards._replace(published=published))
         log.note(f"starting its container, image {self._image.digest}")
         started = await asyncio.to_thread(_start, self._image, settings, log)
-        return RunningContainer(started, asyncio.get_running_loop())
+        return RunningContainer(started, asyncio.get_running_loop(), self._lose_network)
 
     def changed(self) -> str:
         """An image never changes."""
         return ""
+
+    def _lose_network(self, reason: str) -> None:
+        """From now on it is started in the network of this machine: without one it would not run at all."""
+        self.network_problem = reason
 
 
 class _Output:
@@ -143,9 +151,12 @@ def _start(image: StoredImage, settings: Settings, log: LogFile) -> _Started:
 class RunningContainer:
     """One run of a container. A thread waits for its end."""
 
-    def __init__(self, started: _Started, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, started: _Started, loop: asyncio.AbstractEventLoop, lose_network: Callable[[str], None]
+    ) -> None:
         self._container, self._output = started
         self._loop = loop
+        self._lose_network = lose_network
         self._ended: asyncio.Future[str] = loop.create_future()
         threading.Thread(target=self._reap, daemon=True, name="provider container").start()
 
@@ -167,6 +178,8 @@ class RunningContainer:
             continue
         self._output.finish()
         reason = str(self._container.explain(""))
+        if self._container.has_no_network:
+            self._lose_network(reason)
         self._container.release()
         with contextlib.suppress(RuntimeError):  # the loop has ended
             self._loop.call_soon_threadsafe(self._ended.set_result, reason)

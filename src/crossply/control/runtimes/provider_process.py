@@ -33,6 +33,7 @@ class ProcessProgram:
         self._words, self._directory, self._environment = tuple(words), directory, environment
         self._times: _FileTimes = {}
         self.webhook_port = PORT
+        self.network_problem = ""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ProcessProgram) and self._inputs == other._inputs

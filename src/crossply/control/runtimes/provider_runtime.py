@@ -154,7 +154,7 @@ class ProviderRuntime:
         again = min(renewal, own_renewal, soon if running is None else running.renewal)
         status = {"tlsServerSecretName": server, "tlsClientSecretName": client}
         if not is_local_provider(revision):
-            condition = self._network_condition()
+            condition = self._network_condition(running)
             desired = with_conditions(revision, (condition,), self._plane.now())
             status["conditions"] = desired["status"]["conditions"]
         return Prepared(status, again, files, own)
@@ -214,11 +214,12 @@ class ProviderRuntime:
         own = self._settings.own_network and bool(find_pasta(os.environ))
         return ProviderNetwork(own, self._settings.host_ports)
 
-    def _network_condition(self) -> StatusCondition:
-        if self._network().own:
+    def _network_condition(self, running: _Running | None) -> StatusCondition:
+        problem = running.supervisor.program.network_problem if running is not None else ""
+        if self._network().own and not problem:
             return _ISOLATED
-        message = _TOLD if not self._settings.own_network else _NO_PASTA
-        return _NOT_ISOLATED._replace(message=message)
+        reason = f"{problem}, so {_SHARED}" if problem else _NO_PASTA
+        return _NOT_ISOLATED._replace(message=reason if self._settings.own_network else _TOLD)
 
     def _process(self, context: ProgramContext) -> Program:
         revision = context.revision

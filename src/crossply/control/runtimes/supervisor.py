@@ -29,6 +29,8 @@ class Program(Protocol):
 
     webhook_port: int
     """The port of this machine that leads to its webhooks, once it was started."""
+    network_problem: str
+    """Why it has no network of its own, although it was to have one; empty where it has."""
 
     async def start(self, log: LogFile) -> RunningProgram:
         """Start it; what it writes goes to the log. Raises a CrossplyError where it cannot be started."""
