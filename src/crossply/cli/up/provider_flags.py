@@ -41,16 +41,17 @@ PROVIDER_FLAGS = (
 
 def provider_settings(invocation: Invocation, data: str) -> ProviderSettings:
     """What the flags say."""
+    from crossply.control.runtimes.provider_network import ProviderNetwork
     from crossply.control.runtimes.provider_runtime import ProviderSettings
 
     root = os.path.abspath(data)
     words = ",".join(invocation["provider-host-ports"] or ()).split(",")
+    ports = tuple(_port(word.strip()) for word in words if word.strip())
     return ProviderSettings(
         directory=os.path.join(root, "providers"),
         logs=os.path.join(root, LOGS),
         state=os.path.join(root, "provider-data"),
-        own_network=invocation["provider-network"] == _OWN,
-        host_ports=tuple(_port(word.strip()) for word in words if word.strip()),
+        network=ProviderNetwork(invocation["provider-network"] == _OWN, ports),
     )
 
 

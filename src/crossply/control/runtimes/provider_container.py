@@ -26,6 +26,7 @@ from crossply.control.runtimes.provider_environment import (
     identity_variables,
 )
 from crossply.control.runtimes.provider_files import ACCOUNT, CLIENT, SERVER, ProviderFiles
+from crossply.control.runtimes.provider_network import ProviderNetwork
 from crossply.kube.config import SERVICE_ACCOUNT
 
 LIMITS = Limits(memory=2 << 30, cpu=float(os.cpu_count() or 1), pids=4096, scratch=1 << 30)
@@ -34,15 +35,6 @@ _SERVER, _CLIENT = "/tls/server", "/tls/client"
 _GRACE = 5.0
 _LONGEST_LINE = 16 << 10
 _ANY_PORT = 0
-
-
-class ProviderNetwork(NamedTuple):
-    """How the containers of Providers are connected."""
-
-    own: bool
-    """Whether each has a network of its own."""
-    reachable: tuple[int, ...] = ()
-    """Ports of this machine's loopback that all of them reach as their own localhost."""
 
 
 def provider_settings(
@@ -58,8 +50,8 @@ def provider_settings(
     api_port = int(variables["KUBERNETES_SERVICE_PORT"])
     return chosen._replace(
         limits=LIMITS if chosen.limits == Limits() else chosen.limits,
-        network=OWN if network.own else RUNNER,
-        forwards=PortForwards((api_port, *network.reachable), ((_ANY_PORT, PORT),)),
+        network=OWN if network.is_own else RUNNER,
+        forwards=PortForwards((api_port, *network.host_ports), ((_ANY_PORT, PORT),)),
         environment=(*environment, *chosen.environment),
         hostname=subject.name[:63],
         mounts=(

@@ -11,40 +11,37 @@ import os
 import shutil
 import tempfile
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from crossply.compose.conditions import with_conditions
-from crossply.compose.events import StatusCondition
+from crossply.compose.events import Event
 from crossply.compose.metadata import name_of
-from crossply.containers.launcher_client import current_launcher
 from crossply.containers.log_file import LogFile, log_path
-from crossply.containers.oci_runtime import find_engine
-from crossply.containers.own_network import find_pasta
-from crossply.containers.settings import Settings
 from crossply.control.plane import Plane
 from crossply.control.runtimes.container_settings import ContainerSettings
-from crossply.control.runtimes.manifest_metadata import Subject, owner_of
+from crossply.control.runtimes.manifest_metadata import Subject
+from crossply.control.runtimes.missing_rights import RightsListener
 from crossply.control.runtimes.mutual_tls_certificates import Credentials
 from crossply.control.runtimes.package_runtimes import PROVIDER
 from crossply.control.runtimes.provider_binding import keep_binding
-from crossply.control.runtimes.provider_container import (
-    ContainerProgram,
-    ProviderNetwork,
-    provider_settings,
-)
-from crossply.control.runtimes.provider_environment import process_environment
 from crossply.control.runtimes.provider_files import CLIENT, SERVER, ProviderFiles, request_token
-from crossply.control.runtimes.provider_process import ProcessProgram
+from crossply.control.runtimes.provider_network import ProviderNetwork
+from crossply.control.runtimes.provider_programs import ProgramContext, ProviderPrograms
 from crossply.control.runtimes.pulled_images import RevisionImages
 from crossply.control.runtimes.runtime import NotRunning, Prepared
-from crossply.control.runtimes.runtime_manifests import account_for, service_for, service_names
+from crossply.control.runtimes.runtime_manifests import (
+    account_for,
+    endpoints_for,
+    service_for,
+    service_names,
+)
 from crossply.control.runtimes.runtime_objects import RuntimeObjects
 from crossply.control.runtimes.supervisor import Program, Supervisor
 from crossply.errors import CrossplyError
-from crossply.functions.failures import RuntimeAnnotationError
 from crossply.functions.host_access import HostAccessRefused
-from crossply.functions.local_providers import is_local_provider, provider_command, provider_directory
+from crossply.functions.local_providers import is_local_provider
 from crossply.kube.core_kinds import ENDPOINTS, SERVICE, SERVICE_ACCOUNT
 from crossply.kube.informer import Informer
 from crossply.kube.watch import Key
@@ -52,21 +49,8 @@ from crossply.values import Object
 
 _FIRST_SECONDS = 2.0
 """How long a program that was just started is waited for."""
-_PULL_SECONDS = 2.0
-"""How long a look at a revision waits for its image; a longer pull is looked at again."""
-_ISOLATED = StatusCondition("NetworkIsolated", "True", "NetworkOfItsOwn")
-_NOT_ISOLATED = StatusCondition("NetworkIsolated", "False", "NetworkOfThisMachine")
-_SHARED = (
-    "the provider uses the network of this machine: providers that listen on the same port, such as 8080, "
-    "cannot run at the same time"
-)
-_NO_PASTA = f"pasta is not installed, so {_SHARED}; install it, for example with: apt-get install passt"
-_TOLD = f"as --provider-network says, {_SHARED}"
 _LOOPBACK = "127.0.0.1"
 _LOCALHOST = "localhost"
-_NO_RUNTIME = (
-    "providers of this control plane are run by something else: --package-runtime names External for them"
-)
 
 
 class ProviderSettings(NamedTuple):
@@ -79,10 +63,7 @@ class ProviderSettings(NamedTuple):
     """Where their output is kept; empty for nowhere."""
     state: str = ""
     """Where each has a directory of its own for what it wants to keep; empty for nowhere."""
-    own_network: bool = True
-    """Whether each container has a network of its own, where pasta is installed."""
-    host_ports: tuple[int, ...] = ()
-    """Ports of this machine's loopback that containers reach as their own localhost."""
+    network: ProviderNetwork = ProviderNetwork()
 
 
 class _Running(NamedTuple):
@@ -92,16 +73,6 @@ class _Running(NamedTuple):
     files: ProviderFiles
     renewal: datetime
     """When its token is to be replaced."""
-
-
-class ProgramContext(NamedTuple):
-    """What the program of any Provider is made with."""
-
-    revision: Object
-    subject: Subject
-    files: ProviderFiles
-    settings: Settings
-    """Arguments, environment and limits that a runtime config says."""
 
 
 class ProviderRuntime:
@@ -128,6 +99,10 @@ class ProviderRuntime:
         self._configs = configs
         self._settings = settings
         self._images = images
+        self._programs = ProviderPrograms(
+            plane.as_installer.config.server, images, settings.network, settings.state
+        )
+        self._loop = asyncio.get_running_loop()
         self._enqueue = enqueue
         self._running: dict[str, _Running] = {}
         self._stopping: set[asyncio.Task[None]] = set()
@@ -154,7 +129,8 @@ class ProviderRuntime:
         again = min(renewal, own_renewal, soon if running is None else running.renewal)
         status = {"tlsServerSecretName": server, "tlsClientSecretName": client}
         if not is_local_provider(revision):
-            condition = self._network_condition(running)
+            problem = running.supervisor.program.network_problem if running is not None else ""
+            condition = self._settings.network.condition(problem)
             desired = with_conditions(revision, (condition,), self._plane.now())
             status["conditions"] = desired["status"]["conditions"]
         return Prepared(status, again, files, own)
@@ -168,16 +144,16 @@ class ProviderRuntime:
         running = self._running.get(subject.name)
         files = ProviderFiles(os.path.join(self._place, subject.name)) if running is None else running.files
         renewal = await self._write_files(subject, files, prepared, running)
-        context = ProgramContext(revision, subject, files, self._configs.of(revision).settings)
-        local = is_local_provider(revision)
-        program = self._process(context) if local else await self._container(context)
+        context = ProgramContext(subject, files, self._configs.of(revision).settings)
+        program = await self._programs.program(context)
         if running is None or running.supervisor.program != program:
             if running is not None:
                 await running.supervisor.stop()
             running = self._started(subject, files, renewal, program)
         self._running[subject.name] = running._replace(renewal=renewal)
         await running.supervisor.judged(_FIRST_SECONDS)
-        await self._expose(subject, running.supervisor.program.webhook_port)
+        endpoints = endpoints_for(subject, _LOOPBACK, running.supervisor.program.webhook_port)
+        await self._applied("endpoints", self._objects.apply(ENDPOINTS, endpoints))
         if running.supervisor.problem:
             raise NotRunning(f"provider is unavailable: {running.supervisor.problem}", hint=_hint(subject))
 
@@ -200,46 +176,6 @@ class ProviderRuntime:
         except HostAccessRefused as refusal:
             raise NotRunning(str(refusal), hint=refusal.hint) from None
 
-    async def _container(self, context: ProgramContext) -> Program:
-        if self._images is None:
-            raise NotRunning(_NO_RUNTIME)
-        find_engine("", os.environ)
-        await asyncio.to_thread(current_launcher)  # raises where containers are forbidden
-        image = await self._images.fetch(context.revision, _PULL_SECONDS)
-        server, network = self._plane.as_installer.config.server, self._network()
-        settings = provider_settings(context.subject, context.files, context.settings, server, network)
-        return ContainerProgram(image, settings)
-
-    def _network(self) -> ProviderNetwork:
-        own = self._settings.own_network and bool(find_pasta(os.environ))
-        return ProviderNetwork(own, self._settings.host_ports)
-
-    def _network_condition(self, running: _Running | None) -> StatusCondition:
-        problem = running.supervisor.program.network_problem if running is not None else ""
-        if self._network().own and not problem:
-            return _ISOLATED
-        reason = f"{problem}, so {_SHARED}" if problem else _NO_PASTA
-        return _NOT_ISOLATED._replace(message=reason if self._settings.own_network else _TOLD)
-
-    def _process(self, context: ProgramContext) -> Program:
-        revision = context.revision
-        try:
-            words = [*provider_command(revision), *(context.settings.arguments or ())]
-        except RuntimeAnnotationError as problem:
-            raise NotRunning(str(problem), hint=problem.hint) from None
-        environment = process_environment(
-            context.subject, context.files, self._plane.as_installer.config.server
-        )
-        if self._settings.state:
-            environment["CROSSPLY_PROVIDER_DATA"] = self._state_directory(context.subject)
-        environment |= dict(variable.split("=", 1) for variable in context.settings.environment)
-        return ProcessProgram(words, provider_directory(revision), environment)
-
-    def _state_directory(self, subject: Subject) -> str:
-        directory = os.path.join(self._settings.state, subject.package)
-        os.makedirs(directory, mode=0o700, exist_ok=True)
-        return directory
-
     async def _write_files(
         self, subject: Subject, files: ProviderFiles, prepared: Prepared, running: _Running | None
     ) -> datetime:
@@ -260,27 +196,15 @@ class ProviderRuntime:
     ) -> _Running:
         path = log_path(self._settings.logs, PROVIDER, subject.package) if self._settings.logs else ""
         name = subject.name
-        supervisor = Supervisor(program, LogFile(path), lambda: self._enqueue(name))
+        listener = RightsListener(subject, lambda event: self._record(subject.revision, event))
+        log = LogFile(path, listener=listener)
+        supervisor = Supervisor(program, log, lambda: self._enqueue(name))
         return _Running(supervisor, files, renewal)
 
-    async def _expose(self, subject: Subject, port: int) -> None:
-        """Have the Service of its webhooks lead to a port of this machine."""
-        endpoints = {
-            "apiVersion": ENDPOINTS.api_version,
-            "kind": ENDPOINTS.kind,
-            "metadata": {
-                "name": subject.package,
-                "namespace": subject.namespace,
-                "ownerReferences": [owner_of(subject.revision)],
-            },
-            "subsets": [
-                {
-                    "addresses": [{"ip": _LOOPBACK}],
-                    "ports": [{"name": "webhook", "port": port, "protocol": "TCP"}],
-                }
-            ],
-        }
-        await self._applied("endpoints", self._objects.apply(ENDPOINTS, endpoints))
+    def _record(self, revision: Object, event: Event) -> None:
+        """Record an event, from any thread."""
+        with suppress(RuntimeError):  # the loop has ended
+            self._loop.call_soon_threadsafe(self._plane.recorder.record, revision, event)
 
     async def _applied(self, description: str, applying: Awaitable[Object]) -> Object:
         try:

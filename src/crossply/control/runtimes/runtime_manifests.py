@@ -176,6 +176,17 @@ def service_names(service: Object) -> tuple[str, ...]:
     return (name, f"{name}.{namespace}", f"{name}.{namespace}.svc")
 
 
+def endpoints_for(subject: Subject, address: str, port: int) -> Object:
+    """What a Provider's Service leads to where no Pod stands behind it."""
+    ports = [{"name": WEBHOOK, "port": port, "protocol": "TCP"}]
+    return {
+        "apiVersion": "v1",
+        "kind": "Endpoints",
+        "metadata": metadata_for(subject, {}, subject.package),
+        "subsets": [{"addresses": [{"ip": address}], "ports": ports}],
+    }
+
+
 def endpoint_of(service: Object) -> str:
     """Where a function behind a Service is called."""
     return f"dns:///{service['metadata']['name']}.{service['metadata']['namespace']}:{PORT}"
