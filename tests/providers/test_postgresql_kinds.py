@@ -120,11 +120,12 @@ async def test_a_role_gets_a_password_that_no_statement_has(postgres: PostgresSe
 async def test_a_changed_password_is_found_without_reading_it(postgres: PostgresServer, server: Server):
     role = External(Role, server, "drifting", Role.Parameters(privileges=RolePrivileges(login=True)))
     await role.settle()
+    assert role.published is not None
+    password = role.published["password"].decode()
     postgres.query("ALTER ROLE drifting PASSWORD 'other'")
     assert await role.differs()
     await role.settle()
-    assert role.published is not None
-    assert postgres.can_log_in("drifting", role.published["password"].decode())
+    assert postgres.can_log_in("drifting", password)
     await role.remove()
 
 

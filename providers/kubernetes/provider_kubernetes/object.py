@@ -33,6 +33,7 @@ WRITING = frozenset({"*", "Create", "Update"})
     scope="Cluster",
     config=ProviderConfig,
     categories=("crossplane", "managed", "kubernetes"),
+    creation_grace_period=0.0,
 )
 class Object:
     """An object of a Kubernetes cluster."""

@@ -36,6 +36,7 @@ DEFAULT = "DEFAULT"
     kind="Database",
     config=ProviderConfig,
     categories=("crossplane", "managed", "sql"),
+    creation_grace_period=0.0,
 )
 class Database(OnServer):
     """A PostgreSQL database. Its connection details are database, endpoint and port."""

@@ -24,6 +24,7 @@ QUERY = """SELECT extversion, nspname FROM pg_extension JOIN pg_namespace n ON n
     kind="Extension",
     config=ProviderConfig,
     categories=("crossplane", "managed", "sql"),
+    creation_grace_period=0.0,
 )
 class Extension(OnServer):
     """An extension that is installed in a PostgreSQL database."""

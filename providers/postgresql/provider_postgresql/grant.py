@@ -54,6 +54,7 @@ class Routine:
     kind="Grant",
     config=ProviderConfig,
     categories=("crossplane", "managed", "sql"),
+    creation_grace_period=0.0,
 )
 class Grant(OnServer):
     """Privileges of a role on objects of a database, or its membership in another role."""

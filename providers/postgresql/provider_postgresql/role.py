@@ -51,6 +51,7 @@ class RolePrivileges:
     kind="Role",
     config=ProviderConfig,
     categories=("crossplane", "managed", "sql"),
+    creation_grace_period=0.0,
 )
 class Role(OnServer):
     """A PostgreSQL role. Its connection details are username, password, endpoint and port."""
@@ -111,7 +112,7 @@ class Role(OnServer):
         password = None
         row = await _role_row(ctx.client, ctx.external_name)
         if row is not None and not await _has_password(ctx, params, verifier=row[11]):
-            password = params.password or generate_password()
+            password = await _desired_password(ctx, params) or generate_password()
             options = sql.SQL("PASSWORD {} {}").format(await _verifier(ctx, password), options)
         if options.as_string().strip():
             statements.append(sql.SQL("ALTER ROLE {} {}").format(role, options))
@@ -131,24 +132,33 @@ async def _role_row(server: Server, name: str) -> Any:
     return await server.lookup(QUERY_WITH_VERIFIERS if await server.is_superuser() else QUERY, name)
 
 
-async def _has_password(ctx: Context, params: Role.Parameters, verifier: str | None) -> bool:
-    """Whether the role has the password that it should have.
+async def _desired_password(ctx: Context, params: Role.Parameters) -> str | None:
+    """The password of `passwordSecretRef`, or else the one that was generated and published.
 
-    That is the one of `passwordSecretRef`, or else the one that was generated and published. Without the
-    right to read verifiers, the published one stands for what the server has.
+    Empty where that was lost: the connection Secret was deleted, or creation ended before it was written.
+    None where nobody asked for the password.
     """
     details = await ctx.connection_details()
     published = None if details is None else details.get("password", b"").decode()
-    desired = params.password if params.password is not None else published
+    return params.password if params.password is not None else published
+
+
+async def _has_password(ctx: Context, params: Role.Parameters, verifier: str | None) -> bool:
+    """Whether the role has the password that it should have.
+
+    Without the right to read verifiers, the published password stands for what the server has.
+    """
+    desired = await _desired_password(ctx, params)
     if desired is None:
-        return True  # generated, and nobody asked where to
+        return True
     if not desired:
-        return False  # the connection Secret was deleted, or creation ended before it was written
+        return False
     if await ctx.client.is_superuser():
         matches = bool(verifier) and matches_verifier(desired, verifier or "", ctx.external_name)
         if matches is not None:
             return matches
-    return published is None or published == desired
+    details = await ctx.connection_details()
+    return details is None or details.get("password", b"").decode() == desired
 
 
 async def _verifier(ctx: Context, password: str) -> sql.Literal:

@@ -26,6 +26,7 @@ QUERY = """SELECT pg_get_userbyid(nspowner), oid::bigint, NOT EXISTS (
     kind="Schema",
     config=ProviderConfig,
     categories=("crossplane", "managed", "sql"),
+    creation_grace_period=0.0,
 )
 class Schema(OnServer):
     """A schema of a PostgreSQL database."""
