@@ -72,10 +72,11 @@ async def _play(client: Client, postgres: PostgresServer) -> None:
     postgres.query("DROP DATABASE orders")
     postgres.query("ALTER ROLE orders PASSWORD 'changed'")
     for kind in ("Role", "Database"):
-        await _reconcile_all(client, await discovery.kind_for(CONFIG.api_version, kind))
+        await _reconcile_all(client, await discovery.kind_for(CONFIG.api_version, kind), "1")
     await until(lambda: asyncio.to_thread(postgres.can_log_in, "orders", password, "orders"), PATIENCE)
 
     await client.delete(SECRET, "orders-connection", NAMESPACE)
+    await _reconcile_all(client, await discovery.kind_for(CONFIG.api_version, "Role"), "2")
     await until(lambda: _has_other_password(client, postgres, password), PATIENCE)
 
     await client.delete(APP, "orders", NAMESPACE)
@@ -106,9 +107,10 @@ async def _has_other_password(client: Client, postgres: PostgresServer, former: 
     return bool(password) and password != former and postgres.can_log_in("orders", password, "orders")
 
 
-async def _reconcile_all(client: Client, kind: Kind) -> None:
+async def _reconcile_all(client: Client, kind: Kind, token: str) -> None:
+    """Ask for what would happen within a minute anyway."""
     import orjson
 
-    patch = {"metadata": {"annotations": {"crossplane.io/reconcile-requested-at": "now"}}}
+    patch = {"metadata": {"annotations": {"crossplane.io/reconcile-requested-at": token}}}
     for item in (await client.list(kind, NAMESPACE)).items:
         await client.patch_merge(kind, orjson.loads(item)["metadata"]["name"], patch, NAMESPACE)
