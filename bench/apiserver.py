@@ -94,8 +94,10 @@ class Client:
                 raise RuntimeError(f"{method} {path}: {answer.status} {data[:300]!r}")
             return data
 
-    def stream(self, path: str) -> aiohttp.client._RequestContextManager:
-        return self._session.get(path, timeout=aiohttp.ClientTimeout(total=None))
+    def stream(
+        self, path: str, headers: dict[str, str] | None = None
+    ) -> aiohttp.client._RequestContextManager:
+        return self._session.get(path, headers=headers, timeout=aiohttp.ClientTimeout(total=None))
 
     async def close(self) -> None:
         await self._session.close()
