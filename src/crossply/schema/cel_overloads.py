@@ -66,7 +66,7 @@ _NUMBERS_MISFIT = re.compile(
     r"ERROR: <input>:(\d+):(\d+): found no matching overload for '_(<|<=|>|>=)_' applied to "
     r"'\((?:int|uint|double), (?:int|uint|double)\)'"
 )
-_TOKEN = re.compile(
+TOKEN = re.compile(
     r"""
     (?P<blank>\s+|//[^\n]*)
     | (?P<text>[bB]?[rR][bB]?(?:\"{3}.*?\"{3}|'{3}.*?'{3}|\"[^\"]*\"|'[^']*')
@@ -79,6 +79,7 @@ _TOKEN = re.compile(
     """,
     re.DOTALL | re.VERBOSE,
 )
+"""The tokens of an expression."""
 
 
 def dynamic_operands(lines: list[str], problem: str) -> Iterator[tuple[int, int]]:
@@ -93,7 +94,7 @@ def dynamic_operands(lines: list[str], problem: str) -> Iterator[tuple[int, int]
 def _end_of_operand(expression: str, start: int) -> int:
     """Where the right operand of a comparison ends: before what binds as weakly, or closes what is around."""
     depth, end = 0, start
-    for token in _TOKEN.finditer(expression, start):
+    for token in TOKEN.finditer(expression, start):
         kind = token.lastgroup
         if not depth and kind in ("close", "end"):
             break

@@ -46,30 +46,42 @@ _TEXT: Object = {"type": "string"}
 _METADATA: Object = {"type": "object", "properties": {"name": _TEXT, "generateName": _TEXT}}
 
 
-def declare(schema: Object, is_resource: bool = False) -> Declared | None:
-    """Return the type of a schema, or None where expressions cannot see it."""
+Names = frozenset[str] | None
+"""The words in expressions; None for all."""
+
+
+def words_in(*expressions: str) -> frozenset[str]:
+    """Return the words that may name fields in some expressions."""
+    return frozenset(word for text in expressions for word in re.findall(r"\w+", text))
+
+
+def declare(schema: Object, is_resource: bool = False, names: Names = None) -> Declared | None:
+    """Return the type of a schema, or None where expressions cannot see it.
+
+    With `names`, objects have only the fields of these (escaped) names: an expression uses no others.
+    """
     if schema.get("x-kubernetes-int-or-string"):
         return Declared("dyn")
     kind = schema.get("type")
     if kind == "array":
         items = schema.get("items")
-        return _holding("list", items)
+        return _holding("list", items, names)
     if kind == "object":
         others = schema.get("additionalProperties")
         if isinstance(others, dict) and not is_resource:
-            return _holding("map", others)
-        return _object(schema, is_resource)
+            return _holding("map", others, names)
+        return _object(schema, is_resource, names)
     if kind == "string":
         return Declared(_TEXT_FORMATS.get(schema.get("format") or "", "string"))
     return Declared(_SCALARS[kind]) if kind in _SCALARS else None
 
 
-def _holding(kind: str, schema: Object | None) -> Declared | None:
-    element = declare(schema, is_embedded(schema)) if isinstance(schema, dict) else None
+def _holding(kind: str, schema: Object | None, names: Names) -> Declared | None:
+    element = declare(schema, is_embedded(schema), names) if isinstance(schema, dict) else None
     return Declared(kind, element) if element else None
 
 
-def _object(schema: Object, is_resource: bool) -> Declared:
+def _object(schema: Object, is_resource: bool, names: Names) -> Declared:
     properties = dict(schema.get("properties") or {})
     if is_resource:
         properties |= {
@@ -79,10 +91,24 @@ def _object(schema: Object, is_resource: bool) -> Declared:
         }
     fields = []
     for name in sorted(properties):
-        declared, escaped = declare(properties[name], is_embedded(properties[name])), escape(name)
-        if declared and escaped:
+        escaped = escape(name)
+        if escaped is None or (names is not None and escaped not in names):
+            continue
+        declared = declare(properties[name], is_embedded(properties[name]), names)
+        if declared:
             fields.append((escaped, name, declared))
     return Declared("object", None, tuple(fields))
+
+
+def restricted(declared: Declared, names: frozenset[str]) -> Declared:
+    """Return a type whose objects have only the fields of these names."""
+    element = declared.element and restricted(declared.element, names)
+    fields = tuple(
+        (escaped, name, restricted(member, names))
+        for escaped, name, member in declared.fields
+        if escaped in names
+    )
+    return Declared(declared.kind, element, fields)
 
 
 def _with_names(metadata: Object | None) -> Object:

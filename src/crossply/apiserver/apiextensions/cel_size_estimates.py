@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from crossply.schema.cel_types import escape
+from crossply.schema.cel_types import Names, escape
 from crossply.values import Object
 
 MOST = 2**64 - 1
@@ -84,16 +84,18 @@ _NONE = Sized("object")
 _METADATA = Sized("object", 0, 2, None, {"name": _TEXT, "generateName": _TEXT})
 
 
-def sizes(schema: Object, is_resource: bool) -> Sized | None:
-    """The limits of a schema, or None where rules cannot see it."""
+def sizes(schema: Object, is_resource: bool, names: Names = None) -> Sized | None:
+    """The limits of a schema, or None where rules cannot see it; of the fields of some names, or of all."""
     if schema.get("x-kubernetes-int-or-string"):
         return Sized("dyn", _longest(schema, LARGEST_REQUEST - 2), 1)
     kind = schema.get("type")
     if kind == "array":
-        return _list(schema)
+        return _list(schema, names)
     if kind == "object":
         others = schema.get("additionalProperties")
-        return _map(schema, others) if isinstance(others, dict) else _object(schema, is_resource)
+        return (
+            _map(schema, others, names) if isinstance(others, dict) else _object(schema, is_resource, names)
+        )
     if kind == "string":
         return _text(schema)
     return Sized(_SCALARS[kind][0], 0, _SCALARS[kind][1]) if kind in _SCALARS else None
@@ -119,9 +121,9 @@ def _text(schema: Object) -> Sized:
     return Sized("string", _longest(schema, otherwise), 2)
 
 
-def _list(schema: Object) -> Sized | None:
+def _list(schema: Object, names: Names) -> Sized | None:
     items = schema.get("items")
-    element = _member(items) if isinstance(items, dict) else None
+    element = _member(items, names) if isinstance(items, dict) else None
     if element is None:
         return None
     most = schema.get("maxItems")
@@ -130,8 +132,8 @@ def _list(schema: Object) -> Sized | None:
     return Sized("list", max(most, 0), 2, element)
 
 
-def _map(schema: Object, others: Object) -> Sized | None:
-    element = _member(others)
+def _map(schema: Object, others: Object, names: Names) -> Sized | None:
+    element = _member(others, names)
     if element is None:
         return None
     most = schema.get("maxProperties")
@@ -140,14 +142,17 @@ def _map(schema: Object, others: Object) -> Sized | None:
     return Sized("map", max(most, 0), 2, element)
 
 
-def _object(schema: Object, is_resource: bool) -> Sized:
+def _object(schema: Object, is_resource: bool, names: Names) -> Sized:
     fields, least = {}, 2
     required = set(schema.get("required") or ())
     for name, member in (schema.get("properties") or {}).items():
-        size = _member(member)
+        escaped = escape(name)
+        is_needed = names is None or is_resource or escaped in names
+        if not is_needed and name not in required:
+            continue
+        size = _member(member, names)
         if size is None:
             continue
-        escaped = escape(name)
         if escaped:
             fields[escaped] = size
         if name in required and "default" not in member:
@@ -164,8 +169,8 @@ def _has_names(fields: dict[str, Sized]) -> bool:
     return all(schema is not None and schema.kind == "string" for schema in named)
 
 
-def _member(schema: Object) -> Sized | None:
-    return sizes(schema, bool(schema.get("x-kubernetes-embedded-resource")))
+def _member(schema: Object, names: Names) -> Sized | None:
+    return sizes(schema, bool(schema.get("x-kubernetes-embedded-resource")), names)
 
 
 def most_repetitions(size: Sized) -> int:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from crossply.apiserver.apiextensions.cel_rule_compiler import Compiled, RuleCompiler, rule_compiler
+from crossply.apiserver.apiextensions.cel_rule_compiler import Compiled, RuleCompiler
 from crossply.apiserver.apiextensions.cel_rule_cost import estimate
 from crossply.apiserver.apiextensions.cel_size_estimates import MOST, Sized, most_repetitions, product, sizes
 from crossply.apiserver.apiextensions.field_path_resolution import BadPath, find_field
 from crossply.apiserver.apiextensions.go_printing import invalid_struct, show_rule
-from crossply.schema.cel_types import declare
+from crossply.schema.cel_types import words_in
 from crossply.schema.field_errors import FORBIDDEN, INVALID, OMITTED, REQUIRED, FieldError, unsupported
 from crossply.values import Object
 
@@ -140,15 +140,17 @@ def check_rules(
 ) -> list[FieldError]:
     """Compile and validate the rules of a schema that is otherwise valid."""
     rules: list[Object] = schema[_RULES]
-    declared, size = declare(schema, scope.is_resource), sizes(schema, scope.is_resource)
-    if declared is None or size is None:
+    expressions = [rule.get(key) or "" for rule in rules for key in ("rule", "messageExpression")]
+    names = words_in(*expressions)
+    compiler = RuleCompiler(schema, scope.is_resource, names)
+    size = sizes(schema, scope.is_resource, names)
+    if not compiler.has_type or size is None:
         detail = (
             f"internal error: failed to construct type information for {_RULES} rules: unable to convert "
             "structural schema to CEL declarations"
         )
         return [FieldError(INVALID, f"{path}.{_RULES}", OMITTED, detail)]
     errors = []
-    compiler = rule_compiler(declared)
     for index, rule in enumerate(rules):
         check = _RuleCheck(rule, f"{path}.{_RULES}[{index}]", scope, size, totals)
         errors += check.errors(compiler, uncorrelatable)

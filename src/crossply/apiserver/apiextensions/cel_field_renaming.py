@@ -1,0 +1,96 @@
+"""Rules that differ in the names of fields only are compiled once.
+
+The definitions of a provider have thousands of rules such as `has(self.forProvider.name)`, each about another
+field. With the names of fields replaced by numbered ones, in the expression and in the type, most of them are
+the same. The syntax tree of the one gets the names of the other back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from crossply.schema.cel_ast import Loop, Node
+from crossply.schema.cel_overloads import TOKEN
+from crossply.schema.cel_types import Declared
+
+_PREFIX = "field_"
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+class Renamed(NamedTuple):
+    """An expression and its type with numbered fields, and the names of the fields by number."""
+
+    text: str
+    declared: Declared
+    names: Mapping[str, str]
+
+
+def with_numbered_fields(text: str, declared: Declared) -> Renamed:
+    """Number the fields that an expression uses, unless a name of one may mean something else in it, too."""
+    words = list(_words(text))
+    if any(word.startswith(_PREFIX) for word, _, _ in words):
+        return Renamed(text, declared, {})
+    others = {word for word, _, is_field in words if not is_field}
+    candidates = [word for word, _, is_field in words if is_field and word not in others]
+    fields = _fields_of(declared)
+    used = [word for word in dict.fromkeys(candidates) if word in fields]
+    numbered = {word: f"{_PREFIX}{number}" for number, word in enumerate(used)}
+    parts, end = [], 0
+    for word, start, _ in words:
+        if word in numbered:
+            parts += [text[end:start], numbered[word]]
+            end = start + len(word)
+    names = {number: word for word, number in numbered.items()}
+    return Renamed("".join([*parts, text[end:]]), _renamed(declared, numbered), names)
+
+
+def with_names(node: Node, names: Mapping[str, str]) -> Node:
+    """The tree of an expression with the names of its fields."""
+    if not names:
+        return node
+    return node._replace(
+        name=names.get(node.name, node.name) if node.kind == "select" else node.name,
+        target=node.target and with_names(node.target, names),
+        children=tuple(with_names(child, names) for child in node.children),
+        loop=node.loop and _loop_with_names(node.loop, names),
+    )
+
+
+def _loop_with_names(loop: Loop, names: Mapping[str, str]) -> Loop:
+    return loop._replace(
+        over=with_names(loop.over, names),
+        start=with_names(loop.start, names),
+        condition=with_names(loop.condition, names),
+        step=with_names(loop.step, names),
+        result=with_names(loop.result, names),
+    )
+
+
+def _words(text: str) -> Iterator[tuple[str, int, bool]]:
+    """The words of an expression, where each starts, and whether it selects a field."""
+    tokens = [token for token in TOKEN.finditer(text) if token.lastgroup != "blank"]
+    for index, token in enumerate(tokens):
+        if token.lastgroup != "text" and _WORD.fullmatch(token[0]):
+            before = tokens[index - 1][0] if index else ""
+            after = tokens[index + 1][0] if index + 1 < len(tokens) else ""
+            yield token[0], token.start(), before == "." and after != "("
+
+
+def _fields_of(declared: Declared) -> set[str]:
+    names = {escaped for escaped, _, _ in declared.fields}
+    below = [member for _, _, member in declared.fields]
+    for member in [*below, *([declared.element] if declared.element else [])]:
+        names |= _fields_of(member)
+    return names
+
+
+def _renamed(declared: Declared, numbered: Mapping[str, str]) -> Declared:
+    fields = []
+    for escaped, _, member in declared.fields:
+        name = numbered.get(escaped, escaped)
+        fields.append((name, name, _renamed(member, numbered)))
+    fields.sort(key=lambda field: field[0])
+    element = declared.element and _renamed(declared.element, numbered)
+    return Declared(declared.kind, element, tuple(fields))
