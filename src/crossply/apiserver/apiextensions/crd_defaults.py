@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from crossply.apiserver.apiextensions.plain_schemas import is_plain
 from crossply.apiserver.endpoints.status_errors import bad_request
 from crossply.kinds.gostructs import DecodeError
 from crossply.schema.json_schema_props import decode_props
@@ -34,6 +35,8 @@ def _read_version(version: Any) -> Any:
 def _read_schema(schema: Any) -> Object:
     if nests_deeper(schema, DEEPEST):
         raise _unreadable("exceeded max depth")
+    if is_plain(schema):
+        return dict(schema)
     try:
         return decode_props(schema)
     except DecodeError as problem:

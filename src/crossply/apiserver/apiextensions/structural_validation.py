@@ -55,7 +55,10 @@ _FORBIDDEN_WHEN_NESTED = {
 
 def unsupported_problem(schema: Object) -> str | None:
     """Why a schema cannot be read as a structural one at all, or None."""
-    if not schema.keys() <= PLAIN:
+    if schema.keys() <= PLAIN:
+        if "properties" not in schema:
+            return None
+    else:
         for key, shown in _UNSUPPORTED.items():
             if schema.get(key) or (key == "additionalItems" and key in schema):
                 return f"OpenAPIV3Schema '{shown}' is not supported"
@@ -69,11 +72,14 @@ def unsupported_problem(schema: Object) -> str | None:
 def children(schema: Object) -> list[Object]:
     """The schemas directly inside a schema."""
     schemas: list[Any] = []
-    for key in _SUBSCHEMA_KEYWORDS & schema.keys():
-        value = schema[key]
-        schemas += value if isinstance(value, list) else [value]
-    schemas += (schema.get("properties") or {}).values()
-    return [schema for schema in schemas if isinstance(schema, dict)]
+    if not schema.keys() <= PLAIN:
+        for key in _SUBSCHEMA_KEYWORDS & schema.keys():
+            value = schema[key]
+            schemas += value if isinstance(value, list) else [value]
+    properties = schema.get("properties")
+    if properties:
+        schemas += properties.values()
+    return [schema for schema in schemas if isinstance(schema, dict)] if schemas else schemas
 
 
 def check_structural(schema: Object, path: str) -> list[FieldError]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from crossply.apiserver.apiextensions.crd_managed_fields import definition_with_managed_fields
+from crossply.apiserver.apiextensions.crd_strategy import DEFINITIONS
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.status_errors import (
     MOST_CAUSES,
@@ -56,6 +58,8 @@ def scope_of(context: ServerContext, call: Call) -> Scope:
 def with_managed_fields(context: ServerContext, call: Call, old: Object | None, new: Object) -> Object:
     """The object with the managedFields that it has after this request."""
     scope = scope_of(context, call)
+    if call.resource.key == DEFINITIONS:
+        return definition_with_managed_fields(old, new, scope, call.field_manager, context.timestamp())
     return update_managed_fields(old, new, scope, call.field_manager, context.timestamp())
 
 

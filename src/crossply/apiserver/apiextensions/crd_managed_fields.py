@@ -1,0 +1,24 @@
+"""The managed fields of a definition: its versions are owned as a whole, whatever is in their schemas."""
+
+from __future__ import annotations
+
+from crossply.apiserver.apiextensions.plain_schemas import without_plain_schemas
+from crossply.apply import Scope, update
+from crossply.values import Object
+
+
+def definition_with_managed_fields(
+    old: Object | None, new: Object, scope: Scope, manager: str, now: str
+) -> Object:
+    """The definition with the managedFields that it has after a write; computed without its schemas."""
+    small = without_plain_schemas(new, other_than=old)
+    recorded = update(_without_schemas(old, new, small), small, scope, manager, now)
+    return {**recorded, "spec": new["spec"]} if "spec" in new else recorded
+
+
+def _without_schemas(old: Object | None, new: Object, small: Object) -> Object | None:
+    if old is None:
+        return None
+    if "spec" in new and old.get("spec") is new["spec"]:  # as after a write of the status
+        return {**old, "spec": small["spec"]}
+    return without_plain_schemas(old)
