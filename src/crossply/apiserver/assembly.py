@@ -41,6 +41,7 @@ from crossply.apiserver.http.server import ApiServer
 from crossply.apiserver.metrics import Sources, metrics_page
 from crossply.apiserver.openapi.pages import OpenApi
 from crossply.apiserver.registry.resources import Registry
+from crossply.apiserver.served_groups import GroupIndex
 from crossply.apiserver.server_context import Guard, ServerContext, now
 from crossply.apiserver.storage import PLAIN, StorageFailed, StorageFull, Store, ValueCodec
 from crossply.apiserver.storage.data_directory import DirectoryLock
@@ -198,8 +199,10 @@ class RunningServer:
             registry.put(resource)
         context = ServerContext(store, registry)
         self._stack.callback(context.background.close)
-        context.pages["/api"] = context.pages["/apis"] = Discovery(registry).page
-        context.pages["/openapi/v2"] = context.pages["/openapi/v3"] = OpenApi(registry).page
+        index = GroupIndex(registry)
+        context.pages["/api"] = context.pages["/apis"] = Discovery(index).page
+        openapi = OpenApi(index, context.background)
+        context.pages["/openapi/v2"] = context.pages["/openapi/v3"] = openapi.page
         converter = WebhookConverter(stored_services(store))
         context.convert_by_webhook = converter
         self._stack.push_async_callback(converter.close)

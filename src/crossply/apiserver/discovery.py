@@ -1,6 +1,7 @@
 """Discovery: /api, /apis and below, in the legacy form (one document per version) and the aggregated one.
 
-Documents are built from the registry on request, and cached until the registry changes.
+Documents are built from the registry on request, and cached until the registry changes. The encoded row of
+each resource is cached as long as the resource: one definition more does not cost as much as all of them.
 """
 
 from __future__ import annotations
@@ -8,9 +9,9 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import orjson
 
@@ -18,22 +19,24 @@ from crossply.apiserver.endpoints.negotiation import negotiate
 from crossply.apiserver.endpoints.replies import Reply, reply_value
 from crossply.apiserver.endpoints.request_info import RequestInfo
 from crossply.apiserver.endpoints.status_errors import StatusError, no_such_path
-from crossply.apiserver.registry.resources import Registry, Resource, Version
+from crossply.apiserver.registry.resources import Resource, Version
+from crossply.apiserver.served_groups import GroupIndex, Groups
 from crossply.values import Object
 
 _CUSTOM_VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"]
 _SUBRESOURCE_VERBS = ["get", "patch", "update"]
-_VERSION = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
-_STAGES = {None: 2, "beta": 1, "alpha": 0}
 _AGGREGATED = "apidiscovery.k8s.io"
 _TEXT_404 = b"404 page not found\n"
 
 
 class Discovery:
-    def __init__(self, registry: Registry) -> None:
-        self._registry = registry
+    def __init__(self, index: GroupIndex) -> None:
+        self._index = index
         self._generation = -1
         self._documents: dict[tuple[str, str], tuple[bytes, str]] = {}
+        self._rows: WeakKeyDictionary[Version, bytes] = WeakKeyDictionary()
+        self.rows_encoded = 0
+        """How many resources had to be encoded for the aggregated form."""
 
     async def page(self, context: Any, info: RequestInfo, headers: Mapping[str, str]) -> Reply:
         """Answer a path at or below /api or /apis."""
@@ -41,7 +44,7 @@ class Discovery:
         version = accepted_version(headers.get("Accept", "")) if path in ("/api", "/apis") else ""
         if version:
             return self._aggregated_reply(path, version, headers.get("If-None-Match", ""))
-        document = legacy_document(self._registry, path, headers.get("Host", ""))
+        document = legacy_document(self._index.groups(), path, headers.get("Host", ""))
         if document is None:
             return Reply(404, _TEXT_404, "text/plain; charset=utf-8")
         form = negotiate(headers.get("Accept", ""))
@@ -50,11 +53,12 @@ class Discovery:
         return await reply_value(context.background, 200, document, form)
 
     def _aggregated_reply(self, path: str, version: str, known: str) -> Reply:
-        if self._generation != self._registry.generation:
+        if self._generation != self._index.generation:
             self._documents.clear()
-            self._generation = self._registry.generation
+            self._generation = self._index.generation
         if (path, version) not in self._documents:
-            body = orjson.dumps(aggregated(self._registry, path == "/api", version)) + b"\n"
+            document = aggregated(self._index.groups(), path == "/api", version, self._row)
+            body = orjson.dumps(document) + b"\n"
             self._documents[path, version] = (body, etag_of(body))
         body, etag = self._documents[path, version]
         headers = {"ETag": etag, "Vary": "Accept", "Cache-Control": "public"}
@@ -62,6 +66,13 @@ class Discovery:
         if known == etag:
             return Reply(304, b"", content_type, headers)
         return Reply(200, body, content_type, headers)
+
+    def _row(self, resource: Resource, version: Version) -> orjson.Fragment:
+        row = self._rows.get(version)
+        if row is None:
+            row = self._rows[version] = orjson.dumps(resource_item(resource, version))
+            self.rows_encoded += 1
+        return orjson.Fragment(row)
 
 
 def etag_of(body: bytes) -> str:
@@ -83,10 +94,9 @@ def accepted_version(accept: str) -> str:
     return ""
 
 
-def legacy_document(registry: Registry, path: str, host: str) -> Object | None:
+def legacy_document(groups: Groups, path: str, host: str) -> Object | None:
     """The document at a path, or None if the group is not served."""
     _, _, *parts = path.split("/")
-    groups = served_groups(registry)
     if path == "/api":
         address = {"clientCIDR": "0.0.0.0/0", "serverAddress": host}
         return {
@@ -105,41 +115,6 @@ def legacy_document(registry: Registry, path: str, host: str) -> Object | None:
     if len(version) > 1 or version[0] not in groups[group]:
         raise no_such_path()
     return _resource_list(group, version[0], groups[group][version[0]])
-
-
-Groups = dict[str, dict[str, list[Resource]]]
-
-
-def served_groups(registry: Registry) -> Groups:
-    """Resources by group and version: built-in groups in their own order, then others by name; versions by
-    stability.
-    """
-    groups: dict[str, dict[str, list[Resource]]] = {}
-    resources = list(registry.all())
-    resources.sort(key=lambda resource: (resource.custom, resource.group if resource.custom else ""))
-    for resource in resources:
-        versions = groups.setdefault(resource.group, {})
-        for version in resource.versions.values():
-            if version.served:
-                versions.setdefault(version.name, []).append(resource)
-    return {
-        group: {name: _sorted(versions[name]) for name in sorted(versions, key=version_rank)}
-        for group, versions in groups.items()
-        if versions
-    }
-
-
-def _sorted(resources: Iterable[Resource]) -> list[Resource]:
-    return sorted(resources, key=lambda resource: resource.names.plural)
-
-
-def version_rank(name: str) -> tuple[int, int, int, int, str]:
-    """The rank of a version: v2, v1, v1beta2, v1beta1, v1alpha1, then other names."""
-    match = _VERSION.fullmatch(name)
-    if match is None:
-        return (1, 0, 0, 0, name)
-    major, stage, minor = match.groups()
-    return (0, -_STAGES[stage], -int(major), -int(minor or 0), "")
 
 
 def _group(name: str, versions: Iterable[str]) -> Object:
@@ -221,12 +196,19 @@ def storage_hash(resource: Resource) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()[:8]).decode()
 
 
-def aggregated(registry: Registry, core: bool, version: str) -> Object:
+def aggregated(groups: Groups, core: bool, version: str, row: Callable[[Resource, Version], Any]) -> Object:
     """All groups with their versions and resources in one document."""
     items = []
-    for group, versions in served_groups(registry).items():
+    for group, versions in groups.items():
         if bool(group) is not core:
-            listed = [_version_item(name, resources) for name, resources in versions.items()]
+            listed = [
+                {
+                    "version": name,
+                    "resources": [row(resource, resource.versions[name]) for resource in resources],
+                    "freshness": "Current",
+                }
+                for name, resources in versions.items()
+            ]
             items.append({"metadata": {"name": group} if group else {}, "versions": listed})
     return {
         "kind": "APIGroupDiscoveryList",
@@ -236,12 +218,8 @@ def aggregated(registry: Registry, core: bool, version: str) -> Object:
     }
 
 
-def _version_item(name: str, resources: list[Resource]) -> Object:
-    rows = [_resource_item(resource, resource.versions[name]) for resource in resources]
-    return {"version": name, "resources": rows, "freshness": "Current"}
-
-
-def _resource_item(resource: Resource, version: Version) -> Object:
+def resource_item(resource: Resource, version: Version) -> Object:
+    """A resource in the aggregated form."""
     names = resource.names
     own = _kind(resource, version, None)
     row: Object = {
@@ -276,7 +254,6 @@ __all__ = [
     "aggregated",
     "etag_of",
     "legacy_document",
-    "served_groups",
+    "resource_item",
     "storage_hash",
-    "version_rank",
 ]

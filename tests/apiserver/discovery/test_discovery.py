@@ -15,13 +15,14 @@ from crossply.apiserver.discovery import (
     accepted_version,
     aggregated,
     legacy_document,
+    resource_item,
     storage_hash,
-    version_rank,
 )
 from crossply.apiserver.endpoints.replies import Reply
 from crossply.apiserver.endpoints.request_info import parse_request
 from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.registry.resources import Registry
+from crossply.apiserver.served_groups import GroupIndex, served_groups, version_rank
 from tests.support.apiserver.gadgets import gadgets, registry
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
@@ -35,7 +36,7 @@ def get(discovery: Discovery, path: str, **headers: str) -> Reply:
 
 
 def document(known: Registry, path: str) -> Any:
-    return legacy_document(known, path, "host:1")
+    return legacy_document(served_groups(known), path, "host:1")
 
 
 def test_the_core_group_is_its_versions() -> None:
@@ -103,12 +104,12 @@ def test_an_unknown_group_is_no_page_and_an_unknown_version_no_resource() -> Non
 
 
 def test_everything_at_once() -> None:
-    groups = aggregated(registry(gadgets()), core=False, version="v2")["items"]
+    groups = aggregated(served_groups(registry(gadgets())), False, "v2", resource_item)["items"]
     group = next(item for item in groups if item["metadata"]["name"] == "example.org")
     resource = group["versions"][0]["resources"][0]
     assert resource["responseKind"] == {"group": "example.org", "version": "v1", "kind": "Gadget"}
     assert [item["subresource"] for item in resource["subresources"]] == ["status", "scale"]
-    core = aggregated(registry(), core=True, version="v2")["items"]
+    core = aggregated(served_groups(registry()), True, "v2", resource_item)["items"]
     assert [item["metadata"] for item in core] == [{}]
 
 
@@ -128,7 +129,7 @@ def test_the_form_is_the_first_that_can_be_had(accept: str, version: str, reason
 
 
 def test_a_client_that_knows_the_document_gets_no_other_copy() -> None:
-    discovery = Discovery(registry())
+    discovery = Discovery(GroupIndex(registry()))
     first = get(discovery, "/apis", Accept=AGGREGATED)
     second = get(discovery, "/apis", Accept=AGGREGATED, **{"If-None-Match": first.headers["ETag"]})
     assert (first.status, second.status, second.body) == (200, 304, b"")
@@ -137,7 +138,7 @@ def test_a_client_that_knows_the_document_gets_no_other_copy() -> None:
 
 def test_a_new_resource_changes_the_document_and_its_tag() -> None:
     known = registry()
-    discovery = Discovery(known)
+    discovery = Discovery(GroupIndex(known))
     before = get(discovery, "/apis", Accept=AGGREGATED)
     known.put(gadgets())
     after = get(discovery, "/apis", Accept=AGGREGATED)
@@ -145,11 +146,23 @@ def test_a_new_resource_changes_the_document_and_its_tag() -> None:
     assert b"example.org" in after.body
 
 
+def test_a_new_resource_is_the_only_one_that_is_encoded() -> None:
+    known = registry(gadgets(custom_group="aa.org"))
+    discovery = Discovery(GroupIndex(known))
+    get(discovery, "/apis", Accept=AGGREGATED)
+    before = discovery.rows_encoded
+    added = gadgets(custom_group="bb.org")
+    known.put(added)
+    get(discovery, "/apis", Accept=AGGREGATED)
+    served = [version for version in added.versions.values() if version.served]
+    assert discovery.rows_encoded - before == len(served)
+
+
 def test_only_the_roots_have_the_new_form() -> None:
-    answer = get(Discovery(registry()), "/apis/apps/v1", Accept=f"{AGGREGATED},application/json")
+    answer = get(Discovery(GroupIndex(registry())), "/apis/apps/v1", Accept=f"{AGGREGATED},application/json")
     assert orjson.loads(answer.body)["kind"] == "APIResourceList"
 
 
 def test_a_group_that_is_not_there_is_a_plain_404() -> None:
-    answer = get(Discovery(registry()), "/apis/nope.org/v1")
+    answer = get(Discovery(GroupIndex(registry())), "/apis/nope.org/v1")
     assert (answer.status, answer.body) == (404, b"404 page not found\n")

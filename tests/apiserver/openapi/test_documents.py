@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 from typing import Any
 
 import orjson
 import pytest
 
+from crossply.apiserver.background import Background
 from crossply.apiserver.endpoints.replies import Reply
 from crossply.apiserver.endpoints.request_info import parse_request
 from crossply.apiserver.openapi.pages import OpenApi
 from crossply.apiserver.openapi.swagger_protobuf import encode
+from crossply.apiserver.registry.resources import Registry
+from crossply.apiserver.served_groups import GroupIndex
 from tests.support.apiserver.gadgets import gadgets, registry
 
+PROTOBUF = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 KIND = {"group": "example.org", "kind": "Gadget", "version": "v1"}
 
 
@@ -22,8 +27,12 @@ def get(pages: OpenApi, path: str, **headers: str) -> Reply:
     return asyncio.run(pages.page(None, parse_request("GET", path, {}), headers))
 
 
+def pages_of(known: Registry) -> OpenApi:
+    return OpenApi(GroupIndex(known), Background())
+
+
 def load(path: str) -> Any:
-    return orjson.loads(get(OpenApi(registry(gadgets())), path).body)
+    return orjson.loads(get(pages_of(registry(gadgets())), path).body)
 
 
 def gadget_schema() -> Any:
@@ -31,7 +40,7 @@ def gadget_schema() -> Any:
 
 
 def test_the_index_lists_every_version_with_a_hash_of_its_document() -> None:
-    pages = OpenApi(registry(gadgets()))
+    pages = pages_of(registry(gadgets()))
     paths = orjson.loads(get(pages, "/openapi/v3").body)["paths"]
     assert {"api/v1", "apis/apps/v1", "apis/autoscaling/v2", "apis/example.org/v1"} <= set(paths)
     assert "apis/example.org/v1alpha1" not in paths
@@ -67,7 +76,7 @@ def test_extensions_are_told_in_plain_words_too() -> None:
 def test_the_schema_of_the_resource_is_left_as_it_was() -> None:
     resource = gadgets()
     before = json.dumps(resource.versions["v1"].schema)
-    get(OpenApi(registry(resource)), "/openapi/v3/apis/example.org/v1")
+    get(pages_of(registry(resource)), "/openapi/v3/apis/example.org/v1")
     assert json.dumps(resource.versions["v1"].schema) == before
 
 
@@ -137,12 +146,11 @@ def test_version_two_refers_to_its_own_definitions_only() -> None:
 
 def test_a_form_that_is_not_made_is_not_acceptable() -> None:
     protobuf = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"
-    assert get(OpenApi(registry()), "/openapi/v3/api/v1", Accept=protobuf).status == 406
+    assert get(pages_of(registry()), "/openapi/v3/api/v1", Accept=protobuf).status == 406
 
 
 def test_version_two_is_also_made_in_the_form_that_go_clients_read() -> None:
-    accept = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
-    answer = get(OpenApi(registry(gadgets())), "/openapi/v2", Accept=accept)
+    answer = get(pages_of(registry(gadgets())), "/openapi/v2", Accept=PROTOBUF)
     assert answer.content_type == "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
     # field 1 (swagger) and field 2 (info) with their lengths
     assert answer.body.startswith(b"\n\x032.0\x12\x12\n\nKubernetes\x12\x041.36")
@@ -170,12 +178,12 @@ def test_schemas_in_protobuf(schema: dict[str, Any], written: bytes, reason: str
 
 
 def test_an_unknown_version_is_not_found() -> None:
-    assert get(OpenApi(registry()), "/openapi/v3/apis/nope.org/v1").status == 404
+    assert get(pages_of(registry()), "/openapi/v3/apis/nope.org/v1").status == 404
 
 
 def test_documents_follow_the_registry() -> None:
     known = registry()
-    pages = OpenApi(known)
+    pages = pages_of(known)
     assert get(pages, "/openapi/v3/apis/example.org/v1").status == 404
     known.put(gadgets())
     first = get(pages, "/openapi/v3/apis/example.org/v1")
@@ -188,7 +196,7 @@ def test_documents_follow_the_registry() -> None:
 
 def test_a_changed_schema_changes_its_document() -> None:
     known = registry(gadgets())
-    pages = OpenApi(known)
+    pages = pages_of(known)
     first = get(pages, "/openapi/v3/apis/example.org/v1beta1").headers["ETag"]
     changed = gadgets()
     assert changed.versions["v1beta1"].schema is not None
@@ -213,3 +221,43 @@ def test_the_fields_that_every_object_has_are_explained() -> None:
     schemas = load("/openapi/v3/apis/example.org/v1")["components"]["schemas"]
     metadata = schemas["io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"]
     assert all(field.get("description") for field in metadata["properties"].values())
+
+
+def test_the_index_is_sent_before_any_document_is_built() -> None:
+    pages = pages_of(registry(gadgets()))
+    get(pages, "/openapi/v3")
+    assert pages.documents_built == 0
+    get(pages, "/openapi/v3/apis/example.org/v1")
+    assert pages.documents_built == 1
+
+
+def test_a_second_kind_does_not_rebuild_the_documents_of_the_first() -> None:
+    known = registry(gadgets(custom_group="aa.org"))
+    pages = pages_of(known)
+    swagger = pages._swagger["application/json"]
+    for path in ("/openapi/v3/apis/aa.org/v1", "/openapi/v2"):
+        get(pages, path)
+    built, encoded = pages.documents_built, swagger.encodings
+    added = gadgets(custom_group="bb.org")
+    known.put(added)
+    for path in ("/openapi/v3/apis/aa.org/v1", "/openapi/v2"):
+        get(pages, path)
+    served = [version for version in added.versions.values() if version.served]
+    assert pages.documents_built == built
+    assert swagger.encodings - encoded == len(served)
+
+
+@pytest.mark.parametrize("accept", ["application/json", PROTOBUF])
+@pytest.mark.parametrize("path", ["/openapi/v2", "/openapi/v3/apis/example.org/v1"])
+def test_a_compressed_document_is_the_same(path: str, accept: str) -> None:
+    pages = pages_of(registry(gadgets()))
+    headers = {"Accept": f"{accept}, */*"}
+    plain = get(pages, path, **headers)
+    packed = get(pages, path, **headers, **{"Accept-Encoding": "deflate, gzip"})
+    assert packed.headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(packed.body) == plain.body
+
+
+def test_the_paths_of_version_two_are_sorted() -> None:
+    paths = list(load("/openapi/v2")["paths"])
+    assert paths == sorted(paths)

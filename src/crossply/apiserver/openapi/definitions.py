@@ -76,7 +76,7 @@ def _references(schema: Any) -> list[str]:
 
 def custom_kind(resource: Resource, version: Version) -> Object:
     """The schema of a custom resource, with the fields of every object."""
-    schema = _embedded(dict(version.schema or {"x-kubernetes-preserve-unknown-fields": True}))
+    schema = _embedded(dict(version.read_schema() or {"x-kubernetes-preserve-unknown-fields": True}))
     schema["type"] = "object"
     schema["properties"] = {**(schema.get("properties") or {}), **_head()}
     return {**schema, "x-kubernetes-group-version-kind": [group_version_kind(resource, version)]}

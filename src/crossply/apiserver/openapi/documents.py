@@ -21,31 +21,49 @@ _CUSTOM = {"title": "Kubernetes CRD Swagger", "version": "v0.1.0"}
 
 
 def document(version: str, resources: list[Resource]) -> Object:
-    paths: dict[str, Object] = {}
-    for resource in resources:
-        paths.update(Operations(resource, resource.versions[version]).paths())
     return {
         "openapi": "3.0.0",
         "info": _CUSTOM if all(resource.custom for resource in resources) else _BUILT_IN,
-        "paths": dict(sorted(paths.items())),
+        "paths": paths(version, resources),
         "components": {"schemas": dict(sorted(schemas(version, resources).items()))},
     }
 
 
 def schemas(version: str, resources: list[Resource]) -> dict[str, Object]:
     """The schemas of some resources, with all that they refer to."""
+    return {**with_parts(referred_schemas(version, resources)), **custom_schemas(version, resources)}
+
+
+def referred_schemas(version: str, resources: list[Resource]) -> list[str]:
+    """The names of the built-in schemas that the documents of some resources refer to."""
     needed = list(_ALWAYS)
-    own: dict[str, Object] = {}
     for resource in resources:
         at = resource.versions[version]
-        name = definition_name(resource, at)
-        if resource.custom:
-            own[name] = custom_kind(resource, at)
-            own[f"{name}List"] = list_kind(resource, at)
-        else:
+        if not resource.custom:
+            name = definition_name(resource, at)
             needed += [candidate for candidate in (name, f"{name}List") if candidate in built_in()]
         if "scale" in at.subresources:
             needed.append(SCALE)
         if "token" in at.subresources:
             needed.append("io.k8s.api.authentication.v1.TokenRequest")
-    return {**with_parts(needed), **own}
+    return needed
+
+
+def custom_schemas(version: str, resources: list[Resource]) -> dict[str, Object]:
+    """The schemas of custom resources and of their lists."""
+    own: dict[str, Object] = {}
+    for resource in resources:
+        if resource.custom:
+            at = resource.versions[version]
+            name = definition_name(resource, at)
+            own[name] = custom_kind(resource, at)
+            own[f"{name}List"] = list_kind(resource, at)
+    return own
+
+
+def paths(version: str, resources: list[Resource]) -> dict[str, Object]:
+    """The paths of some resources, sorted."""
+    result: dict[str, Object] = {}
+    for resource in resources:
+        result.update(Operations(resource, resource.versions[version]).paths())
+    return dict(sorted(result.items()))

@@ -2,121 +2,103 @@
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import orjson
 
-from crossply.apiserver.discovery import etag_of, served_groups
+from crossply.apiserver.background import Background
+from crossply.apiserver.discovery import etag_of
 from crossply.apiserver.endpoints.replies import Reply
 from crossply.apiserver.endpoints.request_info import RequestInfo
+from crossply.apiserver.openapi.compressed_parts import Part, as_gzip, pack
 from crossply.apiserver.openapi.documents import document
-from crossply.apiserver.openapi.swagger import swagger
-from crossply.apiserver.openapi.swagger_protobuf import MEDIA_TYPES, encode
-from crossply.apiserver.registry.resources import Registry, Resource
+from crossply.apiserver.openapi.group_versions import GroupVersion, group_versions
+from crossply.apiserver.openapi.swagger_parts import SwaggerParts
+from crossply.apiserver.openapi.swagger_protobuf import MEDIA_TYPES
+from crossply.apiserver.served_groups import GroupIndex
+from crossply.values.bounded_cache import BoundedCache
 
 _JSON = ("*/*", "application/*", "application/json")
 _JSON_TYPE = "application/json"
 _INDEX_TYPE = "text/plain; charset=utf-8"
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A compressed document, because many are kept and few are requested."""
-
-    packed: bytes
-    etag: str
-
-    @classmethod
-    def of(cls, body: bytes) -> Document:
-        return cls(zlib.compress(body, 1), etag_of(body))
-
-    def body(self) -> bytes:
-        return zlib.decompress(self.packed)
+_SWAGGER = "/openapi/v2"
+_CACHED_BYTES = 16 << 20
+"""Of compressed documents of version 3."""
 
 
 class OpenApi:
-    """The OpenAPI documents of a registry, each built on first use."""
+    """The OpenAPI documents of a registry, each built when it is requested."""
 
-    def __init__(self, registry: Registry) -> None:
-        self._registry = registry
+    def __init__(self, index: GroupIndex, background: Background) -> None:
+        self._group_index = index
+        self._background = background
         self._generation = -1
-        self._versions: dict[str, tuple[str, list[Resource]]] = {}
-        self._swagger: dict[str, Document] = {}
-        self._by_version: dict[str, tuple[list[Resource], Document]] = {}
-        """Documents of versions, with the resources that they were built from."""
+        self._versions: dict[str, GroupVersion] = {}
+        self._index = b""
+        self._swagger_tag = ""
+        self._swagger = {
+            form: SwaggerParts(background, is_protobuf=form != _JSON_TYPE)
+            for form in (_JSON_TYPE, MEDIA_TYPES[1])
+        }
+        self._documents: BoundedCache[tuple[str, str], Part] = BoundedCache(_CACHED_BYTES)
+        """Documents of versions, by place and tag."""
+        self.documents_built = 0
+        """How many documents of version 3 were built."""
 
     async def page(self, context: Any, info: RequestInfo, headers: Mapping[str, str]) -> Reply:
         """Answer a path at or below /openapi."""
         self._refresh()
         path = info.path.rstrip("/")
         if path == "/openapi/v3":
-            return Reply(200, self._index(), _INDEX_TYPE)
+            return Reply(200, self._index, _INDEX_TYPE)
         form = accepted_form(headers.get("Accept", ""), path)
-        page = self._document(path, form)
-        if page is None:
+        place = path.removeprefix("/openapi/v3/")
+        if path != _SWAGGER and place not in self._versions:
             return Reply(404, b"", _JSON_TYPE)
         if not form:
             return Reply(406, b"", _JSON_TYPE, {"Vary": "Accept"})
-        caching = {"ETag": page.etag, "Vary": "Accept", "Cache-Control": "no-cache, private"}
-        if headers.get("If-None-Match") == page.etag:
+        tag = etag_of(f"{form} {self._swagger_tag}".encode()) if path == _SWAGGER else self._etag(place)
+        caching = {"ETag": tag, "Vary": "Accept, Accept-Encoding", "Cache-Control": "no-cache, private"}
+        if headers.get("If-None-Match") == tag:
             return Reply(304, b"", form, caching)
-        return Reply(200, page.body(), form, caching)
+        if path == _SWAGGER:
+            parts = await self._swagger[form].document(self._versions)
+        else:
+            parts = [await self._document(place, self._versions[place])]
+        if "gzip" in headers.get("Accept-Encoding", ""):
+            return Reply(200, as_gzip(parts), form, {**caching, "Content-Encoding": "gzip"})
+        return Reply(200, b"".join(part.unpacked() for part in parts), form, caching)
 
     def _refresh(self) -> None:
-        """Drop documents of resources that have changed."""
-        if self._generation == self._registry.generation:
+        """Read which versions there are, after the registry has changed."""
+        if self._generation == self._group_index.generation:
             return
-        self._generation = self._registry.generation
-        self._swagger.clear()
-        self._versions = {
-            _place(group, version): (version, resources)
-            for group, versions in served_groups(self._registry).items()
-            for version, resources in versions.items()
+        self._generation = self._group_index.generation
+        self._versions = group_versions(self._group_index.groups())
+        urls = {
+            place: {"serverRelativeURL": f"/openapi/v3/{place}?hash={self._versions[place].tag}"}
+            for place in sorted(self._versions)
         }
-        for place in self._by_version.keys() - self._versions.keys():
-            del self._by_version[place]
+        self._index = orjson.dumps({"paths": urls})
+        self._swagger_tag = etag_of(self._index)
 
-    def _document(self, path: str, form: str) -> Document | None:
-        if path == "/openapi/v2":
-            groups = served_groups(self._registry)
-            if form == MEDIA_TYPES[1]:
-                return self._cached("v2 binary", lambda: encode(swagger(groups)))
-            return self._cached("v2", lambda: orjson.dumps(swagger(groups)))
-        place = path.removeprefix("/openapi/v3/")
-        known = self._versions.get(place)
-        return None if known is None else self._version(place, *known)
+    def _etag(self, place: str) -> str:
+        return f'"{self._versions[place].tag}"'
 
-    def _version(self, place: str, version: str, resources: list[Resource]) -> Document:
+    async def _document(self, place: str, version: GroupVersion) -> Part:
         """The document of a version; built again only if one of its resources was replaced."""
-        known = self._by_version.get(place)
-        if known is not None and _same(known[0], resources):
-            return known[1]
-        built = Document.of(orjson.dumps(document(version, resources)))
-        self._by_version[place] = (resources, built)
+        built = self._documents.get((place, version.tag))
+        if built is None:
+            built = await self._background.run(version.weight, partial(_build, version))
+            self.documents_built += 1
+            self._documents.put((place, version.tag), built, len(built.packed))
         return built
 
-    def _cached(self, name: str, make: Callable[[], bytes]) -> Document:
-        if name not in self._swagger:
-            self._swagger[name] = Document.of(make())
-        return self._swagger[name]
 
-    def _index(self) -> bytes:
-        paths = {}
-        for place in sorted(self._versions):
-            etag = self._version(place, *self._versions[place]).etag.strip('"')
-            paths[place] = {"serverRelativeURL": f"/openapi/v3/{place}?hash={etag}"}
-        return orjson.dumps({"paths": paths})
-
-
-def _same(before: list[Resource], after: list[Resource]) -> bool:
-    return len(before) == len(after) and all(a is b for a, b in zip(before, after, strict=True))
-
-
-def _place(group: str, version: str) -> str:
-    return f"apis/{group}/{version}" if group else f"api/{version}"
+def _build(version: GroupVersion) -> Part:
+    return pack(orjson.dumps(document(version.name, version.resources)))
 
 
 def accepted_form(accept: str, path: str) -> str:

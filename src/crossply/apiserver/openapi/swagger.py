@@ -1,4 +1,4 @@
-"""OpenAPI v2: one document with everything, for older clients.
+"""The parts of OpenAPI v2, for older clients.
 
 Version 2 cannot express everything in a structural schema; the rest is left out, so that clients never refuse
 what the server accepts.
@@ -6,10 +6,12 @@ what the server accepts.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from crossply.apiserver.discovery import Groups
-from crossply.apiserver.openapi.documents import document
+from crossply.apiserver.openapi.definitions import with_parts
+from crossply.apiserver.openapi.documents import custom_schemas, paths
+from crossply.apiserver.registry.resources import Resource
 from crossply.values import Object
 
 _PREFIX, _OLD = "#/components/schemas/", "#/definitions/"
@@ -17,22 +19,23 @@ _UNKNOWN = ("default", "nullable", "oneOf", "anyOf", "not")
 _OPEN = "x-kubernetes-preserve-unknown-fields"
 
 
-def swagger(groups: Groups) -> Object:
-    paths: dict[str, Object] = {}
-    definitions: dict[str, Object] = {}
-    for versions in groups.values():
-        for version, resources in versions.items():
-            openapi = document(version, resources)
-            paths.update({path: _item(item) for path, item in openapi["paths"].items()})
-            for name, schema in openapi["components"]["schemas"].items():
-                if name not in definitions:
-                    definitions[name] = _root(schema)
-    return {
-        "swagger": "2.0",
-        "info": {"title": "Kubernetes", "version": "1.36"},
-        "paths": dict(sorted(paths.items())),
-        "definitions": dict(sorted(definitions.items())),
-    }
+HEAD: Object = {"swagger": "2.0", "info": {"title": "Kubernetes", "version": "1.36"}}
+"""The beginning of the document."""
+
+
+def swagger_paths(version: str, resources: list[Resource]) -> dict[str, Object]:
+    """The paths of some resources, sorted."""
+    return {path: _item(item) for path, item in paths(version, resources).items()}
+
+
+def swagger_definitions(version: str, resources: list[Resource]) -> dict[str, Object]:
+    """The definitions of custom resources, sorted."""
+    return {name: _root(schema) for name, schema in sorted(custom_schemas(version, resources).items())}
+
+
+def built_in_definitions(names: Iterable[str]) -> dict[str, Object]:
+    """Definitions of built-in kinds with all that they refer to, sorted."""
+    return {name: _root(schema) for name, schema in sorted(with_parts(names).items())}
 
 
 def _root(schema: Object) -> Object:

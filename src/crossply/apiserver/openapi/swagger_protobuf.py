@@ -28,6 +28,21 @@ def encode(document: Object) -> bytes:
     return _message(_DOCUMENT, 16, document)
 
 
+def encode_paths(paths: Object) -> bytes:
+    """Paths as a part of the message that holds all of them."""
+    return _named(2, paths, lambda item: _message(_ITEM, 10, item))
+
+
+def encode_definitions(definitions: Object) -> bytes:
+    """Definitions as a part of the message that holds all of them."""
+    return _named(1, definitions, _schema)
+
+
+def field_head(key: str, size: int) -> bytes:
+    """The beginning of a field of the document, before a message of this many bytes."""
+    return varint(_DOCUMENT[key][0] << 3 | 2) + varint(size)
+
+
 def _bytes(number: int, data: bytes) -> bytes:
     return varint(number << 3 | 2) + varint(len(data)) + data
 
@@ -124,7 +139,7 @@ def _operation(number: int, value: Object) -> bytes:
 
 
 def _paths(number: int, values: Object) -> bytes:
-    return _bytes(number, _named(2, values, lambda value: _message(_ITEM, 10, value)))
+    return _bytes(number, encode_paths(values))
 
 
 _SCHEMA: Table = {
