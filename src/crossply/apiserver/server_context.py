@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Protocol
 
 from crossply.apiserver.apiextensions.crd_strategy import DEFINITIONS, DefinitionStrategy
@@ -20,6 +21,7 @@ from crossply.apiserver.registry.strategy import CustomStrategy, Strategy
 from crossply.apiserver.registry.write_locks import WriteLocks
 from crossply.apiserver.storage import Store
 from crossply.values import Object
+from crossply.values.bounded_cache import SharedCache
 from crossply.values.timestamps import format_timestamp
 
 
@@ -52,6 +54,10 @@ Settle = Callable[[str], Awaitable[None]]
 Convert = Callable[[Resource, list[Object], str], Awaitable[list[Object]]]
 
 
+CUSTOM_STRATEGIES_BYTES = 16 << 20
+"""Of JSON schemas whose strategies are kept; their rules are compiled."""
+
+
 def now() -> datetime:
     """The time, to the second, as in Kubernetes' timestamps."""
     return datetime.now(UTC).replace(microsecond=0)
@@ -80,20 +86,22 @@ class ServerContext:
     """What to wait for after a write, by resource key."""
     pages: dict[str, Page] = field(default_factory=dict)
     """Handlers of non-resource URLs, by path prefix."""
-    _strategies: dict[int, tuple[Version, Strategy]] = field(default_factory=dict)
+    _strategies: dict[Version, Strategy] = field(default_factory=dict)
+    _custom_strategies: SharedCache[Version, Strategy] = field(
+        default_factory=lambda: SharedCache(CUSTOM_STRATEGIES_BYTES)
+    )
 
     def strategy(self, resource: Resource, version: Version) -> Strategy:
-        """The strategy of a resource at a version; created once."""
-        known = self._strategies.get(id(version))
-        if known is None or known[0] is not version:
-            if resource.custom:
-                strategy: Strategy = CustomStrategy(resource, version)
-            elif resource.key == DEFINITIONS:
-                strategy = DefinitionStrategy(resource)
-            else:
-                strategy = strategy_for(resource)
-            known = self._strategies[id(version)] = (version, strategy)
-        return known[1]
+        """The strategy of a resource at a version; those of custom resources are kept while they are used."""
+        if resource.custom:
+            make = partial(CustomStrategy, resource, version)
+            return self._custom_strategies.get(version, make, version.schema_size)
+        known = self._strategies.get(version)
+        if known is None:
+            is_definition = resource.key == DEFINITIONS
+            known = DefinitionStrategy(resource) if is_definition else strategy_for(resource)
+            self._strategies[version] = known
+        return known
 
     def timestamp(self) -> str:
         """The current time as a timestamp."""

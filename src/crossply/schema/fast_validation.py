@@ -16,10 +16,12 @@ from crossply.values.deepcopy import deepcopy
 
 Check = Callable[[Any], Any]
 
-_CACHE_SIZE = 2048
+_MOST_COMPILED = 50_000
+"""How many schemas, each with those inside, are remembered together: with their checks about 50 MB."""
 _THOUGHT = ("anyOf", "oneOf", "allOf", "not", "$ref", "format", "x-kubernetes-embedded-resource")
 _HARMLESS_FORMATS = frozenset({"int32", "int64", "float", "double", "password"})
 _compiled: dict[int, tuple[Object, Check]] = {}
+_compiled_schemas = 0
 
 
 class Unusual(Exception):
@@ -30,10 +32,26 @@ def quick_check(schema: Object) -> Check:
     """The compiled check of an object's schema; it is remembered as long as the schema is used."""
     known = _compiled.get(id(schema))
     if known is None or known[0] is not schema:
-        if len(_compiled) >= _CACHE_SIZE:
-            _compiled.clear()
-        known = _compiled[id(schema)] = (schema, _root(schema))
+        known = _remember(schema)
     return known[1]
+
+
+def _remember(schema: Object) -> tuple[Object, Check]:
+    global _compiled_schemas
+    size = _schemas_in(schema)
+    if _compiled_schemas + size > _MOST_COMPILED:
+        _compiled.clear()
+        _compiled_schemas = 0
+    _compiled_schemas += size
+    known = _compiled[id(schema)] = (schema, _root(schema))
+    return known
+
+
+def _schemas_in(schema: Any) -> int:
+    if not isinstance(schema, dict):
+        return 0
+    below = [schema.get("items"), schema.get("additionalProperties")]
+    return 1 + sum(map(_schemas_in, [*below, *(schema.get("properties") or {}).values()]))
 
 
 def _root(schema: Object) -> Check:

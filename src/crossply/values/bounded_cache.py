@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from functools import lru_cache, wraps
+from threading import Lock
 from typing import Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
@@ -60,6 +61,32 @@ class BoundedCache(Generic[K, V]):
         """Forget everything."""
         self._entries.clear()
         self.bytes = 0
+
+
+class SharedCache(Generic[K, V]):
+    """A bounded cache for several threads."""
+
+    __slots__ = ("_cache", "_lock")
+
+    def __init__(self, most_bytes: int) -> None:
+        self._cache: BoundedCache[K, V] = BoundedCache(most_bytes)
+        self._lock = Lock()
+
+    def __len__(self) -> int:
+        return len(self._cache)
+
+    def get(self, key: K, make: Callable[[], V], size: int) -> V:
+        """The value of a key, made if it is not there; all callers get the same one."""
+        with self._lock:
+            known = self._cache.get(key)
+        if known is not None:
+            return known
+        made = make()  # without the lock: another thread would wait as long
+        with self._lock:
+            known = self._cache.get(key)
+            if known is None:
+                self._cache.put(key, made, size)
+        return made if known is None else known
 
 
 LONGEST = 256

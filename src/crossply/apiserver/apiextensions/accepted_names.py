@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterator, Mapping
 from typing import NamedTuple
 
 from crossply.apiserver.apiextensions.condition_list import Condition, find
 from crossply.apiserver.registry.resources import Registry
 from crossply.values import Object
 
+_NAMES = ("plural", "singular", "shortNames", "kind", "listKind")
 _NOT_ACCEPTED = Condition("Established", "False", "NotAccepted", "not all names are accepted")
 NO_CONFLICTS = Condition("NamesAccepted", "True", "NoConflicts", "no conflicts found")
 
@@ -15,8 +17,8 @@ NO_CONFLICTS = Condition("NamesAccepted", "True", "NoConflicts", "no conflicts f
 class UsedNames(NamedTuple):
     """The names in use in a group: of resources, and of kinds."""
 
-    resources: frozenset[str]
-    kinds: frozenset[str]
+    resources: Container[str]
+    kinds: Container[str]
 
 
 class Naming(NamedTuple):
@@ -26,17 +28,80 @@ class Naming(NamedTuple):
     condition: Condition
 
 
-def used_names(accepted: list[Object], registry: Registry, group: str) -> UsedNames:
-    """The names that other definitions and built-in kinds of a group use."""
-    resources, kinds = set(), set()
-    for names in accepted:
-        resources |= {names.get("plural"), names.get("singular"), *(names.get("shortNames") or ())}
-        kinds |= {names.get("kind"), names.get("listKind")}
-    for resource in registry.all():
-        if resource.group == group and not resource.custom:
-            resources |= {resource.names.plural, resource.names.singular, *resource.names.short_names}
-            kinds |= {resource.names.kind, resource.names.list_kind}
-    return UsedNames(frozenset(filter(None, resources)), frozenset(filter(None, kinds)))
+class NameIndex:
+    """Which definitions use which names. Looking a name up takes as long with thousands of them."""
+
+    def __init__(self) -> None:
+        self._users: dict[tuple[str, bool, str], set[str]] = {}
+        """Definitions by group, whether it is the name of a kind, and the name."""
+        self._names: dict[str, list[tuple[str, bool, str]]] = {}
+
+    def put(self, definition: str, group: str, accepted: Object) -> None:
+        """Note the accepted names of a definition in place of those that it had."""
+        self.remove(definition)
+        names = [(group, False, name) for name in _resource_names(accepted)]
+        names += [(group, True, name) for name in _kind_names(accepted)]
+        self._names[definition] = names
+        for key in names:
+            self._users.setdefault(key, set()).add(definition)
+
+    def remove(self, definition: str) -> None:
+        for key in self._names.pop(definition, ()):
+            users = self._users[key]
+            users.discard(definition)
+            if not users:
+                del self._users[key]
+
+    def used(self, definition: str, group: str, accepted: Object, registry: Registry) -> UsedNames:
+        """The names that a definition cannot have: of others and of built-in kinds, and its own."""
+        resources, kinds = set(_resource_names(accepted)), set(_kind_names(accepted))
+        for resource in registry.in_group(group):
+            if not resource.custom:
+                names = resource.names
+                resources |= {names.plural, names.singular, *names.short_names}
+                kinds |= {names.kind, names.list_kind}
+        return UsedNames(
+            _Names(resources, self._users, (group, False), definition),
+            _Names(kinds, self._users, (group, True), definition),
+        )
+
+
+class _Names:
+    """Some names, and those that other definitions use."""
+
+    __slots__ = ("_definition", "_names", "_place", "_users")
+
+    def __init__(
+        self,
+        names: set[str],
+        users: Mapping[tuple[str, bool, str], set[str]],
+        place: tuple[str, bool],
+        definition: str,
+    ) -> None:
+        self._names = names
+        self._users = users
+        self._place = place
+        self._definition = definition
+
+    def __contains__(self, name: object) -> bool:
+        if not isinstance(name, str) or not name:
+            return False
+        return name in self._names or bool(self._users.get((*self._place, name), set()) - {self._definition})
+
+
+def _resource_names(names: Object) -> Iterator[str]:
+    yield from filter(None, (names.get("plural"), names.get("singular"), *(names.get("shortNames") or ())))
+
+
+def _kind_names(names: Object) -> Iterator[str]:
+    yield from filter(None, (names.get("kind"), names.get("listKind")))
+
+
+def has_requested_names(definition: Object) -> bool:
+    """Whether a definition has all names that it requests, so that nothing is to be decided."""
+    accepted = (definition.get("status") or {}).get("acceptedNames") or {}
+    requested = definition["spec"]["names"]
+    return bool(_written({key: requested.get(key) for key in (*_NAMES, "categories")}) == accepted)
 
 
 def accept_names(definition: Object, names_in_use: UsedNames) -> Naming:
@@ -61,7 +126,7 @@ def accept_names(definition: Object, names_in_use: UsedNames) -> Naming:
 
 
 def _clashes(
-    requested: str | list[str] | None, accepted: str | list[str] | None, used: frozenset[str]
+    requested: str | list[str] | None, accepted: str | list[str] | None, used: Container[str]
 ) -> list[str]:
     if isinstance(requested, list):
         return [name for name in requested if name not in (accepted or ()) and name in used]

@@ -4,6 +4,8 @@ A definition that is created or changed is served at once: the store notifies of
 gets its response, and the resource is in the registry when that call returns. The status (names, conditions)
 is written right after; `settle` waits for it. Deleted definitions stay until `crd_finalizer` has removed
 their instances.
+
+No decoded definition is kept: what the controller must know of each is in `served_definition`.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from crossply.apiserver.apiextensions.accepted_names import UsedNames, used_names
+from crossply.apiserver.apiextensions.accepted_names import NameIndex, UsedNames, has_requested_names
 from crossply.apiserver.apiextensions.condition_list import is_true, with_condition
 from crossply.apiserver.apiextensions.crd_controller_writes import finish_definition, write_definition
 from crossply.apiserver.apiextensions.crd_finalizer import remove_instances
@@ -23,12 +25,13 @@ from crossply.apiserver.apiextensions.crd_status import (
     NEVER_ESTABLISHED,
     awaits_cleanup,
     is_served,
-    is_terminating,
     settled,
     without_finalizer,
 )
+from crossply.apiserver.apiextensions.served_definition import ServedDefinition, accepted_names
+from crossply.apiserver.apiextensions.stored_schemas import DecodedSchemas, StoredSchema
 from crossply.apiserver.endpoints.status_errors import forbidden
-from crossply.apiserver.object_codec import decode
+from crossply.apiserver.object_codec import decode, state_of
 from crossply.apiserver.registry.resources import Resource
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Event, Key
@@ -41,8 +44,10 @@ _TERMINATING = "create not allowed while custom resource definition is terminati
 class Definitions:
     def __init__(self) -> None:
         self._context: ServerContext | None = None
-        self._known: dict[str, Object] = {}
-        """Definitions by name, each with the status it should have."""
+        self._known: dict[str, ServedDefinition] = {}
+        """By name."""
+        self._names = NameIndex()
+        self.schemas = DecodedSchemas()
         self._tasks: dict[tuple[str, str], asyncio.Task[None]] = {}
         self._unsubscribe: Callable[[], None] = lambda: None
 
@@ -50,16 +55,18 @@ class Definitions:
         """Serve all stored definitions, and watch for changes."""
         self._context = context
         self._unsubscribe = context.store.subscribe(DEFINITIONS, self._on_event)
-        stored = [decode(entry.data) for entry in context.store.list(DEFINITIONS)]
+        undecided = []
+        for entry in context.store.list(DEFINITIONS):
+            definition = decode(entry.data)
+            self._names.put(entry.key[2], definition["spec"]["group"], accepted_names(definition))
+            if is_served(definition) and has_requested_names(definition):
+                self._take(definition, entry.data)
+            else:
+                created = definition["metadata"].get("creationTimestamp") or ""
+                undecided.append((not is_served(definition), created, entry))
         # Definitions with accepted names come first, because they keep them.
-        stored.sort(
-            key=lambda definition: (
-                not is_served(definition),
-                definition["metadata"].get("creationTimestamp") or "",
-            )
-        )
-        for definition in stored:
-            self._take(definition)
+        for _, _, entry in sorted(undecided, key=lambda row: row[:2]):
+            self._take(decode(entry.data), entry.data)
 
     async def stop(self) -> None:
         """Stop watching; cancels pending status writes."""
@@ -77,8 +84,8 @@ class Definitions:
 
     def is_terminating(self, resource: Resource) -> bool:
         """Whether a custom resource is being removed with all its instances."""
-        definition = self._known.get(resource.key)
-        return definition is not None and is_terminating(definition)
+        known = self._known.get(resource.key)
+        return known is not None and known.is_terminating
 
     def refuse_while_terminating(self, resource: Resource, name: str) -> None:
         """Refuse to create an instance whose kind is being removed; raises a StatusError."""
@@ -90,51 +97,56 @@ class Definitions:
         if event.type == "DELETED":
             self._forget(name)
         else:
-            self._take(decode(event.data))
+            self._take(self._running().decoded.get(state_of(event)), event.data)
 
-    def _take(self, stored: Object) -> None:
+    def _take(self, stored: Object, data: bytes) -> None:
         """Serve a definition, and reconcile its status."""
         context, name = self._running(), stored["metadata"]["name"]
         before = self._known.get(name)
         definition = settled(stored, self._used_names(stored), context.timestamp())
-        self._known[name] = definition
-        if is_served(definition) and (before is None or _serving(before) != _serving(definition)):
-            context.registry.put(resource_from(definition))
+        known = ServedDefinition.of(definition, data)
+        self._known[name] = known
+        self._names.put(name, known.group, known.accepted)
+        if before is not None and before.serving == known.serving:
+            known.stored = before.stored
+            known.stored.data = data
+        elif is_served(definition):
+            context.registry.put(self._resource(definition, known))
         if definition is not stored:
             self._run("status", name, self._write_status(name))
         if awaits_cleanup(definition):
             self._run("cleanup", name, self._clean_up(name))
-        if before is not None and _accepted(before) != _accepted(definition):
-            self._reconsider(stored["spec"]["group"], name)
+        if before is not None and before.accepted != known.accepted:
+            self._reconsider(known.group, name)
+
+    def _resource(self, definition: Object, known: ServedDefinition) -> Resource:
+        def schema_of(version: str) -> StoredSchema:
+            return StoredSchema(self.schemas, known.stored, version)
+
+        return resource_from(definition, schema_of, known.serving.digest)
 
     def _forget(self, name: str) -> None:
-        definition = self._known.pop(name, None)
-        if definition is None:
+        known = self._known.pop(name, None)
+        self._names.remove(name)
+        if known is None:
             return
-        group = definition["spec"]["group"]
-        served = self._running().registry.find(group, definition["spec"]["names"]["plural"])
+        served = self._running().registry.find(known.group, known.plural)
         if served is not None and served.custom:
-            self._running().registry.remove(group, served.names.plural)
-        self._reconsider(group, name)
+            self._running().registry.remove(known.group, served.names.plural)
+        self._reconsider(known.group, name)
 
     def _reconsider(self, group: str, except_name: str) -> None:
         """Reconcile definitions whose names were in conflict, because names have become free."""
-        for name, definition in list(self._known.items()):
-            waits = not is_true(definition, "NamesAccepted")
-            if name != except_name and waits and definition["spec"]["group"] == group:
-                entry = self._running().store.get(_key(name))
-                if entry is not None:
-                    self._take(decode(entry.data))
+        waiting = [name for name, known in self._known.items() if known.awaits_names and known.group == group]
+        for name in waiting:
+            entry = self._running().store.get(_key(name)) if name != except_name else None
+            if entry is not None:
+                self._take(decode(entry.data), entry.data)
 
     def _used_names(self, stored: Object) -> UsedNames:
         """The names in use for a definition: of its own, only those that it was given before."""
-        group, own_name = stored["spec"]["group"], stored["metadata"]["name"]
-        others = [
-            _accepted(definition)
-            for name, definition in self._known.items()
-            if name != own_name and definition["spec"]["group"] == group
-        ]
-        return used_names([_accepted(stored), *others], self._running().registry, group)
+        name, group = stored["metadata"]["name"], stored["spec"]["group"]
+        return self._names.used(name, group, accepted_names(stored), self._running().registry)
 
     def _running(self) -> ServerContext:
         assert self._context is not None, "start() comes first"
@@ -184,13 +196,3 @@ class Definitions:
 
 def _key(name: str) -> Key:
     return DEFINITIONS, "", name
-
-
-def _accepted(definition: Object) -> Object:
-    names: Object = (definition.get("status") or {}).get("acceptedNames") or {}
-    return names
-
-
-def _serving(definition: Object) -> tuple[bool, Object, Object]:
-    """The parts of a definition that its resource in the registry depends on."""
-    return is_served(definition), definition["spec"], _accepted(definition)

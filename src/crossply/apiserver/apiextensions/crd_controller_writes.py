@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from crossply.apiserver.object_codec import decode, encode, with_revision
+from crossply.apiserver.apiextensions.crd_managed_fields import definition_with_managed_fields
+from crossply.apiserver.object_codec import encode, state_of, with_revision
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Changed, Entry, Key
 from crossply.apiserver.storage.errors import StorageClosed, StorageError
-from crossply.apply import update as record_update
 from crossply.values import Object
 
 MANAGER = "kube-apiserver"
@@ -37,7 +37,7 @@ async def _write(context: ServerContext, key: Key, change: Change, *, finish: bo
         entry = context.store.latest(key)
         if entry is None:
             return None
-        old = decode(entry.data)
+        old = context.decoded.get(state_of(entry))
         new = change(old)
         if new == old:
             return old
@@ -69,4 +69,4 @@ def _recorded(context: ServerContext, old: Object, new: Object) -> Object:
     if resource is None:
         return new
     scope = context.scopes.of(resource, resource.storage_version, "status")
-    return record_update(old, new, scope, MANAGER, context.timestamp())
+    return definition_with_managed_fields(old, new, scope, MANAGER, context.timestamp())

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import re
+from collections.abc import Callable, Hashable
+from typing import TypeVar, cast
 
-from crossply.apiserver.registry.resources import Column, Names, Resource, ScalePaths, Version
+from crossply.apiserver.registry.resources import Column, LazySchema, Names, Resource, ScalePaths, Version
 from crossply.values import Object
 
 _CREATED = (
@@ -16,11 +19,15 @@ _CREATED = (
 _AGE = Column("Age", "date", ".metadata.creationTimestamp", description=_CREATED)
 
 
-def resource_from(definition: Object) -> Resource:
-    """The resource of a definition with accepted names."""
+Source = Callable[[str], LazySchema]
+"""Where the schema of a version is to be taken from."""
+
+
+def resource_from(definition: Object, source: Source | None = None, digest: bytes = b"") -> Resource:
+    """The resource of a definition with accepted names; without a source, it holds the decoded schemas."""
     spec = definition["spec"]
     accepted = (definition.get("status") or {}).get("acceptedNames") or {}
-    versions = {version["name"]: _version(version, spec) for version in spec["versions"]}
+    versions = {version["name"]: _version(version, spec, source) for version in spec["versions"]}
     storage = next(version["name"] for version in spec["versions"] if version.get("storage"))
     conversion = spec.get("conversion") or {}
     return Resource(
@@ -33,6 +40,7 @@ def resource_from(definition: Object) -> Resource:
         conversion=conversion if conversion.get("strategy") == "Webhook" else None,
         preserve_unknown=bool(spec.get("preserveUnknownFields")),
         since=int(definition["metadata"].get("resourceVersion") or 0),
+        digest=digest,
     )
 
 
@@ -43,24 +51,40 @@ def _names(names: Object) -> Names:
         names.get("singular") or "",
         names.get("listKind") or "",
         tuple(names.get("shortNames") or ()),
-        tuple(names.get("categories") or ()),
+        _shared(tuple(names.get("categories") or ())),
     )
 
 
-def _version(version: Object, spec: Object) -> Version:
+def _version(version: Object, spec: Object, source: Source | None) -> Version:
     subresources = version.get("subresources") or {}
+    schema = (version.get("schema") or {}).get("openAPIV3Schema")
     return Version(
         name=version["name"],
-        schema=(version.get("schema") or {}).get("openAPIV3Schema"),
+        schema_source=schema if source is None or schema is None else source(version["name"]),
         served=bool(version.get("served")),
-        subresources=frozenset(key for key in ("status", "scale") if subresources.get(key) is not None),
+        subresources=_shared(
+            frozenset(key for key in ("status", "scale") if subresources.get(key) is not None)
+        ),
         scale=_scale(subresources.get("scale")),
-        columns=tuple(map(_column, version.get("additionalPrinterColumns") or ())) or (_AGE,),
+        columns=_shared(tuple(map(_column, version.get("additionalPrinterColumns") or ())) or (_AGE,)),
         selectable_fields=tuple(
             field["jsonPath"].removeprefix(".") for field in version.get("selectableFields") or ()
         ),
         deprecation_warning=_warning(version, spec),
     )
+
+
+_T = TypeVar("_T", bound=Hashable)
+
+
+@functools.lru_cache(maxsize=1024)
+def _shared_value(value: Hashable) -> Hashable:
+    return value
+
+
+def _shared(value: _T) -> _T:
+    """An equal value that other definitions have, too: the columns of a provider's kinds are the same."""
+    return cast(_T, _shared_value(value))
 
 
 def _scale(scale: Object | None) -> ScalePaths | None:

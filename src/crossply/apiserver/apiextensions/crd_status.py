@@ -103,17 +103,35 @@ def _approval(definition: Object) -> Condition | None:
     return Condition("KubernetesAPIApprovalPolicyConformant", status, reason, approval_sentence(definition))
 
 
+def note_structural(definition: Object) -> None:
+    """Remember that the schemas of a definition were validated: what depends on it need not do it again."""
+    _remember(_generation_of(definition), None)
+
+
 def _structure(definition: Object) -> Condition | None:
-    """The NonStructuralSchema condition, computed once per generation of a definition."""
+    """The NonStructuralSchema condition, computed once per generation of a definition.
+
+    Writes are validated before, so an established definition without the condition has structural schemas.
+    """
+    if is_true(definition, "Established") and find(definition, "NonStructuralSchema") is None:
+        return None
+    generation = _generation_of(definition)
+    if generation in _looked_at:
+        return _looked_at[generation]
+    return _remember(generation, _check_structure(definition))
+
+
+def _generation_of(definition: Object) -> tuple[str, Any]:
     metadata = definition["metadata"]
-    key = (str(metadata.get("uid") or ""), metadata.get("generation"))
-    if not key[0]:
-        return _check_structure(definition)
-    if key not in _looked_at:
+    return str(metadata.get("uid") or ""), metadata.get("generation")
+
+
+def _remember(generation: tuple[str, Any], condition: Condition | None) -> Condition | None:
+    if generation[0]:
         if len(_looked_at) >= _MOST_LOOKED_AT:
             _looked_at.clear()
-        _looked_at[key] = _check_structure(definition)
-    return _looked_at[key]
+        _looked_at[generation] = condition
+    return condition
 
 
 _MOST_LOOKED_AT = 1000

@@ -7,6 +7,7 @@ from crossply.apiserver.apiextensions.crd_defaults import (
     fresh_status,
     with_stored_version,
 )
+from crossply.apiserver.apiextensions.crd_status import note_structural
 from crossply.apiserver.apiextensions.crd_validation import validate_definition
 from crossply.apiserver.builtin.strategies.simple_kinds import DefinitionStrategy as PlainStrategy
 from crossply.schema.field_errors import FieldError
@@ -29,7 +30,10 @@ class DefinitionStrategy(PlainStrategy):
         new.update(with_stored_version(new))
 
     def validate_create(self, obj: Object) -> list[FieldError]:
-        return validate_definition(obj, None)
+        errors = validate_definition(obj, None)
+        if not errors:
+            note_structural(obj)
+        return errors
 
     def validate_update(self, new: Object, old: Object) -> list[FieldError]:
         return validate_definition(new, old)

@@ -112,7 +112,7 @@ def _check_built_in_path(info: RequestInfo, resource: Resource, version: Version
 
 def _is_built_in(context: ServerContext, group: str) -> bool:
     """Whether a group is built in; unknown paths in it are answered with a Status."""
-    return any(resource.group == group and not resource.custom for resource in context.registry.all())
+    return any(not resource.custom for resource in context.registry.in_group(group))
 
 
 async def serve(

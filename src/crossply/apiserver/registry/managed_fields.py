@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from crossply.apiserver.builtin import definition_of, definitions
 from crossply.apiserver.endpoints.status_errors import Cause, StatusError
 from crossply.apiserver.registry.resources import Resource, Version
@@ -10,29 +12,44 @@ from crossply.apply import Version as TypedVersion
 from crossply.apply.field_sets import FIELD
 from crossply.apply.schema_types import Type
 from crossply.apply.scope import relabelled
+from crossply.values.bounded_cache import SharedCache
 
 _STATUS = {"f:status": FIELD}
 _NOT_STATUS = {"f:metadata": FIELD, "f:spec": FIELD}
 
 
-class Scopes:
-    """The endpoints of every resource for server-side apply, each compiled once."""
+_CUSTOM_BYTES = 16 << 20
+"""Of JSON schemas whose compiled types are kept."""
 
-    __slots__ = ("_compiled",)
+_Endpoints = dict[tuple[str, str], Scope]
+"""By version and subresource."""
+
+
+class Scopes:
+    """The endpoints of every resource for server-side apply, compiled when one is first used."""
+
+    __slots__ = ("_built_in", "_custom")
 
     def __init__(self) -> None:
-        self._compiled: dict[int, tuple[Resource, dict[tuple[str, str], Scope]]] = {}
+        self._built_in: dict[Resource, _Endpoints] = {}
+        self._custom: SharedCache[Resource, _Endpoints] = SharedCache(_CUSTOM_BYTES)
 
     def of(self, resource: Resource, version: str, subresource: str) -> Scope:
         """The scope of one endpoint; every subresource but status uses the main one."""
-        compiled = self._compiled.get(id(resource))
-        if compiled is None or compiled[0] is not resource:
-            compiled = self._compiled[id(resource)] = (resource, _compile(resource))
-        scopes = compiled[1]
+        scopes = self._endpoints(resource)
         return scopes.get((version, subresource)) or scopes[version, ""]
 
+    def _endpoints(self, resource: Resource) -> _Endpoints:
+        if resource.custom:
+            size = sum(version.schema_size for version in resource.versions.values())
+            return self._custom.get(resource, partial(_compile, resource), size)
+        known = self._built_in.get(resource)
+        if known is None:
+            known = self._built_in[resource] = _compile(resource)
+        return known
 
-def _compile(resource: Resource) -> dict[tuple[str, str], Scope]:
+
+def _compile(resource: Resource) -> _Endpoints:
     kind = resource.names.kind
     versions = {}
     for version in resource.versions.values():

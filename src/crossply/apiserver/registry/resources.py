@@ -4,8 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from crossply.values import Object
+
+
+class LazySchema(Protocol):
+    """A schema that is stored encoded, and decoded when it is used."""
+
+    size: int
+    """Bytes of its JSON, or more."""
+
+    def load(self) -> Object:
+        """The schema; the same object as long as it is used often."""
+        ...
+
+    def decode(self) -> Object:
+        """The schema for one use, which is not kept."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +55,10 @@ class ScalePaths:
     label_selector: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Version:
     name: str
-    schema: Object | None = None
-    """The structural OpenAPI v3 schema; None accepts anything."""
+    schema_source: Object | LazySchema | None = None
     served: bool = True
     subresources: frozenset[str] = frozenset()
     scale: ScalePaths | None = None
@@ -62,6 +77,23 @@ class Version:
         "watch",
     )
 
+    @property
+    def schema(self) -> Object | None:
+        """The structural OpenAPI v3 schema; None accepts anything."""
+        source = self.schema_source
+        return source if source is None or isinstance(source, dict) else source.load()
+
+    def read_schema(self) -> Object | None:
+        """The schema for one use; it does not displace those that are used often."""
+        source = self.schema_source
+        return source if source is None or isinstance(source, dict) else source.decode()
+
+    @property
+    def schema_size(self) -> int:
+        """About how many bytes the schema has as JSON; zero for one that is never dropped from memory."""
+        source = self.schema_source
+        return 0 if source is None or isinstance(source, dict) else source.size
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Resource:
@@ -78,6 +110,8 @@ class Resource:
     preserve_unknown: bool = False
     since: int = 0
     """The revision of the definition. Objects stored before may lack defaults and have unknown fields."""
+    digest: bytes = b""
+    """Of what a CustomResourceDefinition says; empty for built-in kinds."""
     stored_as: Resource | None = None
     """The resource that stores these objects in another form: events of both groups are stored once."""
 
@@ -100,7 +134,8 @@ class Resource:
 class Registry:
     """All served resources. CustomResourceDefinitions add and remove theirs."""
 
-    _by_key: dict[tuple[str, str], Resource] = field(default_factory=dict)
+    _by_group: dict[str, dict[str, Resource]] = field(default_factory=dict)
+    """By group and plural."""
     _by_kind: dict[tuple[str, str], Resource] = field(default_factory=dict)
     generation: int = 0
     """Increases with every change, so that discovery and OpenAPI can cache."""
@@ -108,22 +143,30 @@ class Registry:
     def put(self, resource: Resource) -> None:
         """Serve a resource, or replace it."""
         self.remove(resource.group, resource.names.plural)
-        self._by_key[resource.group, resource.names.plural] = resource
+        self._by_group.setdefault(resource.group, {})[resource.names.plural] = resource
         self._by_kind[resource.group, resource.names.kind] = resource
         self.generation += 1
 
     def remove(self, group: str, plural: str) -> None:
-        resource = self._by_key.pop((group, plural), None)
+        resources = self._by_group.get(group, {})
+        resource = resources.pop(plural, None)
         if resource is not None:
             self._by_kind.pop((group, resource.names.kind), None)
             self.generation += 1
+            if not resources:
+                del self._by_group[group]
 
     def find(self, group: str, plural: str) -> Resource | None:
-        return self._by_key.get((group, plural))
+        resources = self._by_group.get(group)
+        return resources.get(plural) if resources is not None else None
 
     def by_kind(self, group: str, kind: str) -> Resource | None:
         return self._by_kind.get((group, kind))
 
+    def in_group(self, group: str) -> Iterable[Resource]:
+        """The resources of a group, in the order of registration."""
+        return list(self._by_group.get(group, {}).values())
+
     def all(self) -> Iterable[Resource]:
-        """Every resource, in the order of registration."""
-        return list(self._by_key.values())
+        """Every resource, by group in the order of registration."""
+        return [resource for resources in self._by_group.values() for resource in resources.values()]
