@@ -109,7 +109,7 @@ def _value(schema: Schema) -> Any:
 def _version(draw: random.Random, name: str, fields: int, is_last: bool) -> Schema:
     parameters = _fields(draw, fields, depth=3)
     required = draw.sample(sorted(parameters), min(3, len(parameters)))
-    provided = {"region": _scalar(draw, "string"), **_with_references(draw, parameters)}
+    provided = {**_with_references(draw, parameters), "region": _scalar(draw, "string")}
     initial = _with_references(draw, parameters)
     observed = {"id": {"type": "string"}, "tagsAll": _map(draw), **parameters}
     spec: Schema = {

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import os
 import pathlib
 import statistics
@@ -21,6 +22,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+import aiohttp
 import orjson
 
 from apiserver import CROSSPLY, Client, Server, memory, rate
@@ -39,13 +41,21 @@ AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryLi
 PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
 
+class Figures(dict[str, float]):
+    """Figures by name, shown as soon as they are known."""
+
+    def __setitem__(self, name: str, value: float) -> None:
+        print(f"  {name:34}{value:12,.1f}", flush=True)
+        super().__setitem__(name, value)
+
+
 @dataclass
 class Measured:
     """A server that can be started again with what it stores."""
 
     server: Server
     restart: Callable[[], Server]
-    figures: dict[str, float] = field(default_factory=dict)
+    figures: dict[str, float] = field(default_factory=lambda: Figures())
 
     def note_memory(self, when: str) -> None:
         self.figures[f"RSS {when}, MB"] = memory(self.server.pids)
@@ -108,11 +118,15 @@ async def get(client: Client, path: str, accept: str = "application/json") -> by
 
 
 async def timed(work: Callable[[], Awaitable[object]], rounds: int = 1) -> float:
-    """The median of some rounds, in milliseconds."""
+    """The median of some rounds, in milliseconds; not a number if the server does not answer."""
     times = []
     for _ in range(rounds):
         start = time.perf_counter()
-        await work()
+        try:
+            await work()
+        except (aiohttp.ClientError, RuntimeError) as problem:
+            print(f"  no answer after {time.perf_counter() - start:.0f} s: {problem!s:.120}", flush=True)
+            return math.nan
         times.append(time.perf_counter() - start)
     return statistics.median(times) * 1000
 
