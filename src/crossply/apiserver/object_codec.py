@@ -118,6 +118,11 @@ class DecodedObjects:
                 self._objects.put(state[:2], cached, len(state.data))
         return cached
 
+    def put(self, state: State, obj: Object) -> None:
+        """Cache an object that is about to be stored in this state."""
+        if len(state.data) > _SMALL:
+            self._objects.put(state[:2], obj, len(state.data))
+
     def cached_encoding(self, key: tuple[object, ...]) -> bytes | None:
         """The bytes cached under a key that names an event and a form, or None."""
         return self._encoded.get(key)

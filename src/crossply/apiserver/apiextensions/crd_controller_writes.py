@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from crossply.apiserver.apiextensions.crd_managed_fields import definition_with_managed_fields
-from crossply.apiserver.object_codec import encode, state_of, with_revision
+from crossply.apiserver.object_codec import State, encode, state_of, with_revision
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Changed, Entry, Key
 from crossply.apiserver.storage.errors import StorageClosed, StorageError
@@ -54,7 +54,10 @@ async def _write(context: ServerContext, key: Key, change: Change, *, finish: bo
 
 async def _store(context: ServerContext, entry: Entry, new: Object, finish: bool) -> None:
     def encoded(revision: int) -> bytes:
-        return encode(with_revision(new, revision))
+        written = with_revision(new, revision)
+        data = encode(written)
+        context.decoded.put(State(entry.key, revision, data), written)
+        return data
 
     if finish and not new["metadata"].get("finalizers"):
         await context.store.delete(entry.key, entry.revision, encoded)

@@ -11,14 +11,11 @@ def definition_with_managed_fields(
     old: Object | None, new: Object, scope: Scope, manager: str, now: str
 ) -> Object:
     """The definition with the managedFields that it has after a write; computed without its schemas."""
-    small = without_plain_schemas(new, other_than=old)
-    recorded = update(_without_schemas(old, new, small), small, scope, manager, now)
+    small_old: Object | None
+    if old is not None and old.get("spec") is new.get("spec"):  # as after a write of the status
+        small_old, small = {**old, "spec": {}}, {**new, "spec": {}}
+    else:
+        small_old = None if old is None else without_plain_schemas(old)
+        small = without_plain_schemas(new, other_than=old)
+    recorded = update(small_old, small, scope, manager, now)
     return {**recorded, "spec": new["spec"]} if "spec" in new else recorded
-
-
-def _without_schemas(old: Object | None, new: Object, small: Object) -> Object | None:
-    if old is None:
-        return None
-    if "spec" in new and old.get("spec") is new["spec"]:  # as after a write of the status
-        return {**old, "spec": small["spec"]}
-    return without_plain_schemas(old)
