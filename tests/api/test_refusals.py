@@ -5,18 +5,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.api.client import APPLY_PATCH, JSON, JSON_PATCH, MERGE_PATCH
+from tests.support.api.client import APPLY_PATCH
 from tests.support.api.collection import Collection
 from tests.support.api.definitions import objects, version
-
-NO_RESOURCE = (404, "NotFound", "the server could not find the requested resource")
-NO_METHOD = (405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
-
-
-def answer_to(collection, method, path):
-    content = MERGE_PATCH if method == "PATCH" else JSON
-    body = {} if method in ("POST", "PUT", "PATCH") else None
-    return collection.client.request(method, path, body, content=content)
+from tests.support.api.refusals import NO_METHOD, NO_RESOURCE, answer_to
 
 
 @pytest.fixture
@@ -275,73 +267,6 @@ def test_a_path_with_an_empty_part_is_no_mistake_of_the_server(admin):
         assert admin.get(path).status < 500
 
 
-UNREADABLE = (422, "Invalid", "the server rejected our request due to an error in our request")
-
-
-@pytest.mark.parametrize(
-    "operations",
-    [
-        [{"op": "add", "path": "data", "value": "1"}],
-        [{"op": "add", "path": "", "value": {}}],
-        [{"op": "remove", "path": ""}],
-        [{"op": "remove", "path": "/nonsense"}],
-        [{"op": "test", "path": "/nonsense", "value": 1}],
-        [{"op": "nonsense", "path": "/data"}],
-        [{"path": "/data"}],
-        [{}],
-        [{"op": "add", "path": "/a" * 5000, "value": 1}],
-        [{"op": "add", "path": "/data/a/b", "value": "1"}],
-        [{"op": "move", "from": "/data", "path": "/data/a"}],
-    ],
-)
-def test_operations_that_do_not_fit(configmaps, operations):
-    configmaps.create("one", data={"a": "1"})
-    assert configmaps.json_patch("one", operations).refused(*UNREADABLE)["details"] == {}
-    assert configmaps.read("one")["data"] == {"a": "1"}
-
-
-@pytest.mark.parametrize(
-    ("body", "kind", "go_type"),
-    [
-        ([1], "number", "handlers.jsonPatchOp"),
-        (["x"], "string", "handlers.jsonPatchOp"),
-        ({}, "object", "[]handlers.jsonPatchOp"),
-        ("x", "string", "[]handlers.jsonPatchOp"),
-    ],
-)
-def test_what_is_no_json_patch(configmaps, body, kind, go_type):
-    configmaps.create("one")
-    message = f"error decoding patch: json: cannot unmarshal {kind} into Go value of type {go_type}"
-    configmaps.json_patch("one", body).refused(400, "BadRequest", message)
-
-
-def test_operations_that_kubernetes_takes_though_the_standard_does_not(configmaps):
-    configmaps.create("one", data={"a": "1"})
-    for operations in (
-        [{"op": "replace", "path": "/data/b", "value": "2"}],
-        [{"op": "add", "path": "/data/c"}],
-    ):
-        configmaps.json_patch("one", operations).ok(200)
-    assert configmaps.read("one")["data"] == {"a": "1", "b": "2", "c": ""}
-    finalizers = [
-        {"op": "add", "path": "/metadata/finalizers", "value": ["a/b", "c/d"]},
-        {"op": "replace", "path": "/metadata/finalizers/-1", "value": "e/f"},
-        {"op": "add", "path": "/metadata/finalizers/-1", "value": "g/h"},
-    ]
-    patched = configmaps.json_patch("one", finalizers).ok(200)
-    assert patched["metadata"]["finalizers"] == ["a/b", "e/f", "g/h"]
-    configmaps.json_patch("one", [{"op": "remove", "path": "/metadata/finalizers"}]).ok(200)
-
-
-def test_a_patch_may_copy_three_mebibytes_and_no_more(widgets):
-    widgets.create("one", spec={"free": {"a": "x" * 10_000}})
-    copies = [{"op": "copy", "from": "/spec/free/a", "path": f"/spec/free/b{n}"} for n in range(320)]
-    assert widgets.json_patch("one", copies).refused(*UNREADABLE)["details"] == {}
-    bomb = [{"op": "copy", "from": "/spec/free", "path": f"/spec/free/c{n}"} for n in range(40)]
-    assert widgets.json_patch("one", bomb).refused(*UNREADABLE)["details"] == {}
-    widgets.json_patch("one", copies[:50]).ok(200)
-
-
 def test_warnings_come_with_a_refusal_too(widgets):
     refused = widgets.post(widgets.object("one", spec={"nonsense": 1, "colour": "pink"}))
     assert (refused.status, refused.warnings) == (422, ['unknown field "spec.nonsense"'])
@@ -383,65 +308,3 @@ def test_choices_of_a_service(admin, ns, field, value, supported):
     message = f'Unsupported value: "{value}": supported values: {supported}'
     cause = {"reason": "FieldValueNotSupported", "message": message, "field": f"spec.{field}"}
     assert (refused.status, refused.causes) == (422, [cause])
-
-
-def test_a_custom_resource_keeps_its_version_when_patched(widgets):
-    widgets.create("one")
-    refused = widgets.client.patch(
-        widgets.at("one"), [{"op": "add", "path": "/apiVersion", "value": "X"}], JSON_PATCH
-    )
-    message = f'Invalid value: "X": must be {widgets.api_version}'
-    cause = {"reason": "FieldValueInvalid", "message": message, "field": "apiVersion"}
-    assert (refused.status, refused.causes) == (422, [cause])
-
-
-OTHERS = "kube-system"
-
-
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
-        ("GET", "namespaces"),
-        ("GET", "namespaces?watch=true&timeoutSeconds=1"),
-        ("GET", "namespaces?fieldSelector=metadata.name%3DNS"),
-        ("POST", "namespaces"),
-        ("DELETE", "namespaces"),
-        *[(method, f"namespaces/{OTHERS}") for method in ("GET", "PUT", "PATCH", "DELETE")],
-        *[(method, "namespaces/NS") for method in ("GET", "PUT", "PATCH", "DELETE")],
-        *[(method, f"namespaces/{OTHERS}/status") for method in ("GET", "PUT", "PATCH")],
-        ("GET", "namespaces/NS/status"),
-        ("PUT", f"namespaces/{OTHERS}/finalize"),
-        ("GET", "nodes"),
-        ("GET", "persistentvolumes/one"),
-        ("GET", "persistentvolumes/one/status"),
-        ("POST", "persistentvolumes"),
-    ],
-)
-def test_what_is_not_in_a_namespace_has_no_path_in_one(configmaps, ns, method, path):
-    """The right to namespaces in one namespace must not reach those of others."""
-    target = f"/api/v1/namespaces/{ns}/{path}".replace("NS", ns)
-    answer_to(configmaps, method, target).refused(*NO_RESOURCE)
-
-
-@pytest.mark.parametrize("path", ["namespaces", f"namespaces/{OTHERS}"])
-def test_the_deprecated_watch_has_no_path_to_namespaces_in_one(configmaps, ns, path):
-    target = f"/api/v1/watch/namespaces/{ns}/{path}?timeoutSeconds=1"
-    answer_to(configmaps, "GET", target).refused(*NO_RESOURCE)
-
-
-@pytest.mark.parametrize("name", ["namespaces", "status", "finalize"])
-def test_a_namespace_may_be_called_as_a_part_of_its_path(admin, name):
-    admin.post("/api/v1/namespaces", {"metadata": {"name": name}})
-    assert admin.get(f"/api/v1/namespaces/{name}").ok()["metadata"]["name"] == name
-    assert admin.get(f"/api/v1/namespaces/{name}/status").ok()["metadata"]["name"] == name
-    admin.delete(f"/api/v1/namespaces/{name}")
-
-
-@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE"])
-@pytest.mark.parametrize("below", ["", "/one", "/one/status"])
-def test_a_custom_kind_of_the_cluster_has_no_path_in_a_namespace(define, admin, ns, method, below):
-    body = define(version(spec={"size": {"type": "integer"}}, subresources={"status": {}}), scope="Cluster")
-    group, plural = body["spec"]["group"], body["spec"]["names"]["plural"]
-    target = f"/apis/{group}/v1/namespaces/{ns}/{plural}{below}"
-    answer = answer_to(Collection(admin, f"{group}/v1", "X", plural, ns), method, target)
-    assert (answer.status, answer.text) == (404, "404 page not found\n")
