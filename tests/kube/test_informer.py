@@ -300,3 +300,20 @@ async def test_a_cache_of_metadata_holds_nothing_else(client: Client, ns, monkey
     for obj in (here, later):
         assert obj["metadata"]["labels"] == {"of": "case"}
         assert "data" not in obj
+
+
+def without_data(obj: dict) -> dict:
+    return {key: value for key, value in obj.items() if key != "data"} | {"size": len(obj.get("data") or {})}
+
+
+async def test_a_cache_can_remember_less_of_each_object(client: Client, ns) -> None:
+    await client.create(CONFIG_MAP, config_map("listed", ns, value="1"))
+    async with running(client, Selection(ns, reduce=without_data)) as cache:
+        written = await client.create(CONFIG_MAP, config_map("written", ns, value="2"))
+        cache.record_write(written)
+        await client.create(CONFIG_MAP, config_map("watched", ns, value="3"))
+        for name in ("listed", "written", "watched"):
+            await until(lambda name=name: cache.get(ns, name) is not None)
+            obj = orjson.loads(cache.get(ns, name))
+            assert "data" not in obj
+            assert obj["size"] == 1

@@ -22,10 +22,13 @@ async def install_default_policy(plane: Plane, patterns: Sequence[str]) -> None:
     Where definitions are inactive and there is no such policy, whoever ran the control plane until now
     wanted it so.
     """
-    policies, definitions = plane.informers.acquire(ACTIVATION_POLICY), acquire_definitions(plane.informers)
-    for informer in (policies, definitions):
-        await informer.synced.wait()
-    if not patterns or policies.get("", NAME) is not None or definitions.keys_by(BY_STATE, INACTIVE):
+    policies = plane.informers.acquire(ACTIVATION_POLICY)
+    await policies.synced.wait()
+    if not patterns or policies.get("", NAME) is not None:
+        return
+    definitions = acquire_definitions(plane.informers)
+    await definitions.synced.wait()
+    if definitions.keys_by(BY_STATE, INACTIVE):
         return
     head = {"apiVersion": ACTIVATION_POLICY.api_version, "kind": ACTIVATION_POLICY.kind}
     policy = {**head, "metadata": {"name": NAME}, "spec": {"activate": list(patterns)}}
