@@ -33,7 +33,11 @@ CODE = (
 
 ON_THE_PROJECT = ("docs/reliability", "docs/conformance", "docs/decisions", "CONTRIBUTING")
 """Pages that speak of our tests; others speak of those of their readers."""
-OF_OTHERS = {"0": "any free port", "4318": "a collector of OpenTelemetry"}
+OF_OTHERS = {
+    "0": "any free port",
+    "4318": "a collector of OpenTelemetry",
+    "8765": "the ticket server of the tutorial on providers",
+}
 """Ports that are not ours."""
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
+
 from crossply.provider import Context, ExternalError, Observation, Ref, SecretValue, managed
 from crossply.provider.try_out import ExternalSystem, Report, try_out
 
@@ -61,7 +63,7 @@ def tried(cls: type, **options: Any) -> Report:
 
 def test_a_kind_that_survives_every_crash_passes():
     report = tried(Shelf, drift=lambda client: client.update("example", size=9))
-    assert report.ok, report
+    report.check()
     assert report.runs == len(report.points) > 60
     assert "after client.create" in report.points
     assert report.status["atProvider"] == {"size": 3}
@@ -75,7 +77,7 @@ def test_values_of_references_and_secrets_are_given_as_they_are():
         owner=Ref("other"), password=SecretValue("geheim"), labels=[Label("a", SecretValue("t"))]
     )
     report = try_out(Shelf, params, client=ExternalSystem, crashes=False)
-    assert report.ok, report
+    report.check()
     assert report.connection == {"name": b"example", "owner": b"other", "token": b"t"}
 
 
@@ -99,7 +101,7 @@ def test_a_kind_without_deterministic_names_needs_a_person_instead():
         type("Shelf", (ForgetfulShelf,), {})
     )
     report = try_out(kind, {}, client=ExternalSystem)
-    assert report.ok, report
+    report.check()
     assert "crash after Create (1st time)" in report.blocked
 
 
@@ -137,7 +139,8 @@ class UnsettledShelf(Shelf):
 
 def test_an_update_that_does_not_take_is_found():
     report = tried(UnsettledShelf)
-    assert not report
+    with pytest.raises(AssertionError, match="update is called again and again"):
+        report.check()
     assert "change 1: update is called again and again" in report.problems[0]
     assert "size" in report.problems[0]
 
@@ -234,5 +237,5 @@ async def test_asynchronous_kinds_connect_by_a_config_also_in_a_test_that_is_a_c
     report = try_out(
         AsyncShelf, {"size": 1}, changes=[{"size": 2}], config=system, existing=lambda _: system.names()
     )
-    assert report.ok, report
+    report.check()
     assert AsyncShelf.closed > report.runs

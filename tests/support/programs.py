@@ -33,6 +33,7 @@ DEBIAN = {
 ELSEWHERE = {
     "fish": "fish",
     "bash": "bash",
+    "curl": "curl",
     "gcc": "gcc",
     "go": "Go 1.24 or newer, from https://go.dev/dl",
     "kubectl": "kubectl, from https://kubernetes.io/docs/tasks/tools",

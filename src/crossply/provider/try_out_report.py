@@ -11,7 +11,7 @@ from crossply.values import Object
 
 @dataclass(repr=False)
 class Report:
-    """How a kind behaved. `assert report.ok, report` shows what is wrong with it."""
+    """How a kind behaved. `check` raises what is wrong with it."""
 
     kind: str
     problems: list[str] = field(default_factory=list)
@@ -38,8 +38,11 @@ class Report:
         """Nothing is wrong."""
         return not self.problems
 
-    def __bool__(self) -> bool:
-        return self.ok
+    def check(self) -> None:
+        """Raise an AssertionError that lists all problems, if there are some."""
+        __tracebackhide__ = True
+        if self.problems:
+            raise AssertionError(repr(self))
 
     def __repr__(self) -> str:
         summary = f"{self.kind}: {len(self.problems)} problems in {self.runs} runs with a crash"

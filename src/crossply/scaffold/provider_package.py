@@ -170,7 +170,7 @@ def test_a_note_is_created_updated_and_deleted_whatever_crashes(tmp_path: Path) 
         client=lambda: Path(tempfile.mkdtemp(dir=tmp_path)),
         existing=lambda directory: [file.stem for file in directory.iterdir()],
     )
-    assert report.ok, report
+    report.check()
 
 
 def test_the_content_of_a_note_is_observed(tmp_path: Path) -> None:

@@ -20,12 +20,11 @@ from crossply.xpkg.package_build import BuiltPackage, pack, read_examples, readi
 from crossply.xpkg.package_directory import Directory, File, read_directory
 from crossply.xpkg.python_project import with_project
 from crossply.xpkg.requirements_file import read_requirements
+from crossply.xpkg.wheel_writer import PROVIDER_SERVING
 
 ROOT = "opt/provider"
 """Where the image has the provider's directory."""
 METADATA_FILE = "crossplane.yaml"
-KIT_REQUIREMENTS = ("aiohttp", "cryptography", "google-re2", "PyYAML", "uvloop")
-"""What serving a provider needs of Crossply's dependencies, beside those of functions."""
 _LEFT_OUT = ("__pycache__",)
 
 _PYPROJECT = """\
@@ -50,7 +49,7 @@ def build_provider(directory: str, packages: tuple[str, ...], base: Image, pytho
     """
     content = pack(_package_files(directory), read_examples(os.path.join(directory, "examples")))
     with tempfile.TemporaryDirectory(prefix="crossply-") as scratch:
-        runtime = with_project(base, _dependencies(directory, scratch), python)
+        runtime = with_project(base, _dependencies(directory, scratch), python, PROVIDER_SERVING)
     return BuiltPackage(content.package, content.onto(with_provider(runtime, directory, packages)))
 
 
@@ -71,7 +70,7 @@ def with_provider(base: Image, directory: str, packages: tuple[str, ...]) -> Ima
 
 def _dependencies(directory: str, scratch: str) -> str:
     """A project that has nothing but the dependencies of the provider."""
-    dependencies = ["crossply", *KIT_REQUIREMENTS, *read_requirements(directory)]
+    dependencies = ["crossply", *read_requirements(directory)]
     package = os.path.join(scratch, "provider_dependencies")
     os.mkdir(package)
     for path, text in (

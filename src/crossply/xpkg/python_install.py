@@ -10,6 +10,12 @@ import tomllib
 from typing import NamedTuple
 
 from crossply.xpkg.failures import BuildFailed
+from crossply.xpkg.wheel_writer import (
+    SERVING,
+    wheel_requirements,
+    write_installed_wheels,
+    write_own_wheel,
+)
 
 _PLATFORMS = {"amd64": "x86_64", "arm64": "aarch64"}
 _MANYLINUX = ("manylinux_2_28", "manylinux_2_17", "manylinux2014")
@@ -57,22 +63,21 @@ class Target(NamedTuple):
         return ["--only-binary=:all:", "--implementation=cp", f"--python-version={self.version}", *platforms]
 
 
-def install(project: str, site: str, target: Target) -> None:
+def install(project: str, site: str, target: Target, serving: tuple[str, ...] = SERVING) -> None:
     """Install a project into a directory. A wheel is made of it first: only wheels fit any Python.
 
-    Crossply is the one that runs. What else the project depends on is taken from here if all of it is
-    installed and fits the target: so it is what the project was tried with, and no index is needed.
+    Crossply is the one that runs, and requires what `serving` names. What else the project depends on is
+    taken from here if all of it is installed and fits the target: so it is what the project was tried with,
+    and no index is needed.
     """
     from pathlib import Path
-
-    from crossply.xpkg.wheel_writer import write_installed_wheels, write_own_wheel
 
     built, local = f"{site}-wheels", f"{site}-local"
     _pip(["wheel", "--no-deps", *_isolation(project), f"--wheel-dir={built}", project])
     wheels = [os.path.join(built, name) for name in sorted(os.listdir(built))]
     os.mkdir(local)
-    own = write_own_wheel(local)
-    write_installed_wheels(_requirements(wheels), local)
+    own = write_own_wheel(local, serving)
+    write_installed_wheels(_requirements(wheels), local, serving)
     constraints = os.path.join(local, "constraints.txt")
     with open(constraints, "w", encoding="utf-8") as file:
         # An index may have another Crossply, or somebody else's project of the name.
@@ -93,8 +98,6 @@ def install(project: str, site: str, target: Target) -> None:
 
 
 def _requirements(wheels: list[str]) -> list[str]:
-    from crossply.xpkg.wheel_writer import wheel_requirements
-
     return [requirement for wheel in wheels for requirement in wheel_requirements(wheel)]
 
 

@@ -18,6 +18,7 @@ from crossply.xpkg.failures import BuildFailed
 from crossply.xpkg.image import Image, Layer, append
 from crossply.xpkg.layer_writer import Entry, write_layer
 from crossply.xpkg.python_install import Target, compile_sources, install
+from crossply.xpkg.wheel_writer import SERVING
 
 ROOT = "opt/function/site-packages"
 """Where the image has what was installed."""
@@ -68,16 +69,17 @@ def _is_clear(scripts: Object) -> bool:
     return "function" in scripts or len(scripts) == 1
 
 
-def with_project(base: Image, directory: str, python: str = "") -> Image:
+def with_project(base: Image, directory: str, python: str = "", serving: tuple[str, ...] = SERVING) -> Image:
     """The base image with a project and what it depends on, ready to run it.
 
-    Where the image does not say which version of Python it has, `python` does.
+    Where the image does not say which version of Python it has, `python` does. `serving` is what the project
+    needs of Crossply's own dependencies.
     """
     project = read_project(directory)
     with tempfile.TemporaryDirectory(prefix="crossply-python-") as scratch:
         site = os.path.join(scratch, "site")
         target = _target(base, python)
-        install(directory, site, target)
+        install(directory, site, target, serving)
         if target.is_ours:
             compile_sources(site, f"/{ROOT}")
         own = _own_files(site, project)

@@ -22,6 +22,8 @@ NAME = "crossply"
 SERVING = ("grpcio", "grpcio-health-checking", "grpcio-reflection", "orjson", "protobuf")
 """What a function that is written with the SDK needs to be served. The other dependencies of Crossply are
 those of its command line and its controllers, and would make each image a hundred megabytes larger."""
+PROVIDER_SERVING = ("aiohttp", "orjson", "PyYAML", "uvloop")
+"""What a provider that is written with the provider kit needs to be served."""
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The first time that a zip archive can hold."""
@@ -31,18 +33,20 @@ _PURE = "Wheel-Version: 1.0\nGenerator: crossply\nRoot-Is-Purelib: true\nTag: py
 _PURE_TAG = "py3-none-any"
 
 
-def write_own_wheel(directory: str) -> str:
-    """Write a wheel of the running Crossply that requires only what serving a function needs; its path."""
+def write_own_wheel(directory: str, serving: tuple[str, ...] = SERVING) -> str:
+    """Write a wheel of the running Crossply that requires only what serving needs; its path."""
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     files = {f"{NAME}/{path}": _read(os.path.join(root, path)) for path in _sources(root)}
     info = _info(NAME, __version__)
-    files[f"{info}/METADATA"] = _own_metadata().encode()
+    files[f"{info}/METADATA"] = _own_metadata(serving).encode()
     files[f"{info}/WHEEL"] = _PURE.encode()
     files |= _own_licenses(info)
     return _write(directory, NAME, __version__, _PURE_TAG, files)
 
 
-def write_installed_wheels(requirements: Iterable[str], directory: str) -> None:
+def write_installed_wheels(
+    requirements: Iterable[str], directory: str, serving: tuple[str, ...] = SERVING
+) -> None:
     """Write wheels of installed requirements and all their dependencies.
 
     Those that are not completely installed are left out: editable installs, and packages with changed files.
@@ -53,7 +57,7 @@ def write_installed_wheels(requirements: Iterable[str], directory: str) -> None:
         if name in done:
             continue
         done.add(name)
-        pending += SERVING if name == NAME else _write_installed_wheel(name, directory)
+        pending += serving if name == NAME else _write_installed_wheel(name, directory)
 
 
 def _write_installed_wheel(name: str, directory: str) -> list[str]:
@@ -87,9 +91,9 @@ def requirement_name(requirement: str) -> str:
     return re.sub(r"[-_.]+", "-", match.group(1)).lower() if match else ""
 
 
-def _own_metadata() -> str:
+def _own_metadata(serving: tuple[str, ...]) -> str:
     lines = ["Metadata-Version: 2.1", f"Name: {NAME}", f"Version: {__version__}", "License: Apache-2.0"]
-    lines += [f"Requires-Dist: {name}" for name in SERVING]
+    lines += [f"Requires-Dist: {name}" for name in serving]
     try:
         extras = [
             requirement for requirement in distribution(NAME).requires or () if "extra ==" in requirement
