@@ -126,7 +126,7 @@ def test_a_deleted_resource_is_deleted_outside_observed_again_and_released():
     assert one.condition("Ready") == ("False", "Deleting", "")
     assert one.condition("Synced") == SYNCED
     assert one.reconcile() == (None, "deleted", "")
-    connect = ["TrackUsage", "Connect", "Observe"]
+    connect = ["Connect", "Observe"]
     assert one.steps == [*connect, "Delete", "WriteStatus", *connect, "Save finalizers"]
     assert one.live is None
     message = "Successfully requested deletion of external resource"

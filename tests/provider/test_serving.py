@@ -19,7 +19,7 @@ from tests.support.provider.shelves import (
     provider,
 )
 
-from crossply.kube.core_kinds import SECRET
+from crossply.kube.core_kinds import NAMESPACE, SECRET
 
 NAME = "crossplane.io/external-name"
 
@@ -202,6 +202,16 @@ async def test_a_provider_config_is_kept_while_it_is_used(shelf):
     await shelf.client.delete(BOX, "one", shelf.namespace)
     await shelf.until_gone(BOX, "one")
     await shelf.until_gone(CONFIG, "mine")
+
+
+async def test_a_deleted_namespace_takes_what_is_outside_with_it(shelf):
+    await shelf.managed(BOX, "one", {"content": "x"})
+    await shelf.until_ready(BOX, "one")
+    await shelf.client.delete(NAMESPACE, shelf.namespace)
+    async with asyncio.timeout(PATIENCE):
+        while await shelf.client.get(NAMESPACE, shelf.namespace) is not None:
+            await asyncio.sleep(0.05)
+    assert shelf.files() == {}
 
 
 async def test_a_cluster_wide_configuration_can_be_used_from_any_namespace(shelf):

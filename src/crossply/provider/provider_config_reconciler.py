@@ -1,4 +1,9 @@
-"""Keeps ProviderConfigs while managed resources use them, and counts these."""
+"""Keeps ProviderConfigs while managed resources use them, and counts these.
+
+Usages are counted, as other tools do. A namespace that is deleted takes its usages at once, however, when its
+managed resources still wait for their external resources to go. So these are looked at, too, before a
+ProviderConfig goes.
+"""
 
 from __future__ import annotations
 
@@ -43,19 +48,30 @@ class ProviderConfigReconciler:
     """Reconciles the ProviderConfigs of one kind."""
 
     def __init__(
-        self, client: Client, configs: Informer, usages: Iterable[Informer], recorder: Recorder
+        self,
+        client: Client,
+        configs: Informer,
+        usages: Iterable[Informer],
+        resources: Iterable[Informer],
+        recorder: Recorder,
     ) -> None:
         self._client = client
         self._configs = configs
         self._usages = tuple(usages)
+        self._resources = tuple(resources)
         self._recorder = recorder
+        self._index_name = f"{CONFIG}/{configs.kind.kind}"
         for informer in self._usages:
-            informer.add_index(f"{CONFIG}/{configs.kind.kind}", self._index)
+            informer.add_index(self._index_name, self._usage_index)
+        for informer in self._resources:
+            informer.add_index(self._index_name, self._resource_index)
 
-    def watch_usages(self, controller: Controller) -> None:
-        """Count again when a usage comes or goes."""
+    def watch_users(self, controller: Controller) -> None:
+        """Count again when a usage comes or goes, and when a managed resource is gone."""
         for informer in self._usages:
             informer.subscribe(lambda _, __, old, new: self._usage_changed(controller, old, new))
+        for informer in self._resources:
+            informer.subscribe(lambda _, __, old, new: self._resource_changed(controller, old, new))
 
     async def reconcile(self, key: Key) -> None:
         """Count the users of a ProviderConfig, and let it go when there are none."""
@@ -66,7 +82,7 @@ class ProviderConfigReconciler:
         users = await self._count_users(key)
         if not is_being_deleted(config):
             await self._keep(config, users)
-        elif users:
+        elif users or self._is_referred_to(key):
             self._recorder.record(config, Event(WARNING, "UsageAccounting", IN_USE))
             await self._write_status(with_conditions(config, (TERMINATING,), current_timestamp()), users)
         else:
@@ -89,7 +105,7 @@ class ProviderConfigReconciler:
     async def _count_users(self, key: Key) -> int:
         users = 0
         for informer in self._usages:
-            for data in informer.by(f"{CONFIG}/{self._configs.kind.kind}", _value(*key)):
+            for data in informer.by(self._index_name, _value(*key)):
                 usage: Object = orjson.loads(data)
                 if controller_of(usage) is not None:
                     users += 1
@@ -100,16 +116,32 @@ class ProviderConfigReconciler:
                 )
         return users
 
-    def _index(self, usage: Object) -> Iterable[str]:
+    def _is_referred_to(self, key: Key) -> bool:
+        return any(informer.keys_by(self._index_name, _value(*key)) for informer in self._resources)
+
+    def _usage_index(self, usage: Object) -> Iterable[str]:
         name = labels_of(usage).get(NAME_LABEL, "")
         if labels_of(usage).get(KIND_LABEL) == self._configs.kind.kind:
             yield _value(namespace_of(usage) if self._configs.kind.namespaced else "", name)
 
+    def _resource_index(self, resource: Object) -> Iterable[str]:
+        reference = (resource.get("spec") or {}).get("providerConfigRef") or {}
+        if reference.get("kind", self._configs.kind.kind) == self._configs.kind.kind:
+            namespace = namespace_of(resource) if self._configs.kind.namespaced else ""
+            yield _value(namespace, str(reference.get("name", "")))
+
     def _usage_changed(self, controller: Controller, old: bytes | None, new: bytes | None) -> None:
         for data in (old, new):
-            for value in () if data is None else self._index(orjson.loads(data)):
-                namespace, _, name = value.rpartition("/")
-                controller.enqueue_after((namespace, name), GATHER_SECONDS)
+            self._enqueue(controller, () if data is None else self._usage_index(orjson.loads(data)))
+
+    def _resource_changed(self, controller: Controller, old: bytes | None, new: bytes | None) -> None:
+        if new is None and old is not None:
+            self._enqueue(controller, self._resource_index(orjson.loads(old)))
+
+    def _enqueue(self, controller: Controller, values: Iterable[str]) -> None:
+        for value in values:
+            namespace, _, name = value.rpartition("/")
+            controller.enqueue_after((namespace, name), GATHER_SECONDS)
 
 
 def _value(namespace: str, name: str) -> str:

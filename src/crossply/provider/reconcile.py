@@ -30,6 +30,7 @@ from crossply.provider.effects import (
     ApplyReferences,
     Connect,
     Delete,
+    Effect,
     Effects,
     External,
     Observe,
@@ -158,7 +159,11 @@ class _Reconciliation:
         state = self._state
         writes = self._policies.can(CREATE) or self._policies.can(UPDATE)
         allow_missing = is_being_deleted(state.live) or not writes
-        for effect in (TrackUsage(state.live), Connect(state.live, allow_missing)):
+        steps: list[Effect] = [Connect(state.live, allow_missing)]
+        if not is_being_deleted(state.live):
+            # A namespace that is being deleted takes no new usage, and the old one may be gone already.
+            steps.insert(0, TrackUsage(state.live))
+        for effect in steps:
             yield from state.attempt(effect, reason="CannotConnectToProvider", prefix="connect failed")
         external: External | None = yield from state.attempt(
             Observe(state.live), reason=CANNOT_OBSERVE, prefix="observe failed"

@@ -11,6 +11,7 @@ from crossply.kube.backoff import RetryPauses
 from crossply.kube.client import Client
 from crossply.kube.controller import Controller, Spec, controller_name
 from crossply.kube.event_recorder import Recorder
+from crossply.kube.failures import NotServed
 from crossply.kube.informer import Informer
 from crossply.kube.sharding import SingleReplica
 from crossply.kube.shared_informers import SharedInformers
@@ -58,8 +59,8 @@ class ProviderServer:
 
     def start_progress(self) -> str:
         """Which kinds the provider waits for, and why; empty where it waits for none."""
-        waiting = (reconciler.informer for reconciler in self._reconcilers)
-        return "; ".join(_progress(informer) for informer in waiting if not informer.synced.is_set())
+        informers = (reconciler.informer for reconciler in self._reconcilers)
+        return "; ".join(_progress(informer) for informer in informers if _is_awaited(informer))
 
     def start(self) -> None:
         """Start all controllers. A kind is reconciled as soon as the API server serves it."""
@@ -116,12 +117,20 @@ class ProviderServer:
             usages = config_usages(kind, kinds)
             informers = [self._objects.informer(usage) for usage in usages]
             configs = self._objects.informer(kind)
-            reconciler = ProviderConfigReconciler(self._client, configs, informers, self._recorder(name))
+            resources = [self._objects.informer(user.kind) for user in self._kinds if user.config is kinds]
+            reconciler = ProviderConfigReconciler(
+                self._client, configs, informers, resources, self._recorder(name)
+            )
             controller = Controller(
                 self._replica,
-                Spec(name=name, reconciles=configs, reconcile=reconciler.reconcile, needs=informers),
+                Spec(
+                    name=name,
+                    reconciles=configs,
+                    reconcile=reconciler.reconcile,
+                    needs=informers,
+                ),
             )
-            reconciler.watch_usages(controller)
+            reconciler.watch_users(controller)
             self._begin(controller)
 
     def _recorder(self, component: str) -> Recorder:
@@ -132,6 +141,11 @@ class ProviderServer:
     def _begin(self, controller: Controller) -> None:
         self._controllers.append(controller)
         controller.start()
+
+
+def _is_awaited(informer: Informer) -> bool:
+    # A kind may not be served until a policy activates it.
+    return not informer.synced.is_set() and not isinstance(informer.trouble, NotServed)
 
 
 def _progress(informer: Informer) -> str:
