@@ -1,6 +1,5 @@
 """Which kinds have paths in a namespace."""
 
-
 from __future__ import annotations
 
 import pytest

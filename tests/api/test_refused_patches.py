@@ -1,6 +1,5 @@
 """Patches that are refused, and in which words."""
 
-
 from __future__ import annotations
 
 import pytest
