@@ -16,14 +16,14 @@ class ProviderProcess:
     """`python -P -m crossply.provider DIR`, started as often as a test wants."""
 
     def __init__(self, name: str, kubeconfig: str, log: Path) -> None:
-        self._command = [sys.executable, "-P", "-m", "crossply.provider", str(ROOT / "providers" / name)]
-        self._command += ["--kubeconfig", kubeconfig, "--port", "0"]
+        self.command = [sys.executable, "-P", "-m", "crossply.provider", str(ROOT / "providers" / name)]
+        self.command += ["--kubeconfig", kubeconfig, "--port", "0"]
         self._log = log
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         with open(self._log, "ab") as log:
-            self._process = subprocess.Popen(self._command, stdout=log, stderr=log, cwd=ROOT)
+            self._process = subprocess.Popen(self.command, stdout=log, stderr=log, cwd=ROOT)
 
     @property
     def pid(self) -> int:
