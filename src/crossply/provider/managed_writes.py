@@ -41,9 +41,18 @@ class ManagedWrites:
         for pause in _PAUSES:
             try:
                 return await self._patch(live, patch)
+            except Conflict:
+                # The server may give up a patch when others write at the same time.
+                if not await self._exists(live):
+                    raise
             except CrossplyError:
-                await asyncio.sleep(pause)
+                pass
+            await asyncio.sleep(pause)
         return await self._patch(live, patch)
+
+    async def _exists(self, live: Object) -> bool:
+        current = await self._client.get(self._kind, name_of(live), namespace_of(live))
+        return current is not None and uid_of(current) == uid_of(live)
 
     async def write_status(self, live: Object, status: Object) -> Object:
         """Replace the status, if the resource is still the same version."""
