@@ -1,0 +1,1 @@
+"""The kinds of tests/providers/go/thing.go on the kit, for comparing both."""

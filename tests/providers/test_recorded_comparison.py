@@ -1,0 +1,71 @@
+"""A provider on the kit does what one on crossplane-runtime was recorded doing: see record.py."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import pathlib
+import sys
+from collections.abc import Sequence
+
+import pytest
+
+from tests.providers.comparison_scenarios import CRASHING, SCENARIOS
+from tests.support import api_servers
+from tests.support.providers.comparison import Phase, Recorded, comparable, stage
+
+RECORDED = pathlib.Path(__file__).parent / "recorded"
+SCRIPTED = pathlib.Path(__file__).parent / "scripted"
+COMMAND = [sys.executable, "-P", "-m", "crossply.provider", str(SCRIPTED)]
+SAMPLE = (
+    "create_fails",
+    "drift_is_repaired",
+    "external_name_is_assigned_by_the_system",
+    "late_initialised",
+    "connection_details_are_merged",
+    "observe_only",
+    "paused_and_resumed",
+    "selector",
+)
+"""What `make test` tries; `make test-providers` tries everything."""
+NAMES = list(SCENARIOS) if os.environ.get("CROSSPLY_PROVIDERS") else list(SAMPLE)
+PATIENCE = float(os.environ.get("CROSSPLY_COMPARISON_PATIENCE", "45"))
+
+pytestmark = pytest.mark.xdist_group("recorded-comparison")
+
+
+def recording(name: str) -> list[Phase]:
+    phases: list[Phase] = json.loads((RECORDED / f"{name}.json").read_text())
+    return phases
+
+
+async def replay(kubeconfig: str, directory: pathlib.Path, names: Sequence[str]) -> dict[str, list[Phase]]:
+    async with stage(kubeconfig, COMMAND, directory, SCRIPTED / "package") as scene:
+        together = {name: SCENARIOS[name] for name in names if name not in CRASHING}
+        phases = await scene.play(together, lambda name: Recorded(recording(name), PATIENCE))
+        for name in names:
+            if name in CRASHING:
+                pace = Recorded(recording(name), PATIENCE)
+                phases[name] = await scene.play_alone(name, SCENARIOS[name], pace)
+        return phases
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Phase]]:
+    directory = tmp_path_factory.mktemp("comparison")
+    with api_servers.embedded(directory) as server:
+        return asyncio.run(replay(server.kubeconfig, directory, NAMES))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_kit_does_what_crossplane_runtime_does(name: str, played: dict[str, list[Phase]]) -> None:
+    expected, phases = recording(name), played[name]
+    assert [phase.get("error") for phase in phases] == [None] * len(expected)
+    for number, (wanted, phase) in enumerate(zip(expected, phases, strict=True)):
+        assert comparable(phase, wanted) == comparable(wanted, wanted), f"phase {number}"
+
+
+def test_there_is_a_recording_of_every_scenario() -> None:
+    assert {path.stem for path in RECORDED.glob("*.json")} == set(SCENARIOS)
+    assert len(SCENARIOS) >= 40
