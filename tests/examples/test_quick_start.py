@@ -164,6 +164,17 @@ def test_every_other_line_that_it_prints_works(quick_start: QuickStart) -> None:
 
 
 @needs("kubectl")
+def test_the_commands_of_the_page_about_the_provider_work(quick_start: QuickStart) -> None:
+    text = (ROOT / "docs" / "how-to" / "local-provider.md").read_text()
+    lines = text[text.index("## Serve a page") :].splitlines()
+    printed = [
+        run_line(line.removeprefix("$ "), quick_start.data, ROOT) for line in lines if line.startswith("$ ")
+    ]
+    assert "<h1>It works</h1>\n" in printed
+    assert printed[-1].endswith("/people.db")
+
+
+@needs("kubectl")
 def test_the_commands_of_the_readme_apply_it_by_hand(quick_start: QuickStart) -> None:
     example = ROOT / "examples" / "00-quick-start"
     lines = (example / "README.md").read_text().splitlines()
