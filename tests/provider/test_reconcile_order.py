@@ -276,6 +276,15 @@ def test_a_failure_outside_is_told_and_tried_again(effect, reason, message):
     assert one.told() == [("Warning", reason, "no")]
 
 
+@pytest.mark.parametrize("effect", [effects.Observe, effects.Create])
+def test_a_failure_is_told_again_after_a_success_but_not_each_time(effect):
+    one = OneResource(settled())
+    for outside, fails in (({}, True), ({}, True), (OUTSIDE, False), ({}, True)):
+        one.outside, one.fails = dict(outside), {effect: "no"} if fails else {}
+        one.reconcile()
+    assert [message for _, _, message in one.told()] == ["no", "no"]
+
+
 def test_a_failed_deletion_is_told():
     one = OneResource(settled(**DELETED), outside=dict(OUTSIDE), fails={effects.Delete: "no"})
     assert one.reconcile() == (Again(), "failed", "delete failed: no")

@@ -54,14 +54,15 @@ def create_external(state: ManagedState) -> Effects[Reconciled]:
 
 
 def _report_failure(state: ManagedState, created: Created, failure: ExternalFailure) -> Effects[Reconciled]:
+    failed = StepFailed(failure, prefix="create failed", ready=CREATING)
     if not failure.is_conflict:
-        yield from state.tell(WARNING, "CannotCreateExternalResource", str(failure))
+        is_new = state.condition("Synced").get("message") != failed.message
+        yield from state.tell(WARNING, "CannotCreateExternalResource", str(failure), again=is_new)
     try:
         state.live = yield _ended(state, created, succeeded=False)
     except CrossplyError as problem:
         # The condition says why creating failed, which helps more.
         yield from state.tell(WARNING, CANNOT_UPDATE_MANAGED, f"{SAVE_CREATION}: {problem}")
-    failed = StepFailed(failure, prefix="create failed", ready=CREATING)
     yield from state.report(failed)
     return Reconciled(Again(), "failed", failed.message)
 

@@ -62,19 +62,15 @@ class ManagedState:
         """The generation of the live resource."""
         return int(self.live["metadata"].get("generation", 0))
 
-    def reason_of(self, condition: str) -> str:
-        """The reason of a condition that the live resource has; empty where it has none."""
+    def condition(self, kind: str) -> Object:
+        """A condition that the live resource has; empty where it has none."""
         conditions = read_conditions(self.live.get("status"))
-        return next((str(entry["reason"]) for entry in conditions if entry["type"] == condition), "")
+        return next((entry for entry in conditions if entry["type"] == kind), {})
 
     def was_in_sync(self) -> bool:
         """The last reconcile succeeded, and the spec has not changed since."""
-        return any(
-            condition["type"] == "Synced"
-            and condition["status"] == "True"
-            and condition.get("observedGeneration", 0) == self.generation
-            for condition in read_conditions(self.live.get("status"))
-        )
+        synced = self.condition("Synced")
+        return synced.get("status") == "True" and synced.get("observedGeneration", 0) == self.generation
 
     def attempt(
         self,
@@ -138,9 +134,10 @@ class ManagedState:
             self.live = yield WriteStatus(self.live, self._status)
 
     def report(self, failure: StepFailed) -> Effects[None]:
-        """Tell users that a step failed."""
+        """Tell users that a step failed; again, if it did not fail like this the last time."""
         if failure.reason:
-            yield from self.tell(WARNING, failure.reason, failure.event_message)
+            is_new = self.condition("Synced").get("message") != failure.message
+            yield from self.tell(WARNING, failure.reason, failure.event_message, again=is_new)
         yield from self.write_status(*failure.conditions)
 
     def _mark(self, conditions: Iterable[StatusCondition]) -> None:

@@ -63,10 +63,16 @@ def _refresh_crds(provider: ProviderDirectory) -> None:
 
 
 async def serve(kinds: Iterable[ManagedKind], kubeconfig: str | None = None, port: int = PORT) -> None:
-    """Run a provider until the process is told to end."""
+    """Run a provider until SIGINT or SIGTERM; a second one ends the process at once."""
     stopped = asyncio.Event()
+
+    def stop(number: int) -> None:
+        if stopped.is_set():
+            os._exit(128 + number)
+        stopped.set()
+
     for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+        asyncio.get_running_loop().add_signal_handler(number, stop, number)
     async with Client(load_config(kubeconfig)) as client:
         server = ProviderServer(client, kinds)
         async with pages(server, port):

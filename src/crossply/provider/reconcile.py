@@ -202,7 +202,7 @@ class _Reconciliation:
     def _has_deleted(self) -> bool:
         """An earlier reconcile deleted what it observed: nothing that was just created is still to appear."""
         state = self._state
-        return is_being_deleted(state.live) and state.reason_of("Ready") == DELETING.reason
+        return is_being_deleted(state.live) and state.condition("Ready").get("reason") == DELETING.reason
 
     def _release(self) -> Effects[Reconciled]:
         """Let the managed resource go. Its connection Secret goes with it, as it is owned by it."""

@@ -211,7 +211,8 @@ class OneResource:
         return copy.deepcopy(self.live)
 
     def _record(self, effect: effects.RecordEvent) -> None:
-        self.events.append(effect.event)
+        if effect.is_repeatable or effect.event not in self.events:
+            self.events.append(effect.event)
 
     def _read(self, effect: effects.ReadReferenced) -> Object | None:
         matches = (other for other in self.others if other["metadata"]["name"] == effect.name)
