@@ -8,6 +8,7 @@ import socket
 
 import pytest
 
+from crossply.kube.core_kinds import SERVICE_ACCOUNT
 from crossply.kube.failures import KubeError
 from crossply.kube.kind import Kind
 from tests.support import registry as peers
@@ -80,7 +81,9 @@ def registry(tmp_path_factory):
 
 
 def provider(address: str, name: str):
-    spec = {"package": f"{address}/{name}:v1", "runtimeConfigRef": {"name": "debug"}}
+    spec = {"package": f"{address}/{name}:v1"}
+    if name == "provider-try":
+        spec["runtimeConfigRef"] = {"name": "debug"}
     return {
         "apiVersion": PROVIDER.api_version,
         "kind": "Provider",
@@ -100,7 +103,10 @@ def runtime_config(port: int):
         "apiVersion": RUNTIME_CONFIG.api_version,
         "kind": RUNTIME_CONFIG.kind,
         "metadata": {"name": "debug"},
-        "spec": {"deploymentTemplate": template},
+        "spec": {
+            "deploymentTemplate": template,
+            "serviceAccountTemplate": {"metadata": {"name": "things"}},
+        },
     }
 
 
@@ -158,6 +164,7 @@ async def test_published_providers_run_beside_each_other_and_their_webhooks_are_
             with pytest.raises(KubeError, match="thirteen is no size"):
                 await client.create(THING, {**thing("two"), "spec": {"size": 13}})
 
+            assert await client.get(SERVICE_ACCOUNT, "things", "crossplane-system"), "as its template says"
             await comes_back(client, plane)
         assert len(processes(plane)) == 2
         kill(plane.process)

@@ -45,6 +45,10 @@ class ContainerSettings:
             raise NoRuntimeConfig(f"cannot get referenced runtime config: {message}")
         return read_config(orjson.loads(data).get("spec"))
 
+    def deployment_spec(self, revision: Object) -> Object:
+        """The spec of a revision's DeploymentRuntimeConfig; empty where it has a RuntimeConfig of ours."""
+        return {} if _named(revision) else self._deployment_configs.of(revision).spec
+
 
 def _named(revision: Object) -> str:
     """The RuntimeConfig of ours that a revision names; empty for none."""

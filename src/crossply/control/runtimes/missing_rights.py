@@ -54,16 +54,16 @@ def missing_right(line: str, account: str) -> MissingRight | None:
 class RightsListener:
     """Records an event for each right that the API server denies a Provider, once; listens to its output."""
 
-    def __init__(self, subject: Subject, record: Callable[[Event], None]) -> None:
+    def __init__(self, subject: Subject, account: str, record: Callable[[Event], None]) -> None:
         """`record` is called from the thread that reads the output."""
-        self._subject, self._record = subject, record
+        self._subject, self._account, self._record = subject, account, record
         self._known: set[MissingRight] = set()
 
     def __call__(self, line: str) -> None:
         subject = self._subject
-        right = missing_right(line, f"{subject.namespace}:{subject.name}")
+        right = missing_right(line, f"{subject.namespace}:{self._account}")
         if right is None or right in self._known or len(self._known) >= _MOST:
             return
         self._known.add(right)
-        message = right.message(subject.package, subject.namespace, subject.name)
+        message = right.message(subject.package, subject.namespace, self._account)
         self._record(Event(WARNING, _REASON, message))

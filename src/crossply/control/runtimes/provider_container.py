@@ -35,6 +35,7 @@ _SERVER, _CLIENT = "/tls/server", "/tls/client"
 _GRACE = 5.0
 _LONGEST_LINE = 16 << 10
 _ANY_PORT = 0
+_MOST_NETWORK_FAILURES = 2
 
 
 def provider_settings(
@@ -69,6 +70,7 @@ class ContainerProgram:
         self._image, self._settings = image, settings
         self.webhook_port = PORT
         self.network_problem = ""
+        self._network_failures = 0
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ContainerProgram) and self._inputs == other._inputs
@@ -91,15 +93,20 @@ class ContainerProgram:
             settings = settings._replace(forwards=settings.forwards._replace(published=published))
         log.note(f"starting its container, image {self._image.digest}")
         started = await asyncio.to_thread(_start, self._image, settings, log)
-        return RunningContainer(started, asyncio.get_running_loop(), self._lose_network)
+        return RunningContainer(started, asyncio.get_running_loop(), self._judge_network)
 
     def changed(self) -> str:
         """An image never changes."""
         return ""
 
-    def _lose_network(self, reason: str) -> None:
-        """From now on it is started in the network of this machine: without one it would not run at all."""
-        self.network_problem = reason
+    def _judge_network(self, problem: str) -> None:
+        """Start it in the network of this machine from now on: else it would not run at all.
+
+        Not at once: somebody else may just have taken the port of its webhooks.
+        """
+        self._network_failures = self._network_failures + 1 if problem else 0
+        if self._network_failures >= _MOST_NETWORK_FAILURES:
+            self.network_problem = problem
 
 
 class _Output:
@@ -144,11 +151,11 @@ class RunningContainer:
     """One run of a container. A thread waits for its end."""
 
     def __init__(
-        self, started: _Started, loop: asyncio.AbstractEventLoop, lose_network: Callable[[str], None]
+        self, started: _Started, loop: asyncio.AbstractEventLoop, judge_network: Callable[[str], None]
     ) -> None:
         self._container, self._output = started
         self._loop = loop
-        self._lose_network = lose_network
+        self._judge_network = judge_network
         self._ended: asyncio.Future[str] = loop.create_future()
         threading.Thread(target=self._reap, daemon=True, name="provider container").start()
 
@@ -170,8 +177,7 @@ class RunningContainer:
             continue
         self._output.finish()
         reason = str(self._container.explain(""))
-        if self._container.has_no_network:
-            self._lose_network(reason)
+        self._judge_network(reason if self._container.has_no_network else "")
         self._container.release()
         with contextlib.suppress(RuntimeError):  # the loop has ended
             self._loop.call_soon_threadsafe(self._ended.set_result, reason)

@@ -34,6 +34,7 @@ from crossply.control.runtimes.runtime import NotRunning, Prepared
 from crossply.control.runtimes.runtime_manifests import (
     account_for,
     endpoints_for,
+    service_account_name,
     service_for,
     service_names,
 )
@@ -71,6 +72,8 @@ class _Running(NamedTuple):
 
     supervisor: Supervisor
     files: ProviderFiles
+    account: str
+    """The name of its service account."""
     renewal: datetime
     """When its token is to be replaced."""
 
@@ -116,7 +119,7 @@ class ProviderRuntime:
         """Service and certificates, which the package's own webhooks wait for."""
         if is_local_provider(revision):
             self._check_host_access(revision)
-        subject = Subject(revision, self._settings.namespace, {})
+        subject = self._subject(revision)
         service = await self._applied("service", self._objects.apply(SERVICE, service_for(subject)))
         owners = {"ownerReferences": revision["metadata"].get("ownerReferences") or []}
         server = revision["spec"].get("tlsServerSecretName") or f"{subject.package}-tls-server"
@@ -137,20 +140,19 @@ class ProviderRuntime:
 
     async def run(self, revision: Object, prepared: Prepared) -> None:
         """Service account, rights and the program."""
-        subject = Subject(revision, self._settings.namespace, {})
-        account = account_for(subject)
-        await self._applied("service account", self._objects.apply(SERVICE_ACCOUNT, account))
-        await keep_binding(self._plane, revision, subject.namespace, name_of(account))
+        subject = self._subject(revision)
+        account = await self._account(subject)
+        await keep_binding(self._plane, revision, subject.namespace, account)
         running = self._running.get(subject.name)
         files = ProviderFiles(os.path.join(self._place, subject.name)) if running is None else running.files
-        renewal = await self._write_files(subject, files, prepared, running)
+        renewal = await self._write_files(account, files, prepared, running)
         context = ProgramContext(subject, files, self._configs.of(revision).settings)
         program = await self._programs.program(context)
         if running is None or running.supervisor.program != program:
             if running is not None:
                 await running.supervisor.stop()
-            running = self._started(subject, files, renewal, program)
-        self._running[subject.name] = running._replace(renewal=renewal)
+            running = self._started(subject, account, files, renewal, program)
+        self._running[subject.name] = running._replace(renewal=renewal, account=account)
         await running.supervisor.judged(_FIRST_SECONDS)
         endpoints = endpoints_for(subject, _LOOPBACK, running.supervisor.program.webhook_port)
         await self._applied("endpoints", self._objects.apply(ENDPOINTS, endpoints))
@@ -170,6 +172,17 @@ class ProviderRuntime:
         await asyncio.gather(*(self._end(name) for name in list(self._running)), *self._stopping)
         shutil.rmtree(self._place, ignore_errors=True)
 
+    def _subject(self, revision: Object) -> Subject:
+        return Subject(revision, self._settings.namespace, self._configs.deployment_spec(revision))
+
+    async def _account(self, subject: Subject) -> str:
+        """The name of its service account, which is made unless the user made and named one."""
+        account = account_for(subject)
+        named = service_account_name(subject) or name_of(account)
+        if named == name_of(account):
+            await self._applied("service account", self._objects.apply(SERVICE_ACCOUNT, account))
+        return named
+
     def _check_host_access(self, revision: Object) -> None:
         try:
             self._plane.functions.factory.check_host_access(revision)
@@ -177,29 +190,29 @@ class ProviderRuntime:
             raise NotRunning(str(refusal), hint=refusal.hint) from None
 
     async def _write_files(
-        self, subject: Subject, files: ProviderFiles, prepared: Prepared, running: _Running | None
+        self, account: str, files: ProviderFiles, prepared: Prepared, running: _Running | None
     ) -> datetime:
         """Have certificates and a token in place; returns when the token is to be replaced."""
         os.makedirs(files.directory, mode=0o755, exist_ok=True)
         files.write_certificates(SERVER, prepared.certificates)
         files.write_certificates(CLIENT, prepared.client_certificates)
-        if running is not None and datetime.now(UTC) < running.renewal:
+        if running is not None and running.account == account and datetime.now(UTC) < running.renewal:
             return running.renewal
-        client = self._plane.as_installer
-        token = await request_token(client, subject.namespace, subject.name)
-        files.write_account(token.token, client.config.authority, subject.namespace)
-        files.write_kubeconfig(client.config.server, subject.namespace)
+        client, namespace = self._plane.as_installer, self._settings.namespace
+        token = await request_token(client, namespace, account)
+        files.write_account(token.token, client.config.authority, namespace)
+        files.write_kubeconfig(client.config.server, namespace)
         return token.renewal
 
     def _started(
-        self, subject: Subject, files: ProviderFiles, renewal: datetime, program: Program
+        self, subject: Subject, account: str, files: ProviderFiles, renewal: datetime, program: Program
     ) -> _Running:
         path = log_path(self._settings.logs, PROVIDER, subject.package) if self._settings.logs else ""
         name = subject.name
-        listener = RightsListener(subject, lambda event: self._record(subject.revision, event))
+        listener = RightsListener(subject, account, lambda event: self._record(subject.revision, event))
         log = LogFile(path, listener=listener)
         supervisor = Supervisor(program, log, lambda: self._enqueue(name))
-        return _Running(supervisor, files, renewal)
+        return _Running(supervisor, files, account, renewal)
 
     def _record(self, revision: Object, event: Event) -> None:
         """Record an event, from any thread."""

@@ -182,7 +182,7 @@ def endpoints_for(subject: Subject, address: str, port: int) -> Object:
     return {
         "apiVersion": "v1",
         "kind": "Endpoints",
-        "metadata": metadata_for(subject, {}, subject.package),
+        "metadata": metadata_for(subject, subject.template("serviceTemplate"), subject.package),
         "subsets": [{"addresses": [{"ip": address}], "ports": ports}],
     }
 
@@ -190,6 +190,12 @@ def endpoints_for(subject: Subject, address: str, port: int) -> Object:
 def endpoint_of(service: Object) -> str:
     """Where a function behind a Service is called."""
     return f"dns:///{service['metadata']['name']}.{service['metadata']['namespace']}:{PORT}"
+
+
+def service_account_name(subject: Subject) -> str:
+    """The service account that the user's template of the Pod names; empty where it names none."""
+    pod = (subject.template("deploymentTemplate").get("spec") or {}).get("template") or {}
+    return str((pod.get("spec") or {}).get("serviceAccountName") or "")
 
 
 def account_for(subject: Subject, existing: Iterable[str] = ()) -> Object:
