@@ -102,3 +102,37 @@ def test_a_log_that_is_full_keeps_its_newest_lines(tmp_path, lines):
     kept = [(tmp_path / "a" / name).read_text() for name in sorted(os.listdir(tmp_path / "a"))]
     assert "".join(reversed(kept)).splitlines()[-1] == f"line {lines - 1} of a log"
     assert sum(map(len, kept)) < 200
+
+
+class SlowProgram:
+    """A program that takes its time to start."""
+
+    webhook_port, network_problem = 9443, ""
+
+    def __init__(self) -> None:
+        self.starting, self.go_on, self.stopped = asyncio.Event(), asyncio.Event(), False
+
+    async def start(self, log):
+        self.starting.set()
+        await self.go_on.wait()
+        return self
+
+    async def wait(self):
+        await asyncio.Event().wait()
+
+    async def stop(self):
+        self.stopped = True
+
+    def changed(self):
+        return ""
+
+
+async def test_a_program_that_is_stopped_while_it_starts_is_not_left_behind():
+    program = SlowProgram()
+    supervisor = Supervisor(program, LogFile(""), lambda: None, QUICK)
+    await program.starting.wait()
+    stopping = asyncio.create_task(supervisor.stop())
+    await asyncio.sleep(0)
+    program.go_on.set()
+    await stopping
+    assert program.stopped

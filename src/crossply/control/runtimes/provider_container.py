@@ -90,6 +90,8 @@ class ContainerProgram:
         if settings.network == OWN:
             self.webhook_port = _free_port()
             published = ((self.webhook_port, PORT),)
+            ports = ", ".join(map(str, settings.forwards.reachable))
+            log.note(f"it has a network of its own; of this machine it reaches at localhost: {ports}")
             settings = settings._replace(forwards=settings.forwards._replace(published=published))
         log.note(f"starting its container, image {self._image.digest}")
         started = await asyncio.to_thread(_start, self._image, settings, log)

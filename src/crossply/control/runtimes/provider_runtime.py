@@ -97,6 +97,7 @@ class ProviderRuntime:
         `enqueue` has a revision looked at again.
         """
         self._plane = plane
+        self._revisions = revisions
         self._objects = objects
         self._credentials = credentials
         self._configs = configs
@@ -148,9 +149,11 @@ class ProviderRuntime:
         renewal = await self._write_files(account, files, prepared, running)
         context = ProgramContext(subject, files, self._configs.of(revision).settings)
         program = await self._programs.program(context)
-        if running is None or running.supervisor.program != program:
-            if running is not None:
-                await running.supervisor.stop()
+        if running is not None and running.supervisor.program != program:
+            await running.supervisor.stop()
+            running = None
+        self._check_still_there(subject)
+        if running is None:
             running = self._started(subject, account, files, renewal, program)
         self._running[subject.name] = running._replace(renewal=renewal, account=account)
         await running.supervisor.judged(_FIRST_SECONDS)
@@ -182,6 +185,11 @@ class ProviderRuntime:
         if named == name_of(account):
             await self._applied("service account", self._objects.apply(SERVICE_ACCOUNT, account))
         return named
+
+    def _check_still_there(self, subject: Subject) -> None:
+        """Raise where the revision was deleted meanwhile: nothing would ever stop what is started for it."""
+        if self._revisions.get("", subject.name) is None:
+            raise NotRunning(f"{subject.name} is gone", hint="")
 
     def _check_host_access(self, revision: Object) -> None:
         try:

@@ -108,9 +108,9 @@ class Supervisor:
     async def _run_once(self) -> str:
         """Run it until it ends; returns how it ended, or nothing where it is to be started at once."""
         try:
-            self._running = running = await self.program.start(self._log)
-        except CrossplyError as problem:
-            return str(problem)
+            running = await self._start()
+        except (CrossplyError, OSError) as problem:
+            return f"it cannot be started: {problem}"
         ended = asyncio.create_task(running.wait())
         try:
             return await self._follow(running, ended)
@@ -118,6 +118,17 @@ class Supervisor:
             ended.cancel()
             with suppress(asyncio.CancelledError):
                 await ended
+
+    async def _start(self) -> RunningProgram:
+        starting = asyncio.create_task(self.program.start(self._log))
+        try:
+            self._running = running = await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            # We are stopped: `stop` ends what is just being started, too.
+            with suppress(CrossplyError, OSError):
+                self._running = await starting
+            raise
+        return running
 
     async def _follow(self, running: RunningProgram, ended: asyncio.Task[str]) -> str:
         settled = max(self._pauses.settled, min(self._delay, self._pauses.longest_settled))
