@@ -107,16 +107,23 @@ class Supervisor:
         return server if server is not None and self._units.load(namespace, name) is not None else None
 
     async def start(self, namespace: str, name: str, directory: str, port: int | None) -> None:
-        """Serve a directory; replaces a server of that name, whose port it keeps unless another is given."""
+        """Serve a directory; replaces a server of that name, whose port it keeps unless another is given.
+
+        Raises PortTaken, in which case a server that has another port goes on.
+        """
         previous = self._units.load(namespace, name)
-        await self._stop(namespace, name)
         if port is None and previous is not None:
             port = previous.port
-        reserved = {unit.port for unit in self._units.load_all()}
-        listener = listen_on_free_port(reserved) if port is None else listen(port)
+        if previous is not None and port == previous.port:
+            await self._stop(namespace, name)
+        listener = self._listen_on_free_port() if port is None else listen(port)
+        await self._stop(namespace, name)
         unit = ServerUnit(namespace, name, directory, listener.getsockname()[1])
         self._units.save(unit)
         self._servers[namespace, name] = SupervisedServer(unit, self._root, listener)
+
+    def _listen_on_free_port(self) -> socket.socket:
+        return listen_on_free_port({unit.port for unit in self._units.load_all()})
 
     async def remove(self, namespace: str, name: str) -> None:
         """Stop a server for good; one that does not exist is no error."""

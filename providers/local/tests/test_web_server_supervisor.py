@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from textwrap import dedent
@@ -45,6 +46,16 @@ def fetch(port: int, path: str = "/", method: str = "GET") -> tuple[int, str]:
         return answer.status, answer.read().decode()
     finally:
         connection.close()
+
+
+def fetch_when_open(port: int) -> tuple[int, str]:
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return fetch(port)
+        except ConnectionRefusedError:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
 
 
 async def started(supervisor: Supervisor, port: int | None = None) -> SupervisedServer:
@@ -147,6 +158,27 @@ async def test_a_port_that_is_taken_is_named_and_a_chosen_one_is_kept(supervisor
     again = supervisor.find("team", "web")
     assert again is not None
     assert again.unit == first.unit._replace(directory="site/sub")
+
+
+async def test_a_server_whose_new_port_is_taken_goes_on(supervisor: Supervisor) -> None:
+    server = await started(supervisor)
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(PortTaken):
+        await supervisor.start("team", "web", "site", taken.getsockname()[1])
+    assert supervisor.find("team", "web") is server
+    assert await asyncio.to_thread(fetch, server.unit.port) == (200, "<h1>hello</h1>")
+
+
+async def test_a_server_whose_port_was_taken_meanwhile_waits_for_it(supervisor: Supervisor) -> None:
+    port = (await started(supervisor)).unit.port
+    await supervisor.close()
+    with socket.create_server(("127.0.0.1", port)):
+        supervisor.resume()
+        server = supervisor.find("team", "web")
+        assert server is not None
+        await until(lambda: server.problem)
+        assert server.problem.startswith(f"port {port} is used by another program")
+    assert await asyncio.to_thread(fetch_when_open, port) == (200, "<h1>hello</h1>")
+    assert server.problem == ""
 
 
 async def test_a_process_ends_with_a_provider_that_is_killed(root: Path) -> None:
