@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -127,6 +128,14 @@ def test_a_file_that_is_deleted_comes_back(quick_start: QuickStart) -> None:
     before = page(quick_start.url)
     quick_start.run("rm ")
     eventually(lambda: page(quick_start.url) == before)
+
+
+def test_it_comes_back_after_the_provider_was_killed(quick_start: QuickStart) -> None:
+    log = quick_start.data / "logs" / "provider" / "provider-local.log"
+    started = re.findall(r"started as process (\d+)", log.read_text())
+    os.kill(int(started[-1]), signal.SIGKILL)
+    eventually(lambda: len(re.findall(r"started as process \d+", log.read_text())) > len(started))
+    eventually(lambda: "Hello from Crossply" in page(quick_start.url))
 
 
 def test_it_ends_with_the_control_plane_and_comes_back_with_it(quick_start: QuickStart) -> None:
