@@ -86,8 +86,9 @@ async def serve(kinds: Iterable[ManagedKind], kubeconfig: str | None = None, por
 @asynccontextmanager
 async def pages(server: ProviderServer, port: int) -> AsyncIterator[None]:
     """Serve /healthz, /readyz and /metrics. Where the port is taken, the provider works without them."""
-    # In a pod the kubelet and Prometheus come from elsewhere.
-    host = None if os.environ.get("KUBERNETES_SERVICE_HOST") else LOOPBACK
+    # In a pod, which has no kubeconfig, the kubelet and Prometheus come from elsewhere.
+    is_pod = os.environ.get("KUBERNETES_SERVICE_HOST") and not os.environ.get("KUBECONFIG")
+    host = None if is_pod else LOOPBACK
 
     def readyz() -> web.Response:
         waits = server.start_progress()
