@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from crossply.apiserver.apiextensions.plain_schemas import without_plain_schemas
 from crossply.apiserver.builtin.go_scalars import LEAVES
 from crossply.apiserver.builtin.resource_table import definitions, names_by_kind
 from crossply.apiserver.registry.resources import Resource
@@ -20,6 +21,7 @@ _PYTHON: dict[str, tuple[type, ...]] = {
     "array": (list,),
     "object": (dict,),
 }
+_DEFINITION = "CustomResourceDefinition"
 _NAMES = {bool: "bool", int: "number", float: "number", str: "string", list: "array", dict: "object"}
 
 
@@ -27,7 +29,8 @@ def decode_problem(resource: Resource, version: str, obj: Object) -> str | None:
     """The error for a value of a wrong type, or None if the object can be decoded."""
     kind = resource.names.kind
     go_type = type_of_kind(resource.api_version(version), kind)
-    if go_type is None and kind == "CustomResourceDefinition":
+    obj = _without_right_parts(resource, obj)
+    if go_type is None and kind == _DEFINITION:
         go_type = "v1.CustomResourceDefinition"
     problem = None if go_type is None else type_problem(obj, go_type)
     if problem is not None:
@@ -77,7 +80,12 @@ _SCHEMA_OR = {f"{_EXTENSIONS}.JSONSchemaPropsOr{other}" for other in ("Array", "
 
 def unknown_fields(resource: Resource, version: str, obj: Object) -> list[str]:
     name = names_by_kind()[resource.group, version, resource.names.kind]
-    return list(_unknown(obj, {"$ref": name}, ""))
+    return list(_unknown(_without_right_parts(resource, obj), {"$ref": name}, ""))
+
+
+def _without_right_parts(resource: Resource, obj: Object) -> Object:
+    """The object without what is known to be right: most of a definition are its schemas."""
+    return without_plain_schemas(obj) if resource.names.kind == _DEFINITION else obj
 
 
 def _unknown(value: Any, schema: Object, path: str) -> Iterator[str]:

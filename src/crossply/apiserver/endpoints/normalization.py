@@ -5,7 +5,6 @@ from __future__ import annotations
 from crossply.apiserver import builtin
 from crossply.apiserver.apiextensions.crd_strategy import DEFINITIONS
 from crossply.apiserver.apiextensions.format_warnings import definition_warnings
-from crossply.apiserver.apiextensions.plain_schemas import without_plain_schemas
 from crossply.apiserver.builtin import decode_problem, normalised
 from crossply.apiserver.endpoints.body_decoding import repeated_in, report_strict
 from crossply.apiserver.endpoints.call import Call
@@ -31,11 +30,8 @@ def normalize(call: Call, obj: Object) -> Object:
     repeated = repeated_in(call, obj) if call.body and call.info.verb in _BODY_IS_OBJECT else []
     metadata, unknown = read_metadata(obj.get("metadata"), call)
     obj = {**obj, "metadata": metadata}
-    is_definition = call.resource.key == DEFINITIONS
-    # Of a definition, what is left without schemas that are right by themselves is decoded as Go does.
-    decoded = without_plain_schemas(obj) if is_definition else obj
     if not call.resource.custom:
-        _check_types(call, decoded)
+        _check_types(call, obj)
     elif call.version.schema is not None and not unknown and not repeated:
         try:
             usual: Object = quick_check(call.version.schema)(obj)
@@ -47,8 +43,8 @@ def normalize(call: Call, obj: Object) -> Object:
         obj = embedded.read(obj, call.version.schema)
         unknown = sorted([*unknown, *embedded.unknown, *_unknown(call, obj)])
     else:
-        unknown += _unknown(call, decoded)
-    if is_definition:
+        unknown += _unknown(call, obj)
+    if call.resource.key == DEFINITIONS:
         call.warnings += definition_warnings(obj, None)
     report_strict(call, _strict_problems(call, repeated, unknown))
     return with_defaults(call.resource, call.version, obj)
