@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 
 import pytest
 
 from crossply.containers.log_file import LogFile, log_path
+from crossply.containers.output_tail import ContainerLog
 from tests.support.cli.up_process import CROSSPLY, crossply
 
 
@@ -38,6 +40,18 @@ def test_a_log_is_followed_when_its_file_is_full(log, tmp_path):
             assert [line.split()[1] for line in seen] == list("012345")
         finally:
             process.terminate()
+
+
+def test_the_output_of_a_function_in_a_container_is_kept(tmp_path):
+    output = ContainerLog(log_path(str(tmp_path / "logs"), "Function", "shop"))
+    pipe = os.dup(output.write)
+    output.begin()
+    os.write(pipe, b"one line\nand the beginning of ")
+    os.write(pipe, b"another")
+    os.close(pipe)
+    output.finish()
+    done = crossply("logs", "function/shop", "--data", str(tmp_path))
+    assert done.stdout == "one line\nand the beginning of another\n"
 
 
 @pytest.mark.parametrize("words", [["provider"], ["pod/x"], ["provider/../x"]])

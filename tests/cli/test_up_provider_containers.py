@@ -6,9 +6,10 @@ import asyncio
 import os
 import socket
 
+import orjson
 import pytest
 
-from crossply.kube.core_kinds import SERVICE_ACCOUNT
+from crossply.kube.core_kinds import EVENT, SERVICE_ACCOUNT
 from crossply.kube.failures import KubeError
 from crossply.kube.kind import Kind
 from tests.support import registry as peers
@@ -164,6 +165,7 @@ async def test_published_providers_run_beside_each_other_and_their_webhooks_are_
             with pytest.raises(KubeError, match="thirteen is no size"):
                 await client.create(THING, {**thing("two"), "spec": {"size": 13}})
 
+            assert "may not list things.try.example.org" in await until(lambda: missing_right(client))
             assert await client.get(SERVICE_ACCOUNT, "things", "crossplane-system"), "as its template says"
             await comes_back(client, plane)
         assert len(processes(plane)) == 2
@@ -182,6 +184,15 @@ async def test_published_providers_run_beside_each_other_and_their_webhooks_are_
         plane.down()
         eventually(lambda: not processes(plane))
         assert "asked to end" in log(plane)
+
+
+async def missing_right(client):
+    """Which right the provider lacks that brings no kinds, and so has no rights, as an event says."""
+    for data in (await client.list(EVENT)).items:
+        event = orjson.loads(data)
+        if event["reason"] == "MissingRight":
+            return event["message"]
+    return None
 
 
 async def comes_back(client, plane):

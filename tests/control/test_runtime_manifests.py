@@ -17,7 +17,12 @@ from crossply.control.runtimes.certificate_authority import (
 )
 from crossply.control.runtimes.deployment_runtime import stamp_of
 from crossply.control.runtimes.manifest_metadata import Subject
-from crossply.control.runtimes.package_runtimes import PackageRuntimes, UnknownRuntime, parse_runtimes
+from crossply.control.runtimes.package_runtimes import (
+    ON_THIS_MACHINE,
+    PackageRuntimes,
+    UnknownRuntime,
+    parse_runtimes,
+)
 from crossply.control.runtimes.runtime_manifests import (
     account_for,
     deployment_for,
@@ -313,6 +318,14 @@ def test_templates_are_not_changed():
 )
 def test_runtimes_are_chosen_for_all_kinds_or_for_each(text, function, provider):
     assert parse_runtimes(text) == PackageRuntimes(function, provider)
+
+
+@pytest.mark.parametrize(
+    ("text", "function", "provider"),
+    [("Container", "Container", "Container"), ("Provider=External", "Container", "External")],
+)
+def test_on_one_machine_packages_run_in_containers_unless_told_otherwise(text, function, provider):
+    assert parse_runtimes(text, ON_THIS_MACHINE) == PackageRuntimes(function, provider)
 
 
 @pytest.mark.parametrize("text", ["", "Docker", "Function", "Function=", "Plugin=Deployment"])

@@ -31,7 +31,7 @@ from crossply.cli.controller.package_flags import TRUST_FLAGS, local_package_set
 from crossply.cli.framework.command import Command, Flag, Invocation
 from crossply.cli.framework.flag_values import parse_address
 from crossply.cli.up.data_directory import data_flag, open_data_directory
-from crossply.cli.up.provider_flags import PROVIDER_FLAGS, provider_settings
+from crossply.cli.up.provider_flags import PROVIDER_FLAGS, package_runtimes, provider_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,7 +106,6 @@ async def _serve(invocation: Invocation, options: Options, settings: ApiSettings
 def _options(invocation: Invocation) -> Options:
     from crossply.control.options import Options
     from crossply.control.runtimes.mutual_tls_certificates import CredentialSettings
-    from crossply.control.runtimes.package_runtimes import parse_runtimes
     from crossply.control.runtimes.runtime_set import RuntimeSettings
 
     data = invocation["data"]
@@ -120,7 +119,7 @@ def _options(invocation: Invocation) -> Options:
         packages=local_package_settings(invocation, os.path.join(data, "packages")),
         images=os.path.join(data, "images"),
         runtimes=RuntimeSettings(
-            parse_runtimes(invocation["package-runtime"]),
+            package_runtimes(invocation),
             CredentialSettings(directory=os.path.join(data, "credentials")),
             providers=provider_settings(invocation, data),
         ),

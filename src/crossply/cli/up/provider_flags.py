@@ -9,16 +9,18 @@ from crossply.cli.up.data_directory import LOGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from crossply.control.runtimes.package_runtimes import PackageRuntimes
     from crossply.control.runtimes.provider_runtime import ProviderSettings
 
 _OWN, _HOST = "own", "host"
+_CONTAINERS = "Function=Container;Provider=Container"
 PROVIDER_FLAGS = (
     Flag(
         "package-runtime",
         "Where packages run: in a Container on this machine, or External (started by something else), for "
         "each kind of package.",
         kind="string",
-        default="Function=Container;Provider=Container",
+        default=_CONTAINERS,
         placeholder="KIND=RUNTIME",
     ),
     Flag(
@@ -37,6 +39,16 @@ PROVIDER_FLAGS = (
         placeholder="PORT",
     ),
 )
+
+
+def package_runtimes(invocation: Invocation) -> PackageRuntimes:
+    """What --package-runtime says; kinds that it does not name run in containers."""
+    from crossply.control.runtimes.package_runtimes import DEPLOYMENT, ON_THIS_MACHINE, parse_runtimes
+
+    runtimes = parse_runtimes(invocation["package-runtime"], ON_THIS_MACHINE)
+    if DEPLOYMENT in runtimes:
+        raise UsageError("--package-runtime: no cluster runs Deployments here, use Container or External")
+    return runtimes
 
 
 def provider_settings(invocation: Invocation, data: str) -> ProviderSettings:

@@ -29,13 +29,21 @@ class PackageRuntimes(NamedTuple):
         return self.function if kind == FUNCTION else self.provider
 
 
-def parse_runtimes(text: str) -> PackageRuntimes:
-    """Read one runtime for all kinds, or `Kind=Runtime` for each, separated by semicolons."""
+ON_THIS_MACHINE = PackageRuntimes(CONTAINER, CONTAINER)
+
+
+def parse_runtimes(text: str, default: PackageRuntimes = PackageRuntimes()) -> PackageRuntimes:  # noqa: B008
+    """Read one runtime for all kinds, or `Kind=Runtime` for each, separated by semicolons.
+
+    Kinds that are not named have the default.
+    """
+    if "=" not in text and default == ON_THIS_MACHINE:
+        return PackageRuntimes(_known(FUNCTION, text), _known(PROVIDER, text))
     if "=" not in text:
         # Replicas on a cluster share the work: a Provider runs in a container of one only if that is said.
         provider = EXTERNAL if text == CONTAINER else text
         return PackageRuntimes(_known(FUNCTION, text), _known(PROVIDER, provider))
-    chosen = {FUNCTION: DEPLOYMENT, PROVIDER: DEPLOYMENT}
+    chosen = {FUNCTION: default.function, PROVIDER: default.provider}
     for part in text.split(";"):
         kind, _, runtime = (word.strip() for word in part.partition("="))
         if kind not in chosen:
