@@ -98,6 +98,19 @@ def test_lists_keep_the_order_of_references_and_sort_what_is_selected():
     assert [entry["name"] for entry in fields(selected)["readerRefs"]] == ["c", "a"]
 
 
+def test_a_name_that_is_chosen_at_creation_is_waited_for():
+    ticket = owner("t", external="t")
+    parameters = {"ticketRef": {"name": "t"}}
+    message = "spec.forProvider.ticket: referenced field was empty (referenced resource may not yet be ready)"
+    assert resolved(parameters, ticket).condition("Synced")[2] == f"cannot resolve references: {message}"
+    ticket["metadata"]["annotations"]["crossplane.io/external-create-succeeded"] = "2026-01-01T00:00:00Z"
+    assert fields(resolved(parameters, ticket))["ticket"] == "t"
+    chosen = owner("t", external="chosen")
+    assert fields(resolved(parameters, chosen))["ticket"] == "chosen"
+    found = owner("t", external="t") | {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
+    assert fields(resolved(parameters, found))["ticket"] == "t"
+
+
 @pytest.mark.parametrize(
     ("parameters", "problem"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from crossply.compose.conditions import read_conditions
 from crossply.compose.metadata import annotations_of
 from crossply.provider.context import EXTERNAL_NAME
 from crossply.values import Object
@@ -20,6 +21,13 @@ def is_creation_incomplete(resource: Object) -> bool:
     pending = parse_timestamp(annotations.get(CREATE_PENDING))
     ends = [parse_timestamp(annotations.get(name)) for name in (CREATE_SUCCEEDED, CREATE_FAILED)]
     return pending is not None and all(end is None or pending > end for end in ends)
+
+
+def is_created(resource: Object) -> bool:
+    """The external resource was created, or found ready to be used."""
+    conditions = read_conditions(resource.get("status"))
+    is_ready = any(entry["type"] == "Ready" and entry["status"] == "True" for entry in conditions)
+    return is_ready or CREATE_SUCCEEDED in annotations_of(resource)
 
 
 def was_just_created(resource: Object, now: datetime, grace_period: float) -> bool:

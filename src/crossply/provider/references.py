@@ -14,10 +14,11 @@ from crossply.compose.metadata import annotations_of, controller_of, name_of, na
 from crossply.errors import CrossplyError
 from crossply.kube.kind import Kind
 from crossply.provider.context import EXTERNAL_NAME
+from crossply.provider.creation_annotations import is_created
 from crossply.provider.decode import FieldAt, find_fields
 from crossply.provider.effects import Effects, ListReferenced, ReadReferenced
 from crossply.provider.fields import Reference, Struct
-from crossply.provider.managed_kind import referenced_kind
+from crossply.provider.managed_kind import ManagedKind, referenced_kind
 from crossply.values import Object
 from crossply.values.merge_patch import merge_patch_to
 
@@ -42,12 +43,16 @@ class _Request(NamedTuple):
     """One field to resolve."""
 
     resource: Object
-    kind: Kind
-    """Of what is referred to."""
+    target: ManagedKind
+    """The kind of what is referred to."""
     is_list: bool
     value: Any
     references: list[Object]
     selector: Object | None
+
+    @property
+    def kind(self) -> Kind:
+        return self.target.kind
 
     @property
     def is_needed(self) -> bool:
@@ -89,7 +94,7 @@ def _request(resource: Object, place: FieldAt, parameters: Object) -> _Request:
     # What is selected anew each time does not go by the name that was selected last.
     references = [] if selector and _is_always(selector) else [entry for entry in references or () if entry]
     value = fields.get(place.field.json_name)
-    return _Request(resource, referenced_kind(reference).kind, reference.is_list, value, references, selector)
+    return _Request(resource, referenced_kind(reference), reference.is_list, value, references, selector)
 
 
 def _resolve(request: _Request) -> Effects[list[_Resolved] | None]:
@@ -109,10 +114,10 @@ def _named(request: _Request) -> Effects[list[_Resolved] | None]:
             kind = f"{request.kind.kind}.{request.kind.group}"
             problem = f'cannot get referenced resource: {kind} "{name}" not found'
         else:
-            problem = "" if _external_name(referenced) else NO_VALUE
+            problem = "" if _external_name(request, referenced) else NO_VALUE
         if problem:
             return _missing(reference, problem)
-        resolved.append(_Resolved(_external_name(referenced), reference))
+        resolved.append(_Resolved(_external_name(request, referenced), reference))
     return resolved
 
 
@@ -125,9 +130,9 @@ def _selected(request: _Request) -> Effects[list[_Resolved] | None]:
         matches = matches[:1]
     if not matches:
         return _missing(selector, NO_MATCH)
-    if not all(map(_external_name, matches)):
+    resolved = {_external_name(request, match): _reference_to(match) for match in matches}
+    if "" in resolved:
         return _missing(selector, NO_VALUE)
-    resolved = {_external_name(match): _reference_to(match) for match in matches}
     return [_Resolved(value, resolved[value]) for value in sorted(resolved)]
 
 
@@ -160,8 +165,13 @@ def _namespace(request: _Request, holder: Object) -> str:
     return str(holder.get("namespace") or namespace_of(request.resource))
 
 
-def _external_name(resource: Object) -> str:
-    return annotations_of(resource).get(EXTERNAL_NAME, "")
+def _external_name(request: _Request, referenced: Object) -> str:
+    """The external name of a resource; empty where it is not known yet."""
+    name = annotations_of(referenced).get(EXTERNAL_NAME, "")
+    if request.target.settings.deterministic_external_name or name != name_of(referenced):
+        return name
+    # Until it is created, a resource has its own name in place of the one that will be chosen.
+    return name if is_created(referenced) else ""
 
 
 def _reference_to(resource: Object) -> Object:

@@ -53,6 +53,7 @@ class Bucket(_Methods):
         colour: str | None = None
         owner: Ref[Owner] | None = None
         readers: list[Ref[Owner]] | None = None
+        ticket: Ref[Ticket] | None = None
 
 
 @managed(group="things.example.org", deterministic_external_name=False, kind="Ticket")
