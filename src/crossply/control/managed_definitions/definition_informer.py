@@ -6,13 +6,15 @@ names, owners, states and conditions.
 
 from __future__ import annotations
 
+import orjson
+
 from crossply.control.kinds import MANAGED_DEFINITION
 from crossply.control.managed_definitions.conversion import INACTIVE
 from crossply.kube.informer import Informer
 from crossply.kube.selection import Selection
 from crossply.kube.shared_informers import SharedInformers
 from crossply.values import Object
-from crossply.values.digest import of_value
+from crossply.values.digest import sha256_hex
 
 DIGEST = "specDigest"
 """Of the spec without its state, which is not the package's."""
@@ -26,8 +28,8 @@ def state_of(definition: Object) -> str:
 
 def spec_digest(definition: Object) -> str:
     """What changes with anything but the state."""
-    spec = definition.get("spec") or {}
-    return of_value({key: value for key, value in spec.items() if key != "state"})
+    spec = {key: value for key, value in (definition.get("spec") or {}).items() if key != "state"}
+    return sha256_hex(orjson.dumps(spec, option=orjson.OPT_SORT_KEYS))
 
 
 def _summary(definition: Object) -> Object:

@@ -6,6 +6,9 @@ until it or its CRD changes.
 
 from __future__ import annotations
 
+import time
+from typing import NamedTuple
+
 import orjson
 
 from crossply.compose.conditions import with_conditions
@@ -19,6 +22,7 @@ from crossply.control.managed_definitions.crd_ownership import check_ownership
 from crossply.control.managed_definitions.definition_informer import state_of
 from crossply.control.managed_fields import CROSSPLANE, is_applied, upgrade_to_apply
 from crossply.control.plane import Plane
+from crossply.kube.controller import Requeue
 from crossply.kube.core_kinds import CRD
 from crossply.kube.failures import Conflict, KubeError
 from crossply.kube.informer import Informer
@@ -32,7 +36,17 @@ NOT_ACTIVE = StatusCondition("Established", "False", "InactiveManagedResource")
 TERMINATING = StatusCondition("Established", "False", "TerminatingManagedResource")
 APPLY = "ApplyCustomResourceDefinition"
 _APPLIED = Event(NORMAL, APPLY, "Successfully applied CustomResourceDefinition")
+_SERVING_SECONDS = 1.0
 _PAUSE = Event(NORMAL, PAUSED, "Reconciliation is paused via the pause annotation")
+
+
+class _Applied(NamedTuple):
+    """A CRD that was applied."""
+
+    versions: tuple[str, int]
+    """The version of its definition, and its own generation."""
+    time: float
+    """Of the monotonic clock."""
 
 
 class ManagedDefinitionReconciler:
@@ -43,13 +57,16 @@ class ManagedDefinitionReconciler:
         self._plane, self._definitions, self._crds = plane, definitions, crds
         self._settled: dict[str, tuple[str, int]] = {}
         """The versions of a definition and its CRD that are in line, by name."""
+        self._applied: dict[str, _Applied] = {}
+        """What was applied and is not served yet, by name."""
 
-    async def reconcile(self, name: str) -> None:
+    async def reconcile(self, name: str) -> Requeue | None:
         """Bring one definition in line."""
         data = self._definitions.get("", name)
         if data is None:
             self._settled.pop(name, None)
-            return
+            self._applied.pop(name, None)
+            return None
         definition: Object = orjson.loads(data)
         if is_being_deleted(definition):
             await self._report(definition, TERMINATING)
@@ -58,7 +75,8 @@ class ManagedDefinitionReconciler:
         elif state_of(definition) != ACTIVE:
             await self._report(definition, NOT_ACTIVE)
         elif not self._is_settled(definition):
-            await self._establish(name)
+            return await self._establish(definition)
+        return None
 
     def _is_settled(self, definition: Object) -> bool:
         """Whether neither the definition nor its CRD changed since they were in line."""
@@ -68,29 +86,47 @@ class ManagedDefinitionReconciler:
             return False
         return _version(orjson.loads(crd)) <= settled[1]
 
-    async def _establish(self, name: str) -> None:
+    async def _establish(self, summary: Object) -> Requeue | None:
+        name = name_of(summary)
+        live = await self._plane.as_controller.get(CRD, name)
+        applied = self._applied.get(name)
+        if live is not None and applied is not None and applied.versions == _versions(summary, live):
+            # Nothing but the status of the CRD changed since it was applied.
+            return await self._tell(summary, live)
         definition = await self._plane.as_controller.get(MANAGED_DEFINITION, name)
         if definition is None or state_of(definition) != ACTIVE:
-            return
+            return None
         try:
-            crd = await self._apply(definition)
+            crd = await self._apply(definition, live)
         except Conflict:
             raise
         except ProtectedKind as problem:
             await self._fail(definition, problem)  # a change of the CRD enqueues it again
-            return
+            return None
         except KubeError as problem:
             await self._fail(definition, problem)
             raise
-        if not is_established(crd):
-            await self._report(definition, PENDING)
-            return
-        definition = await self._report(definition, ESTABLISHED)
-        self._settled[name] = (metadata_of(definition)["resourceVersion"], _version(crd))
+        if crd is not live:
+            self._applied[name] = _Applied(_versions(definition, crd), time.monotonic())
+        return await self._tell(definition, crd)
 
-    async def _apply(self, definition: Object) -> Object:
+    async def _tell(self, definition: Object, crd: Object) -> Requeue | None:
+        """Report whether the API server serves a CRD; one that was just applied is served in a moment."""
+        name = name_of(definition)
+        if is_established(crd):
+            self._applied.pop(name, None)
+            written = await self._report(definition, ESTABLISHED)
+            self._settled[name] = (metadata_of(written)["resourceVersion"], _version(crd))
+            return None
+        applied = self._applied.get(name)
+        passed = _SERVING_SECONDS if applied is None else time.monotonic() - applied.time
+        if passed < _SERVING_SECONDS:
+            return Requeue(_SERVING_SECONDS - passed)
+        await self._report(definition, PENDING)
+        return None
+
+    async def _apply(self, definition: Object, live: Object | None) -> Object:
         desired = crd_of(definition)
-        live = await self._plane.as_controller.get(CRD, name_of(desired))
         check_ownership(definition, live)
         if live is not None and is_applied(live, desired, MANAGER):
             return live
@@ -120,6 +156,10 @@ class ManagedDefinitionReconciler:
         )
         self._definitions.record_write(written)
         return written
+
+
+def _versions(definition: Object, crd: Object) -> tuple[str, int]:
+    return metadata_of(definition)["resourceVersion"], int(metadata_of(crd).get("generation") or 0)
 
 
 def _version(obj: Object) -> int:
