@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import difflib
 import json
 import os
 import pathlib
@@ -63,7 +64,13 @@ def test_the_kit_does_what_crossplane_runtime_does(name: str, played: dict[str, 
     expected, phases = recording(name), played[name]
     assert [phase.get("error") for phase in phases] == [None] * len(expected)
     for number, (wanted, phase) in enumerate(zip(expected, phases, strict=True)):
-        assert comparable(phase, wanted) == comparable(wanted, wanted), f"phase {number}"
+        compared, recorded = comparable(phase, wanted), comparable(wanted, wanted)
+        assert compared == recorded, f"phase {number}:\n" + "\n".join(differences(recorded, compared))
+
+
+def differences(recorded: Phase, phase: Phase) -> list[str]:
+    texts = [json.dumps(each, indent=1, sort_keys=True).splitlines() for each in (recorded, phase)]
+    return list(difflib.unified_diff(*texts, "recorded", "played", lineterm="", n=6))
 
 
 def test_there_is_a_recording_of_every_scenario() -> None:

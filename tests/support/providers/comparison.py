@@ -51,11 +51,15 @@ class Recorded:
 
     async def settle(self, play: ScenarioPlay) -> None:
         expected = self._phases[len(play.phases)]
+        logged = {part: expected[part] for part in ("effects", "events")}
         since, last = time.monotonic(), None
         while time.monotonic() - since < self._seconds:
-            current = await play.current_phase()
-            if comparable(current, expected) == comparable(expected, expected):
-                return
+            current = play.log.summary()
+            # Objects are read only when everything else is there.
+            if comparable(current, logged) == comparable(logged, logged):
+                phase = await play.current_phase()
+                if comparable(phase, expected) == comparable(expected, expected):
+                    return
             if current != last:
                 since, last = time.monotonic(), current
             await asyncio.sleep(0.05)

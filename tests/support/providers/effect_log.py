@@ -74,7 +74,7 @@ def comparable_effects(entries: list[Object]) -> list[Object]:
     """Effects in a form that leaves a provider free where nobody can tell a difference in the end.
 
     It may add its finalizer together with something else before it creates, and may create the connection
-    Secret before the first details or with them.
+    Secret before the first details or with them. It may observe once more after the phase before.
     """
     kept: list[Object] = []
     is_protected = False
@@ -90,7 +90,7 @@ def comparable_effects(entries: list[Object]) -> list[Object]:
             entry = {**entry, "changes": {key: changes[key] for key in changes if key != _FINALIZERS}}
         elif entry.get("call") == "create":
             entry = {**entry, "protected": is_protected}
-        if entry.get("changes") != {}:
+        if entry.get("changes") != {} and (kept or entry.get("call") != "observe"):
             kept.append(entry)
     return without_repetitions(kept)
 

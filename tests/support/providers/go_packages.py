@@ -16,6 +16,7 @@ from tests.support.paths import ROOT
 
 BUILD = ROOT / "tests" / "providers" / "build.sh"
 SMALL = ROOT / "tests" / "providers" / "go"
+SMALL_WEBHOOKS = "package/webhooks.yaml"
 NO_GO = 3
 
 
