@@ -139,6 +139,14 @@ async def _equals(cluster: Cluster, name: str, data: Object) -> bool:
     return bool(await cluster.data(name) == data)
 
 
+async def test_a_manifest_of_a_name_alone_is_applied_too(cluster: Cluster):
+    bare = manifest()
+    del bare["data"]
+    await cluster.apply("bare", bare)
+    await cluster.until("bare", "Ready", "True")
+    await cluster.remove("bare")
+
+
 async def test_an_object_that_is_only_observed_is_left_alone(cluster: Cluster):
     await cluster.client.apply(CONFIG_MAP, config_map("theirs", key="value"), "somebody")
     await cluster.apply("theirs", manifest(key="other"), managementPolicies=["Observe"])

@@ -68,7 +68,7 @@ class Object:
         return Observation(
             observed=Object.Observed(_shown(live)),
             up_to_date=is_up_to_date,
-            ready=readiness(spec.readiness, live, is_up_to_date),
+            ready=readiness(spec.readiness, live, is_up_to_date or _was_ready(ctx)),
             connection=await _details(ctx.client, spec) if is_up_to_date else {},
         )
 
@@ -121,6 +121,11 @@ def _may_delete(ctx: Context) -> bool:
     return "Delete" in policies or ("*" in policies and spec.get("deletionPolicy") != "Orphan")
 
 
+def _was_ready(ctx: Context) -> bool:
+    conditions = (ctx.resource.get("status") or {}).get("conditions") or ()
+    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
+
+
 async def _resolved(ctx: Context, params: Object.Parameters, spec: ObjectSpec, hold: bool) -> Manifest:
     if not spec.references:
         return _named(ctx, params.manifest)
@@ -162,12 +167,18 @@ async def _is_applied(ctx: Context, live: Manifest, manifest: Manifest) -> bool:
     )
     if ctx.client.verdicts.get(ctx.uid) == verdict:
         return True
-    kind = await ctx.client.kind_of(manifest)
+    kind, metadata = await ctx.client.kind_of(manifest), manifest["metadata"]
     try:
         applied = await ctx.client.client.apply(kind, manifest, _manager(ctx), dry_run=True)
     except KubeError:
         return False  # `update` shows what is wrong with it
-    if _comparable(applied) != _comparable(live) or not _is_managed(live, _manager(ctx)):
+    if _comparable(applied) != _comparable(live):
+        # Somebody may have changed the object between the two requests.
+        live = await ctx.client.client.get(kind, metadata["name"], _namespace(kind, metadata)) or live
+    manager = _manager(ctx)
+    if _comparable(applied) != _comparable(live) or _is_managed(live, manager) != _is_managed(
+        applied, manager
+    ):
         return False
     ctx.client.verdicts[ctx.uid] = verdict
     return True
@@ -181,6 +192,7 @@ def _comparable(obj: Manifest) -> Manifest:
 
 
 def _is_managed(live: Manifest, manager: str) -> bool:
+    """Whether some field is ours; a manifest with nothing but a name has none."""
     return any(entry.get("manager") == manager for entry in live["metadata"].get("managedFields") or ())
 
 

@@ -11,8 +11,8 @@ from crossply.values import Object
 from .object_spec import Readiness
 
 
-def readiness(policy: Readiness, live: Object, is_up_to_date: bool) -> bool | str:
-    """True, False, or why it cannot be told."""
+def readiness(policy: Readiness, live: Object, is_created: bool) -> bool | str:
+    """True, False, or why it cannot be told. What was ready stays so while a change of it is applied."""
     match policy.policy:
         case "DeriveFromObject":
             return _status_of(live, "Ready") == "True"
@@ -21,7 +21,7 @@ def readiness(policy: Readiness, live: Object, is_up_to_date: bool) -> bool | st
             return bool(conditions) and all(condition.get("status") == "True" for condition in conditions)
         case "DeriveFromCelQuery":
             return _by_query(policy.cel_query, live)
-    return is_up_to_date
+    return is_created
 
 
 def _conditions(live: Object) -> list[Object]:
