@@ -71,15 +71,15 @@ HOST_ACCESS_FLAGS = (
     Flag(
         "allow-local-functions",
         "Run Functions from files below this directory, as crossply.dev/file and crossply.dev/templates name "
-        "them. Whoever may create Functions can then run every Python file in it as you. Repeatable; by "
-        "default no file is run.",
+        "them, and Providers in Python, as crossply.dev/directory names them. Whoever may create them can "
+        "then run every Python file in it as you. Repeatable; by default no file is run.",
         kind="paths",
         placeholder="DIR",
     ),
     Flag(
         "allow-local-commands",
-        "Run Functions by the command that crossply.dev/command names. Whoever may create Functions can then "
-        "run every command as you. By default no command is run.",
+        "Run Functions and Providers by the command that crossply.dev/command names. Whoever may create them "
+        "can then run every command as you. By default no command is run.",
     ),
 )
 
