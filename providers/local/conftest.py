@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -13,4 +14,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     root = tmp_path / "root"
     root.mkdir()
     monkeypatch.setenv("CROSSPLY_LOCAL_ROOT", str(root))
+    # Other tests on this machine, and a quick start, have other ports.
+    first = 20000 + os.getpid() % 500 * 20
+    monkeypatch.setenv("CROSSPLY_LOCAL_PORTS", f"{first}-{first + 19}")
     return root

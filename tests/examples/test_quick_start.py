@@ -24,6 +24,9 @@ from tests.support.programs import needs
 pytestmark = pytest.mark.xdist_group("quick-start")
 
 ROOT = Path(__file__).parents[2]
+FIRST_PORT = 10000 + os.getpid() % 500 * 20
+PORTS = f"{FIRST_PORT}-{FIRST_PORT + 19}"
+"""Others on this machine use the ports that the provider chooses by default."""
 CROSSPLY = str(Path(sys.executable).parent / "crossply")
 
 
@@ -71,7 +74,7 @@ def start(data: Path) -> str:
         capture_output=True,
         text=True,
         timeout=180,
-        env={**os.environ, "CROSSPLY_QUICK_START_DATA": str(data)},
+        env={**os.environ, "CROSSPLY_QUICK_START_DATA": str(data), "CROSSPLY_LOCAL_PORTS": PORTS},
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -7,8 +7,8 @@ that somebody puts there, even while a path is being walked, is refused instead 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
-import secrets
 import stat
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -16,7 +16,6 @@ from typing import NamedTuple
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_UNFINISHED = ".crossply-unfinished-"
 
 
 class FileRefused(Exception):
@@ -96,7 +95,8 @@ class ConfinedTree(NamedTuple):
     def write(self, path: Sequence[str], content: bytes, mode: int) -> None:
         """Replace a file, or a symbolic link in its place: readers see the old content or the new one."""
         with self._parent(path) as parent:
-            unfinished = _UNFINISHED + secrets.token_hex(8)
+            unfinished = _unfinished(path[-1])
+            _unlink(unfinished, parent)
             try:
                 with open(os.open(unfinished, _NEW_FILE, 0o600, dir_fd=parent), "wb") as file:
                     os.fchmod(file.fileno(), mode)
@@ -107,14 +107,14 @@ class ConfinedTree(NamedTuple):
             except IsADirectoryError as problem:
                 raise FileRefused(f"{self.absolute(path)} is a directory") from problem
             finally:
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(unfinished, dir_fd=parent)
+                _unlink(unfinished, parent)
 
     def remove_file(self, path: Sequence[str]) -> None:
         """Remove a file, or a symbolic link in its place, if it is there."""
-        with contextlib.suppress(FileNotFoundError, ParentMissing), self._parent(path) as parent:
+        with contextlib.suppress(ParentMissing), self._parent(path) as parent:
+            _unlink(_unfinished(path[-1]), parent)
             try:
-                os.unlink(path[-1], dir_fd=parent)
+                _unlink(path[-1], parent)
             except (IsADirectoryError, PermissionError) as problem:  # unlink of a directory, by system
                 raise FileRefused(f"{self.absolute(path)} cannot be removed: {problem.strerror}") from problem
 
@@ -147,6 +147,16 @@ class ConfinedTree(NamedTuple):
                 os.close(directory)
             directory = child
         return directory
+
+
+def _unfinished(name: str) -> str:
+    """The name of a file while it is written. What is left of a write that was killed is found by it."""
+    return f".crossply-unfinished-{hashlib.sha256(name.encode()).hexdigest()[:16]}"
+
+
+def _unlink(name: str, parent: int) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(name, dir_fd=parent)
 
 
 @contextlib.contextmanager

@@ -53,6 +53,7 @@ class WebServer:
         server = supervisor().find(ctx.namespace, single_name(ctx.external_name))
         if server is None:
             return None
+        ready = await readiness(server)  # first: it waits for a process that is being started
         unit = server.unit
         actual: dict[str, Any] = {"directory": unit.directory}
         if params.port is not None:
@@ -60,7 +61,7 @@ class WebServer:
         return Observation(
             observed=WebServer.Observed(url=unit.url, port=unit.port, process_id=server.pid),
             actual=actual,
-            ready=await readiness(server),
+            ready=ready,
             connection={"url": unit.url},
         )
 

@@ -1,7 +1,7 @@
 """The program of a WebServer: serves the files of one directory on a socket that it inherits.
 
-It answers GET and HEAD, lists no directories and follows no symbolic links. It ends when its standard input
-does, which is a pipe from the provider: so it never outlives the provider, however that ends.
+It answers GET and HEAD, lists no directories, serves no hidden files and follows no symbolic links. It ends
+when its standard input does, which is a pipe from the provider: so it never outlives the provider.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from provider_local.relative_path import PathRefused, path_components
 
 INDEX = "index.html"
 _MOST_CONNECTIONS = 64
+_WELL_KNOWN = ".well-known"  # RFC 8615
 
 
 class FileHandler(BaseHTTPRequestHandler):
@@ -113,7 +114,11 @@ class FileServer(ThreadingHTTPServer):
 
 
 def _components(requested: str) -> tuple[str, ...]:
-    return path_components(requested.removesuffix("/")) if requested else ()
+    """The names in a path; raises PathRefused, also for hidden files such as .git/config."""
+    components = path_components(requested.removesuffix("/")) if requested else ()
+    if any(component.startswith(".") and component != _WELL_KNOWN for component in components):
+        raise PathRefused(f'"{requested}" is hidden')
+    return components
 
 
 def _content_type(name: str) -> str:

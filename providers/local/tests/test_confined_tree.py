@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from provider_local.confined_tree import ConfinedTree, FileRefused, ParentMissing
+from provider_local.confined_tree import ConfinedTree, FileRefused, ParentMissing, _unfinished
 from provider_local.relative_path import PathRefused, path_components
 
 
@@ -40,6 +40,16 @@ def test_a_file_is_written_whole_with_its_mode_and_read_back(root: Path) -> None
     assert tree.read(("site", "page"), 3) == (b"new", 11, 0o640)
     assert tree.directory_mode(("site",)) == 0o750
     assert tree.entries(("site",)) == ["page"]
+
+
+def test_what_a_killed_write_left_goes_with_the_next_write_and_with_the_file(root: Path) -> None:
+    tree = ConfinedTree(str(root))
+    leftover = root / _unfinished("page")
+    for finish in (lambda: tree.write(("page",), b"new", 0o600), lambda: tree.remove_file(("page",))):
+        leftover.write_bytes(b"ne")
+        finish()
+        assert not leftover.exists()
+    assert tree.entries(()) == []
 
 
 def test_a_missing_parent_is_named(root: Path) -> None:

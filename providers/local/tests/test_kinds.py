@@ -148,6 +148,7 @@ async def test_a_web_server_is_ready_when_it_answers_and_is_gone_when_deleted(se
     observation = await server.observe(ctx, params)
     assert observation is not None
     assert observation.ready is True
+    assert observation.observed.process_id
     assert observation.actual == {"directory": "site"}
     assert observation.connection == {"url": observation.observed.url}
     connection = http.client.HTTPConnection("127.0.0.1", observation.observed.port, timeout=30)

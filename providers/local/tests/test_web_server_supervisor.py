@@ -15,7 +15,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from provider_local.loopback_ports import PortTaken, listen
+from provider_local.loopback_ports import PortTaken, listen, selectable_ports
 from provider_local.web_server_supervisor import SupervisedServer, Supervisor
 
 PATIENCE = 30.0
@@ -81,6 +81,7 @@ async def test_a_directory_is_served_without_listings_links_and_writes(
     port = server.unit.port
     (root / "team" / "site" / "secret").symlink_to("/etc/passwd")
     (root / "team" / "site" / "other").symlink_to(root / "team")
+    (root / "team" / "site" / ".env").write_text("PASSWORD=x")
     answers = {
         (method, path): await asyncio.to_thread(fetch, port, path, method)
         for method, path in (
@@ -91,6 +92,7 @@ async def test_a_directory_is_served_without_listings_links_and_writes(
             ("GET", "/sub"),
             ("GET", "/sub/"),
             ("GET", "/secret"),
+            ("GET", "/.env"),
             ("GET", "/other/site/index.html"),
             ("GET", "/../site/index.html"),
             ("GET", "/%2e%2e/site/index.html"),
@@ -104,7 +106,7 @@ async def test_a_directory_is_served_without_listings_links_and_writes(
     assert answers["GET", "/sub/a%20b.txt"] == (200, "plain")
     assert answers["GET", "/sub"][0] == 301
     refused = [request for request, answer in answers.items() if answer[0] in (404, 501)]
-    assert len(refused) == 8, answers
+    assert len(refused) == 9, answers
 
 
 async def test_a_killed_process_is_started_again_on_the_same_port(supervisor: Supervisor) -> None:
@@ -160,6 +162,13 @@ async def test_a_port_that_is_taken_is_named_and_a_chosen_one_is_kept(supervisor
     assert again.unit == first.unit._replace(directory="site/sub")
 
 
+def test_the_operator_says_which_ports_may_be_chosen() -> None:
+    assert selectable_ports({}) == range(8800, 9000)
+    assert selectable_ports({"CROSSPLY_LOCAL_PORTS": "9100-9101"}) == range(9100, 9102)
+    with pytest.raises(ValueError, match="is not like 8800-8999"):
+        selectable_ports({"CROSSPLY_LOCAL_PORTS": "9100"})
+
+
 async def test_a_server_whose_new_port_is_taken_goes_on(supervisor: Supervisor) -> None:
     server = await started(supervisor)
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(PortTaken):
@@ -211,8 +220,7 @@ async def test_a_process_ends_with_a_provider_that_is_killed(root: Path) -> None
         pid, port = map(int, provider.stdout.readline().split())
         assert is_alive(pid)
         provider.kill()
-    await until(lambda: not is_alive(pid))
-    assert is_free(port)
+    await until(lambda: not is_alive(pid) and is_free(port))
 
 
 def is_alive(pid: int) -> bool:
