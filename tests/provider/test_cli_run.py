@@ -86,6 +86,9 @@ async def test_a_provider_runs_and_is_replaced_when_its_code_is_saved(
     live = await client.get(NOTE, "goodbye", "default")
     assert live is not None
     assert live["spec"]["forProvider"]["title"] == "Bye", "the CRD has the new field"
+    os.kill(int(development.said.split("started as process ")[-1].split(";")[0]), signal.SIGKILL)
+    await until(lambda: development.said.count("started as process") == 3, development)
+    assert "ended with exit code -9; starts again in 1 s" in development.said
     assert development.stop() == 0
     assert development.said.endswith("provider-tickets: stopped\n")
 

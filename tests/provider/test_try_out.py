@@ -239,3 +239,29 @@ async def test_asynchronous_kinds_connect_by_a_config_also_in_a_test_that_is_a_c
     )
     report.check()
     assert AsyncShelf.closed > report.runs
+
+
+class ChangedPasswordShelf(Shelf):
+    """Compares the published password with the one outside, as kinds that generate one do."""
+
+    async def observe(self, ctx: Context, params: Any) -> Observation | None:  # type: ignore[override]
+        shelf = ctx.client.get(ctx.external_name)
+        if shelf is None:
+            return None
+        published = await ctx.connection_details()
+        return Observation(up_to_date=(published or {}).get("size") == str(shelf["size"]).encode())
+
+    def create(self, ctx: Context, params: Any) -> Any:
+        super().create(ctx, params)
+        return {"size": str(params.size)}
+
+    def update(self, ctx: Context, params: Any) -> Any:
+        super().update(ctx, params)
+        return {"size": str(params.size)}
+
+
+def test_kinds_can_read_what_they_published():
+    kind = managed(group=GROUP, kind="Shelf")(ChangedPasswordShelf)
+    report = try_out(kind, {"size": 2}, client=ExternalSystem, drift=lambda c: c.update("example", size=9))
+    report.check()
+    assert report.connection["size"] == b"2"

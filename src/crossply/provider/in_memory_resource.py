@@ -126,7 +126,8 @@ class InMemoryResource:
         except Exception as problem:
             raise external_failure(problem) from problem
         fields = effect.live["spec"]["forProvider"]
-        self._params = decode(self.kind.parameters, fields, Lookups(secrets=self._secrets))
+        lookups = Lookups(secrets=self._secrets, allow_missing=effect.allow_missing)
+        self._params = decode(self.kind.parameters, fields, lookups)
 
     async def _disconnect(self) -> None:
         client, self.client = self.client, None
@@ -160,7 +161,10 @@ class InMemoryResource:
         await self._call("delete", self._context(effect.live))
 
     def _context(self, live: Object) -> Context:
-        return Context(live, self.client)
+        return Context(live, self.client, read_connection=self._read_connection)
+
+    async def _read_connection(self) -> Mapping[str, bytes]:
+        return self.connection
 
     async def _call(self, method: str, context: Context) -> Any:
         try:
