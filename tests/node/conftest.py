@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.node.cluster import NodeCluster, install, node_cluster
 
-collect_ignore = [] if os.environ.get("CROSSPLY_NODE") else ["test_node.py"]
+collect_ignore = [] if os.environ.get("CROSSPLY_NODE") else ["test_node.py", "test_provider.py"]
 
 
 @pytest.fixture(scope="session")
