@@ -184,6 +184,7 @@ async def test_published_providers_run_beside_each_other_and_their_webhooks_are_
         plane.down()
         eventually(lambda: not processes(plane))
         assert "asked to end" in log(plane)
+        assert not (plane.data / "providers").exists(), "no key and no token is left"
 
 
 async def missing_right(client):

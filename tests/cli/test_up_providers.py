@@ -8,7 +8,6 @@ import pytest
 
 from tests.support.cli.local_provider import (
     PROVIDER,
-    PROVIDER_REVISION,
     THING,
     client_of,
     condition,
@@ -58,21 +57,16 @@ async def test_a_provider_of_a_directory_runs_comes_back_and_ends_with_the_contr
             await until(lambda: gone(client))
             await client.create(THING, thing())
             assert await until(lambda: served_by(client)) == second
-        eventually(lambda: len([pid for pid in pids(plane) if is_running(pid)]) == 1)
-        kill(plane.process)
-        eventually(lambda: not any(map(is_running, pids(plane))))
+            eventually(lambda: len([pid for pid in pids(plane) if is_running(pid)]) == 1)
 
-        before = len(pids(plane))
-        assert plane.up("--allow-local-commands").returncode == 0
-        async with client_of(plane.data) as client:
-            await until(lambda: started(plane, before + 1))
+            before = len(pids(plane))
             await client.delete(PROVIDER, "provider-try")
             eventually(lambda: not any(map(is_running, pids(plane))))
+            eventually(lambda: not os.listdir(plane.data / "providers"))  # no key and no token is left
             await client.create(PROVIDER, provider(directory))
-            await until(lambda: started(plane, before + 2))
-        plane.down()
-        assert not any(map(is_running, pids(plane)))
-        assert not (plane.data / "providers").exists(), "no key and no token is left"
+            await until(lambda: started(plane, before + 1))
+        kill(plane.process)
+        eventually(lambda: not any(map(is_running, pids(plane))))
 
 
 async def served_by(client):
@@ -91,29 +85,3 @@ async def succeeded(client, revision):
     live = await healthy(client)
     current = live["status"]["currentRevision"] if live else revision
     return current if current != revision else None
-
-
-async def test_a_provider_of_this_machine_needs_the_operators_word(tmp_path):
-    directory = tmp_path / "provider"
-    write_provider(directory)
-    with plane_at(tmp_path / "data") as plane:
-        assert plane.up(f"--allow-local-functions={tmp_path / 'provider' / 'package'}").returncode == 0
-        async with client_of(plane.data) as client:
-
-            async def refused():
-                live = await client.get(PROVIDER, "provider-try")
-                return condition(live, "Installed")[1]
-
-            await client.create(PROVIDER, provider(directory))
-            assert "allow it with --allow-local-commands" in await until(refused)
-            live = await client.get(PROVIDER, "provider-try")
-            annotations = {"crossply.dev/directory": str(directory)}
-            await client.update(
-                PROVIDER, {**live, "metadata": {**live["metadata"], "annotations": annotations}}
-            )
-
-            async def refused_otherwise():
-                return "allow it with --allow-local-functions=DIR" in await refused()
-
-            await until(refused_otherwise)
-            assert not (await client.list(PROVIDER_REVISION)).items
