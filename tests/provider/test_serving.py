@@ -11,8 +11,10 @@ from tests.support.patience import PATIENCE
 from tests.support.provider.shelves import (
     BOX,
     CLUSTER_CONFIG,
+    CLUSTER_USAGE,
     CONFIG,
     LID,
+    ROOM,
     USAGE,
     ShelfCase,
     condition,
@@ -223,6 +225,27 @@ async def test_a_cluster_wide_configuration_can_be_used_from_any_namespace(shelf
     async with asyncio.timeout(PATIENCE):
         while ((await shelf.client.get(CLUSTER_CONFIG, name)).get("status") or {}).get("users") != 1:
             await asyncio.sleep(0.05)
+
+
+async def test_a_kind_may_belong_to_the_whole_cluster(shelf):
+    name = f"room-{shelf.namespace}"
+    await shelf.create(CLUSTER_CONFIG, name, {"directory": shelf.directory})
+    await shelf.secret("password", key="hush-hush")
+    secrets = {"writeConnectionSecretToRef": {"name": "room", "namespace": shelf.namespace}}
+    parameters = {
+        "content": "x",
+        "passwordSecretRef": {"name": "password", "namespace": shelf.namespace, "key": "key"},
+    }
+    await shelf.managed(ROOM, name, parameters, {"providerConfigRef": {"name": name}, **secrets})
+    room = await shelf.until_ready(ROOM, name)
+    assert shelf.files()[name]["password"] == "hush-hush"
+    usage = await shelf.get(CLUSTER_USAGE, room["metadata"]["uid"])
+    assert usage["providerConfigRef"] == {"kind": "ClusterProviderConfig", "name": name}
+    assert "address" in (await shelf.get(SECRET, "room"))["data"]
+    await shelf.patch(ROOM, name, {"spec": {"deletionPolicy": "Orphan"}})
+    await shelf.client.delete(ROOM, name)
+    await shelf.until_gone(ROOM, name)
+    assert list(shelf.files()) == [name]
 
 
 async def test_a_secret_of_somebody_else_is_refused(shelf):

@@ -19,8 +19,8 @@ class Credentials(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The content as text."""
-        return self.data.decode()
+        """The content as text, without the line end that files often have."""
+        return self.data.decode().rstrip("\r\n")
 
     def __repr__(self) -> str:
         return f"Credentials(source={self.source!r})"

@@ -96,9 +96,11 @@ class ProviderConfigReconciler:
 
     async def _write_status(self, config: Object, users: int) -> None:
         status = {**(config.get("status") or {}), "users": users}
+        if not users:
+            del status["users"]
         data = self._configs.get(namespace_of(config), name_of(config))
         live = {} if data is None else orjson.loads(data).get("status") or {}
-        if status != {"users": 0, **live}:
+        if status != live:
             body = {**config, "status": status}
             self._configs.record_write(await self._client.update_status(self._configs.kind, body, MANAGER))
 

@@ -24,9 +24,12 @@ from tests.support.patience import PATIENCE
 
 DIRECTORY = os.path.join(os.path.dirname(__file__), "shelf_provider")
 KINDS = load_provider(DIRECTORY).kinds
-BOX, LID = (kind.kind for kind in KINDS)
+BOX, LID, ROOM = (kind.kind for kind in KINDS)
 CONFIG = Kind(BOX.group, BOX.version, "ProviderConfig", "providerconfigs", True)
 CLUSTER_CONFIG = Kind(BOX.group, BOX.version, "ClusterProviderConfig", "clusterproviderconfigs", False)
+CLUSTER_USAGE = Kind(
+    BOX.group, BOX.version, "ClusterProviderConfigUsage", "clusterproviderconfigusages", False
+)
 USAGE = Kind(BOX.group, BOX.version, "ProviderConfigUsage", "providerconfigusages", True)
 
 
@@ -43,7 +46,7 @@ class ShelfCase:
         for crd in crds_of(KINDS):
             with suppress(AlreadyExists):
                 await self.client.create(CRD, crd)
-        for kind in (BOX, LID, CONFIG, USAGE):
+        for kind in (BOX, LID, ROOM, CONFIG, USAGE):
             await _until_served(self.client, kind)
         await self.create(CONFIG, "mine", {"directory": self.directory})
 

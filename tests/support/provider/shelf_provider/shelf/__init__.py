@@ -165,3 +165,17 @@ class Lid:
 
     async def delete(self, ctx: Context, params: Parameters) -> None:
         ctx.client.remove(ctx.external_name)
+
+
+@managed(group=GROUP, config=ProviderConfig, scope="Cluster", creation_grace_period=0.0)
+class Room(Box):
+    """A box for the whole cluster."""
+
+    @dataclass
+    class Parameters:
+        """What is in the room."""
+
+        content: str = ""
+        colour: str | None = None
+        password: SecretValue | None = None
+        lid: str | None = None
