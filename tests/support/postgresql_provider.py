@@ -82,7 +82,7 @@ class ProviderBench:
         return {key: base64.b64decode(value).decode() for key, value in data.items()}
 
     async def until_ready(self, kind: Kind, *names: str, seconds: float = PATIENCE) -> None:
-        await until(lambda: self._are_ready(kind, names), seconds, lambda: self.explain(kind, names))
+        await until(lambda: self.are_ready(kind, names), seconds, lambda: self.explain(kind, names))
 
     async def until_gone(self, kind: Kind, *names: str, seconds: float = PATIENCE) -> None:
         async def are_gone() -> bool:
@@ -102,7 +102,7 @@ class ProviderBench:
         await until(says, PATIENCE, lambda: self.explain(kind, [name]))
         return message
 
-    async def _are_ready(self, kind: Kind, names: Iterable[str]) -> bool:
+    async def are_ready(self, kind: Kind, names: Iterable[str]) -> bool:
         for name in names:
             resource = await self.get(kind, name)
             if any(condition(resource, of).get("status") != "True" for of in ("Ready", "Synced")):

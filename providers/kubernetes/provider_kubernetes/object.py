@@ -133,7 +133,9 @@ async def _resolved(ctx: Context, params: Object.Parameters, spec: ObjectSpec, h
     return _named(ctx, await references.resolve(local, spec.references, params.manifest, ctx.uid, hold))
 
 
-def _named(ctx: Context, manifest: Manifest) -> Manifest:
+def _named(ctx: Context, manifest: Manifest | None) -> Manifest:
+    if not manifest:  # required, but not of a resource that is only observed
+        raise ExternalError("the Object has no manifest", hint="set spec.forProvider.manifest")
     metadata = manifest.get("metadata") or {}
     return {**manifest, "metadata": {**metadata, "name": metadata.get("name") or ctx.name}}
 

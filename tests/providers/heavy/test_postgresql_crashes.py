@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
@@ -12,92 +12,121 @@ from tests.support.patience import PATIENCE
 from tests.support.postgresql_provider import DATABASE, GRANT, ROLE, USAGE, ProviderBench, until
 from tests.support.provider_process import ProviderProcess, plain_kubeconfig
 
-pytestmark = [pytest.mark.xdist_group("postgresql"), pytest.mark.time_limit(20 * PATIENCE)]
+pytestmark = [pytest.mark.xdist_group("postgresql"), pytest.mark.time_limit(60 * PATIENCE)]
 
-LIVES = 80
+KINDS = (ROLE, DATABASE, GRANT)
+MOST_EFFECTS = 60
 LENGTHS = (1, 2, 3, 5, 8)
 """After how many effects a life ends. One would not do: a password that is set must also be published."""
 
+Done = Callable[[], Awaitable[bool]]
 
-class Killer:
-    """Kills a process when it had some effects, before it hears of the last one."""
+
+class Mortal:
+    """A provider that is killed when it had some effects, before it hears of the last one."""
 
     def __init__(self) -> None:
-        self.effects: Counter[str] = Counter()
-        self._process: ProviderProcess | None = None
-        self._left = 0
+        self.provider: ProviderProcess | None = None
+        self._left: int | None = None
 
     def after_effect(self, effect: str) -> None:
-        self.effects[effect.split("/")[0][:40]] += 1
-        if self._process is not None:
+        if self._left is not None and self.provider is not None:
             self._left -= 1
             if self._left == 0:
-                self._process.kill()
+                self.provider.kill()
 
-    def spare(self) -> None:
-        self._process = None
+    async def live(self, is_done: Done, effects: int | None = None) -> bool:
+        """Run until something is done, or until it died; whether it died."""
+        assert self.provider is not None
+        provider, self._left = self.provider, effects
+        provider.start()
 
-    def expect_death(self, process: ProviderProcess, effects: int) -> None:
-        self._process, self._left = process, effects
+        async def is_over() -> bool:
+            return not provider.is_running or await is_done()
+
+        await until(is_over, 3 * PATIENCE)
+        died = not provider.is_running
+        self._left = None
+        provider.stop()
+        return died
 
 
-async def test_killed_after_every_effect_it_leaks_nothing_and_makes_nothing_twice(bench: ProviderBench):
-    killer = Killer()
+@pytest.fixture
+async def mortal(bench: ProviderBench) -> AsyncIterator[Mortal]:
+    mortal = Mortal()
     async with (
-        api_proxy(bench.client, killer.after_effect) as url,
-        postgres_proxy(bench.postgres.host, bench.postgres.port, killer.after_effect) as port,
+        api_proxy(bench.client, mortal.after_effect) as url,
+        postgres_proxy(bench.postgres.host, bench.postgres.port, mortal.after_effect) as port,
     ):
         await bench.configure(port=str(port))
         kubeconfig = plain_kubeconfig(bench.directory / "kubeconfig", url)
-        provider = ProviderProcess("postgresql", kubeconfig, bench.directory / "provider.log")
-        before = bench.postgres.names()
-        await bench.apply_app("fragile")
-        lives = await _live_and_die(provider, killer, lambda: bench._are_ready(GRANT, ["fragile"]))
-        provider.start()
-        for kind in (ROLE, DATABASE, GRANT):
-            await bench.until_ready(kind, "fragile")
-        secret = await bench.data_of("fragile-role")
-        assert bench.postgres.can_log_in("fragile", secret["password"], "fragile")
-        assert bench.postgres.names() - before == {"fragile"}
-        created = [text for text in bench.postgres.successful_statements() if text.startswith("CREATE")]
-        assert sorted(text.partition(" PASSWORD")[0] for text in created if '"fragile"' in text) == [
-            'CREATE DATABASE "fragile" OWNER = "fragile"',
-            'CREATE ROLE "fragile"',
-        ]
-        provider.stop()
+        mortal.provider = ProviderProcess("postgresql", kubeconfig, bench.directory / "provider.log")
+        yield mortal
+        mortal.provider.stop()
 
-        await bench.delete_app("fragile")
 
-        async def is_gone() -> bool:
-            return not [kind for kind in (ROLE, DATABASE, GRANT) if await bench.get(kind, "fragile")]
+def made(bench: ProviderBench, name: str) -> Done:
+    async def is_made() -> bool:
+        return all([await bench.are_ready(kind, [name]) for kind in KINDS])
 
-        lives += await _live_and_die(provider, killer, is_gone)
-        provider.start()
-        for kind in (ROLE, DATABASE, GRANT):
-            await bench.until_gone(kind, "fragile")
-        provider.stop()
-    assert bench.postgres.names() == before
-    assert await bench.data_of("fragile-role") == {}
+    return is_made
+
+
+def gone(bench: ProviderBench, name: str) -> Done:
+    async def is_gone() -> bool:
+        return not [kind for kind in KINDS if await bench.get(kind, name)]
+
+    return is_gone
+
+
+async def test_killed_after_any_one_effect_it_leaks_nothing_and_makes_nothing_twice(
+    bench: ProviderBench, mortal: Mortal
+):
+    before = bench.postgres.names()
+    deaths = 0
+    for effects in range(1, MOST_EFFECTS):
+        name = f"fragile-{effects}"
+        await bench.apply_app(name)
+        died = await mortal.live(made(bench, name), effects)
+        await mortal.live(made(bench, name))
+        await check_made_once(bench, name)
+        assert bench.postgres.names() - before == {name}
+        await bench.delete_app(name)
+        died_again = await mortal.live(gone(bench, name), effects)
+        await mortal.live(gone(bench, name))
+        assert bench.postgres.names() == before
+        assert await bench.data_of(f"{name}-role") == {}
+        deaths += died + died_again
+        if not died and not died_again:
+            break  # it has fewer effects than that
     await until(lambda: _has_no_usages(bench), PATIENCE)
-    assert lives > 10, killer.effects
+    assert deaths > 20
 
 
-async def _live_and_die(provider: ProviderProcess, killer: Killer, is_done: object) -> int:
-    """Start the provider again and again, each time for a few effects; how often it died."""
-    for life, length in zip(range(LIVES), itertools.cycle(LENGTHS), strict=False):
-        killer.expect_death(provider, length)
-        provider.start()
+async def test_killed_again_and_again_it_comes_to_an_end(bench: ProviderBench, mortal: Mortal):
+    before = bench.postgres.names()
+    await bench.apply_app("fragile")
+    for effects in itertools.islice(itertools.cycle(LENGTHS), MOST_EFFECTS):
+        if not await mortal.live(made(bench, "fragile"), effects):
+            break
+    await mortal.live(made(bench, "fragile"))
+    await check_made_once(bench, "fragile")
+    await bench.delete_app("fragile")
+    for effects in itertools.islice(itertools.cycle(LENGTHS), MOST_EFFECTS):
+        if not await mortal.live(gone(bench, "fragile"), effects):
+            break
+    await mortal.live(gone(bench, "fragile"))
+    assert bench.postgres.names() == before
 
-        async def is_dead_or_done() -> bool:
-            return not provider.is_running or await is_done()  # type: ignore[operator]
 
-        await until(is_dead_or_done, 2 * PATIENCE)
-        if provider.is_running:
-            killer.spare()
-            provider.stop()
-            return life
-        provider.kill()
-    raise AssertionError(f"not done after {LIVES} lives: {killer.effects}")
+async def check_made_once(bench: ProviderBench, name: str) -> None:
+    secret = await bench.data_of(f"{name}-role")
+    assert bench.postgres.can_log_in(name, secret["password"], name)
+    created = [text for text in bench.postgres.successful_statements() if text.startswith("CREATE")]
+    assert sorted(text.partition(" PASSWORD")[0] for text in created if f'"{name}"' in text) == [
+        f'CREATE DATABASE "{name}" OWNER = "{name}"',
+        f'CREATE ROLE "{name}"',
+    ]
 
 
 async def _has_no_usages(bench: ProviderBench) -> bool:
