@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, distribution, packages_distributions
 from pathlib import Path
 
 import pytest
@@ -19,7 +17,6 @@ from crossply.xpkg.image import digest
 from crossply.xpkg.layer_unpack import unpack
 from crossply.xpkg.provider_image import ROOT, with_provider
 from crossply.xpkg.requirements_file import read_requirements
-from crossply.xpkg.wheel_writer import PROVIDER_SERVING, requirement_name
 
 
 @pytest.fixture
@@ -74,26 +71,6 @@ def test_code_that_cannot_be_loaded_is_not_built(provider: Path, capsys: pytest.
     assert f"at {provider}/tickets_provider/broken.py:1" in said
     assert "pip install -r" in said
     assert "No module named 'no_such_module'" in said
-
-
-def test_serving_a_provider_imports_only_what_its_package_has() -> None:
-    code = (
-        "import sys, uvloop, crossply.provider.process; print(*{name.split('.')[0] for name in sys.modules})"
-    )
-    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
-    packaged, pending = {"crossply"}, list(PROVIDER_SERVING)
-    while pending:
-        name = requirement_name(pending.pop())
-        if name not in packaged:
-            packaged.add(name)
-            with suppress(PackageNotFoundError):  # of another version of Python
-                pending += [each for each in distribution(name).requires or () if "extra ==" not in each]
-    of_modules = packages_distributions()
-    imported = {
-        requirement_name(of_modules[module][0]) for module in done.stdout.split() if module in of_modules
-    }
-    # aiohttp imports the first only where it is installed; the second is in every new environment.
-    assert imported - packaged <= {"backports-zstd", "setuptools"}
 
 
 def test_requirements_may_have_hashes_and_comments(tmp_path: Path) -> None:
