@@ -1,0 +1,99 @@
+"""The container of a Provider on this machine: what it has as a Pod would, and which network."""
+
+from __future__ import annotations
+
+import pytest
+
+from crossply.containers.own_network import PortForwards
+from crossply.containers.settings import OWN, RUNNER, Limits, Settings
+from crossply.control.runtimes import provider_network
+from crossply.control.runtimes.manifest_metadata import Subject
+from crossply.control.runtimes.provider_container import LIMITS, provider_settings
+from crossply.control.runtimes.provider_files import ProviderFiles
+from crossply.control.runtimes.provider_network import ProviderNetwork
+
+SUBJECT = Subject(
+    {
+        "apiVersion": "pkg.crossplane.io/v1",
+        "kind": "ProviderRevision",
+        "metadata": {
+            "name": "provider-x-1",
+            "uid": "u",
+            "labels": {"pkg.crossplane.io/package": "provider-x"},
+        },
+        "spec": {},
+    },
+    "crossplane-system",
+    {},
+)
+
+
+@pytest.fixture
+def pasta(monkeypatch):
+    monkeypatch.setattr(provider_network, "find_pasta", lambda _: "/usr/bin/pasta")
+
+
+def settings(chosen=Settings(), network=ProviderNetwork()):  # noqa: B008 - both are immutable
+    return provider_settings(SUBJECT, ProviderFiles("/data/x"), chosen, "https://127.0.0.1:6443", network)
+
+
+@pytest.mark.usefixtures("pasta")
+def test_a_provider_finds_what_its_pod_would_have():
+    made = settings(Settings(environment=("DEBUG=1",), arguments=("--debug",)))
+    assert {mount.target for mount in made.mounts} == {
+        "/var/run/secrets/kubernetes.io/serviceaccount",
+        "/tls/server",
+        "/tls/client",
+    }
+    assert dict(variable.split("=") for variable in made.environment) == {
+        "POD_NAMESPACE": "crossplane-system",
+        "PROVIDER_NAME": "provider-x",
+        "REVISION_NAME": "provider-x-1",
+        "REVISION_UID": "u",
+        "TLS_CLIENT_CERTS_DIR": "/tls/client",
+        "TLS_SERVER_CERTS_DIR": "/tls/server",
+        "WEBHOOK_TLS_CERT_DIR": "/tls/server",
+        "KUBERNETES_SERVICE_HOST": "127.0.0.1",
+        "KUBERNETES_SERVICE_PORT": "6443",
+        "KUBERNETES_SERVICE_PORT_HTTPS": "6443",
+        "DEBUG": "1",
+    }
+    assert made.arguments == ("--debug",)
+
+
+@pytest.mark.usefixtures("pasta")
+def test_it_reaches_the_api_server_and_the_ports_that_the_operator_names():
+    made = settings(network=ProviderNetwork(host_ports=(5432,)))
+    assert made.network == OWN
+    assert made.forwards == PortForwards((6443, 5432), ((0, 9443),))
+
+
+@pytest.mark.parametrize(
+    ("chosen", "limits"),
+    [(Settings(), LIMITS), (Settings(limits=Limits(memory=1 << 20)), Limits(memory=1 << 20))],
+)
+def test_its_limits_are_generous_unless_a_config_says_otherwise(chosen, limits):
+    assert settings(chosen).limits == limits
+
+
+def test_without_pasta_it_uses_the_network_of_this_machine_and_says_so(monkeypatch):
+    monkeypatch.setattr(provider_network, "find_pasta", lambda _: "")
+    assert settings().network == RUNNER
+    condition = ProviderNetwork().condition("")
+    assert (condition.status, condition.reason) == ("False", "NetworkOfThisMachine")
+    assert "apt-get install passt" in condition.message
+
+
+@pytest.mark.usefixtures("pasta")
+@pytest.mark.parametrize(
+    ("network", "problem", "status", "message"),
+    [
+        (ProviderNetwork(), "", "True", ""),
+        (ProviderNetwork(), "there is no route", "False", "there is no route, so the provider uses"),
+        (ProviderNetwork(own=False), "", "False", "as --provider-network says"),
+    ],
+)
+def test_the_condition_says_which_network_it_has(network, problem, status, message):
+    condition = network.condition(problem)
+    assert condition.status == status
+    assert condition.message.startswith(message)
