@@ -7,6 +7,7 @@ import difflib
 import json
 import os
 import pathlib
+import subprocess
 import sys
 from collections.abc import Sequence
 
@@ -71,6 +72,13 @@ def test_the_kit_does_what_crossplane_runtime_does(name: str, played: dict[str, 
 def differences(recorded: Phase, phase: Phase) -> list[str]:
     texts = [json.dumps(each, indent=1, sort_keys=True).splitlines() for each in (recorded, phase)]
     return list(difflib.unified_diff(*texts, "recorded", "played", lineterm="", n=6))
+
+
+def test_the_definitions_of_the_provider_on_the_kit_are_current() -> None:
+    command = [sys.executable, "-P", "-m", "crossply.provider.package_files", str(SCRIPTED)]
+    before = {path: path.read_text() for path in (SCRIPTED / "package" / "crds").iterdir()}
+    subprocess.run(command, check=True, capture_output=True)
+    assert {path: path.read_text() for path in before} == before
 
 
 def test_there_is_a_recording_of_every_scenario() -> None:
