@@ -12,7 +12,51 @@ from tests.support.cli.up_process import Plane, eventually, plane_at
 from tests.support.programs import needs
 from tests.support.small_disk import fill, small_disk
 
-_QUICK_START = pathlib.Path(__file__).parents[2] / "examples" / "00-quick-start"
+_DEFINITION = """
+apiVersion: apiextensions.crossplane.io/v2
+kind: CompositeResourceDefinition
+metadata: {name: sites.disk.example.org}
+spec:
+  group: disk.example.org
+  scope: Namespaced
+  names: {kind: Site, plural: sites}
+  versions:
+  - name: v1
+    served: true
+    referenceable: true
+    schema: {openAPIV3Schema: {type: object}}
+"""
+_COMPOSITION_AND_SITE = """
+apiVersion: pkg.crossplane.io/v1
+kind: Function
+metadata: {name: function-patch-and-transform}
+spec: {package: "xpkg.crossplane.io/crossplane-contrib/function-patch-and-transform:v0.9.0"}
+---
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {name: sites}
+spec:
+  compositeTypeRef: {apiVersion: disk.example.org/v1, kind: Site}
+  mode: Pipeline
+  pipeline:
+  - step: compose
+    functionRef: {name: function-patch-and-transform}
+    input:
+      apiVersion: pt.fn.crossplane.io/v1beta1
+      kind: Resources
+      resources:
+      - name: page
+        base: {apiVersion: v1, kind: ConfigMap, data: {page: Hello}}
+        readinessChecks: [{type: None}]
+      - name: settings
+        base: {apiVersion: v1, kind: ConfigMap, data: {language: en}}
+        readinessChecks: [{type: None}]
+---
+apiVersion: disk.example.org/v1
+kind: Site
+metadata: {name: hello, namespace: default}
+spec: {}
+"""
 
 pytestmark = needs("kubectl")
 
@@ -23,9 +67,11 @@ def plane(tmp_path: pathlib.Path) -> Iterator[Plane]:
         yield plane
 
 
-def _kubectl(plane: Plane, *words: str) -> str:
+def _kubectl(plane: Plane, *words: str, manifests: str = "") -> str:
     command = ["kubectl", "--kubeconfig", str(plane.data / "kubeconfig"), *words]
-    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout
+    return subprocess.run(
+        command, input=manifests, check=True, capture_output=True, text=True, timeout=120
+    ).stdout
 
 
 def test_it_starts_on_a_full_disk_and_objects_are_deleted(plane: Plane) -> None:
@@ -46,10 +92,9 @@ def test_it_starts_on_a_full_disk_and_objects_are_deleted(plane: Plane) -> None:
 def test_a_composite_resource_goes_with_all_it_is_made_of_on_a_full_disk(plane: Plane) -> None:
     """Foreground deletion, in which finalizers are set and removed."""
     assert plane.up().returncode == 0
-    _kubectl(plane, "apply", "-f", str(_QUICK_START / "definition.yaml"))
+    _kubectl(plane, "apply", "-f", "-", manifests=_DEFINITION)
     _kubectl(plane, "wait", "--for=condition=Established", "xrd", "--all", "--timeout=60s")
-    for name in ("functions", "composition", "xr"):
-        _kubectl(plane, "apply", "-f", str(_QUICK_START / f"{name}.yaml"))
+    _kubectl(plane, "apply", "-f", "-", manifests=_COMPOSITION_AND_SITE)
     _kubectl(plane, "wait", "--for=condition=Ready", "site", "--all", "--timeout=60s")
     assert "configmap/hello-" in _kubectl(plane, "get", "configmaps", "--output=name")
     fill(plane.data.parent)

@@ -17,7 +17,6 @@ from provider_local.storage_root import DirectoryMissing, RootMissing
 from provider_local.web_server import WebServer
 
 from crossply.provider import Context, ExternalError
-from crossply.provider.package_files import check_package_files
 
 
 def named(external_name: str, namespace: str = "team") -> Context:
@@ -157,7 +156,3 @@ async def test_a_web_server_is_ready_when_it_answers_and_is_gone_when_deleted(se
     connection.close()
     await server.delete(ctx, params)
     assert await server.observe(ctx, params) is None
-
-
-def test_the_crds_of_the_package_are_those_of_the_classes() -> None:
-    check_package_files(str(Path(__file__).parents[1]))
