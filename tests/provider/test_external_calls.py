@@ -101,6 +101,16 @@ async def test_the_message_of_a_failure_is_that_of_the_exception_without_secrets
     assert str(failure.value) == message
 
 
+async def test_the_place_of_a_mistake_is_logged_without_its_message(calls, caplog):
+    with pytest.raises(ExternalFailure):
+        await call(calls, "observe", fails_with(ValueError("hush-hush")))
+    with pytest.raises(ExternalFailure):
+        await call(calls, "observe", fails_with(ExternalError("refused")))
+    (record,) = caplog.records
+    assert record.getMessage().startswith(f"observe raised ValueError at {__file__}:")
+    assert "hush" not in caplog.text
+
+
 async def test_a_conflict_is_no_failure_of_the_external_system(calls):
     with pytest.raises(Conflict):
         await call(calls, "observe", fails_with(Conflict("somebody wrote")))

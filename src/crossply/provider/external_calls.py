@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import logging
+import traceback
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from typing import Any
 
+from crossply.errors import CrossplyError
 from crossply.kube.failures import Conflict
 from crossply.kube.watch import Key
 from crossply.provider.external_error import ExternalFailure, external_failure
 from crossply.provider.managed_kind import ManagedKind
 
+_log = logging.getLogger("crossply.provider")
 HIDDEN = "(hidden)"
 _SHORTEST_SECRET = 4
 """Shorter texts are no secrets, and would be found in many words."""
@@ -50,6 +54,7 @@ class ExternalCalls:
             if limit.expired():
                 seconds = f"{self._kind.settings.timeout:g}"
                 raise ExternalFailure(f"{method} did not end within {seconds} seconds") from problem
+            _log_place(method, problem)
             raise _hidden(external_failure(problem), secrets) from problem
 
     async def disconnect(self, key: Key, client: Any) -> None:
@@ -81,6 +86,14 @@ class ExternalCalls:
         if not overdue.done():
             raise ExternalFailure(f"cannot call {method}: an earlier call has not ended yet")
         del self._overdue[key]
+
+
+def _log_place(method: str, problem: Exception) -> None:
+    """Log where a mistake in a provider's code is. The message is reported elsewhere, without secrets."""
+    if not isinstance(problem, CrossplyError):
+        frame = traceback.extract_tb(problem.__traceback__)[-1]
+        name = type(problem).__name__
+        _log.warning("%s raised %s at %s:%s", method, name, frame.filename, frame.lineno)
 
 
 def _hidden(failure: ExternalFailure, secrets: Iterable[str]) -> ExternalFailure:
