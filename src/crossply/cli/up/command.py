@@ -139,7 +139,8 @@ COMMAND = Command(
     summary="Run a control plane on this machine.",
     description=(
         "Starts the embedded Kubernetes API server and the controllers. The data directory holds "
-        "all data and a kubeconfig for kubectl. Ctrl-C stops both.\n"
+        "all data and a kubeconfig for kubectl. Functions and Providers that are installed run in "
+        "containers; crossply logs shows what they write. Ctrl-C stops everything.\n"
         "\n"
         "The default data directory must have been created by you on this machine. The API "
         "server is restarted if it ends, and stops with this command."
