@@ -14,6 +14,7 @@ from crossply.compose.metadata import name_of, owner_reference
 from crossply.control.definitions.kind_roles import LABEL
 from crossply.control.definitions.protected_crds import why_protected
 from crossply.control.kinds import MANAGED_DEFINITION
+from crossply.control.managed_definitions.safe_start import has_safe_start
 from crossply.kube.core_kinds import CLUSTER_ROLE, CRD
 from crossply.values import Object
 
@@ -49,8 +50,7 @@ def roles_of_provider(
             plurals.setdefault(group, []).append(plural)
     if not plurals:
         return []
-    waits = any(capability.replace("-", "").lower() == "safestart" for capability in capabilities)
-    extra = [_EXTRA, _DEFINITIONS] if waits else [_EXTRA]
+    extra = [_EXTRA, _DEFINITIONS] if has_safe_start(capabilities) else [_EXTRA]
     return [
         _role(revision, "aggregate-to-edit", ("crossplane", "admin", "edit"), _rules(plurals, _EDIT)),
         _role(revision, "aggregate-to-view", ("view",), _rules(plurals, _VIEW)),
