@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from _thread import allocate_lock  # threading itself is left out of the start-up path
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from functools import lru_cache, wraps
-from threading import Lock
 from typing import Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
@@ -70,7 +70,7 @@ class SharedCache(Generic[K, V]):
 
     def __init__(self, most_bytes: int) -> None:
         self._cache: BoundedCache[K, V] = BoundedCache(most_bytes)
-        self._lock = Lock()
+        self._lock = allocate_lock()
 
     def __len__(self) -> int:
         return len(self._cache)
