@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 
+from crossply.values.file_times import changed_file, read_file_times
+
 _EVERY = 0.5
 _MOST = 2000
 _NOT_SOURCES = ("__pycache__", "node_modules", "site-packages", "dist", "build")
-
-_FileTimes = dict[str, tuple[int, int, int]]
 
 
 class SourceFiles:
@@ -22,7 +22,7 @@ class SourceFiles:
     def __init__(self, words: list[str], clock: Callable[[], float]) -> None:
         self._words = words
         self._clock = clock
-        self._times = _read_times(_files_of(words))
+        self._times = read_file_times(_files_of(words))
         self._next = clock() + _EVERY
 
     def changed(self) -> str:
@@ -30,11 +30,8 @@ class SourceFiles:
         if self._clock() < self._next:
             return ""
         self._next = self._clock() + _EVERY
-        now = _read_times(_files_of(self._words))
-        if now == self._times:
-            return ""
-        different = (path for path in sorted({*now, *self._times}) if now.get(path) != self._times.get(path))
-        return next(different)
+        now = read_file_times(_files_of(self._words))
+        return changed_file(self._times, now)
 
 
 def _files_of(words: list[str]) -> Iterator[str]:
@@ -56,14 +53,3 @@ def _beside(path: str) -> Iterable[str]:
         if len(neighbours) > _MOST:
             return [path]
     return neighbours
-
-
-def _read_times(paths: Iterable[str]) -> _FileTimes:
-    state: _FileTimes = {}
-    for path in paths:
-        try:
-            status = os.stat(path)
-        except OSError:
-            continue  # an editor may be in the middle of replacing it
-        state[path] = (status.st_mtime_ns, status.st_size, status.st_ino)
-    return state

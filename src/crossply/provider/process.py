@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import logging
 import os
-import signal
 import sys
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -16,6 +14,7 @@ from aiohttp import web
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.config import load_config
+from crossply.kube.stop_signals import stop_requested
 from crossply.provider import managed_metrics
 from crossply.provider.managed_kind import ManagedKind
 from crossply.provider.package_files import CRDS, write_package_files
@@ -64,15 +63,7 @@ def _refresh_crds(provider: ProviderDirectory) -> None:
 
 async def serve(kinds: Iterable[ManagedKind], kubeconfig: str | None = None, port: int = PORT) -> None:
     """Run a provider until SIGINT or SIGTERM; a second one ends the process at once."""
-    stopped = asyncio.Event()
-
-    def stop(number: int) -> None:
-        if stopped.is_set():
-            os._exit(128 + number)
-        stopped.set()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stop, number)
+    stopped = stop_requested()
     async with Client(load_config(kubeconfig)) as client:
         server = ProviderServer(client, kinds)
         async with pages(server, port):

@@ -7,7 +7,6 @@ from crossply.cli.controller.control_plane_process import (
     HEALTH_PROBE_PORT,
     probes_served,
     run_plane,
-    stop_requested,
 )
 from crossply.cli.controller.function_flags import CALL_FLAGS, call_settings
 from crossply.cli.controller.observability_flags import (
@@ -36,6 +35,7 @@ async def _run(invocation: Invocation) -> None:
     from crossply.control.control_plane import ControlPlane
     from crossply.kube.client import Client
     from crossply.kube.config import load_config
+    from crossply.kube.stop_signals import stop_requested
 
     stopped = stop_requested()
     config = load_config(invocation["kubeconfig"], invocation["context"] or "")

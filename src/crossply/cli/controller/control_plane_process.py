@@ -23,24 +23,6 @@ HEALTH_PROBE_PORT = Flag(
 )
 
 
-def stop_requested() -> Event:
-    """An event that Ctrl-C or SIGTERM sets; a second one of them ends the process at once."""
-    import asyncio
-    import os
-    import signal
-
-    stopped = asyncio.Event()
-
-    def stop(number: int) -> None:
-        if stopped.is_set():
-            os._exit(128 + number)
-        stopped.set()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stop, number)
-    return stopped
-
-
 async def unless_stopped(stopped: Event, work: Coroutine[object, object, None]) -> bool:
     """Run the work until it ends or is stopped; returns whether it ended."""
     import asyncio

@@ -17,7 +17,7 @@ from crossply.cli.controller.concurrency_flags import (
     OPERATIONS,
     activation_of,
 )
-from crossply.cli.controller.control_plane_process import run_plane, stop_requested, unless_stopped
+from crossply.cli.controller.control_plane_process import run_plane, unless_stopped
 from crossply.cli.controller.function_flags import HOST_ACCESS_FLAGS, host_access
 from crossply.cli.controller.observability_flags import (
     HERE_ONLY,
@@ -81,6 +81,7 @@ async def _serve(invocation: Invocation, options: Options, settings: ApiSettings
     from crossply.control.control_plane import ControlPlane
     from crossply.kube.client import Client
     from crossply.kube.config import load_config
+    from crossply.kube.stop_signals import stop_requested
 
     data = invocation["data"]
     stopped = stop_requested()

@@ -15,6 +15,7 @@ from crossply.control.package_manager.package_fetcher import Fetched, Resolved
 from crossply.functions.host_access import Check
 from crossply.functions.local_providers import provider_directory
 from crossply.values import Object
+from crossply.values.file_times import FileTimes, read_file_times
 from crossply.xpkg.failures import BuildFailed
 from crossply.xpkg.image_reference import parse
 from crossply.xpkg.package_build import reading
@@ -25,11 +26,9 @@ POLL_SECONDS = 2.0
 _META, _CONTENT = "crossplane.yaml", "package"
 _MOST_FILES = 20_000
 
-_FileTimes = dict[str, tuple[int, int, int]]
-
 
 class _KnownDirectory(NamedTuple):
-    times: _FileTimes
+    times: FileTimes
     digest: str
 
 
@@ -79,17 +78,10 @@ def _digest_of(stream: bytes) -> str:
     return f"sha256:{hashlib.sha256(stream).hexdigest()}"
 
 
-def _file_times(directory: str) -> _FileTimes:
-    times: _FileTimes = {}
+def _file_times(directory: str) -> FileTimes:
     paths = [os.path.join(directory, _META)]
     for folder, _, names in os.walk(os.path.join(directory, _CONTENT)):
         paths += [os.path.join(folder, name) for name in names]
         if len(paths) > _MOST_FILES:
             raise BuildFailed(f"{directory} has more than {_MOST_FILES} files")
-    for path in paths:
-        try:
-            status = os.stat(path)
-        except OSError:
-            continue  # an editor may be in the middle of replacing it
-        times[path] = (status.st_mtime_ns, status.st_size, status.st_ino)
-    return times
+    return read_file_times(paths)

@@ -17,13 +17,12 @@ from crossply.containers.log_file import LogFile
 from crossply.control.runtimes.manifest_metadata import PORT
 from crossply.control.runtimes.runtime import NotRunning
 from crossply.functions.child_process import ChildProcess
+from crossply.values.file_times import FileTimes, changed_file, read_file_times
 
 _GRACE = 5.0
 _LONGEST_LINE = 16 << 10
 _MOST_FILES = 2000
 _NOT_SOURCES = ("__pycache__", "node_modules", "site-packages", "dist", "build", "tests")
-
-_FileTimes = dict[str, tuple[int, int, int]]
 
 
 class ProcessProgram:
@@ -31,7 +30,7 @@ class ProcessProgram:
 
     def __init__(self, words: Iterable[str], directory: str, environment: dict[str, str]) -> None:
         self._words, self._directory, self._environment = tuple(words), directory, environment
-        self._times: _FileTimes = {}
+        self._times: FileTimes = {}
         self.webhook_port = PORT
         self.network_problem = ""
 
@@ -64,17 +63,11 @@ class ProcessProgram:
     def changed(self) -> str:
         """A source file that changed since the last time."""
         before, self._times = self._times, self._read_times()
-        paths = sorted({*before, *self._times})
-        return next((path for path in paths if before.get(path) != self._times.get(path)), "")
+        return changed_file(before, self._times)
 
-    def _read_times(self) -> _FileTimes:
-        times: _FileTimes = {}
+    def _read_times(self) -> FileTimes:
         program = os.path.join(self._directory, self._words[0])
-        for path in (program, *_python_files(self._directory)):
-            with contextlib.suppress(OSError):  # an editor may be in the middle of replacing it
-                status = os.stat(path)
-                times[path] = (status.st_mtime_ns, status.st_size, status.st_ino)
-        return times
+        return read_file_times((program, *_python_files(self._directory)))
 
 
 def _python_files(directory: str) -> list[str]:
