@@ -12,7 +12,7 @@ from tests.support.patience import PATIENCE
 from crossply.kube.failures import Conflict
 from crossply.provider import ExternalError, managed
 from crossply.provider.external_calls import ExternalCalls
-from crossply.provider.external_error import ExternalFailure
+from crossply.provider.external_error import ExternalFailure, external_failure
 from crossply.provider.managed_kind import managed_kind
 
 KEY = ("here", "one")
@@ -114,3 +114,16 @@ async def test_the_place_of_a_mistake_is_logged_without_its_message(calls, caplo
 async def test_a_conflict_is_no_failure_of_the_external_system(calls):
     with pytest.raises(Conflict):
         await call(calls, "observe", fails_with(Conflict("somebody wrote")))
+
+
+@pytest.mark.parametrize(
+    ("problem", "text"),
+    [
+        (KeyError("region"), "KeyError: 'region'"),
+        (AttributeError("'str' object has no attribute 'get'"), "AttributeError: 'str' object has no"),
+        (RuntimeError("the server is busy"), "the server is busy"),
+        (RuntimeError(), "RuntimeError"),
+    ],
+)
+def test_a_mistake_in_the_code_is_named(problem: Exception, text: str) -> None:
+    assert str(external_failure(problem)).startswith(text)

@@ -63,7 +63,7 @@ def _hint(problem: psycopg.Error, login: Login) -> str:
         case errors.ObjectInUse():
             return "end these sessions, or set spec.forProvider.forceDrop; it is tried again"
         case errors.UndefinedObject() | errors.InvalidCatalogName() | errors.InvalidSchemaName():
-            return "create it first, or correct its name; it is tried again"
+            return "correct the name, or create what it names first; it is tried again"
         case errors.TooManyConnections():
             return "raise max_connections of the server, or close sessions; it is tried again"
     return problem.diag.message_hint or ""

@@ -24,9 +24,17 @@ class ExternalFailure(CrossplyError):
         """Somebody wrote an object of the API in between: trying again is enough."""
 
 
+_MISTAKES = (ArithmeticError, AssertionError, AttributeError, LookupError, NameError, TypeError)
+"""Exceptions whose text says little without their name."""
+
+
 def external_failure(problem: BaseException) -> ExternalFailure:
     """What the reconcile is told of an exception: its text, and what to do about it."""
-    text = str(problem) or type(problem).__name__
+    name, text = type(problem).__name__, str(problem)
+    if not text:
+        text = name
+    elif isinstance(problem, _MISTAKES):
+        text = f"{name}: {text}"
     hint = problem.hint if isinstance(problem, ExternalError) else ""
     failure = ExternalFailure(f"{text} ({hint})" if hint else text, is_conflict=isinstance(problem, Conflict))
     failure.__cause__ = problem

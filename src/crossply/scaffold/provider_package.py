@@ -201,7 +201,7 @@ spec:
 
 _FILES = {
     "README.md": _README,
-    ".gitignore": "*.xpkg\n__pycache__/\n.venv/\n.pytest_cache/\n",
+    ".gitignore": ".crossply/\n*.xpkg\n__pycache__/\n.venv/\n.pytest_cache/\n",
     "crossplane.yaml": _META,
     "requirements.txt": "# What the provider imports beside crossply, one package a line.\n",
     "conftest.py": '"""Lets pytest import the provider from this directory."""\n',

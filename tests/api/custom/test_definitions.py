@@ -323,6 +323,7 @@ def test_deletion_waits_for_finalizers_of_objects(admin, ns, group):
     assert message.message == (
         f'widgets.{group} "two" is forbidden: create not allowed while custom resource definition is terminating'
     )
+    admin.patch(path, {"metadata": {"annotations": {"example.org/note": "still written to"}}}).ok(200)
     things.merge("one", {"metadata": {"finalizers": None}}).ok(200)
     eventually(lambda: admin.get(path).status == 404)
 

@@ -75,7 +75,9 @@ def metadata_errors(call: Call, strategy: Strategy, metadata: Object) -> list[Fi
     errors = check_metadata(
         metadata, namespaced=call.resource.namespaced, name_problems=strategy.name_problems
     )
-    return errors if call.resource.custom else errors + check_built_in_finalizers(metadata)
+    # Kubernetes checks the finalizers of its own kinds more strictly; CustomResourceDefinitions are none.
+    is_core = not call.resource.custom and call.resource.key != DEFINITIONS
+    return errors + check_built_in_finalizers(metadata) if is_core else errors
 
 
 def add_warnings(call: Call, metadata: Object, old: Object) -> None:

@@ -35,7 +35,10 @@ class NoLog(CrossplyError):
     """There is no output of a Provider or Function in a data directory."""
 
     code = "CP-585"
-    hint = "name the data directory of its control plane with --data; a Function is started by its first call"
+    hint = (
+        "name the data directory of its control plane with --data; a Function is started by its first call, "
+        "and why a Provider was not started is shown by kubectl describe providers.pkg.crossplane.io"
+    )
 
 
 class StopFailed(CrossplyError):

@@ -1,7 +1,7 @@
 """Reconciles ManagedResourceDefinitions: the CRD of one that is active is there.
 
-A CRD goes with its definition, by its owner reference. A definition that was reconciled costs no request
-until it or its CRD changes.
+A CRD goes, by owner references, when neither its definition nor the revision of its Provider is there. A
+definition that was reconciled costs no request until it or its CRD changes.
 """
 
 from __future__ import annotations
