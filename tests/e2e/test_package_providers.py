@@ -70,6 +70,31 @@ async def test_what_a_provider_brings_can_be_composed_at_once(s: Scenario, regis
     await s.until_gone(CLUSTER_ROLE, f"{name}:aggregate-to-edit")
 
 
+async def test_a_provider_that_is_installed_again_takes_over_what_waits_for_it(s: Scenario, registry):
+    """A configuration that is in use is let go by the provider alone, which was deleted too early."""
+
+    packages, group = Packages(s, registry), f"early.{s.group}"
+    configs = Kind(group, "v1", "ProviderConfig", "providerconfigs", False)
+    await packages.push("provider-early:v1.0.0", "Provider", crd(group, "ProviderConfig"))
+    provider = await packages.install(PROVIDER, "provider-early:v1.0.0")
+    await packages.revision(PROVIDER, provider, REVISION_HEALTHY)
+    await s.until(CRD, configs.resource, condition("Established", "True"))
+    head = {"apiVersion": configs.api_version, "kind": configs.kind}
+    metadata = {"name": s.id, "finalizers": ["example.org/in-use"]}
+    await s.client.create(configs, {**head, "metadata": metadata})
+    first = await s.client.get(CRD, configs.resource)
+    await s.client.delete(PROVIDER, provider)
+    await s.until(CRD, configs.resource, condition("Terminating", "True"))
+    await s.until_gone(PROVIDER, provider)
+    provider = await packages.install(PROVIDER, "provider-early:v1.0.0")
+    await packages.revision(PROVIDER, provider, REVISION_HEALTHY)
+    await s.client.patch_merge(configs, s.id, {"metadata": {"finalizers": None}})
+    is_new = lambda obj: obj["metadata"]["uid"] != first["metadata"]["uid"]  # noqa: E731
+    await s.until(CRD, configs.resource, is_new)
+    await s.until(CRD, configs.resource, condition("Established", "True"))
+    await packages.remove(PROVIDER, provider)
+
+
 async def test_a_provider_cannot_bring_a_kind_of_the_control_plane_itself(s: Scenario, registry):
     packages = Packages(s, registry)
     wicked = crd("pkg.crossplane.io", "Function")

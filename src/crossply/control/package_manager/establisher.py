@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 
 import orjson
 
-from crossply.compose.metadata import annotations_of, labels_of, name_of
+from crossply.compose.metadata import annotations_of, labels_of, name_of, uid_of
 from crossply.control.apply_digests import contains
 from crossply.control.calls.function_revision import PACKAGE
 from crossply.control.definitions.core_crds import core_names
@@ -25,7 +25,13 @@ from crossply.control.package_manager.managed_definitions import (
     is_same_definition,
     with_live_state,
 )
-from crossply.control.package_manager.owner_references import AlreadyControlled, owners, released
+from crossply.control.package_manager.owner_references import (
+    AlreadyControlled,
+    is_revision_of,
+    owners,
+    released,
+    without_owner,
+)
 from crossply.control.package_manager.provider_webhooks import call_back, pointed_home
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
@@ -176,20 +182,27 @@ class Establisher:
         try:
             return owners(live, name_of(obj), revision, active)
         except AlreadyControlled as problem:
-            await self._expect_release(problem, revision)
-            raise
+            if live is None or not await self._is_abandoned(problem, revision):
+                raise
+            return owners(without_owner(live, problem.owner), name_of(obj), revision, active)
 
-    async def _expect_release(self, problem: AlreadyControlled, revision: Object) -> None:
-        """Wait for another revision of the same package, which was active until now, to let go."""
+    async def _is_abandoned(self, problem: AlreadyControlled, revision: Object) -> bool:
+        """Whether a revision of the same package controlled it that was deleted; one that lives lets go.
+
+        The object of a deleted Provider may wait for the very Provider that is installed again.
+        """
         owner = problem.owner
         if owner.get("kind") != revision["kind"]:
-            return
+            return False
         kind = await self._plane.discovery.kind_for(revision["apiVersion"], revision["kind"])
         other = await self._plane.as_installer.get(kind, str(owner.get("name")))
-        if other is None:
+        if other is None or uid_of(other) != owner.get("uid"):
+            if is_revision_of(revision, str(owner.get("name"))):
+                return True
             raise AlreadyControlled(f"{problem}. {owner.get('name')} no longer exists", owner) from None
         if labels_of(other).get(PACKAGE) == labels_of(revision).get(PACKAGE):
             raise Waiting(f"waiting for {name_of(other)} to release what it controls: {problem}") from None
+        return False
 
     async def _try(self, desired: _DesiredObject) -> None:
         await self._plane.as_installer.apply(desired.kind, desired.data, MANAGER, dry_run=True)

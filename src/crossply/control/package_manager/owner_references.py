@@ -6,7 +6,7 @@ it. Everything here is pure.
 
 from __future__ import annotations
 
-from crossply.compose.metadata import labels_of, owner_reference, uid_of
+from crossply.compose.metadata import labels_of, name_of, owner_reference, uid_of
 from crossply.control.calls.function_revision import PACKAGE
 from crossply.errors import CrossplyError
 from crossply.values import Object
@@ -63,6 +63,19 @@ def released(live: Object, revision: Object) -> list[Object] | None:
     if own is None:
         return [*references, owner_reference(revision, controller=False)]
     return _placed(references, {**own, "controller": False}) if own.get("controller") is True else None
+
+
+def without_owner(live: Object, owner: Object) -> Object:
+    """The object as if one of its owners were not named."""
+    metadata = live["metadata"]
+    references = [other for other in metadata["ownerReferences"] if other.get("uid") != owner.get("uid")]
+    return {**live, "metadata": {**metadata, "ownerReferences": references}}
+
+
+def is_revision_of(revision: Object, name: str) -> bool:
+    """Whether a name is that of a revision of the same package."""
+    package, _, identity = name.rpartition("-")
+    return bool(identity) and package == name_of(revision).rpartition("-")[0]
 
 
 def package_owner(revision: Object) -> Object | None:
