@@ -91,11 +91,7 @@ async def pages(server: ProviderServer, port: int) -> AsyncIterator[None]:
             try:
                 await stack.enter_async_context(served(host, port, paths))
             except OSError as problem:
-                _log.warning(
-                    "no /healthz, /readyz and /metrics: port %d: %s; --port chooses another",
-                    port,
-                    problem.strerror,
-                )
+                _log.warning("no /healthz, /readyz and /metrics: port %d: %s", port, problem.strerror)
         yield
 
 
