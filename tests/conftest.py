@@ -57,7 +57,8 @@ def _limited(test: Callable[..., Awaitable[None]], seconds: float) -> Callable[.
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """A known fault of the embedded server must fail there, so that the mark goes with the fault."""
-    start_with_large_groups(items)
+    if hasattr(config, "workerinput"):
+        start_with_large_groups(items)
     if config.getoption("--server") == "real":
         for item in items:
             if (mark := item.get_closest_marker("embedded_only")) is not None:
