@@ -6,7 +6,7 @@ import errno
 from dataclasses import dataclass
 from typing import Annotated
 
-from crossply.provider import Context, Doc, ExternalError, Observation, Pattern
+from crossply.provider import Context, Doc, ExternalError, Immutable, Observation, Pattern, Ref
 from provider_local.kind_settings import local_kind
 from provider_local.storage_root import NamespaceFiles
 
@@ -58,3 +58,10 @@ class Directory:
                 f"the directory is not empty: {listed}",
                 hint="delete what is in it, or set spec.forProvider.forceDestroy",
             ) from problem
+
+
+DirectoryOfFile = Annotated[
+    Immutable[Ref[Directory]] | None,
+    Doc("The directory of the file: the external name of a Directory. Its namespace's by default."),
+]
+"""The field of kinds that are files."""

@@ -6,8 +6,8 @@ import hashlib
 from dataclasses import dataclass
 from typing import Annotated
 
-from crossply.provider import Context, Doc, ExternalError, Immutable, Observation, Pattern, Ref
-from provider_local.directory import Directory
+from crossply.provider import Context, Doc, ExternalError, Observation, Pattern
+from provider_local.directory import DirectoryOfFile
 from provider_local.kind_settings import local_kind
 from provider_local.storage_root import NamespaceFiles
 
@@ -20,10 +20,7 @@ class File:
 
     @dataclass
     class Parameters:
-        directory: Annotated[
-            Immutable[Ref[Directory]] | None,
-            Doc("The directory of the file: the external name of a Directory. Its namespace's by default."),
-        ] = None
+        directory: DirectoryOfFile = None
         content: Annotated[str, Doc("The content, at most 1 MiB in UTF-8.")] = ""
         mode: Annotated[str, Doc("The permissions, in octal."), Pattern("^0[4567][0-7]{2}$")] = "0644"
 

@@ -6,8 +6,8 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from crossply.provider import ConnectionDetails, Context, Doc, Immutable, Observation, Ref
-from provider_local.directory import Directory
+from crossply.provider import ConnectionDetails, Context, Doc, Observation
+from provider_local.directory import DirectoryOfFile
 from provider_local.kind_settings import local_kind
 from provider_local.sqlite_migrations import applied_migrations, migrate
 from provider_local.storage_root import NamespaceFiles
@@ -22,10 +22,7 @@ class SQLiteDatabase:
 
     @dataclass
     class Parameters:
-        directory: Annotated[
-            Immutable[Ref[Directory]] | None,
-            Doc("The directory of the file: the external name of a Directory. Its namespace's by default."),
-        ] = None
+        directory: DirectoryOfFile = None
         migrations: Annotated[
             list[str],
             Doc("SQL texts, executed once each in this order. Those that were executed must stay."),
