@@ -24,6 +24,11 @@ class Reference(NamedTuple):
     name: str
     namespace: str = ""
 
+    @property
+    def label(self) -> str:
+        """What people call it: `Kind/name (namespace)`."""
+        return f"{self.kind}/{self.name}" + (f" ({self.namespace})" if self.namespace else "")
+
     def stub(self) -> Object:
         """An object with only apiVersion, kind and metadata."""
         names = {"name": self.name, "namespace": self.namespace}
@@ -94,9 +99,7 @@ class Node:
     @property
     def label(self) -> str:
         """What people call it: `Kind/name (namespace)`."""
-        reference = self.reference
-        place = f" ({reference.namespace})" if reference.namespace else ""
-        return f"{reference.kind}/{reference.name}{place}"
+        return self.reference.label
 
     @property
     def deleting(self) -> bool:
