@@ -17,7 +17,7 @@ ROWS = [
     (["comp"], ["composition", "completions"], "commands at the top"),
     (["config", ""], ["set", "view"], "commands of a group"),
     (["config", "view", ""], [], "files where an argument may be"),
-    (["version", "--c"], ["--config", "--client"], "flags of the command and of the program"),
+    (["version", "--c"], ["--config", "--color", "--client"], "flags of the command and of the program"),
     (["version", "--config", ""], [], "files for the value of a flag"),
     (["--config", "x", "conf"], ["config"], "a flag's value is no command"),
     (["completions", ""], ["bash", "zsh", "fish"], "what an argument may be"),

@@ -1,7 +1,8 @@
 """The registry of commands: one line each, with the module that is imported when the command is called.
 
 `main` walks it to find what the user called; `help`, `completions` and the generated reference list it.
-A hidden line is another name for a command, kept because existing scripts use it.
+A hidden line is another name for a command, kept because existing scripts use it. `TASKS` sorts the first
+words of the visible ones by what people want to do, as the help of the program lists them.
 """
 
 from __future__ import annotations
@@ -149,7 +150,9 @@ COMMANDS = (
     Entry("new xrd", "new.xrd", "Create an XRD from an example of a composite resource.", "beta"),
     Entry("plan", "plan.command", "Show what applying files would change in the control plane.", "beta"),
     Entry("test", "test.command", "Run tests of Compositions.", "beta"),
+    Entry("trace", "trace.command", "Show a resource, its descendants, and why it is not ready.", "beta"),
     Entry("up", "up.command", "Run a control plane on this machine.", "beta"),
+    Entry("validate", "validate.command", "Validate resources against XRDs and CRDs.", "beta"),
     Entry("version", "version", "Print the versions of the client and the server."),
     Entry("xpkg batch", "xpkg.batch", "Build and push the smaller packages of a family of providers."),
     Entry("xpkg build", "xpkg.build", "Build a package from a directory of files."),
@@ -168,13 +171,6 @@ COMMANDS = (
     Entry("completions", "completion.script", "Print a completion script for your shell."),
     Entry("beta render", "render.command", "Render a composite resource (XR).", "ga", HIDDEN),
     Entry("alpha render op", "operation.render", "Render an Operation.", "alpha", HIDDEN),
-    Entry(
-        "trace",
-        "trace.command",
-        "Show a resource, its descendants, and why it is not ready.",
-        "beta",
-        HIDDEN,
-    ),
     Entry(
         "beta trace",
         "trace.command",
@@ -203,7 +199,6 @@ COMMANDS = (
         "beta",
         HIDDEN,
     ),
-    Entry("validate", "validate.command", "Validate resources against XRDs and CRDs.", "beta", HIDDEN),
     Entry("beta validate", "validate.command", "Validate resources against XRDs and CRDs.", "beta", HIDDEN),
     Entry("beta xpkg init", "xpkg.init", "Initialize a new package from a template.", "ga", HIDDEN),
     Entry(
@@ -229,6 +224,18 @@ COMMANDS = (
         HIDDEN,
     ),
 )
+
+COMPATIBLE = "Crossplane's spellings"
+TASKS = {
+    "Write and test": ("render", "validate", "test", "new", "convert"),
+    "Run a control plane": ("up", "down", "logs", "top", "controller", "apiserver"),
+    "See what happens, and why": ("trace", "explain", "runs", "ui", "plan", "doctor"),
+    "Package and install": ("xpkg", "project", "dependency"),
+    "Extend": ("function", "provider"),
+    "Set up": ("config", "completions", "version"),
+    COMPATIBLE: ("composition", "resource", "operation", "xr", "xrd", "cluster"),
+}
+"""What people do, in the order of the help: a title, and the first words of its commands."""
 
 GROUPS = {
     "alpha render": "Render resources.",

@@ -8,9 +8,12 @@ and the generated reference read the same specification.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from crossply.errors import CrossplyError
+
+if TYPE_CHECKING:
+    from crossply.cli.framework.styling import Style
 
 USAGE_EXIT = 80
 """The exit code of a command line that cannot be understood, as Crossplane's."""
@@ -196,6 +199,21 @@ class Invocation:
     @property
     def verbose(self) -> bool:
         return bool(self.values.get("verbose"))
+
+    @property
+    def style(self) -> Style:
+        """Colours and symbols of standard output."""
+        return self._style(self.stdout)
+
+    @property
+    def error_style(self) -> Style:
+        """Colours and symbols of standard error."""
+        return self._style(self.stderr)
+
+    def _style(self, stream: TextIO) -> Style:
+        from crossply.cli.framework.styling import AUTO, style_of
+
+        return style_of(stream, self.environ, self.values.get("color") or AUTO)
 
     def given(self, name: str) -> bool:
         """Whether the value was set by the user or the environment, not by default."""

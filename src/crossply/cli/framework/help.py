@@ -6,7 +6,7 @@ from crossply.cli.framework.command import Command, Flag, summary
 from crossply.cli.framework.flag_values import quote
 from crossply.cli.framework.parser import GLOBAL_FLAGS
 from crossply.cli.framework.printing import PROGRAM
-from crossply.cli.tree import COMMANDS, GROUPS, children
+from crossply.cli.tree import COMMANDS, GROUPS, TASKS, Child, children
 
 WIDTH = 100
 INTRODUCTION = "Compose Kubernetes resources with Compositions and functions, compatible with Crossplane."
@@ -52,10 +52,25 @@ def _group_sections(path: str, concealed: frozenset[str]) -> list[str]:
     shown = [child for child in children(path, concealed) if not child.hidden] or children(path)
     return [
         _wrap(GROUPS.get(path, "") or INTRODUCTION, 0),
-        _table("Commands:", [(child.name, child.summary) for child in shown]),
+        *(_command_tables(shown) if path else _task_tables(shown)),
         _table("Flags:", [(_flag_label(flag), _flag_help(flag)) for flag in GLOBAL_FLAGS]),
         f'Run "{PROGRAM} {path + " " if path else ""}<command> --help" for more information on a command.',
     ]
+
+
+def _command_tables(shown: list[Child]) -> list[str]:
+    return [_table("Commands:", [(child.name, child.summary) for child in shown])]
+
+
+def _task_tables(shown: list[Child]) -> list[str]:
+    """One table a task; all have the same first column."""
+    by_name = {child.name: child for child in shown}
+    column = max(map(len, by_name)) + 2
+    tables = []
+    for title, names in TASKS.items():
+        rows = [(name, by_name[name].summary) for name in names if name in by_name]
+        tables.append(_table(f"{title}:", rows, column))
+    return tables
 
 
 def maturity_note(path: str) -> str:
@@ -98,11 +113,11 @@ def _examples(examples: tuple[str, ...]) -> str:
     return "Examples:\n" + "\n".join("  " + line for example in examples for line in example.split("\n"))
 
 
-def _table(title: str, rows: list[tuple[str, str]]) -> str:
+def _table(title: str, rows: list[tuple[str, str]], column: int = 0) -> str:
     """Align two columns; a label that is too long for its column stands on a line of its own."""
     if not rows:
         return ""
-    column = min(max(len(label) for label, _ in rows), 34) + 2
+    column = column or min(max(len(label) for label, _ in rows), 34) + 2
     lines = [title]
     for label, text in rows:
         wrapped = _wrap(text, column + 2)

@@ -26,6 +26,13 @@ GLOBAL_FLAGS = (
         env="CROSSPLANE_CONFIG",
     ),
     Flag("verbose", "Print verbose logging statements."),
+    Flag(
+        "color",
+        "Use colors: auto (on terminals, unless NO_COLOR is set), always or never.",
+        kind="string",
+        default="auto",
+        choices=("auto", "always", "never"),
+    ),
 )
 
 # What a word on the stack is known to be; the texts appear in messages. A word not looked at yet is UNTYPED.
