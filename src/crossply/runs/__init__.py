@@ -1,0 +1,1 @@
+"""The recorder: every pipeline run as it was, to look at, compare and replay."""

@@ -1,0 +1,14 @@
+"""The model of a recorded run."""
+
+from __future__ import annotations
+
+from crossply.compose.conditions import RESPONSIVE
+from crossply.compose.machinery import MODERN
+from crossply.runs.model import COMPOSITE, World
+
+
+def test_a_recorded_clock_tells_the_same_times_in_each_replay():
+    world = World(COMPOSITE, {}, MODERN, None, None, RESPONSIVE, (1,), {}, {}, ("a", "b"), ())
+    for _ in range(2):
+        now = world.settings().now
+        assert [now(), now(), now()] == ["a", "b", "b"]
