@@ -36,7 +36,31 @@ def decode_problem(resource: Resource, version: str, obj: Object) -> str | None:
     if problem is not None:
         return problem
     # Kinds of the aggregator and newer fields have no known Go type: their schema is used instead.
-    return _mismatch(obj, {"$ref": names_by_kind()[resource.group, version, kind]}, kind, "")
+    schema = {"$ref": names_by_kind()[resource.group, version, kind]}
+    return None if _fits(obj, schema, definitions()) else _mismatch(obj, schema, kind, "")
+
+
+def _fits(value: Any, schema: Object, known: dict[str, Object]) -> bool:
+    """Whether `_mismatch` would find nothing: quick, as it is asked of every object that is written."""
+    ref = schema.get("$ref")
+    if ref is not None:
+        if ref in LEAVES:
+            return True
+        schema = known[ref]
+    kind = schema.get("type", "")
+    types = _PYTHON.get(kind)
+    if types is not None and value.__class__ not in types and not _is_of(value, kind, types):
+        return False
+    if value.__class__ is dict:
+        fields, others = schema.get("properties") or {}, schema.get("additionalProperties")
+        for key, member in value.items():
+            below = fields.get(key) or others
+            if below and member is not None and not _fits(member, below, known):
+                return False
+    elif value.__class__ is list:
+        items = schema.get("items") or {}
+        return all(item is None or _fits(item, items, known) for item in value)
+    return True
 
 
 def _mismatch(value: Any, schema: Object, struct: str, path: str) -> str | None:

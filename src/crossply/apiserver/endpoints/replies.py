@@ -112,6 +112,8 @@ def warning_headers(warnings: Sequence[str]) -> list[str]:
     As in Kubernetes, warnings of more than 4096 characters together are cut to 256 each, and the rest is left
     out. There are at most 64, because clients refuse too many or too long headers.
     """
+    if not warnings:
+        return []
     texts = list(dict.fromkeys(filter(None, warnings)))[:_MOST_WARNINGS]
     if sum(map(len, texts)) > _MOST_WARNED:
         texts = _cut_warnings(texts)

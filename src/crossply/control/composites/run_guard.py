@@ -63,4 +63,5 @@ class RunGuard:
         if not self._known or data is None or data is self._last_data:
             return False
         self._last_data = data
-        return "deletionTimestamp" in orjson.loads(data)["metadata"]
+        # Decoding is left for the few that may be: the word can also stand elsewhere.
+        return b'"deletionTimestamp"' in data and "deletionTimestamp" in orjson.loads(data)["metadata"]
