@@ -12,7 +12,7 @@ from io import TextIOWrapper
 from typing import NoReturn
 
 from crossply.cli.framework import config_file as config
-from crossply.cli.framework.command import Invocation, UsageError
+from crossply.cli.framework.command import CommandMissing, Invocation, UnusablePath, UsageError
 from crossply.cli.framework.parser import Parsed, parse
 from crossply.errors import CrossplyError
 
@@ -32,6 +32,8 @@ def entry() -> NoReturn:
 def main(argv: list[str] | None = None) -> int:
     """Run one command line and return its exit code."""
     words = sys.argv[1:] if argv is None else argv
+    if words[:1] == ["help"]:
+        words = [*words[1:], "--help"]
     try:
         code = _run(words)
         sys.stdout.flush()
@@ -55,6 +57,8 @@ def _run(words: list[str]) -> int:
     parsed = Parsed(config.concealed(settings))
     try:
         values = parse(words, os.environ, parsed)
+        if parsed.wants_version:
+            return _version()
         if parsed.wants_help or parsed.command is None:
             return _help(parsed)
         streams = {"stdin": sys.stdin, "stdout": sys.stdout, "stderr": sys.stderr}
@@ -100,11 +104,31 @@ def _help(parsed: Parsed) -> int:
     return 0
 
 
+def _version() -> int:
+    from crossply.version import __version__
+
+    sys.stdout.write(f"crossply v{__version__}\n")
+    return 0
+
+
 def _usage_failure(error: UsageError, parsed: Parsed) -> int:
-    _help(parsed)
-    sys.stdout.write("\n")
+    """Report a mistake in a line or two; only a line that names no command gets the whole help."""
+    if isinstance(error, CommandMissing):
+        _help(parsed)
+        sys.stdout.write("\n")
+        return _failure(error)
+    from crossply.cli.framework import help as help_text
+    from crossply.cli.framework.printing import report_mistake
+
     sys.stdout.flush()
-    return _failure(error)
+    words = f"crossply {parsed.path}".rstrip()
+    advice = f"crossply: try: {error.hint}" if error.hint else ""
+    if not advice and parsed.unknown_command:
+        advice = f"crossply: try: {words} --help"
+    elif not advice and not isinstance(error, UnusablePath):
+        advice = f"{help_text.usage_line(parsed.path, parsed.command)} (see {words} --help)"
+    report_mistake(error, advice, sys.stderr)
+    return error.exit_code
 
 
 def _failure(error: CrossplyError) -> int:

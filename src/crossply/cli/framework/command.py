@@ -26,6 +26,18 @@ class UsageError(CrossplyError):
     exit_code = USAGE_EXIT
 
 
+class CommandMissing(UsageError):
+    """The command line names a group of commands and none of the commands in it."""
+
+    code = "CP-505"
+
+
+class UnusablePath(UsageError):
+    """A file or directory on the command line does not exist, or is not what is needed there."""
+
+    code = "CP-504"
+
+
 # Plain classes, not NamedTuples: making these three as NamedTuples costs every start 2 ms.
 
 

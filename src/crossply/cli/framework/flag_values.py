@@ -93,6 +93,14 @@ def read_duration(text: str) -> float:
         raise ValueError(f"expected duration but got {quote(text)}: {problem}") from None
 
 
+class PathProblem(ValueError):
+    """A value is a path, but not of what is needed."""
+
+    def __init__(self, sentence: str, path: str) -> None:
+        super().__init__(sentence)
+        self.path = path
+
+
 def read_path(text: str) -> str:
     """Make a path absolute and resolve a leading ~/; "-" stands for a standard stream and stays."""
     if text == "-":
@@ -106,7 +114,7 @@ def read_existing_file(text: str) -> str:
     """Read the path of a file that must exist."""
     path = read_path(text)
     if path != "-" and _is_directory(path):
-        raise ValueError(f"{quote(path)} exists but is a directory")
+        raise PathProblem(f"{quote(path)} exists but is a directory", path)
     return path
 
 
@@ -114,7 +122,7 @@ def read_existing_dir(text: str) -> str:
     """Read the path of a directory that must exist."""
     path = read_path(text)
     if not _is_directory(path):
-        raise ValueError(f"{quote(path)} exists but is not a directory")
+        raise PathProblem(f"{quote(path)} exists but is not a directory", path)
     return path
 
 
@@ -125,7 +133,7 @@ def _is_directory(path: str) -> bool:
         return stat.S_ISDIR(os.stat(path).st_mode)
     except (OSError, ValueError) as problem:
         reason = problem.strerror if isinstance(problem, OSError) else "invalid argument"
-        raise ValueError(f"stat {path}: {(reason or 'unknown error').lower()}") from None
+        raise PathProblem(f"stat {path}: {(reason or 'unknown error').lower()}", path) from None
 
 
 READERS: dict[str, Callable[[str], Any]] = {

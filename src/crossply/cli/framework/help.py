@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crossply.cli.framework.command import Command, Flag, summary
 from crossply.cli.framework.flag_values import quote
-from crossply.cli.framework.parser import GLOBAL_FLAGS
+from crossply.cli.framework.parser import GLOBAL_FLAGS, VERSION_FLAG
 from crossply.cli.framework.printing import PROGRAM
 from crossply.cli.tree import COMMANDS, GROUPS, TASKS, Child, children
 
@@ -50,10 +50,11 @@ def _command_sections(path: str, command: Command) -> list[str]:
 
 def _group_sections(path: str, concealed: frozenset[str]) -> list[str]:
     shown = [child for child in children(path, concealed) if not child.hidden] or children(path)
+    flags = GLOBAL_FLAGS if path else (*GLOBAL_FLAGS, VERSION_FLAG)
     return [
         _wrap(GROUPS.get(path, "") or INTRODUCTION, 0),
         *(_command_tables(shown) if path else _task_tables(shown)),
-        _table("Flags:", [(_flag_label(flag), _flag_help(flag)) for flag in GLOBAL_FLAGS]),
+        _table("Flags:", [(_flag_label(flag), _flag_help(flag)) for flag in flags]),
         f'Run "{PROGRAM} {path + " " if path else ""}<command> --help" for more information on a command.',
     ]
 

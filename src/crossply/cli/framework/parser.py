@@ -13,7 +13,7 @@ from typing import Any
 
 from crossply.cli.framework import flag_values as values
 from crossply.cli.framework.command import Argument, Command, Flag, UsageError, summary
-from crossply.cli.framework.usage_errors import check_complete, command_missing
+from crossply.cli.framework.usage_errors import check_complete, command_missing, unreadable
 from crossply.cli.tree import children, load
 
 GLOBAL_FLAGS = (
@@ -34,6 +34,9 @@ GLOBAL_FLAGS = (
         choices=("auto", "always", "never"),
     ),
 )
+
+VERSION_FLAG = Flag("version", "Print the version of this program.")
+"""Understood before the first command."""
 
 # What a word on the stack is known to be; the texts appear in messages. A word not looked at yet is UNTYPED.
 UNTYPED = "untyped"
@@ -59,7 +62,7 @@ class Parsed:
         self.concealed = concealed
         self.path = ""
         self.command: Command | None = None
-        self.flags: tuple[Flag, ...] = GLOBAL_FLAGS
+        self.flags: tuple[Flag, ...] = (*GLOBAL_FLAGS, VERSION_FLAG)
         self.given: dict[str, Any] = {}
         self.arguments = 0
         self.unknown_command = ""
@@ -68,18 +71,21 @@ class Parsed:
         """Go down to a group, or to a command whose flags are understood from here on."""
         self.path = path
         self.command = command
-        if command:
-            self.flags = GLOBAL_FLAGS + command.flags
+        self.flags = GLOBAL_FLAGS + (command.flags if command else ())
 
     @property
     def wants_help(self) -> bool:
         return bool(self.given.get("help"))
 
+    @property
+    def wants_version(self) -> bool:
+        return self.command is None and bool(self.given.get("version"))
+
 
 def parse(words: list[str], environ: Mapping[str, str], parsed: Parsed) -> dict[str, Any]:
     """Read all words into `parsed` and return the value of every flag and argument, defaults included."""
     _Walk(words, parsed).run()
-    if parsed.wants_help:
+    if parsed.wants_help or parsed.wants_version:
         return {}
     _read_environment(parsed, environ)
     if parsed.command is None:
@@ -139,7 +145,9 @@ class _Walk:
                 self.parsed.given[flag.name] = self.flag_value(flag)
                 return
             candidates += names
-        raise _unknown(f"unknown flag {spelling}", spelling, candidates)
+        from crossply.cli.framework.suggestions import unknown_flag
+
+        raise unknown_flag(spelling, candidates)
 
     def flag_value(self, flag: Flag) -> Any:
         if flag.kind == "bool":
@@ -155,24 +163,28 @@ class _Walk:
     def positional(self, word: str) -> None:
         command = self.parsed.command
         # A command may have others below it: `apiserver` runs a server, `apiserver backup` copies its data.
-        if command is None or (not command.arguments and children(self.parsed.path)):
+        if command is None or (not self.parsed.arguments and self.leads_on(command, word)):
             self.enter(word)
         elif self.parsed.arguments < len(command.arguments):
             self.argument(command.arguments[self.parsed.arguments], word)
         else:
             raise UsageError(f"unexpected argument {word}")
 
+    def leads_on(self, command: Command, word: str) -> bool:
+        """Whether the word is, or should have been, one of the commands below a command."""
+        names = [child.name for child in children(self.parsed.path)]
+        return word in names or (bool(names) and not command.arguments)
+
     def enter(self, word: str) -> None:
-        below = children(self.parsed.path, self.parsed.concealed)
-        for child in below:
+        for child in children(self.parsed.path, self.parsed.concealed):
             if child.name == word:
                 path = f"{self.parsed.path} {word}".lstrip()
                 self.parsed.enter(path, load(child.entry) if child.entry else None)
                 return
         self.parsed.unknown_command = word
-        visible = [child.name for child in below if not child.hidden]
-        # Other names of commands are suggested only where no command is near.
-        raise _unknown(f"unexpected argument {word}", word, visible, [child.name for child in below])
+        from crossply.cli.framework.suggestions import unknown_command
+
+        raise unknown_command(self.parsed.path, word, self.parsed.concealed)
 
     def argument(self, argument: Argument, word: str) -> None:
         texts = [word]
@@ -181,15 +193,9 @@ class _Walk:
         try:
             read = [values.read_value(argument.kind, text) for text in texts]
         except ValueError as problem:
-            raise UsageError(f"{summary(argument)}: {problem}") from None
+            raise unreadable(summary(argument), problem) from None
         self.parsed.given[argument.name] = read if argument.many else read[0]
         self.parsed.arguments += 1
-
-
-def _unknown(sentence: str, word: str, *candidates: list[str]) -> UsageError:
-    from crossply.cli.framework.usage_errors import with_suggestions
-
-    return UsageError(with_suggestions(sentence, word, *candidates))
 
 
 def _plain(token: Token) -> str:
@@ -233,7 +239,7 @@ def _read(flag: Flag, text: str, before: Any) -> Any:
     try:
         return values.read_flag(flag, text, before)
     except ValueError as problem:
-        raise UsageError(f"--{flag.name}: {problem}") from None
+        raise unreadable(f"--{flag.name}", problem) from None
 
 
 def _read_environment(parsed: Parsed, environ: Mapping[str, str]) -> None:
@@ -244,7 +250,7 @@ def _read_environment(parsed: Parsed, environ: Mapping[str, str]) -> None:
         try:
             parsed.given[flag.name] = _read(flag, text, None)
         except UsageError as problem:
-            raise UsageError(f"{problem} (from envar {flag.env}={values.quote(text)})") from None
+            raise problem.replace(message=f"{problem} (from envar {flag.env}={values.quote(text)})") from None
 
 
 def _with_defaults(parsed: Parsed) -> dict[str, Any]:

@@ -28,6 +28,13 @@ def report(error: CrossplyError, stream: TextIO) -> None:
     stream.write(f"{PROGRAM}: {prefix}{harmless(str(error))}\n")
 
 
+def report_mistake(error: CrossplyError, advice: str, stream: TextIO) -> None:
+    """Print a mistake in the command line below a line of advice."""
+    if advice:
+        stream.write(f"{advice}\n")
+    stream.write(f"{PROGRAM}: error: {harmless(str(error))}\n")
+
+
 def harmless(text: str) -> str:
     """The text without what could steer a terminal: functions and files may say anything."""
     return "".join(repr(char)[1:-1] if _is_control(char) else char for char in text)

@@ -1,4 +1,4 @@
-"""Mistakes in a parsed command line: what is missing, what excludes what, what a word may have meant.
+"""Mistakes in a parsed command line: what is missing, what excludes what, which values cannot be read.
 
 The checks run in kong's order: values that must be one of a list, required flags, missing arguments or
 commands, flags that exclude each other.
@@ -9,22 +9,39 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from crossply.cli.framework.command import Argument, Command, Flag, UsageError, summary
-from crossply.cli.framework.flag_values import quote
+from crossply.cli.framework.command import (
+    Argument,
+    Command,
+    CommandMissing,
+    Flag,
+    UnusablePath,
+    UsageError,
+    summary,
+)
+from crossply.cli.framework.flag_values import PathProblem, quote
 from crossply.cli.tree import children
 
 MOST_LISTED = 5
 
 
-def command_missing(path: str, concealed: frozenset[str]) -> UsageError:
+def command_missing(path: str, concealed: frozenset[str]) -> CommandMissing:
     """Say which commands could follow a group."""
     names = [quote(child.name) for child in children(path, concealed) if not child.hidden]
     names = names or [quote(child.name) for child in children(path)]
     if len(names) == 1:
-        return UsageError(f"expected {names[0]}")
+        return CommandMissing(f"expected {names[0]}")
     if len(names) > MOST_LISTED:
         names = [*names[:MOST_LISTED], "..."]
-    return UsageError(f"expected one of {', '.join(names)}")
+    return CommandMissing(f"expected one of {', '.join(names)}")
+
+
+def unreadable(name: str, problem: ValueError) -> UsageError:
+    """Say that the value of a flag or argument cannot be read."""
+    if not isinstance(problem, PathProblem):
+        return UsageError(f"{name}: {problem}")
+    from crossply.cli.framework.suggestions import nearest_file
+
+    return UnusablePath(f"{name}: {problem}", hint=nearest_file(problem.path))
 
 
 def check_complete(
@@ -75,33 +92,3 @@ def _check_exclusive(flags: tuple[Flag, ...], values: Mapping[str, Any]) -> None
         if flag.exclusive in first:
             raise UsageError(f"--{first[flag.exclusive]} and --{flag.name} can't be used together")
         first[flag.exclusive] = flag.name
-
-
-CLOSE = 2
-"""How many letters may differ in a word that is still suggested."""
-
-
-def with_suggestions(sentence: str, word: str, *candidates: list[str]) -> str:
-    """Add `, did you mean …?` for the names near the word, from the first list that has some."""
-    near = next(filter(None, (_near(word, names) for names in candidates)), [])
-    if not near:
-        return sentence
-    if len(near) == 1:
-        return f"{sentence}, did you mean {near[0]}?"
-    return f"{sentence}, did you mean one of {', '.join(near)}?"
-
-
-def _near(word: str, names: list[str]) -> list[str]:
-    return [f'"{name}"' for name in names if name.startswith(word) or _distance(name, word) <= CLOSE]
-
-
-def _distance(left: str, right: str) -> int:
-    """Count the letters to insert, delete or replace to turn one word into the other (Levenshtein)."""
-    if abs(len(left) - len(right)) > CLOSE:
-        return CLOSE + 1  # it cannot be near; a very long word costs nothing
-    row = list(range(len(right) + 1))
-    for i, letter in enumerate(left, 1):
-        before, row[0] = row[0], i
-        for j, other in enumerate(right, 1):
-            before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (letter != other))
-    return row[-1]
