@@ -17,8 +17,15 @@ VALUE, CONDITION, KEYS = "value", "condition", "keys"
 existence of the fields right below it matters (`range`, `len`, `hasKey`)."""
 
 COMPOSITE, CONTEXT, ENVIRONMENT, DESIRED_COMPOSITE = "composite", "context", "environment", "desired"
+ENVIRONMENT_KEY = "apiextensions.crossplane.io/environment"
+"""The key of the environment in the context."""
+
 REQUEST = "request"
 """Everything that a function was given: the source of a field whose function cannot be traced."""
+
+
+PASSED_ON = "passed on"
+"""How a function treats a field that an earlier step set, in a resource that it changes."""
 
 
 class SourceField(NamedTuple):

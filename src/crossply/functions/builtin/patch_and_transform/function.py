@@ -19,10 +19,10 @@ _MANY_BYTES = 64 << 10
 
 
 def run(request: Request) -> Response:
-    return render_response(request, _compiled_inputs.get(request.input), _render)
+    return render_response(request, _compiled_inputs.get(request.input), render)
 
 
-def _render(state: RenderState, template: CompiledTemplate) -> None:
+def render(state: RenderState, template: CompiledTemplate) -> None:
     """Compose one resource, or skip it while a required source field of a patch is missing."""
     desired = _start(state, template)
     observed = state.observed.get(template.name)

@@ -9,7 +9,7 @@ from typing import Any
 from crossply.errors import CrossplyError
 from crossply.functions.builtin.go_templating.engine import arguments
 from crossply.functions.builtin.go_templating.engine.arguments import ABSENT
-from crossply.functions.builtin.go_templating.engine.compile_scope import Compiled, Scope
+from crossply.functions.builtin.go_templating.engine.compile_scope import Compiled, Invoke, Scope
 from crossply.functions.builtin.go_templating.engine.errors import ErrorSite, LastEvaluated
 from crossply.functions.builtin.go_templating.engine.fields import call_method, field
 from crossply.functions.builtin.go_templating.engine.go_types import NO_VALUE, Ints, Structure, go_type
@@ -31,9 +31,6 @@ from crossply.functions.builtin.go_templating.engine.signatures import ANY, VALU
 
 Stage = Callable[[Frame, Any, Any], Any]
 """A compiled command that receives the result of the previous one, or ABSENT."""
-
-Invoke = Callable[[Frame, tuple[Any, ...]], Any]
-"""Calls a function with checked arguments."""
 
 CompileOperand = Callable[[Scope, Operand], Compiled]
 
@@ -64,14 +61,15 @@ def call(
     if name.name == "call":
         function = function._replace(call=partial(function.call, str(args[0]) if args else None))
     invoke = _invoker(name.name, function, scope.at(command))
-    evaluate = tuple(argument.run for argument in compiled)
+    evaluate, invoke = scope.on_call(name.name, tuple(argument.run for argument in compiled), invoke, piped)
     if name.name in ("and", "or"):
         decided = LastEvaluated(tuple(argument.last for argument in compiled) or (site,))
-        return Compiled(_short_circuit(evaluate, name.name == "or", decided), decided, boxed=True)
+        run = scope.on_short_circuit(_short_circuit(evaluate, name.name == "or", decided))
+        return Compiled(run, decided, boxed=True)
     if not piped:
         return Compiled(_plain_call(evaluate, invoke), last, boxed=True)
     fit = arguments.fitting(_type_of(function, len(args)), last)
-    stage: Any = _piped_call(evaluate, fit, invoke)
+    stage: Any = scope.on_stage(_piped_call(evaluate, fit, invoke))
     return Compiled(stage, last, boxed=True)
 
 

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from crossply.functions.builtin.go_templating.engine.errors import ErrorSite, Site
-from crossply.functions.builtin.go_templating.engine.nodes import Expression, Tree
-from crossply.functions.builtin.go_templating.engine.render_state import Evaluate
+from crossply.functions.builtin.go_templating.engine.nodes import (
+    Action,
+    Body,
+    Branch,
+    Expression,
+    Operand,
+    Text,
+    Tree,
+)
+from crossply.functions.builtin.go_templating.engine.render_state import Evaluate, Frame, Run
 from crossply.functions.builtin.go_templating.engine.signatures import Function
 
 _FRAMES_PER_LEVEL = 4
@@ -27,7 +35,74 @@ class Compiled(NamedTuple):
     boxed: bool = False
 
 
-class Scope:
+Invoke = Callable[[Frame, tuple[Any, ...]], Any]
+"""Calls a function with checked arguments."""
+
+SetVariables = Callable[[Frame, Any, Any], None]
+"""Assigns the index and the item of a range to its variables."""
+
+
+class Hooks:
+    """What is done with each compiled piece: nothing.
+
+    `tracing_scope` wraps the pieces to trace where output comes from. Nothing of it is left in templates
+    that are compiled without.
+    """
+
+    __slots__ = ()
+
+    def on_text(self, text: Text) -> str | Run:
+        return text.text
+
+    def on_print(self, action: Action, run: Evaluate) -> Evaluate:
+        return run
+
+    def on_read(self, node: Operand, run: Evaluate) -> Evaluate:
+        return run
+
+    def on_chain(self, run: Evaluate) -> Evaluate:
+        return run
+
+    def on_call(
+        self, name: str, evaluate: tuple[Evaluate, ...], invoke: Invoke, piped: bool
+    ) -> tuple[tuple[Evaluate, ...], Invoke]:
+        return evaluate, invoke
+
+    def on_stage(self, stage: Any) -> Any:
+        return stage
+
+    def on_short_circuit(self, run: Any) -> Any:
+        return run
+
+    def on_method(self, stage: Any) -> Any:
+        return stage
+
+    def on_store(self, places: tuple[int | None, ...], run: Evaluate) -> Evaluate:
+        return run
+
+    def on_condition(self, run: Evaluate) -> Evaluate:
+        return run
+
+    def on_body(self, body: Body, run: Run, *, changes_dot: bool) -> Run:
+        return run
+
+    def on_branch(self, branch: Branch, run: Run) -> Run:
+        return run
+
+    def on_range(self, run: Evaluate) -> Evaluate:
+        return run
+
+    def on_item(self, places: list[int], set_variables: SetVariables) -> SetVariables:
+        return set_variables
+
+    def on_argument(self, run: Evaluate | None) -> Evaluate | None:
+        return run
+
+    def on_template(self, run: Run) -> Run:
+        return run
+
+
+class Scope(Hooks):
     """Compiles one template."""
 
     __slots__ = (

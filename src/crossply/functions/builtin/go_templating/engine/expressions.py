@@ -38,7 +38,8 @@ def pipeline(scope: Scope, pipe: Pipe) -> Compiled:
             stages.append(stage)
     run = _piped(first.run, tuple(stages)) if stages else first.run
     if pipe.declared:
-        run = _stored(run, slots(scope, pipe), last, pipe)
+        places = slots(scope, pipe)
+        run = scope.on_store(places, _stored(run, places, last, pipe))
     return Compiled(run, last)
 
 
@@ -90,7 +91,8 @@ def _stage(scope: Scope, command: Command, before: ErrorSite) -> tuple[Stage, Er
         compiled = call(scope, word, command, command.args[1:], operand, piped=True)
         return compiled.run, compiled.last  # type: ignore[return-value]
     if isinstance(word, Field | Chain) or (isinstance(word, Variable) and len(word.names) > 1):
-        return method_call(scope, _receiver(scope, word), word, command.args[1:], operand)
+        stage, last = method_call(scope, _receiver(scope, word), word, command.args[1:], operand)
+        return scope.on_method(stage), last
     site = before if isinstance(word, Pipe) else scope.at(word)
     return _refusing(site, f"can't give argument to non-function {word}"), site
 
@@ -121,7 +123,8 @@ def operand(scope: Scope, node: Operand) -> Compiled:
     """An operand without arguments."""
     site = scope.at(node)
     if isinstance(node, Field):
-        return Compiled(fields.of_dot(node.names, site, scope.dot_is_boxed), site, boxed=True)
+        run = scope.on_read(node, fields.of_dot(node.names, site, scope.dot_is_boxed))
+        return Compiled(run, site, boxed=True)
     if isinstance(node, Variable):
         return _variable(scope, node, site)
     if isinstance(node, Pipe):
@@ -129,10 +132,10 @@ def operand(scope: Scope, node: Operand) -> Compiled:
     if isinstance(node, Identifier):
         return call(scope, node, node, (), operand)
     if isinstance(node, Dot):
-        return Compiled(lambda frame, dot: dot, site, boxed=scope.dot_is_boxed)
+        return Compiled(scope.on_read(node, lambda frame, dot: dot), site, boxed=scope.dot_is_boxed)
     if isinstance(node, Chain):
         return _chain(scope, node, site)
-    return _constant(node, site)
+    return _constant(scope, node, site)
 
 
 def _variable(scope: Scope, node: Variable, site: ErrorSite) -> Compiled:
@@ -141,18 +144,20 @@ def _variable(scope: Scope, node: Variable, site: ErrorSite) -> Compiled:
         return _failing(site, f"undefined variable: {node.names[0]}")
     if len(node.names) > 1:
         boxed = scope.is_boxed(slot)
-        return Compiled(fields.of_variable(slot, node.names[1:], site, boxed), site, boxed=True)
-    return Compiled(lambda frame, dot: frame.variables[slot], site, boxed=True)
+        run = scope.on_read(node, fields.of_variable(slot, node.names[1:], site, boxed))
+        return Compiled(run, site, boxed=True)
+    return Compiled(scope.on_read(node, lambda frame, dot: frame.variables[slot]), site, boxed=True)
 
 
 def _chain(scope: Scope, node: Chain, site: ErrorSite) -> Compiled:
     if isinstance(node.node, Nil):
         return _failing(site, f"indirection through explicit nil in {node}")
     inner = operand(scope, node.node)
-    return Compiled(fields.of_expression(inner.run, node.names, inner.last), inner.last, boxed=True)
+    run = scope.on_read(node, fields.of_expression(scope.on_chain(inner.run), node.names, inner.last))
+    return Compiled(run, inner.last, boxed=True)
 
 
-def _constant(node: Nil | Bool | NumberNode | String, site: ErrorSite) -> Compiled:
+def _constant(scope: Scope, node: Nil | Bool | NumberNode | String, site: ErrorSite) -> Compiled:
     if isinstance(node, Nil):
-        return Compiled(lambda frame, dot: None, site)
-    return Compiled(arguments.fixed(node, ANY, site), site)
+        return Compiled(scope.on_read(node, lambda frame, dot: None), site)
+    return Compiled(scope.on_read(node, arguments.fixed(node, ANY, site)), site)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -60,7 +60,11 @@ def compile_text(text: str, left: str = "", right: str = "") -> Program:
 
 
 def compile_source(
-    source: Source, functions: Mapping[str, Function], left: str = "", right: str = ""
+    source: Source,
+    functions: Mapping[str, Function],
+    left: str = "",
+    right: str = "",
+    scope_of: Callable[[Tree, Mapping[str, Function]], Scope] = Scope,
 ) -> Program:
     """Compile a template with another name and its own functions; raises ParseError."""
     name, text = source.name, source.text
@@ -68,15 +72,14 @@ def compile_source(
         raise ParseError(f"template: {name}: text is longer than {MAX_TEMPLATE} characters")
     try:
         trees = parse(source, left, right, functions)
-        return Program({key: _compiled(tree, functions) for key, tree in trees.items()}, name)
+        return Program({key: _compiled(scope_of(tree, functions), tree) for key, tree in trees.items()}, name)
     except RecursionError:
         # Only when the caller is near the limit: the depth of a template is limited.
         raise ParseError(f"template: {name}: templates nest too deep") from None
 
 
-def _compiled(tree: Tree, functions: Mapping[str, Function]) -> Template:
-    scope = Scope(tree, functions)
-    run = body(scope, tree.body)
+def _compiled(scope: Scope, tree: Tree) -> Template:
+    run = scope.on_template(body(scope, tree.body))
     return Template(tree.name, run, scope.slots, scope.height)
 
 

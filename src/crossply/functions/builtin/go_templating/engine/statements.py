@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from crossply.functions.builtin.go_templating.engine.compile_scope import Compiled, Scope
+from crossply.functions.builtin.go_templating.engine.compile_scope import Compiled, Scope, SetVariables
 from crossply.functions.builtin.go_templating.engine.errors import ErrorSite, ExecError
 from crossply.functions.builtin.go_templating.engine.expressions import pipeline, slots
 from crossply.functions.builtin.go_templating.engine.go_types import NO_VALUE, Uint8
@@ -30,7 +30,7 @@ class _ContinueLoop(Exception):
 def body(scope: Scope, statements: Body) -> Run:
     """Statements one after the other."""
     steps = tuple(
-        statement.text if isinstance(statement, Text) else _statement(scope, statement)
+        scope.on_text(statement) if isinstance(statement, Text) else _statement(scope, statement)
         for statement in statements
     )
     size = sum(len(step) for step in steps if isinstance(step, str))
@@ -61,6 +61,7 @@ def _action(scope: Scope, action: Action) -> Run:
     evaluate, last, _ = pipeline(scope, action.pipe)
     if action.pipe.declared:
         return evaluate
+    evaluate = scope.on_print(action, evaluate)
 
     def run(frame: Frame, dot: Any) -> None:
         value = evaluate(frame, dot)
@@ -91,14 +92,15 @@ def _branch(scope: Scope, branch: Branch) -> Run:
         at: Branch | None = branch
         otherwise: Run | None = None
         while at is not None:
-            condition = pipeline(scope, at.pipe)
+            condition = scope.on_condition(pipeline(scope, at.pipe).run)
             with scope.boxed_dot(scope.dot_is_boxed and not changes_dot):
-                cases.append((condition.run, body(scope, at.body)))
+                then = scope.on_body(at.body, body(scope, at.body), changes_dot=changes_dot)
+            cases.append((condition, then))
             rest = at.otherwise
             at = _further_case(rest, branch.kind)
             if at is None and rest is not None:
-                otherwise = body(scope, rest)
-    return _chosen(tuple(cases), otherwise, changes_dot)
+                otherwise = scope.on_body(rest, body(scope, rest), changes_dot=False)
+    return scope.on_branch(branch, _chosen(tuple(cases), otherwise, changes_dot))
 
 
 def _further_case(otherwise: Body | None, kind: str) -> Branch | None:
@@ -124,7 +126,7 @@ def _chosen(cases: tuple[tuple[Evaluate, Run], ...], otherwise: Run | None, chan
 def _call(scope: Scope, node: Call) -> Run:
     """`template`: the other template is looked up at run time, because it may be defined later."""
     site = scope.at(node)
-    evaluate = pipeline(scope, node.pipe).run if node.pipe is not None else None
+    evaluate = scope.on_argument(pipeline(scope, node.pipe).run if node.pipe is not None else None)
     name = node.name
 
     def run(frame: Frame, dot: Any) -> None:
@@ -148,8 +150,10 @@ def _range(scope: Scope, branch: Branch) -> Run:
     with scope.block():
         over, set_variables = _range_pipe(scope, branch)
         with scope.boxed_dot(is_boxed=True):
-            repeat = body(scope, branch.body)
-        otherwise = body(scope, branch.otherwise) if branch.otherwise is not None else None
+            repeat = scope.on_body(branch.body, body(scope, branch.body), changes_dot=True)
+        otherwise = None
+        if branch.otherwise is not None:
+            otherwise = scope.on_body(branch.otherwise, body(scope, branch.otherwise), changes_dot=False)
     site, count = over.last, len(branch.pipe.declared)
 
     def run(frame: Frame, dot: Any) -> None:
@@ -176,16 +180,14 @@ def _range(scope: Scope, branch: Branch) -> Run:
         if empty and otherwise is not None:
             otherwise(frame, dot)
 
-    return run
-
-
-SetVariables = Callable[[Frame, Any, Any], None]
+    return scope.on_branch(branch, run)
 
 
 def _range_pipe(scope: Scope, branch: Branch) -> tuple[Compiled, SetVariables]:
     """The ranged value, and the assignment of variables: one gets the item, two get index and item."""
     pipe = branch.pipe
     over = pipeline(scope, pipe._replace(declared=()))
+    over = over._replace(run=scope.on_range(over.run))
     places = [slot for slot in slots(scope, pipe) if slot is not None]
     scope.box(places)
     if len(places) < len(pipe.declared):
@@ -201,7 +203,7 @@ def _range_pipe(scope: Scope, branch: Branch) -> tuple[Compiled, SetVariables]:
         frame.variables[places[0]] = index
         frame.variables[places[1]] = item
 
-    return over, (set_nothing, set_item, set_both)[len(places)]
+    return over, scope.on_item(places, (set_nothing, set_item, set_both)[len(places)])
 
 
 def _undeclared(error: ExecError) -> SetVariables:

@@ -1,0 +1,172 @@
+"""The provenance of a pipeline: the traces and the differences of its steps, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from crossply.compose.messages import Request, Resource, Response
+from crossply.functions import builtin
+from crossply.functions.builtin.traced_object import is_near, leaves, union
+from crossply.functions.field_trace import (
+    CONTEXT,
+    DESIRED_COMPOSITE,
+    ENVIRONMENT,
+    ENVIRONMENT_KEY,
+    PASSED_ON,
+    REQUEST,
+    FieldTrace,
+    FieldTraces,
+    Path,
+    SourceField,
+    StepTrace,
+)
+from crossply.provenance.model import COMPOSITE_STATUS, FieldSource, Provenance
+from crossply.values import Object
+from crossply.values.deepcopy import equal
+from crossply.values.field_path import parse, to_string
+
+
+class StepCall(NamedTuple):
+    """The last call of a step: what its function was sent, and what it answered."""
+
+    step: str
+    function: str
+    package: str
+    """The package of the function, by which a built-in one is known; the native function has its own name."""
+
+    request: Request
+    response: Response
+
+
+Sources = dict[Path, FieldSource]
+"""The sources of the fields of one object."""
+
+_FUNCTION = FieldTrace("function", "", (SourceField(REQUEST, ""),))
+_NO_RESOURCE = Resource({})
+
+
+def explain_pipeline(calls: Iterable[StepCall]) -> Provenance:
+    """Find the source of every field that a pipeline desires."""
+    history = _History()
+    for call in calls:
+        if call.response.desired is not None:
+            history.add(call, trace_step(call))
+    return history.provenance()
+
+
+def trace_step(call: StepCall) -> StepTrace | None:
+    """Trace a built-in function once more; None for other functions, which are known by what they changed."""
+    tracer = _tracer(call)
+    return None if tracer is None else tracer(call.request)
+
+
+def _tracer(call: StepCall) -> Callable[[Request], StepTrace | None] | None:
+    name = call.package if call.package == builtin.NATIVE else builtin.for_package(call.package)
+    if name == "patch-and-transform":
+        from crossply.functions.builtin.patch_and_transform.trace import trace
+
+        return trace
+    if name == builtin.NATIVE:
+        from crossply.functions.builtin.patch_and_transform.trace import trace_native
+
+        return trace_native
+    return None
+
+
+class _History:
+    """The sources after the steps so far."""
+
+    def __init__(self) -> None:
+        self._resources: dict[str, Sources] = {}
+        self._composite: Sources = {}
+        self._context: Sources = {}
+
+    def add(self, call: StepCall, trace: StepTrace | None) -> None:
+        assert call.response.desired is not None
+        before, after = call.request.desired, call.response.desired
+        traced = StepTrace({}, {}, {}) if trace is None else trace
+        resources = {
+            name: self._after(
+                call,
+                self._resources.get(name, {}),
+                traced.resources.get(name),
+                (before.resources.get(name, _NO_RESOURCE).object, resource.object),
+            )
+            for name, resource in after.resources.items()
+        }
+        composites = tuple((state.composite or _NO_RESOURCE).object for state in (before, after))
+        contexts = (call.request.context or {}, call.response.context or {})
+        # What a traced function did not name in the XR and in the context, it passed on.
+        composite = self._after(call, self._composite, trace and traced.composite, composites)
+        self._context = self._after(call, self._context, trace and traced.context, contexts)
+        self._resources, self._composite = resources, composite
+
+    def _after(
+        self,
+        call: StepCall,
+        known: Sources,
+        traces: FieldTraces | None,
+        values: tuple[Object, ...],
+    ) -> Sources:
+        """The sources of one object after a step."""
+        before, after = values
+        if before is after:
+            return known
+        unchanged = _leaf_values(before)
+        sources: Sources = {}
+        for leaf, value in leaves(after):
+            earlier = known.get(leaf)
+            trace = None if traces is None else traces.get(leaf)
+            if trace is None and leaf in unchanged and equal(unchanged[leaf], value):
+                if earlier is not None:
+                    sources[leaf] = earlier
+                continue
+            sources[leaf] = self._source(call, trace or _FUNCTION, earlier)
+        return sources
+
+    def _source(self, call: StepCall, trace: FieldTrace, earlier: FieldSource | None) -> FieldSource:
+        fields = self._with_origins(trace.sources)
+        if trace.how == PASSED_ON and earlier is not None:
+            return replace(earlier, sources=union(earlier.sources, fields))
+        before = () if earlier is None else (earlier, *earlier.before)
+        how = _FUNCTION.how if trace.how == PASSED_ON else trace.how
+        return FieldSource(call.step, call.function, how, trace.where, fields, before)
+
+    def _with_origins(self, sources: tuple[SourceField, ...]) -> tuple[SourceField, ...]:
+        """The sources, and those of what earlier steps set."""
+        origins = []
+        for source in sources:
+            known, path = self._earlier(source)
+            origins += [field.sources for at, field in known.items() if is_near(at, path)]
+        return union(sources, *origins)
+
+    def _earlier(self, source: SourceField) -> tuple[Sources, Path]:
+        path = parse(source.path)
+        if source.object == ENVIRONMENT:
+            return self._context, (ENVIRONMENT_KEY, *path)
+        if source.object == CONTEXT:
+            return self._context, path
+        if source.object == DESIRED_COMPOSITE:
+            return self._composite, path
+        if source.object.startswith("desired/"):
+            return self._resources.get(source.object.removeprefix("desired/"), {}), path
+        return {}, path
+
+    def provenance(self) -> Provenance:
+        objects: Mapping[str, Sources] = {COMPOSITE_STATUS: self._composite, **self._resources}
+        return Provenance(
+            {
+                name: {to_string(path): source for path, source in sorted(sources.items(), key=_order)}
+                for name, sources in objects.items()
+            }
+        )
+
+
+def _order(item: tuple[Path, FieldSource]) -> list[tuple[bool, Any]]:
+    return [(isinstance(segment, int), segment) for segment in item[0]]
+
+
+def _leaf_values(value: Any) -> dict[Path, Any]:
+    return dict(leaves(value))
