@@ -6,7 +6,7 @@
 #   tools/system_packages.sh --check    only print what is missing
 set -eu
 
-programs="busybox:busybox-static crun:crun docker-registry:docker-registry git:git newuidmap:uidmap
+programs="busybox:busybox-static chromium:chromium crun:crun docker-registry:docker-registry git:git newuidmap:uidmap
     openssl:openssl pasta:passt postgres:postgresql runc:runc skopeo:skopeo strace:strace umoci:umoci"
 
 for bin in /usr/lib/postgresql/*/bin; do PATH="$PATH:$bin"; done

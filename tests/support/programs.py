@@ -16,6 +16,7 @@ import pytest
 
 DEBIAN = {
     "busybox": "busybox-static",
+    "chromium": "chromium",
     "crun": "crun",
     "docker-registry": "docker-registry",
     "git": "git",

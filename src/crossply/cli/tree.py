@@ -151,6 +151,7 @@ COMMANDS = (
     Entry("plan", "plan.command", "Show what applying files would change in the control plane.", "beta"),
     Entry("test", "test.command", "Run tests of Compositions.", "beta"),
     Entry("trace", "trace.command", "Show a resource, its descendants, and why it is not ready.", "beta"),
+    Entry("ui", "ui.command", "Show a control plane in the browser.", "beta"),
     Entry("up", "up.command", "Run a control plane on this machine.", "beta"),
     Entry("validate", "validate.command", "Validate resources against XRDs and CRDs.", "beta"),
     Entry("version", "version", "Print the versions of the client and the server."),

@@ -1,0 +1,102 @@
+"""`crossply ui`: show a control plane in the browser."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crossply.cli.framework.command import Command, Flag, Invocation
+
+if TYPE_CHECKING:
+    from socket import socket
+
+    from crossply.ui.settings import Settings
+
+
+def run(invocation: Invocation) -> int:
+    """Serve until interrupted."""
+    import secrets
+
+    import uvloop
+
+    from crossply.kube.config import load_config
+    from crossply.ui.listening import listen
+    from crossply.ui.one_time_token import KEY_BYTES
+    from crossply.ui.settings import Settings
+
+    config = load_config(invocation["kubeconfig"], invocation["context"] or "", invocation.environ)
+    settings = Settings(
+        config,
+        secrets.token_bytes(KEY_BYTES),
+        allow_writes=invocation["allow-writes"],
+        login=invocation["login"],
+    )
+    uvloop.run(_serve(invocation, settings, listen(invocation["port"])))
+    return 0
+
+
+async def _serve(invocation: Invocation, settings: Settings, listener: socket) -> None:
+    from crossply.kube.stop_signals import stop_requested
+    from crossply.ui.listening import address_of
+    from crossply.ui.one_time_token import mint_token
+    from crossply.ui.server import serve_dashboard
+
+    stopped = stop_requested()
+    address = address_of(listener, "" if settings.login else mint_token(settings.key))
+    async with serve_dashboard(settings, listener):
+        invocation.stdout.write(f"dashboard: {address}\n")
+        invocation.stdout.flush()
+        if not (invocation["no-open"] or settings.login):
+            _open_browser(address)
+        await stopped.wait()
+
+
+def _open_browser(address: str) -> None:
+    """Open the address where there is a browser with a window; whether that works is no concern of ours."""
+    import os
+    import sys
+    import webbrowser
+
+    has_windows = (
+        sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    )
+    if has_windows and sys.stdout.isatty():
+        webbrowser.open(address)
+
+
+COMMAND = Command(
+    name="ui",
+    summary="Show a control plane in the browser.",
+    description=(
+        "Serves a dashboard on loopback: what needs attention and why, the tree of each composite resource, "
+        "pipeline runs, Compositions, definitions, packages and Operations. It acts with the rights of the "
+        "kubeconfig. The printed address opens it once, in one browser. Ctrl-C stops it."
+    ),
+    examples=(
+        "crossply ui",
+        "crossply ui --context production",
+        "crossply ui --kubeconfig ./state/kubeconfig --port 8610 --no-open",
+        "crossply ui --allow-writes",
+    ),
+    run=run,
+    flags=(
+        Flag(
+            "kubeconfig",
+            "The kubeconfig file. By default that of KUBECONFIG, of the pod, or ~/.kube/config.",
+            kind="existing-file",
+            placeholder="PATH",
+        ),
+        Flag("context", "Kubernetes context.", short="c", kind="string", default=""),
+        Flag("port", "The port on loopback. 0 selects a free port.", kind="int", default="0"),
+        Flag(
+            "allow-writes",
+            "Allow pausing, reconciling and deleting, with the rights of the viewer. Without it, the "
+            "dashboard only reads.",
+        ),
+        Flag(
+            "login",
+            "Have each viewer log in with a bearer token, and act with the rights of that token only. The "
+            "credentials of the kubeconfig are not used.",
+        ),
+        Flag("no-open", "Do not open the browser."),
+    ),
+)

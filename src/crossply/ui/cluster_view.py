@@ -1,0 +1,159 @@
+"""What the dashboard knows of a cluster: informers with the viewer's rights, started when a page needs them.
+
+Of kinds with few objects (definitions, Compositions, packages) whole objects are kept; of composite
+resources, claims and what they compose, only what rows and trees are made of (`object_reduction`). Composed
+kinds are found by the references of composite resources, and only objects that carry the label of composed
+resources are read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+
+from crossply.compose.metadata import COMPOSITE_LABEL
+from crossply.control.kinds import DEFINITION
+from crossply.errors import CrossplyError
+from crossply.kinds.definition import Definition, Names, parse_definition
+from crossply.kube.client import Client
+from crossply.kube.failures import Forbidden
+from crossply.kube.kind import Kind
+from crossply.kube.selection import EVERYTHING, Selection
+from crossply.resource_tree.served_kinds import Kinds
+from crossply.ui.kind_view import KindView
+from crossply.ui.live import Hub
+from crossply.ui.object_reduction import reduced
+from crossply.ui.page import MissingRight
+from crossply.values import Object
+from crossply.values.api_version import api_group
+
+REDUCED = Selection(reduce=reduced)
+COMPOSED = Selection(labels=COMPOSITE_LABEL, reduce=reduced)
+COMPOSED_METADATA = Selection(labels=COMPOSITE_LABEL, metadata_only=True, reduce=reduced)
+_METADATA_ONLY = ("Secret", "ConfigMap")
+"""Core kinds whose content is neither needed nor wanted in memory."""
+
+
+class ClusterView:
+    """The kinds that one viewer has looked at so far."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.kinds = Kinds(client)
+        self.hub = Hub()
+        self._views: dict[tuple[str, str], KindView] = {}
+        self._starting: dict[tuple[str, str], asyncio.Lock] = {}
+
+    def running(self) -> list[KindView]:
+        """The kinds that are watched now."""
+        return list(self._views.values())
+
+    async def watch(self, kind: Kind, selection: Selection = EVERYTHING) -> KindView:
+        """A kind, with everything in it that exists. Its `require()` raises where the viewer may not read it.
+
+        A viewer who may not read all namespaces sees that of their kubeconfig's context.
+        """
+        key = (kind.group, kind.kind)
+        async with self._starting.setdefault(key, asyncio.Lock()):
+            view = self._views.get(key)
+            if view is not None and view.kind != kind:
+                await view.close()
+                view = None
+            if view is None:
+                view = KindView(self.client, kind, selection, self.hub)
+                await view.settle()
+                if view.refused and kind.namespaced:
+                    await view.close()
+                    own = selection._replace(namespace=self.client.config.namespace)
+                    view = KindView(self.client, kind, own, self.hub)
+                self._views[key] = view
+        await view.settle()
+        return view
+
+    async def objects(self, kind: Kind) -> list[Object]:
+        """All objects of a kind that has few; raises MissingRight."""
+        view = await self.watch(kind)
+        view.require()
+        return view.objects()
+
+    async def read(self, kind: Kind, namespace: str, name: str) -> Object | None:
+        """A whole object as it is now, read from the API server; raises MissingRight."""
+        try:
+            return await self.client.get(kind, name, namespace)
+        except Forbidden:
+            raise MissingRight("get", kind.resource, namespace) from None
+
+    async def definitions(self) -> list[Definition]:
+        """The definitions that can be understood; raises MissingRight."""
+        parsed = []
+        for obj in await self.objects(DEFINITION):
+            try:
+                parsed.append(parse_definition(obj))
+            except CrossplyError:
+                continue
+        return sorted(parsed, key=lambda definition: definition.name)
+
+    async def composites(self) -> list[KindView]:
+        """All kinds of composite resources."""
+        definitions = await self.definitions()
+        kinds = [composite_kind(definition) for definition in definitions]
+        return await self._watch_all(kinds)
+
+    async def claims(self) -> list[KindView]:
+        """All kinds of claims."""
+        definitions = await self.definitions()
+        kinds = [
+            _kind(definition, definition.claim_names, True)
+            for definition in definitions
+            if definition.claim_names is not None
+        ]
+        return await self._watch_all(kinds)
+
+    async def composed(self, api_version: str, kind: str) -> KindView | None:
+        """The kind of a composed resource; None where it is not served."""
+        view = self._views.get((api_group(api_version), kind))
+        if view is not None:
+            await view.settle()
+            return view
+        served = await self.kinds.called(api_version, kind)
+        if served is None:
+            return None
+        is_core = not served.group and served.kind in _METADATA_ONLY
+        return await self.watch(served, COMPOSED_METADATA if is_core else COMPOSED)
+
+    async def kind_named(self, group: str, kind: str) -> Kind | None:
+        """The kind of a group, at the version that the dashboard watches or the server prefers."""
+        view = self._views.get((group, kind))
+        if view is not None:
+            return view.kind
+        for definition in await self.definitions():
+            for served in _kinds_of(definition):
+                if (served.group, served.kind) == (group, kind):
+                    return served
+        return await self.kinds.named(f"{kind}.{group}" if group else kind)
+
+    async def close(self) -> None:
+        views, self._views = self._views, {}
+        for view in views.values():
+            await view.close()
+
+    async def _watch_all(self, kinds: Iterable[Kind]) -> list[KindView]:
+        return await asyncio.gather(*(self.watch(kind, REDUCED) for kind in kinds if kind.version))
+
+
+def composite_kind(definition: Definition) -> Kind:
+    """The kind of composite resource that a definition defines, at the referenceable version."""
+    return _kind(definition, definition.names, definition.scope == "Namespaced")
+
+
+def _kinds_of(definition: Definition) -> list[Kind]:
+    kinds = [composite_kind(definition)]
+    if definition.claim_names is not None:
+        kinds.append(_kind(definition, definition.claim_names, True))
+    return kinds
+
+
+def _kind(definition: Definition, names: Names | None, namespaced: bool) -> Kind:
+    assert names is not None
+    version = definition.referenceable_version
+    return Kind(definition.group, version, names.kind, names.plural, namespaced)

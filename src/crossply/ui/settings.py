@@ -1,0 +1,21 @@
+"""How the dashboard is run."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from crossply.kube.config import ClusterConfig
+
+
+class Settings(NamedTuple):
+    config: ClusterConfig
+    """How the API server is reached; without `login`, also as whom."""
+    key: bytes
+    """Signs one-time tokens (see `one_time_token`)."""
+    allow_writes: bool = False
+    login: bool = False
+    """Viewers log in with a bearer token of their own; the credentials of `config` are not used."""
+    hosts: tuple[str, ...] = ()
+    """Host names, besides those of loopback, that browsers may reach the dashboard by."""
+    metrics_url: str = ""
+    """Where the control plane's metrics are, if they can be reached."""

@@ -1,0 +1,35 @@
+"""The overview, in a real browser."""
+
+import pytest
+from playwright.async_api import expect
+
+from tests.support import ui_world as world
+from tests.support.browser import errors_of
+from tests.support.programs import needs
+
+pytestmark = [
+    needs("chromium"),
+    pytest.mark.xdist_group("browser"),
+    pytest.mark.asyncio(loop_scope="session"),
+]
+
+
+async def test_the_overview_shows_what_needs_attention_first_and_why(browser, dashboard, client):
+    await world.composite(client, "overview-failing", "shop", world.FAILING)
+    await world.composite(client, "overview-fine", "shop")
+    page = await dashboard.open(browser)
+    attention = page.get_by_role("region", name="Needs attention")
+    entry = attention.get_by_role("listitem").filter(has_text="overview-failing")
+    await expect(entry).to_contain_text("Failing")
+    await expect(entry).to_contain_text("step one failed")
+    await expect(attention).not_to_contain_text("overview-fine")
+    assert errors_of(page) == []
+
+
+async def test_a_page_shows_a_change_without_reloading(browser, dashboard, client):
+    page = await dashboard.open(browser)
+    await expect(page.locator("#live")).to_have_class("live connected")
+    await page.evaluate("window.notReloaded = true")
+    await world.composite(client, "overview-live", "shop", world.FAILING)
+    await expect(page.get_by_role("region", name="Needs attention")).to_contain_text("overview-live")
+    assert await page.evaluate("window.notReloaded")
