@@ -14,11 +14,18 @@ from crossply.errors import CrossplyError
 from crossply.functions.binding import PYTHON_FILE, TEMPLATES_DIRECTORY
 from crossply.kinds.project import XPKG
 from crossply.project.folder import ProjectFolder
+from crossply.sdk.function_file import split_place
 from crossply.values import Object
 from crossply.xpkg.dns_names import to_dns_label
 from crossply.xpkg.failures import BuildFailed
 from crossply.xpkg.image_reference import parse
-from crossply.xpkg.project_functions import PYTHON_IMAGE, FunctionSource, find_source, functions_of
+from crossply.xpkg.project_functions import (
+    PYTHON_IMAGE,
+    FunctionSource,
+    base_image_for,
+    find_source,
+    functions_of,
+)
 from crossply.xpkg.python_project import read_project
 from crossply.xpkg.single_file_project import FILE
 from crossply.xpkg.user_registry import error_prefix
@@ -58,6 +65,15 @@ def _depended_on(package: Object, best_tag: BestTag) -> Object:
         # What is built in is there in one version.
         return _function(source, source if is_constraint(version) else f"{source}{separator}{version}")
     return _function(source, f"{source}:{best_tag(source, version)}")
+
+
+def function_in(directory: str, name: str) -> Object:
+    """A Function of this name that runs from a directory, or from one Python file, in this process."""
+    if os.path.isfile(split_place(directory)[0]):
+        function = _function(name, name, **{PYTHON_FILE: directory})
+    else:
+        function = _own(name, FunctionSource(name, directory, base_image_for(directory)))
+    return {**function, "metadata": {**function["metadata"], "name": name}}
 
 
 def _own(repository: str, source: FunctionSource) -> Object:

@@ -75,10 +75,11 @@ def find_source(project: Project, root: str, function: EmbeddedFunction) -> Func
     path = place_in(root, os.path.join(project.functions, function.name))
     if not os.path.isdir(path):
         raise BuildFailed(f"there is no directory {path}")
-    return FunctionSource(function.name, path, _base_for(path))
+    return FunctionSource(function.name, path, base_image_for(path))
 
 
-def _base_for(directory: str) -> str:
+def base_image_for(directory: str) -> str:
+    """The image that the function in a directory is put on; raises NoBuilder for what is not built here."""
     present = set(os.listdir(directory))
     if "kcl.mod" in present:
         raise NoBuilder("functions in KCL are not built here")

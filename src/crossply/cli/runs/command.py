@@ -1,0 +1,71 @@
+"""`crossply runs`: list recorded runs of an XR, or the latest of all."""
+
+from __future__ import annotations
+
+from crossply.cli.framework.command import Argument, Command, Flag, Invocation
+from crossply.cli.runs.recorder_access import ACCESS_FLAGS, with_recorder
+
+OUTPUTS = ("default", "wide", "json", "yaml")
+
+
+def run(invocation: Invocation) -> int:
+    """List runs, newest first."""
+    from time import time
+
+    from crossply.cli.runs.json_output import run_list, write_object
+    from crossply.cli.runs.run_table import RunTable
+
+    resource, name = invocation["xr"] or "", invocation["name"] or ""
+    runs = with_recorder(invocation, lambda recorder: recorder.list(resource, name, invocation["limit"]))
+    output = invocation["output"]
+    if output in ("json", "yaml"):
+        write_object(run_list(runs), output, invocation.stdout)
+        return 0
+    if not runs:
+        invocation.stderr.write("No runs recorded yet. A run is recorded when it changes something.\n")
+        return 0
+    is_one = bool(name or "/" in resource)
+    table = RunTable(invocation.style, time(), output == "wide", subjects=not is_one)
+    invocation.stdout.writelines(f"{line}\n" for line in table.lines(runs))
+    if invocation.style.decorated:
+        invocation.stderr.write(invocation.error_style.dim(f"\ncrossply runs show {runs[0].id}\n"))
+    return 0
+
+
+COMMAND = Command(
+    "runs",
+    "List recorded pipeline runs of an XR: when, why, how long, what changed.",
+    run,
+    arguments=(
+        Argument(
+            "xr", "The XR, as KIND[.GROUP]/NAME, or its kind alone. Without it, runs of all.", optional=True
+        ),
+        Argument("name", "Name of the XR, unless it is part of the first argument.", optional=True),
+    ),
+    flags=(
+        *ACCESS_FLAGS,
+        Flag("limit", "How many runs to list.", kind="int", default="20"),
+        Flag(
+            "output",
+            f"Output format. One of: {', '.join(OUTPUTS)}.",
+            short="o",
+            kind="string",
+            default="default",
+            choices=OUTPUTS,
+        ),
+    ),
+    description=(
+        "The control plane records each run of a pipeline that changes something, or fails: what woke it, "
+        "what each function was sent and answered, and what was written. Runs that change nothing are "
+        "counted in SAME SINCE. You see the runs of the XRs that you may get.\n\n"
+        "crossply up records by default, crossply controller with --record-runs."
+    ),
+    examples=(
+        "crossply runs app/web -n apps",
+        "crossply runs app web -n apps -o wide",
+        "crossply runs",
+        "crossply runs show app/web -n apps",
+        "crossply runs diff app/web~1 app/web -n apps",
+        "crossply runs replay app/web -n apps --composition composition.yaml",
+    ),
+)

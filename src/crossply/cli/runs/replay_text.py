@@ -1,0 +1,44 @@
+"""The result of a replay as text: the same effects, or exactly what differs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from crossply.cli.framework.printing import harmless
+from crossply.cli.framework.styling import Style
+from crossply.cli.runs.difference_text import effect_difference_lines
+from crossply.cli.runs.field_lines import indented
+from crossply.cli.runs.run_table import subject_text
+from crossply.runs.effect_differences import EffectDifference
+from crossply.runs.model import APPLIED, DELETE, EVENT, STATUS, Run
+from crossply.runs.replay import Replayed
+
+_NOUNS = {APPLIED: "applied", DELETE: "deleted", STATUS: "status", EVENT: "events"}
+
+
+def replay_lines(
+    run: Run, replayed: Replayed, found: Sequence[EffectDifference], style: Style
+) -> Iterator[str]:
+    """What a replay showed."""
+    yield f"{style.bold('Replayed run ' + run.summary.id)}  {harmless(subject_text(run.summary.subject))}"
+    if not found:
+        yield style.good(f"✓ the same effects: {_counts(replayed)}")
+    else:
+        count = f"{len(found)} effects differ" if len(found) != 1 else "1 effect differs"
+        yield style.bad(f"✗ {count} from then (- then, + now)")
+        yield from indented(effect_difference_lines(found, style), 1)
+    if replayed.problem is not None:
+        said = "also fails" if run.summary.problem else "fails"
+        yield style.bad(f"! the replay {said}: {harmless(str(replayed.problem))}")
+        if replayed.problem.hint:
+            yield f"  try: {harmless(replayed.problem.hint)}"
+    elif run.summary.problem and not run.world.ended_by:
+        yield style.good(f"✓ the run failed then, and does not now: {harmless(run.summary.problem)}")
+    for note in dict.fromkeys(replayed.notes):
+        yield style.dim(f"note: {harmless(note)}")
+
+
+def _counts(replayed: Replayed) -> str:
+    counts = Counter(_NOUNS.get(effect.verb, effect.verb) for effect in replayed.effects)
+    return ", ".join(f"{count} {noun}" for noun, count in counts.items()) or "none"

@@ -1,0 +1,165 @@
+"""A whole run as text: what woke it, its waterfall, what each step changed, and what was written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from crossply.cli.framework.printing import harmless
+from crossply.cli.framework.styling import Style
+from crossply.cli.runs.duration_text import duration_text
+from crossply.cli.runs.field_lines import change_lines, field_lines, indented
+from crossply.cli.runs.run_table import outcome_text, subject_text
+from crossply.cli.runs.waterfall import waterfall
+from crossply.runs.model import EVENT, EffectRun, ObjectRef, Run, StepRun
+from crossply.values import Object
+from crossply.values.differences import MISSING, differences
+
+_SEVERITY_SIGNS = {"SEVERITY_FATAL": "!", "SEVERITY_WARNING": "!"}
+
+
+class RunText:
+    """Writes one run."""
+
+    def __init__(self, run: Run, style: Style) -> None:
+        self._run = run
+        self._style = style
+
+    def lines(self) -> Iterator[str]:
+        yield from self._header()
+        if self._run.steps:
+            yield ""
+            yield from waterfall(self._run, self._style)
+        for step in self._run.steps:
+            yield ""
+            yield from self._step(step)
+        yield ""
+        yield from self._effects()
+
+    def _header(self) -> Iterator[str]:
+        summary, style = self._run.summary, self._style
+        started = datetime.fromtimestamp(summary.started, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        took = duration_text(summary.seconds)
+        yield f"{style.bold('Run ' + summary.id)}  {harmless(subject_text(summary.subject))}"
+        yield f"  outcome   {outcome_text(style, summary)}, {started}, took {took}"
+        if summary.problem:
+            yield from indented([style.bad(f"! {harmless(summary.problem)}")], 2)
+        yield f"  woken by  {harmless('; '.join(summary.triggers)) or 'unknown'}"
+        if summary.revision:
+            why = f" ({harmless(self._run.selection)})" if self._run.selection else ""
+            yield f"  revision  {harmless(summary.revision)}{why}"
+        if summary.repeats:
+            yield f"  since     {summary.repeats} more runs changed nothing"
+        if self._run.redacted:
+            yield f"  redacted  {self._run.redacted} secret values are shown as redacted-…"
+
+    def _step(self, step: StepRun) -> Iterator[str]:
+        style = self._style
+        revision = f", revision {step.function_revision}" if step.function_revision else ""
+        again = ", once more" if step.pipeline > 1 else ""
+        yield f"{style.bold('Step ' + harmless(step.name))} ({harmless(step.function + revision)}{again})"
+        lines = [*self._requirements(step), *step_changes(step, style), *self._messages(step)]
+        yield from indented(lines or [style.dim("= changed nothing")], 1)
+
+    def _requirements(self, step: StepRun) -> Iterator[str]:
+        for number, round_ in enumerate(step.rounds, 1):
+            for name, what in _asked(round_.asked):
+                found = round_.found.get(name)
+                count = len(found) if isinstance(found, list) else 0 if found is None else 1
+                yield f"? round {number} asked for {harmless(name)}: {harmless(what)}; {count} found"
+
+    def _messages(self, step: StepRun) -> Iterator[str]:
+        style = self._style
+        for result in step.results:
+            severity = str(result.get("severity", ""))
+            sign = _SEVERITY_SIGNS.get(severity, ">")
+            word = severity.removeprefix("SEVERITY_").capitalize()
+            yield style.sign(sign, f"{sign} {word}: {harmless(str(result.get('message', '')))}")
+        for condition in step.conditions:
+            status = str(condition.get("status", "")).removeprefix("STATUS_CONDITION_").capitalize()
+            reason = f" ({condition['reason']})" if condition.get("reason") else ""
+            yield harmless(f"> condition {condition.get('type')} {status}{reason}")
+        if step.problem:
+            yield style.bad(f"! {harmless(step.problem)}")
+
+    def _effects(self) -> Iterator[str]:
+        yield self._style.bold("Effects")
+        lines = [line for effect in self._run.effects for line in effect_lines(effect, self._style)]
+        yield from indented(lines or [self._style.dim("= none")], 1)
+
+
+def step_changes(step: StepRun, style: Style) -> Iterator[str]:
+    """What a step changed of the desired state and the context."""
+    before, after = _desired(step.desired_before), _desired(step.desired_after)
+    for title in {**before, **after}:
+        old, new = before.get(title, MISSING), after.get(title, MISSING)
+        fields = differences(old, new)
+        if not fields and old is not MISSING and new is not MISSING:
+            continue
+        sign = "+" if old is MISSING else "-" if new is MISSING else "~"
+        yield style.sign(sign, f"{sign} {harmless(title)}")
+        if new is not MISSING:
+            yield from indented(field_lines(fields, style), 1)
+    context = differences(step.context_before, step.context_after)
+    if context:
+        yield style.sign("~", "~ context")
+        yield from indented(field_lines(context, style), 1)
+
+
+def _desired(state: Object) -> dict[str, Any]:
+    """A desired state by what users call its parts."""
+    parts: dict[str, Any] = {}
+    composite = _shown(state.get("composite"))
+    if composite:
+        parts["composite resource"] = composite
+    for name, resource in (state.get("resources") or {}).items():
+        parts[f"resource {name}"] = _shown(resource)
+    return parts
+
+
+def _shown(resource: Any) -> Object:
+    """A resource of a state as its object, with what functions say beside it."""
+    if not isinstance(resource, dict):
+        return {}
+    shown = dict(resource.get("resource") or {})
+    for key in ("ready", "connectionDetails"):
+        if resource.get(key):
+            shown[f"({key})"] = resource[key]
+    return shown
+
+
+def _asked(asked: Object) -> Iterator[tuple[str, str]]:
+    for group in ("resources", "extraResources", "schemas"):
+        for name, selector in (asked.get(group) or {}).items():
+            what = str(selector.get("kind", ""))
+            if selector.get("matchName"):
+                what += f" {selector['matchName']}"
+            labels = (selector.get("matchLabels") or {}).get("labels") or {}
+            if labels:
+                what += " with " + ", ".join(f"{key}={value}" for key, value in labels.items())
+            yield name, f"the schema of {what}" if group == "schemas" else what
+
+
+def effect_lines(effect: EffectRun, style: Style) -> Iterator[str]:
+    """An effect, and the fields that it changed."""
+    if effect.verb == EVENT:
+        yield style.dim(f"> event: {harmless(effect.message)}")
+        return
+    sign = "!" if effect.refused else "-" if effect.verb == "deleted" else "~" if effect.changes else "="
+    unchanged = "" if effect.changes or sign != "=" else " (nothing to change)"
+    yield style.sign(sign, f"{sign} {effect.verb} {harmless(ref_text(effect.ref))}{unchanged}")
+    if effect.refused:
+        yield from indented([style.bad(f"! refused: {harmless(effect.refused)}")], 1)
+    changes = [(change.path, _value(change.old), _value(change.new)) for change in effect.changes]
+    yield from indented(change_lines(changes, style), 1)
+
+
+def _value(recorded: Any) -> Any:
+    return MISSING if recorded is None else recorded
+
+
+def ref_text(ref: ObjectRef) -> str:
+    """`bucket (Bucket apps/photos-1)`, or the kind and name of what has no name in the pipeline."""
+    place = f"{ref.namespace}/{ref.name}" if ref.namespace else ref.name
+    return f"{ref.resource_name} ({ref.kind} {place})" if ref.resource_name else f"{ref.kind} {place}"

@@ -1,0 +1,104 @@
+"""`crossply runs show`: one run with its waterfall and what each step changed, or what one step was sent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crossply.cli.framework.command import Command, Flag, Invocation, UsageError
+from crossply.cli.runs.recorder_access import ACCESS_FLAGS, RUN, with_recorder
+
+if TYPE_CHECKING:
+    from crossply.runs.model import Run, StepRun
+
+OUTPUTS = ("default", "json", "yaml")
+
+
+def run(invocation: Invocation) -> int:
+    """Show a run, or one step of it."""
+    recorded = with_recorder(invocation, lambda recorder: recorder.load(invocation["run"]))
+    if invocation["step"]:
+        return _show_step(invocation, recorded)
+    output = invocation["output"]
+    if output in ("json", "yaml"):
+        from crossply.cli.runs.json_output import run_object, write_object
+
+        write_object(run_object(recorded), output, invocation.stdout)
+        return 0
+    from crossply.cli.runs.run_text import RunText
+
+    invocation.stdout.writelines(f"{line}\n" for line in RunText(recorded, invocation.style).lines())
+    return 0
+
+
+def _show_step(invocation: Invocation, recorded: Run) -> int:
+    """Write the requests and responses of a step, in the order of its calls."""
+    name = invocation["step"]
+    steps = [step for step in recorded.steps if step.name == name]
+    if not steps:
+        known = ", ".join(dict.fromkeys(step.name for step in recorded.steps)) or "none"
+        raise UsageError(f'--step: the run has no step "{name}"; its steps are {known}')
+    from crossply.cli.runs.json_output import write_object
+    from crossply.values.yaml import dump_all
+
+    calls = [call for step in steps for call in _calls(step)]
+    if invocation["output"] == "json":
+        write_object({"calls": calls}, "json", invocation.stdout)
+    else:
+        invocation.stdout.write(dump_all(calls))
+    return 0
+
+
+def _calls(step: StepRun) -> list[dict[str, object]]:
+    return [
+        {
+            "step": step.name,
+            "function": step.function,
+            "pipeline": step.pipeline,
+            "round": number,
+            "cached": round_.cached,
+            "seconds": round(round_.seconds, 6),
+            "request": round_.request,
+            "response": round_.response,
+            **({"problem": round_.problem} if round_.problem else {}),
+        }
+        for number, round_ in enumerate(step.rounds, 1)
+    ]
+
+
+COMMAND = Command(
+    "show",
+    "Show a recorded run: a waterfall of its steps, what each changed, and what was written.",
+    run,
+    arguments=(RUN,),
+    flags=(
+        Flag(
+            "step",
+            "Show the requests and responses of this step instead, as YAML.",
+            short="s",
+            kind="string",
+            placeholder="STEP",
+        ),
+        *ACCESS_FLAGS,
+        Flag(
+            "output",
+            f"Output format. One of: {', '.join(OUTPUTS)}.",
+            short="o",
+            kind="string",
+            default="default",
+            choices=OUTPUTS,
+        ),
+    ),
+    description=(
+        "In the waterfall each step is a bar on the time of the run. Below it are the fields of the desired "
+        "state that each step added (+), changed (~) or removed (-), what it asked for and how much was "
+        "found, its results, and then what was written with the fields that changed.\n\n"
+        "Secret values are never recorded: each is shown as redacted- and eight characters, the same "
+        "wherever the value occurred."
+    ),
+    examples=(
+        "crossply runs show 01hf3k",
+        "crossply runs show app/web -n apps",
+        "crossply runs show app/web -n apps --step compose",
+        "crossply runs show latest -o json",
+    ),
+)

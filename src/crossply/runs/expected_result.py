@@ -1,0 +1,84 @@
+"""The result of a recorded run as the expectation of a test case (see `testing.suite`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from crossply.compose.effects import ApplyComposed, Call, DeleteComposed, Diagnose, Observe, WriteStatus
+from crossply.compose.metadata import text_in
+from crossply.runs.model import Exchange, Run
+from crossply.values import Object
+
+_CONDITION = ("type", "status", "reason", "message")
+_CONTROL_PLANE = ("conditions", "connectionDetails", "watchedResourceRefs")
+"""Fields of the status that are compared otherwise, or that only a control plane writes."""
+
+
+def expected_result(run: Run) -> Object:
+    """The `expect` of a case, or its `skip` where rendering cannot do what the run did."""
+    last = _last_pipeline(run.world.exchanges)
+    applied = _effect(last, ApplyComposed)
+    if applied is not None:
+        return {"expect": _composed(run, last, applied)}
+    calls = [exchange for exchange in last if isinstance(exchange.effect, Call)]
+    if calls and calls[-1].problem is not None:
+        return {"skip": f"a function did not answer then: {calls[-1].problem}", "expect": {}}
+    diagnosed = _effect(last, Diagnose)
+    if diagnosed is not None:
+        return {"expect": {"failure": str(diagnosed.effect.problem)}}
+    return {"skip": "the run ended before it composed anything", "expect": {}}
+
+
+def _last_pipeline(exchanges: Iterable[Exchange]) -> list[Exchange]:
+    """The exchanges from the last observation on: a run that creates something runs its pipeline twice."""
+    last: list[Exchange] = []
+    for exchange in exchanges:
+        if isinstance(exchange.effect, Observe):
+            last = []
+        last.append(exchange)
+    return last
+
+
+def _effect(exchanges: Iterable[Exchange], kind: type) -> Exchange | None:
+    """The last exchange of an effect."""
+    found = None
+    for exchange in exchanges:
+        if isinstance(exchange.effect, kind):
+            found = exchange
+    return found
+
+
+def _composed(run: Run, exchanges: list[Exchange], applied: Exchange) -> Object:
+    expected: Object = {
+        "resources": [
+            {"name": resource.name, "match": "Exact", "object": resource.object, "ready": resource.ready}
+            for resource in applied.effect.composed
+        ],
+        "otherResources": "Forbid",
+    }
+    deleted = _effect(exchanges, DeleteComposed)
+    if deleted is not None:
+        expected["deleted"] = [deletion.name for deletion in deleted.effect.deletions]
+    written = _effect(exchanges, WriteStatus)
+    is_whole = applied.answer is not None and not applied.answer.refused and not run.summary.problem
+    if written is not None and is_whole:
+        expected["conditions"] = _conditions(written.effect.status)
+        status = _status(written.effect.status)
+        if status:
+            expected["composite"] = {"status": status}
+    return expected
+
+
+def _status(status: Object) -> Object:
+    """What functions set of the status."""
+    return {key: value for key, value in status.items() if key not in _CONTROL_PLANE}
+
+
+def _conditions(status: Object) -> list[Object]:
+    conditions: Any = status.get("conditions") or []
+    return [
+        {key: text_in(condition, key) for key in _CONDITION if text_in(condition, key)}
+        for condition in conditions
+        if isinstance(condition, dict)
+    ]
