@@ -75,7 +75,9 @@ def replay(world: World, call: CallFunction, composition: Composition | None = N
 
 
 def recorded_effects(world: World) -> tuple[WrittenEffect, ...]:
-    """What the recorded run wrote, or tried to write."""
+    """What the recorded run wrote, or tried to write; of an Operation, what its functions wanted."""
+    if world.engine == OPERATION:
+        return _replay_operation(world, RecordedAnswers(world), recorded_call(world)).effects
     return written_effects(exchange.effect for exchange in world.exchanges)
 
 

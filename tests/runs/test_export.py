@@ -1,0 +1,174 @@
+"""An exported run is a directory that `render` and `test` take, and that gives the recorded result."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Iterator
+
+import pytest
+
+from crossply.cli.main import main
+from crossply.compose.effects import ApplyComposed
+from crossply.compose.in_memory_cluster import CallFunction
+from crossply.functions.function_set import Runners
+from crossply.kinds.composition import parse_composition
+from crossply.rendering.available_functions import available_functions
+from crossply.rendering.functions import caller
+from crossply.runs.composition_manifest import composition_manifest
+from crossply.runs.export import export_files
+from crossply.runs.model import Run
+from crossply.values import Object
+from crossply.values.yaml import read_documents
+from tests.support.runs.in_memory_runs import InMemoryPlane
+from tests.support.runs.recorded_runs import run_in
+
+XR: Object = {
+    "apiVersion": "example.org/v1",
+    "kind": "App",
+    "metadata": {"name": "web", "namespace": "apps", "uid": "u-1", "generation": 1},
+    "spec": {"size": 3},
+}
+ENVIRONMENT: Object = {
+    "apiVersion": "apiextensions.crossplane.io/v1beta1",
+    "kind": "EnvironmentConfig",
+    "metadata": {"name": "eu"},
+    "data": {"region": "eu-1"},
+}
+TEMPLATE = """
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  annotations:
+    gotemplating.fn.crossplane.io/composition-resource-name: settings
+data:
+  size: "{{ .observed.composite.resource.spec.size }}"
+  region: {{ index .context "apiextensions.crossplane.io/environment" "region" }}
+---
+apiVersion: example.org/v1
+kind: App
+status:
+  region: {{ index .context "apiextensions.crossplane.io/environment" "region" }}
+"""
+COMPOSITION: Object = {
+    "apiVersion": "apiextensions.crossplane.io/v1",
+    "kind": "Composition",
+    "metadata": {"name": "apps", "labels": {"team": "web"}},
+    "spec": {
+        "compositeTypeRef": {"apiVersion": "example.org/v1", "kind": "App"},
+        "mode": "Pipeline",
+        "pipeline": [
+            {
+                "step": "environment",
+                "functionRef": {"name": "function-environment-configs"},
+                "input": {
+                    "apiVersion": "environmentconfigs.fn.crossplane.io/v1beta1",
+                    "kind": "Input",
+                    "spec": {"environmentConfigs": [{"type": "Reference", "ref": {"name": "eu"}}]},
+                },
+            },
+            {
+                "step": "compose",
+                "functionRef": {"name": "function-go-templating"},
+                "input": {
+                    "apiVersion": "gotemplating.fn.crossplane.io/v1beta1",
+                    "kind": "GoTemplate",
+                    "source": "Inline",
+                    "inline": {"template": TEMPLATE},
+                },
+            },
+            {"step": "ready", "functionRef": {"name": "function-auto-ready"}},
+        ],
+    },
+}
+NAMES = [step["functionRef"]["name"] for step in COMPOSITION["spec"]["pipeline"]]
+FUNCTIONS = available_functions([], NAMES, None, lambda source, _: source)
+
+
+@pytest.fixture(scope="module")
+def call() -> Iterator[CallFunction]:
+    with Runners(FUNCTIONS) as runners:
+        yield caller(runners, 60)
+
+
+@pytest.fixture(scope="module")
+def run(call: CallFunction) -> Run:
+    return run_in(InMemoryPlane(XR, COMPOSITION, call, [ENVIRONMENT]).run())
+
+
+@pytest.fixture
+def exported(run: Run, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """The files of the run, in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    files = export_files(run, FUNCTIONS)
+    for path, text in files.items():
+        (tmp_path / path).write_text(text)
+    return files
+
+
+def test_render_gives_the_recorded_resources(
+    run: Run, exported: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = next(line for line in exported["README.md"].splitlines() if "crossply render" in line)
+    assert main(command.split()[1:]) == 0
+    _, *composed = [document.value for document in read_documents(capsys.readouterr().out)]
+    applied = [e.effect for e in run.world.exchanges if isinstance(e.effect, ApplyComposed)][-1]
+    assert composed == [resource.object for resource in applied.composed]
+
+
+def test_its_test_passes_and_can_fail(
+    exported: dict[str, str], tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["test"]) == 0
+    assert "1 passed" in capsys.readouterr().out
+    (tmp_path / "composition.yaml").write_text(exported["composition.yaml"].replace("region: {{", "zone: {{"))
+    assert main(["test"]) == 1
+    assert "data.region" in capsys.readouterr().out
+
+
+def test_a_run_that_failed_is_exported_as_a_test_that_expects_the_failure(
+    call: CallFunction, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = InMemoryPlane(XR, COMPOSITION, call).run()  # the EnvironmentConfig is missing
+    monkeypatch.chdir(tmp_path)
+    for path, text in export_files(run_in(world), FUNCTIONS).items():
+        (tmp_path / path).write_text(text)
+    assert "failure: " in (tmp_path / "run_test.yaml").read_text()
+    assert main(["test"]) == 0
+
+
+def test_the_readme_says_that_secrets_are_placeholders(run: Run) -> None:
+    assert (
+        "2 secret values were not recorded" in export_files(run._replace(redacted=2), FUNCTIONS)["README.md"]
+    )
+    assert "secret" not in export_files(run, FUNCTIONS)["README.md"]
+
+
+def test_a_composition_is_written_as_it_was_read() -> None:
+    step = {
+        **COMPOSITION["spec"]["pipeline"][0],
+        "credentials": [{"name": "c", "source": "Secret", "secretRef": {"namespace": "n", "name": "s"}}],
+        "requirements": {
+            "requiredResources": [
+                {"requirementName": "r", "apiVersion": "v1", "kind": "ConfigMap", "matchLabels": {"a": "b"}}
+            ],
+            "requiredSchemas": [{"requirementName": "s", "apiVersion": "v1", "kind": "Pod"}],
+        },
+        "functionRevisionSelector": {"matchLabels": {"channel": "stable"}},
+        "maxIterations": 3,
+        "allowedExtraResources": [{"apiVersion": "v1", "kind": "ConfigMap", "matchName": "a.*"}],
+    }
+    pipeline = {**COMPOSITION, "spec": {**COMPOSITION["spec"], "pipeline": [step]}}
+    templates = {
+        **COMPOSITION,
+        "spec": {
+            "compositeTypeRef": COMPOSITION["spec"]["compositeTypeRef"],
+            "mode": "Resources",
+            "patchSets": [{"name": "p", "patches": []}],
+            "resources": [{"name": "a", "base": {"apiVersion": "v1", "kind": "ConfigMap"}}],
+            "functions": [{"name": "f", "type": "Container", "container": {"image": "example.org/f:v1"}}],
+            "writeConnectionSecretsToNamespace": "secrets",
+        },
+    }
+    for written in (pipeline, templates):
+        parsed = parse_composition(written)
+        assert parse_composition(composition_manifest(parsed)) == parsed
