@@ -165,9 +165,6 @@ class _Walk:
         # A command may have others below it: `apiserver` runs a server, `apiserver backup` copies its data.
         if command is None or (not self.parsed.arguments and self.leads_on(command, word)):
             self.enter(word)
-        elif not self.parsed.arguments and _is_child(self.parsed.path, word):
-            # `runs app/web` lists runs, `runs show` is another command.
-            self.enter(word)
         elif self.parsed.arguments < len(command.arguments):
             self.argument(command.arguments[self.parsed.arguments], word)
         else:
@@ -199,10 +196,6 @@ class _Walk:
             raise unreadable(summary(argument), problem) from None
         self.parsed.given[argument.name] = read if argument.many else read[0]
         self.parsed.arguments += 1
-
-
-def _is_child(path: str, word: str) -> bool:
-    return any(child.name == word for child in children(path))
 
 
 def _plain(token: Token) -> str:
