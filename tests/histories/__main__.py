@@ -76,6 +76,11 @@ def _show_success(soak: Soak, settings: Settings, result: Result) -> None:
     print(f"seed {settings.seed}: no violation in {settings.seconds:g} s")
     print(f"  faults: {faults or 'none'}; {soak.plane.starts} starts of crossply up")
     outcomes = ", ".join(f"{count} {name}" for name, count in soak.recorder.outcomes.most_common())
+    if result.checked.operations < operations:
+        print(
+            f"  CHECKED IN PART: the first {result.checked.operations} operations. Then the server dropped "
+            "history on a full disk while no watcher was connected; try another seed"
+        )
     print(f"  {operations} operations ({outcomes}); {result.checked.placed} placed in one order")
     print(
         f"  {result.checked.versions} versions, {result.checked.watch_events} watch events, "

@@ -157,7 +157,10 @@ class Soak:
 
     async def _check(self) -> Result:
         _say("checking the history ...")
-        checked = await asyncio.to_thread(check_history, self.recorder.operations, self.segments())
+        may_drop = bool(self.injector.injected[Kind.DISK_FULL])
+        checked = await asyncio.to_thread(
+            check_history, self.recorder.operations, self.segments(), may_drop=may_drop
+        )
         if self.recorder.unexpected:
             raise Violation("unexpected-answer", self.recorder.unexpected[0], self.recorder.unexpected[:5])
         if self.plane.ends:

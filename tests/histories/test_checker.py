@@ -39,7 +39,7 @@ def refused(operations: Sequence[Operation], *segments: WatchSegment) -> str:
 
 def test_a_right_history_is_accepted_and_counted() -> None:
     reads = (get(5, A), get(15, B), get(35, None), listed(45, 50, SECOND), listed(2, 15, A))
-    assert check_history([*WRITES, *reads], [WATCH]) == (5, 10, 2, 5)
+    assert check_history([*WRITES, *reads], [WATCH]) == (5, 10, 2, 5, 10)
 
 
 def test_an_answer_from_before_or_after_a_write_that_is_under_way_is_accepted() -> None:
@@ -166,6 +166,15 @@ def test_a_watcher_may_lose_its_place_if_another_one_does_not() -> None:
     parts = [watched(A), watched(GONE, SECOND, start=30)]
     check_history(WRITES, [*parts, WATCH])
     assert refused(WRITES, *parts) == "watch-gap"
+
+
+def test_where_no_watcher_kept_its_place_the_history_is_checked_until_then() -> None:
+    parts = [watched(A), watched(GONE, SECOND, start=30)]
+    checked = check_history(WRITES, parts, may_drop=True)
+    assert checked.versions == 1
+    assert check_history(WRITES, [WATCH], may_drop=True).operations == len(WRITES)
+    with pytest.raises(Violation, match="no-author"):
+        check_history(WRITES[1:], parts, may_drop=True)
 
 
 def test_a_list_that_is_no_snapshot_is_refused() -> None:
