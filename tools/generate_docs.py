@@ -6,6 +6,7 @@ Run `python tools/generate_docs.py`; with `--check` it only tells whether the pa
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import pkgutil
 import sys
@@ -131,9 +132,25 @@ def errors_page() -> str:
 
 
 def _error_section(error: type[CrossplyError]) -> list[str]:
-    paragraphs = [" ".join(paragraph.split()) for paragraph in (error.__doc__ or "").strip().split("\n\n")]
     hint = [f"Try: {error.hint}"] if error.hint else []
-    return [f"### {error.code}", *paragraphs, *hint]
+    return [f"### {error.code}", *_paragraphs(error), *hint]
+
+
+def error_data() -> str:
+    """Write the pages that `crossply explain CP-207` prints."""
+    pages = {
+        error.code: {
+            "room": ROOMS.get(error.code[3:4], ""),
+            "text": _paragraphs(error),
+            "hint": error.hint,
+        }
+        for error in sorted(error_classes(), key=lambda error: error.code)
+    }
+    return json.dumps(pages, indent=1, ensure_ascii=False) + "\n"
+
+
+def _paragraphs(error: type[CrossplyError]) -> list[str]:
+    return [" ".join(paragraph.split()) for paragraph in (error.__doc__ or "").strip().split("\n\n")]
 
 
 def error_classes() -> list[type[CrossplyError]]:
@@ -191,6 +208,7 @@ def _metrics_table(rows: Iterable[MetricRow]) -> str:
 PAGES = {
     "docs/reference/cli.md": commands_page,
     "docs/reference/errors.md": errors_page,
+    "src/crossply/cli/explain/error_pages.json": error_data,
     "docs/reference/metrics.md": metrics_page,
     **provider_pages(ROOT, NOTICE),
 }

@@ -130,6 +130,12 @@ COMMANDS = (
     Entry("apiserver restore", "apiserver.restore", "Restore an API server from a backup.", "beta"),
     Entry("convert", "convert", "Convert Compositions, XRDs, claims and XRs to their current form.", "beta"),
     Entry("controller", "controller.command", "Run the controllers for a Kubernetes cluster.", "beta"),
+    Entry(
+        "explain",
+        "explain.command",
+        "Explain why a resource is not ready, where a field comes from, or an error.",
+        "beta",
+    ),
     Entry("logs", "up.logs", "Show the output of a Provider or Function on this machine.", "beta"),
     Entry("down", "up.down", "Stop the control plane on this machine.", "beta"),
     Entry(

@@ -9,17 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from crossply.compose.metadata import PAUSED_ANNOTATION, is_paused
 from crossply.diagnosis.model import Cause
 from crossply.resource_tree.node import NOT_FOUND, NOT_SERVED, Condition, Node
 from crossply.resource_tree.unready_children import unready_children, why_unready
 
-PAUSED = "crossplane.io/paused"
 
-
-class _Finding(NamedTuple):
+class Finding(NamedTuple):
     """A cause, with what tells which of several is the deepest."""
 
     cause: Cause
+    node: Node
+    parent: Node
+    """What refers to the node; the node itself at the root."""
     is_failure: bool
     """Something went wrong; else it only waits."""
     depth: int
@@ -27,10 +29,8 @@ class _Finding(NamedTuple):
 
 def find_cause(root: Node) -> Cause | None:
     """The deepest cause in a tree: failures before what merely waits; None where all is well."""
-    findings = list(_find(root))
-    if not findings:
-        return None
-    return max(findings, key=lambda finding: (finding.is_failure, finding.depth)).cause
+    findings = deepest_first(root)
+    return findings[0].cause if findings else None
 
 
 def find_causes(root: Node) -> list[Cause]:
@@ -38,26 +38,31 @@ def find_causes(root: Node) -> list[Cause]:
     return [finding.cause for finding in _find(root)]
 
 
-def _find(root: Node) -> Iterator[_Finding]:
+def deepest_first(root: Node) -> list[Finding]:
+    """All causes in a tree, that which explains the others first."""
+    return sorted(_find(root), key=lambda finding: (not finding.is_failure, -finding.depth))
+
+
+def _find(root: Node) -> Iterator[Finding]:
     if not root.condition("Ready").status and (root.origin or _expects_a_controller(root)):
-        yield _finding(root, root, "nothing has reconciled it yet", bool(root.origin), 0)
+        yield make_finding(root, root, "nothing has reconciled it yet", bool(root.origin), 0)
     else:
         yield from _below(root, root, 0)
 
 
-def _below(node: Node, parent: Node, depth: int) -> Iterator[_Finding]:
+def _below(node: Node, parent: Node, depth: int) -> Iterator[Finding]:
     unready = unready_children(node)
     deeper = []
     for child in node.children:
         below = list(_below(child, node, depth + 1))
         if not below and (child in unready or child.origin):
             why = "" if child.origin else why_unready(child)
-            below = [_finding(child, node, why, bool(child.origin), depth + 1)]
+            below = [make_finding(child, node, why, bool(child.origin), depth + 1)]
         deeper += below
     failure = _failure(node)
     why = failure or ("" if deeper else _waiting(node))
     if why:
-        yield _finding(node, parent, why, bool(failure or node.origin), depth)
+        yield make_finding(node, parent, why, bool(failure or node.origin), depth)
     yield from deeper
 
 
@@ -102,13 +107,13 @@ def _expects_a_controller(node: Node) -> bool:
     return not node.group.endswith(("k8s.io", "crossplane.io"))
 
 
-def _finding(node: Node, parent: Node, why: str, is_failure: bool, depth: int) -> _Finding:
+def make_finding(node: Node, parent: Node, why: str, is_failure: bool, depth: int) -> Finding:
     """A cause, with why nobody reconciles the resource."""
     origin = node.origin.why if node.origin else ""
     sentence = "; ".join(part for part in (why, origin) if part)
     evidence, since = _conditions(node)
     cause = Cause(sentence, evidence, next_command(node, parent), node.reference, since)
-    return _Finding(cause, is_failure, depth)
+    return Finding(cause, node, parent, is_failure, depth)
 
 
 def _conditions(node: Node) -> tuple[tuple[str, ...], str]:
@@ -135,15 +140,19 @@ def next_command(node: Node, parent: Node) -> str:
     if node.problem and node.problem.sort == NOT_FOUND:
         # It has no events itself; those of what should have made it tell why it is not there.
         return kubectl("describe", parent)
-    annotations = node.metadata.get("annotations")
-    if isinstance(annotations, dict) and annotations.get(PAUSED) == "true":
-        return f"{kubectl('annotate', node)} {PAUSED}-"
+    if is_paused(node.object):
+        return f"{kubectl('annotate', node)} {PAUSED_ANNOTATION}-"
     return kubectl("describe", node)
 
 
 def kubectl(verb: str, node: Node) -> str:
     """A kubectl command for a resource."""
+    return f"kubectl {verb} {kubectl_name(node)}"
+
+
+def kubectl_name(node: Node) -> str:
+    """The words by which kubectl finds a resource."""
     reference = node.reference
     word = node.kind.resource if node.kind else reference.kind
     place = f" -n {reference.namespace}" if reference.namespace else ""
-    return f"kubectl {verb} {word} {reference.name}{place}"
+    return f"{word} {reference.name}{place}"

@@ -106,7 +106,7 @@ class Origins:
             if not is_running:
                 name = provider.reference.name
                 state = origin.why.partition(", which ")[2]
-                return Origin(f"Provider {name} may bring it, which {state}", origin.command)
+                return Origin(f"Provider {name} may bring it, which {state}", origin.command, name)
         return None
 
     async def _all(self, kind: tuple[str, str], metadata_only: bool = False) -> list[Node]:
@@ -119,7 +119,7 @@ def provider_origin(provider: Node) -> tuple[Origin, bool]:
     name = provider.reference.name
     if provider.problem:
         gone = "is no longer installed" if provider.problem.sort == NOT_FOUND else provider.problem.message
-        return Origin(f"its kind comes from Provider {name}, which {gone}", _describe(provider)), False
+        return Origin(f"its kind comes from Provider {name}, which {gone}", _describe(provider), name), False
     installed, healthy = provider.condition("Installed"), provider.condition("Healthy")
     if installed.status != "True":
         state = f"is not installed: {_text(installed.reason, installed.message)}"
@@ -129,8 +129,8 @@ def provider_origin(provider: Node) -> tuple[Origin, bool]:
         state = "is not running: it waits until one of its kinds is activated"
     else:
         why = f"its kind comes from Provider {name}, which is healthy and has not reconciled it yet"
-        return Origin(why), True
-    return Origin(f"its kind comes from Provider {name}, which {state}", _describe(provider)), False
+        return Origin(why, provider=name), True
+    return Origin(f"its kind comes from Provider {name}, which {state}", _describe(provider), name), False
 
 
 def inactive_origin(definition: str, provider: str, policies: list[Object]) -> Origin:

@@ -59,6 +59,8 @@ class Origin(NamedTuple):
     why: str
     command: str = ""
     """What to run next; empty where the resource itself tells more."""
+    provider: str = ""
+    """The Provider that would reconcile it, where one is known."""
 
 
 class Node:

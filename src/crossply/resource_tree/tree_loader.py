@@ -70,7 +70,7 @@ class Loading:
         trees: Trees | Packages,
         origins: Origins | None = None,
     ) -> None:
-        self._reader = reader
+        self.reader = reader
         self._origins = origins
         self._kind = kind
         self._root = root
@@ -78,7 +78,7 @@ class Loading:
 
     async def load_one(self) -> Trace:
         """The tree of one resource."""
-        root = await self._reader.get(self._root)
+        root = await self.reader.get(self._root)
         if root.problem:
             raise self._missing(root.problem)
         await self._grow(root)
@@ -86,7 +86,7 @@ class Loading:
 
     async def reload(self) -> Node | None:
         """The current tree; None after its root was deleted."""
-        root = await self._reader.get(self._root)
+        root = await self.reader.get(self._root)
         if root.problem and root.problem.sort == NOT_FOUND:
             return None
         if root.problem:
@@ -97,7 +97,7 @@ class Loading:
     async def load_all(self) -> Trace:
         """The trees of all resources of the kind."""
         try:
-            roots = await self._reader.everything(self._kind, self._root.namespace)
+            roots = await self.reader.everything(self._kind, self._root.namespace)
         except TraceError as problem:
             raise problem.within(self._error_prefix("<all>")) from None
         for root in roots:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Mapping
 
 from crossply.cli.framework.command import Flag, Invocation
 from crossply.cli.up.failures import UntrustedData
@@ -47,6 +48,16 @@ def open_data_directory(invocation: Invocation) -> str:
             hint=f"delete it; or, if you trust what is in it, name it: {invocation.path} --data {data}",
         )
     return data
+
+
+def data_directory_of(environ: Mapping[str, str]) -> str | None:
+    """The data directory whose kubeconfig is in use; None where that is another cluster's."""
+    kubeconfig = environ.get("KUBECONFIG", "").partition(os.pathsep)[0]
+    directory = os.path.dirname(os.path.abspath(kubeconfig))
+    is_ours = os.path.basename(kubeconfig) == "kubeconfig" and os.path.exists(
+        os.path.join(directory, _PORT_FILE)
+    )
+    return directory if is_ours else None
 
 
 def check_owner(data: str) -> None:

@@ -1,0 +1,125 @@
+"""`crossply explain`: why a resource is as it is, where a field comes from, or what an error means.
+
+`error_pages` answers for codes such as CP-207, offline. `diagnosis` explains resources, `text_output` writes
+it, and `fields` tells where the fields of a composed resource come from.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from crossply.cli.framework.command import Argument, Command, Flag, Invocation, UsageError
+
+if TYPE_CHECKING:
+    from crossply.kube.config import ClusterConfig
+    from crossply.resource_tree.trace_target import Target
+
+_CODE = re.compile(r"(?:CP-?)?\d+|CP-.*", re.IGNORECASE)
+_FORM = "name a resource as TYPE/NAME, or an error as CP-207"
+
+
+def run(invocation: Invocation) -> int:
+    """Explain a resource, a field of one, or an error."""
+    words = [invocation["what"], *(invocation["more"] or ())]
+    if len(words) == 1 and _CODE.fullmatch(words[0]):
+        from crossply.cli.explain.error_pages import write_page
+
+        write_page(invocation, words[0])
+        return 0
+    import asyncio
+
+    from crossply.cli.framework.cluster_flags import configuration
+    from crossply.cli.framework.progress import progress
+    from crossply.resource_tree.trace_target import parse_target
+
+    with_name = "/" in words[0]
+    names, field = (words[:1], words[1:]) if with_name else (words[:2], words[2:])
+    if len(names) + with_name < 2 or len(field) > 1:
+        raise UsageError(_FORM)
+    target = parse_target(*names) if len(names) == 2 else parse_target(names[0], "")
+    config = configuration(invocation)
+    with progress(invocation, "reading the cluster") as line:
+        text = asyncio.run(_explain(invocation, config, target, field[0] if field else ""))
+        with line.hidden():
+            invocation.stdout.write(text)
+    return 0
+
+
+async def _explain(invocation: Invocation, config: ClusterConfig, target: Target, field: str) -> str:
+    from crossply.cli.explain.fields import load_fields, write_fields
+    from crossply.cli.explain.text_output import as_json, as_text
+    from crossply.cli.up.data_directory import data_directory_of
+    from crossply.diagnosis.explanation import explain_resource
+    from crossply.diagnosis.package_logs import PackageLogs
+    from crossply.kube.client import Client
+    from crossply.resource_tree.node import RESOURCE_NAME
+    from crossply.resource_tree.package_tree import Choice
+    from crossply.resource_tree.tree_loader import TraceOptions, loading_for
+
+    choice = Choice("unique", "active", False)
+    options = TraceOptions(invocation["namespace"] or "", 5, False, choice, origins=not field)
+    is_json = invocation["output"] == "json"
+    async with Client(config) as client:
+        loading = await loading_for(client, target, options)
+        root = (await loading.load_one()).roots[0]
+        annotations = root.metadata.get("annotations") or {}
+        fields = await load_fields(client, root, field) if field or annotations.get(RESOURCE_NAME) else []
+        if field:
+            return as_json(None, fields) if is_json else write_fields(fields, invocation.style)
+        logs = PackageLogs(client, data_directory_of(invocation.environ))
+        explanation = await explain_resource(client, loading.reader, root, logs.tail)
+    if is_json:
+        return as_json(explanation, fields)
+    return as_text(explanation, invocation.style) + write_fields(fields, invocation.style)
+
+
+COMMAND = Command(
+    "explain",
+    "Explain why a resource is not ready, where a field comes from, or an error.",
+    run,
+    arguments=(
+        Argument("what", "TYPE[.VERSION][.GROUP]/NAME of any resource, or the code of an error."),
+        Argument(
+            "more",
+            "The name, if it is not part of the first argument; a field such as spec.forProvider.region.",
+            optional=True,
+            many=True,
+        ),
+    ),
+    flags=(
+        Flag("context", "Kubernetes context.", short="c", kind="string", default=""),
+        Flag("namespace", "Namespace of the resource.", short="n", kind="string", default=""),
+        Flag(
+            "output",
+            "Output format. One of: default, json.",
+            short="o",
+            kind="string",
+            default="default",
+            choices=("default", "json"),
+        ),
+        Flag("as", "Username to impersonate for the operation.", kind="string"),
+        Flag(
+            "as-group",
+            "Group to impersonate for the operation. Repeat to specify multiple groups.",
+            kind="strings",
+            placeholder="AS-GROUP",
+        ),
+        Flag("as-uid", "UID to impersonate for the operation.", kind="string"),
+    ),
+    description=(
+        "For a claim, an XR, a composed or managed resource, or a package it says why it is not ready: the\n"
+        "deepest cause, what shows it, and the command to run next. For an XR also why it uses its\n"
+        "Composition and revision, what makes the control plane reconcile it next, and what blocks its\n"
+        "deletion. With a field, it says where the field comes from.\n"
+        "\n"
+        "For the code of an error it prints the page of the error, without a cluster."
+    ),
+    examples=(
+        "crossply explain app/web -n apps",
+        "crossply explain buckets.example.org/web-a -n apps spec.forProvider.region",
+        "crossply explain provider/provider-sql",
+        "crossply explain app/web -n apps -o json",
+        "crossply explain CP-207",
+    ),
+)

@@ -1,0 +1,62 @@
+"""What a cause is looked up in, beside the tree: events, Compositions, Functions, logs, all loaded before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from crossply.compose.machinery import MODERN, Machinery, machinery_at
+from crossply.compose.metadata import uid_of
+from crossply.kinds.definition import Definition
+from crossply.resource_tree.node import Node
+from crossply.values import Object
+
+
+class Evidence(NamedTuple):
+    """All of it. What may not be read is left empty."""
+
+    events: Mapping[str, Sequence[Object]] = {}
+    """Events by the UID of what they are about, the newest first."""
+    definition: Definition | None = None
+    compositions: Sequence[Object] = ()
+    revisions: Sequence[Object] = ()
+    """Of the Composition that the XR names."""
+    functions: Mapping[str, Object] = {}
+    provider_configs: Sequence[Object] = ()
+    """Of the API groups of what is at fault."""
+    usages: Sequence[Object] = ()
+    logs: Mapping[str, Sequence[str]] = {}
+    """The last lines that a package wrote, by `provider/NAME` or `function/NAME`."""
+
+    def warnings(self, node: Node) -> list[str]:
+        """What went wrong with a resource according to its events, the newest first, each once."""
+        messages = [
+            str(event.get("message") or "")
+            for event in self.events.get(uid_of(node.object), ())
+            if event.get("type") == "Warning"
+        ]
+        return list(dict.fromkeys(messages))
+
+    @property
+    def machinery(self) -> Machinery:
+        """Where the XR keeps its references."""
+        return MODERN if self.definition is None else machinery_at(self.definition.machinery)
+
+    def pipeline(self, xr: Object) -> list[Object]:
+        """The steps of the revision that an XR uses, or else of its Composition."""
+        names = [self.machinery.name_in(xr, key) for key in ("compositionRevisionRef", "compositionRef")]
+        for name, objects in zip(names, (self.revisions, self.compositions), strict=True):
+            for obj in objects:
+                if name and obj["metadata"]["name"] == name:
+                    steps = (obj.get("spec") or {}).get("pipeline")
+                    return (
+                        [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
+                    )
+        return []
+
+    def function_of(self, xr: Object, step_name: str) -> str:
+        """The Function that a step calls; empty where that is not known."""
+        for step in self.pipeline(xr):
+            if step.get("step") == step_name:
+                return str((step.get("functionRef") or {}).get("name") or "")
+        return ""

@@ -1,0 +1,134 @@
+"""Loads what causes are looked up in. What the caller may not read stays empty."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+
+import orjson
+
+from crossply.compose.metadata import uid_of
+from crossply.diagnosis.causes import Finding
+from crossply.diagnosis.evidence import Evidence
+from crossply.diagnosis.managed_rules import config_groups
+from crossply.kinds.definition import Definition, parse_definition
+from crossply.kinds.fields import KindError
+from crossply.kinds.revision import COMPOSITION_NAME
+from crossply.kube.client import Client
+from crossply.kube.core_kinds import EVENT
+from crossply.kube.failures import KubeError
+from crossply.kube.selection import Selection
+from crossply.resource_tree.node import Node, Reference
+from crossply.resource_tree.object_reader import Reader
+from crossply.resource_tree.trace_target import TraceError
+from crossply.values import Object
+
+_EXTENSIONS = "apiextensions.crossplane.io"
+_USAGES = (
+    ("protection.crossplane.io/v1beta1", "Usage"),
+    ("protection.crossplane.io/v1beta1", "ClusterUsage"),
+    (f"{_EXTENSIONS}/v1beta1", "Usage"),
+)
+_STEP = re.compile(r'pipeline step "([^"]+)"')
+_MOST_ABOUT = 10
+"""So many resources are asked for their events."""
+
+PackageLog = Callable[[str, str], Awaitable[Sequence[str]]]
+"""The last lines that a package wrote, by its kind (provider or function) and its name."""
+
+
+class EvidenceLoader:
+    """Loads evidence with the rights of whoever asks."""
+
+    def __init__(self, client: Client, reader: Reader, log: PackageLog) -> None:
+        self._client = client
+        self._reader = reader
+        self._log = log
+
+    async def definition_of(self, node: Node) -> Definition | None:
+        """The definition of an XR; None for what is no XR."""
+        if node.kind is None or node.problem:
+            return None
+        reference = Reference(f"{_EXTENSIONS}/v1", "CompositeResourceDefinition", node.kind.resource)
+        found = await self._reader.get(reference)
+        if found.problem:
+            return None
+        try:
+            return parse_definition(found.object)
+        except KindError:
+            return None
+
+    async def load(self, xr: Node, definition: Definition | None, findings: Sequence[Finding]) -> Evidence:
+        """What there is about an XR and the causes that were found below it."""
+        nodes = {id(node): node for finding in findings for node in (finding.node, finding.parent)}
+        usages, events, compositions, functions, configs = await asyncio.gather(
+            asyncio.gather(*(self._all(*kind) for kind in _USAGES)),
+            self._events([xr, *nodes.values()]),
+            self._all(f"{_EXTENSIONS}/v1", "Composition"),
+            self._all("pkg.crossplane.io/v1", "Function"),
+            self._provider_configs(findings),
+        )
+        evidence = Evidence(
+            events=events,
+            definition=definition,
+            compositions=compositions,
+            functions={str(function["metadata"]["name"]): function for function in functions},
+            provider_configs=configs,
+            usages=[usage for listed in usages for usage in listed],
+        )
+        evidence = evidence._replace(revisions=await self._revisions(xr.object, evidence))
+        return evidence._replace(logs=await self._logs(xr.object, findings, evidence))
+
+    async def _revisions(self, xr: Object, evidence: Evidence) -> list[Object]:
+        name = evidence.machinery.name_in(xr, "compositionRef")
+        if not name or evidence.definition is None:
+            return []
+        return await self._all(f"{_EXTENSIONS}/v1", "CompositionRevision", f"{COMPOSITION_NAME}={name}")
+
+    async def _events(self, nodes: Iterable[Node]) -> dict[str, list[Object]]:
+        about = list({uid: node for node in nodes if (uid := uid_of(node.object))}.items())[:_MOST_ABOUT]
+        listed = await asyncio.gather(*(self._events_of(uid, node) for uid, node in about))
+        return {uid: events for (uid, _), events in zip(about, listed, strict=True)}
+
+    async def _events_of(self, uid: str, node: Node) -> list[Object]:
+        selection = Selection(node.reference.namespace or "default", fields=f"involvedObject.uid={uid}")
+        try:
+            listed = await self._client.list_selected(EVENT, selection)
+        except KubeError:
+            return []
+        events = [orjson.loads(item) for item in listed.items]
+        return sorted(events, key=lambda event: str(event.get("lastTimestamp") or ""), reverse=True)
+
+    async def _provider_configs(self, findings: Sequence[Finding]) -> list[Object]:
+        configs: list[Object] = []
+        for finding in findings:
+            if config_groups([finding.cause]):
+                version = finding.node.reference.api_version
+                for kind in ("ProviderConfig", "ClusterProviderConfig"):
+                    configs += await self._all(version, kind)
+        return configs
+
+    async def _logs(
+        self, xr: Object, findings: Sequence[Finding], evidence: Evidence
+    ) -> dict[str, Sequence[str]]:
+        packages = set()
+        for finding in findings:
+            node, origin = finding.node, finding.node.origin
+            if origin and origin.provider:
+                packages.add(("provider", origin.provider))
+            if node.is_package:
+                packages.add((node.reference.kind.lower(), node.reference.name))
+            for step in _STEP.findall(finding.cause.sentence):
+                packages.add(("function", evidence.function_of(xr, step)))
+        named = sorted(package for package in packages if package[1])
+        logs = await asyncio.gather(*(self._log(*package) for package in named))
+        return {f"{kind}/{name}": lines for (kind, name), lines in zip(named, logs, strict=True) if lines}
+
+    async def _all(self, api_version: str, kind: str, labels: str = "") -> list[Object]:
+        try:
+            served = await self._reader.kind(api_version, kind)
+            nodes = [] if served is None else await self._reader.everything(served, "", labels)
+        except (TraceError, KubeError):
+            return []
+        return [{**node.object, "apiVersion": api_version, "kind": kind} for node in nodes]

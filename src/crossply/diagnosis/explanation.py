@@ -1,0 +1,128 @@
+"""All that `explain` says about one resource."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from crossply.compose.metadata import is_paused
+from crossply.diagnosis.causes import Finding, deepest_first, make_finding
+from crossply.diagnosis.deletion import Blocker, deletion_blockers
+from crossply.diagnosis.evidence import Evidence
+from crossply.diagnosis.evidence_loader import EvidenceLoader, PackageLog
+from crossply.diagnosis.model import Cause
+from crossply.diagnosis.refinement import refine
+from crossply.diagnosis.selection import Selection, explain_selection
+from crossply.diagnosis.wakeup import next_wakeup
+from crossply.kube.client import Client
+from crossply.resource_tree.node import Node, Reference
+from crossply.resource_tree.object_reader import Reader
+from crossply.resource_tree.unready_children import unready_children, why_unready
+
+_MOST_CAUSES = 5
+
+
+class Explanation(NamedTuple):
+    """Why a resource is as it is."""
+
+    ref: Reference
+    state: str
+    cause: Cause | None = None
+    others: tuple[Cause, ...] = ()
+    """Further causes, which may go away with the first."""
+    selection: Selection | None = None
+    wakeups: tuple[str, ...] = ()
+    blockers: tuple[Blocker, ...] = ()
+    """What blocks its deletion, or would."""
+
+
+async def explain_resource(client: Client, reader: Reader, root: Node, log: PackageLog) -> Explanation:
+    """Explain a resource whose tree is loaded, with the origins of its kinds."""
+    loader = EvidenceLoader(client, reader, log)
+    findings = deepest_first(root) or await _unready_in_its_owner(reader, root)
+    findings = findings[:_MOST_CAUSES]
+    xr = _composite(root)
+    definition = await loader.definition_of(xr)
+    evidence = await loader.load(xr, definition, findings)
+    causes = []
+    for finding in findings:
+        about = await _about(loader, finding, xr, evidence, findings)
+        causes.append(refine(finding.cause, finding.node, finding.parent, about))
+    # An XR and what it could not compose have the same cause.
+    causes = list({cause.sentence: cause for cause in reversed(causes)}.values())[::-1]
+    explanation = Explanation(
+        root.reference,
+        describe_state(root, bool(causes)),
+        causes[0] if causes else None,
+        tuple(causes[1:]),
+        blockers=tuple(deletion_blockers(root, evidence.usages)),
+    )
+    if definition is None:
+        return explanation
+    is_failed = xr.condition("Synced").status == "False"
+    return explanation._replace(
+        selection=explain_selection(
+            xr.object, evidence.machinery, definition, evidence.compositions, evidence.revisions
+        ),
+        wakeups=() if root.deleting else next_wakeup(xr.object, evidence.machinery, is_failed),
+    )
+
+
+async def _about(
+    loader: EvidenceLoader, finding: Finding, xr: Node, evidence: Evidence, findings: list[Finding]
+) -> Evidence:
+    """The evidence about the XR that a cause belongs to: a nested one has its own Composition."""
+    for owner in (finding.node, finding.parent):
+        if owner is xr:
+            return evidence
+        definition = await loader.definition_of(owner)
+        if definition is not None:
+            return await loader.load(owner, definition, findings)
+    return evidence
+
+
+async def _unready_in_its_owner(reader: Reader, root: Node) -> list[Finding]:
+    """A composed resource without a Ready condition is not ready where its XR says so."""
+    for reference in root.metadata.get("ownerReferences") or ():
+        if reference.get("controller"):
+            place = root.reference.namespace
+            owner = Reference(reference["apiVersion"], reference["kind"], reference["name"], place)
+            parent = await reader.get(owner)
+            parent.children = [root]
+            if root in unready_children(parent):
+                return [make_finding(root, parent, why_unready(root), False, 1)]
+    return []
+
+
+def _composite(root: Node) -> Node:
+    """The XR of a claim; any other resource is its own."""
+    spec = root.object.get("spec")
+    if isinstance(spec, dict) and isinstance(spec.get("resourceRef"), dict) and root.children:
+        return next((child for child in root.children if child.reference.kind != "Secret"), root)
+    return root
+
+
+def describe_state(node: Node, has_cause: bool) -> str:
+    """The state of a resource in a few words."""
+    if node.deleting:
+        return f"is being deleted since {node.metadata['deletionTimestamp']}"
+    if is_paused(node.object):
+        return "is paused"
+    package = node.is_package or node.is_package_revision
+    names = ("Installed", "Healthy") if package else ("Synced", "Ready")
+    statuses = {name: status for name in names if (status := node.condition(name).status)}
+    statuses = statuses or {name: node.condition(name).status for name in _condition_types(node)}
+    wrong = [f"{name} is {status}" for name, status in statuses.items() if status != "True"]
+    if wrong:
+        return f"is not {'healthy' if package else 'ready'}: {', '.join(wrong)}"
+    if has_cause:
+        return "is not ready"
+    if not statuses:
+        return "exists and reports no conditions: nothing is wrong"
+    return f"is {' and '.join(statuses).lower()}: nothing is wrong"
+
+
+def _condition_types(node: Node) -> list[str]:
+    status = node.object.get("status")
+    conditions = status.get("conditions") if isinstance(status, dict) else None
+    entries = conditions if isinstance(conditions, list) else ()
+    return [str(entry.get("type")) for entry in entries if isinstance(entry, dict)]
