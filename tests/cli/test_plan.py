@@ -37,7 +37,7 @@ def test_a_plan_that_cannot_begin_says_why_and_what_to_try(
     tmp_path, unreachable, capsys, content, flags, message, hint
 ):
     (tmp_path / "it.yaml").write_text(content)
-    code = main(["plan", "-f", str(tmp_path / "it.yaml"), "--kubeconfig", unreachable, *flags])
+    code = main(["plan", str(tmp_path / "it.yaml"), "--kubeconfig", unreachable, *flags])
     captured = capsys.readouterr()
     assert code == 1
     assert captured.out == ""
@@ -48,4 +48,13 @@ def test_a_plan_that_cannot_begin_says_why_and_what_to_try(
 
 def test_a_file_is_asked_for(capsys):
     assert main(["plan"]) == 80
-    assert "--filename" in capsys.readouterr().err
+    assert capsys.readouterr().err.splitlines() == [
+        "crossply: try: crossply plan xr.yaml",
+        "crossply: error: name at least one file or directory",
+    ]
+
+
+def test_files_are_arguments_or_flags(tmp_path, unreachable, capsys):
+    for words in (["nowhere.yaml"], ["-f", "nowhere.yaml"]):
+        assert main(["plan", *words, "--kubeconfig", unreachable]) == 1
+        assert "nowhere.yaml" in capsys.readouterr().err.splitlines()[-1]

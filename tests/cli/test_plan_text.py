@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from crossply.cli.framework.styling import Style
 from crossply.cli.plan.text_output import Text
 from crossply.control.planning.field_changes import Unknown, fields_between
 from crossply.control.planning.object_tree import CHANGE, CREATE, Node
@@ -24,7 +25,7 @@ def deployment(*containers: dict) -> dict:
 def lines_for(before: dict | None, after: dict) -> list[str]:
     key = ObjectKey("apps", "deployments", "", "web")
     node = Node(key, after, CHANGE if before else CREATE, fields=fields_between(before, after))
-    return Text(PlanResult(Plan(roots=[node]), Unknown()), colored=False).whole().splitlines()
+    return Text(PlanResult(Plan(roots=[node]), Unknown())).whole().splitlines()
 
 
 @pytest.mark.parametrize(
@@ -41,3 +42,11 @@ def lines_for(before: dict | None, after: dict) -> list[str]:
 def test_an_item_of_a_list_that_has_only_a_name_is_shown(before: dict | None, expected: list[str]) -> None:
     lines = lines_for(before, deployment({"name": "main"}))
     assert [line for line in lines if "containers" in line] == expected
+
+
+def test_colours_repeat_what_the_signs_say() -> None:
+    key = ObjectKey("apps", "deployments", "", "web")
+    result = PlanResult(Plan(roots=[Node(key, deployment(), CREATE)]), Unknown())
+    colored = Text(result, Style(colored=True, decorated=True)).whole()
+    assert "\x1b[32m+ Deployment web\x1b[0m\n" in colored
+    assert "\x1b" not in Text(result).whole()

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
-import subprocess
 
 import pytest
 
@@ -13,6 +10,7 @@ from crossply.cli.main import main
 from crossply.values.yaml import load
 from tests.support.cli.trace_cluster import ACME, LONG
 from tests.support.server_process import CROSSPLY
+from tests.support.terminal import terminal
 
 CORNER = """\
 NAME                        SYNCED   READY   STATUS
@@ -256,16 +254,12 @@ def test_a_server_that_does_not_answer_is_named_with_its_address(trace, monkeypa
     )
 
 
-def test_on_a_terminal_there_are_ages_and_reasons(world) -> None:
-    master, slave = pty.openpty()
-    environ = {**os.environ, "KUBECONFIG": world.kubeconfig}
-    done = subprocess.run(
-        [CROSSPLY, "trace", "shop/corner", "-n", "town"], stdout=slave, env=environ, timeout=30
-    )
-    os.close(slave)
-    out = os.read(master, 65536).decode().replace("\r\n", "\n")
-    os.close(master)
-    assert done.returncode == 0
+def test_on_a_terminal_there_are_ages_colours_and_reasons(world) -> None:
+    command = [CROSSPLY, "trace", "shop/corner", "-n", "town"]
+    with terminal(command, {"KUBECONFIG": world.kubeconfig}, columns=120) as shown:
+        assert shown.finish() == 0
+    out = shown.screen.text.rstrip("\n")
+    assert "\x1b[31m✗ False\x1b[0m" in shown.written
     assert out.splitlines()[0].split() == ["NAME", "SYNCED", "READY", "AGE", "STATUS"]
     assert out.splitlines()[-3:] == [
         "Not ready because of:",

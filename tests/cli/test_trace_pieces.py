@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crossply.cli.framework.printing import align
+from crossply.cli.framework.styling import Style
 from crossply.cli.trace.causes import explain
 from crossply.cli.trace.graph import dot, mermaid
 from crossply.cli.trace.table import Table
@@ -114,7 +115,7 @@ def test_conditions_that_are_not_well_formed_count_as_none() -> None:
 def test_ages_are_shown_where_the_time_is_known() -> None:
     root = node("x")
     root.object["metadata"]["creationTimestamp"] = "2024-01-01T00:00:00Z"
-    text = Table(False, datetime(2024, 1, 3, tzinfo=UTC)).write(Trace([root], False))
+    text = Table(False, Style(decorated=True), datetime(2024, 1, 3, tzinfo=UTC)).write(Trace([root], False))
     assert [line.split() for line in text.splitlines()] == [
         ["NAME", "SYNCED", "READY", "AGE", "STATUS"],
         ["Shop/x", "-", "-", "2d"],

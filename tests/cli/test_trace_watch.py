@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import os
-import pty
 import subprocess
 
 import pytest
 
-from crossply.cli.trace.watch import fit
+from crossply.cli.framework.layout import wrap
+from crossply.cli.framework.screen import Screen, fit
 from crossply.kube.client import Client
 from crossply.kube.kind import Kind
 from tests.support.cli.trace_cluster import NAMESPACE, READY, SYNCED, World, refs, resource, to
 from tests.support.server_process import CROSSPLY
+from tests.support.terminal import terminal
 
 SHOP = Kind("acme.test", "v1", "Shop", "shops", True)
+SHELF = Kind("acme.test", "v1", "Shelf", "shelves", True)
+
+
+class Tty(io.StringIO):
+    def isatty(self) -> bool:
+        return True
 
 
 async def read_until(descriptor: int, text: str) -> str:
@@ -53,27 +61,31 @@ def test_a_missing_child_that_comes_and_a_root_that_goes_are_seen_at_once(world:
     os.close(reading)
 
 
-def test_on_a_terminal_the_picture_is_painted_over_the_last_one(world: World) -> None:
-    world.put(resource("Shop", "painted", spec={}))
-    master, slave = pty.openpty()
-    process = start(world, "painted", slave)
+def test_on_a_terminal_only_the_lines_that_changed_are_painted(world: World) -> None:
+    world.put(resource("Shop", "painted", spec=refs(to("Shelf", "first"), to("Shelf", "second"))))
+    world.put(resource("Shelf", "first", SYNCED, READY))
+    world.put(resource("Shelf", "second"))
+    command = [CROSSPLY, "trace", "shop/painted", "-n", NAMESPACE, "--watch"]
 
-    async def case(client: Client) -> str:
-        first = await read_until(master, "\x1b[J")
-        await client.patch_merge(SHOP, "painted", {"status": {"conditions": [SYNCED, READY]}}, NAMESPACE)
-        second = await read_until(master, "Available")
+    async def make_ready(client: Client) -> None:
+        await client.patch_merge(SHELF, "second", {"status": {"conditions": [SYNCED, READY]}}, NAMESPACE)
+
+    async def delete(client: Client) -> None:
         await client.delete(SHOP, "painted", NAMESPACE)
-        return first + "|" + second
 
-    first, _, second = world.run(case).partition("|")
-    assert process.wait(20) == 0
-    assert process.stderr is not None
-    process.stderr.close()
-    os.close(slave)
-    os.close(master)
-    assert first.startswith("\x1b[2J\x1b[HNAME")
-    assert "\x1b[HNAME" in second
-    assert "\x1b[2J" not in second, "clearing would flicker"
+    with terminal(command, {"KUBECONFIG": world.kubeconfig}, rows=40, columns=120) as shown:
+        first = shown.wait_for("└─ Shelf/second")
+        assert first.startswith("NAME")
+        before = len(shown.written)
+        world.run(make_ready)
+        shown.wait_for(lambda text: text.count("✓ True   ✓ True") == 2)
+        change = shown.written[before:]
+        assert "Shelf/second" in change
+        assert "NAME" not in change, "that line is as it was"
+        assert "\x1b[2J" not in change, "clearing would flicker"
+        world.run(delete)
+        assert shown.finish() == 0
+        assert shown.screen.text.rstrip().endswith("crossply: Shop/painted (town) was deleted")
 
 
 def test_only_a_single_resource_can_be_watched(trace) -> None:
@@ -84,10 +96,28 @@ def test_only_a_single_resource_can_be_watched(trace) -> None:
 @pytest.mark.parametrize(
     ("rows", "shown", "reason"),
     [
-        (9, ["a", "b" * 25, "c", "d"], "all of it: six rows, as the second line takes three"),
-        (6, ["a", "b" * 25, "… 2 more lines"], "no room for the last row"),
+        (9, ["a", "b" * 10, "b" * 10, "b" * 5, "c", "d"], "all of it: the second line takes three rows"),
+        (6, ["a", "b" * 10, "b" * 10, "b" * 5, "… 2 more lines"], "no room for the last row"),
         (3, ["… 4 more lines"], "hardly any room"),
     ],
 )
 def test_a_picture_that_is_too_high_is_cut_off_below(rows: int, shown: list[str], reason: str) -> None:
     assert fit(["a", "b" * 25, "c", "d"], 10, rows) == shown, reason
+
+
+def test_a_picture_is_painted_anew_when_the_window_changes_its_size() -> None:
+    stream, size = Tty(), [(20, 10)]
+    screen = Screen(stream, {}, lambda: size[0])
+    screen.paint("one\ntwo\n")
+    screen.paint("one\ntwo\n")
+    assert stream.getvalue() == "\x1b[2J\x1b[H\x1b[1;1Hone\x1b[K\x1b[2;1Htwo\x1b[K\x1b[3;1H"
+    stream.truncate(0)
+    screen.paint("one\n")
+    assert stream.getvalue().lstrip("\0") == "\x1b[2;1H\x1b[J\x1b[2;1H", "the second line is cleared"
+    size[0] = (30, 10)
+    screen.paint("one\n")
+    assert "\x1b[2J" in stream.getvalue()
+
+
+def test_colours_do_not_leak_into_the_next_row() -> None:
+    assert wrap("\x1b[31mredred\x1b[0m", 3) == ["\x1b[31mred\x1b[0m", "\x1b[31mred\x1b[0m"]

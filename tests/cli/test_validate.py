@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -352,3 +353,17 @@ def test_a_pipe_in_a_directory_is_not_waited_for(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("apiVersion: v1\nkind: ConfigMap\n")
     os.mkfifo(tmp_path / "b.yaml")
     assert files_below(str(tmp_path)) == [str(tmp_path / "a.yaml")]
+
+
+def test_colours_repeat_what_the_signs_say(shell):
+    crd = shell.write("crd.yaml", CRD)
+    resources = shell.write("r.yaml", lamp(colour="red"), lamp("two", colour=1), lamp(kind="Bulb"))
+    _, plain, _ = shell.validate(crd, resources)
+    _, colored, _ = shell.validate(crd, resources, "--color=always")
+    assert [line.split()[0] for line in colored.splitlines()] == [
+        "\x1b[32m[✓]\x1b[0m",
+        "\x1b[31m[x]\x1b[0m",
+        "\x1b[33m[!]\x1b[0m",
+        "\x1b[1mTotal",
+    ]
+    assert re.sub("\x1b\\[[0-9]*m", "", colored) == plain

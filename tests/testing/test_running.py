@@ -212,3 +212,12 @@ def _eventually(condition: Any) -> None:
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.02)
+
+
+def test_colours_repeat_what_the_signs_say(folder: Folder) -> None:
+    folder.suite(CASE, FAILING)
+    plain, colored = folder.run().out, folder.run("--color", "always").out
+    assert "\x1b" not in plain
+    assert "  \x1b[32m✓\x1b[0m makes a bucket" in colored
+    assert "  \x1b[31m✗\x1b[0m\x1b[1m makes a <queue>" in colored
+    assert colored.splitlines()[-1].startswith("\x1b[31m✗ 1 passed, 1 failed in ")

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 Node = TypeVar("Node")
 _ESCAPE = "\x1b"
+_RESET = "\x1b[0m"
 
 
 def width(text: str) -> int:
@@ -70,7 +71,24 @@ def crop(text: str, most: int) -> str:
         if room <= 0:
             parts.append("…")
             break
-    return "".join(parts) + ("\x1b[0m" if _ESCAPE in text else "")
+    return "".join(parts) + (_RESET if _ESCAPE in text else "")
+
+
+def wrap(text: str, most: int) -> list[str]:
+    """A line as rows of a terminal, each with its own colours."""
+    if width(text) <= most:
+        return [text]
+    rows, row, room, color = [], "", most, ""
+    for part, is_escape in pieces(text):
+        if is_escape:
+            row, color = row + part, "" if part == _RESET else part
+            continue
+        for char in part:
+            if width(char) > room:
+                rows.append(row + (_RESET if color else ""))
+                row, room = color, most
+            row, room = row + char, room - width(char)
+    return [*rows, row]
 
 
 def branches(

@@ -6,15 +6,15 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from crossply.cli.controller.function_flags import HOST_ACCESS_FLAGS, host_access
-from crossply.cli.framework.command import Command, Flag, Invocation
+from crossply.cli.framework.command import Argument, Command, Flag, Invocation, UsageError
+from crossply.cli.framework.progress import progress
 from crossply.cli.up.data_directory import DEFAULT_DATA
 
 if TYPE_CHECKING:
     from crossply.control.planning.plan_run import PlanResult
-    from crossply.control.planning.reconcile_rounds import Progress
 
 NOTHING, FAILING, CHANGES = 0, 1, 3
 """Exit codes."""
@@ -28,8 +28,11 @@ def run(invocation: Invocation) -> int:
     from crossply.kube.config import load_config
     from crossply.manifests.files import read_objects
 
+    files = [*invocation["files"], *invocation["filename"]]
+    if not files:
+        raise UsageError("name at least one file or directory", hint="crossply plan xr.yaml")
     config = load_config(invocation["kubeconfig"], invocation["context"] or "", invocation.environ)
-    objects = read_objects(invocation["filename"], invocation.stdin)
+    objects = read_objects(files, invocation.stdin)
     namespace = invocation["namespace"] or config.namespace
     request = PlanRequest(
         tuple(objects),
@@ -38,10 +41,8 @@ def run(invocation: Invocation) -> int:
         namespace,
         host_access(invocation, *_data_directories(invocation)),
     )
-    try:
-        result = asyncio.run(make_plan(config, request, _progress(invocation)))
-    finally:
-        _clear(invocation.stderr)
+    with progress(invocation, "planning") as line:
+        result = asyncio.run(make_plan(config, request, lambda done, total: line.count(done, total, "XRs")))
     _write(invocation, result)
     if result.plan.is_failing:
         return FAILING
@@ -65,28 +66,7 @@ def _write(invocation: Invocation, result: PlanResult) -> None:
         return
     from crossply.cli.plan.text_output import Text
 
-    stdout = invocation.stdout
-    colored = stdout.isatty() and not invocation.environ.get("NO_COLOR")
-    stdout.write(Text(result, colored).whole())
-
-
-def _progress(invocation: Invocation) -> Progress:
-    """Show the progress on one line of a terminal, which is cleared at the end."""
-    stderr = invocation.stderr
-    if not stderr.isatty():
-        return lambda done, total: None
-
-    def tell(done: int, total: int) -> None:
-        stderr.write(f"\r\x1b[Kreconciled {done} of {total}")
-        stderr.flush()
-
-    return tell
-
-
-def _clear(stderr: TextIO) -> None:
-    if stderr.isatty():
-        stderr.write("\r\x1b[K")
-        stderr.flush()
+    invocation.stdout.write(Text(result, invocation.style).whole())
 
 
 COMMAND = Command(
@@ -106,22 +86,29 @@ COMMAND = Command(
         "Exit codes: 0 nothing would change, 3 something would change, 1 something would fail."
     ),
     examples=(
-        "crossply plan -f xr.yaml",
-        "crossply plan -f composition.yaml",
-        "crossply plan -f platform/ -f xr.yaml -o json",
-        "kustomize build overlays/test | crossply plan -f -",
-        "crossply plan --delete -f xr.yaml",
+        "crossply plan xr.yaml",
+        "crossply plan composition.yaml",
+        "crossply plan platform/ xr.yaml -o json",
+        "kustomize build overlays/test | crossply plan -",
+        "crossply plan --delete xr.yaml",
     ),
     run=run,
+    arguments=(
+        Argument(
+            "files",
+            "Files, directories of YAML files, or - for standard input.",
+            optional=True,
+            many=True,
+        ),
+    ),
     flags=(
         Flag(
             "filename",
-            "A file, a directory of YAML files, or - for standard input. Repeatable.",
+            "Another spelling of a file argument, as kubectl has it. Repeatable.",
             short="f",
             kind="strings",
             placeholder="FILE",
             separator="",
-            required=True,
         ),
         Flag(
             "output",

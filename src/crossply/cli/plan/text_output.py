@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 
 from crossply.cli.framework.printing import harmless
+from crossply.cli.framework.styling import PLAIN, Style
 from crossply.cli.plan.json_output import summary
 from crossply.control.kinds import REVISION
 from crossply.control.planning.field_changes import Field
@@ -19,16 +20,14 @@ MOST_FIELDS = 25
 LONGEST_VALUE = 120
 
 _SIGNS = {"create": "+", "change": "~", "delete": "-", "none": "="}
-_COLORS = {"+": "\x1b[32m", "~": "\x1b[33m", "-": "\x1b[31m", "!": "\x1b[31m", "=": "\x1b[2m"}
-_PLAIN = "\x1b[0m"
 
 
 class Text:
     """Writes one plan."""
 
-    def __init__(self, result: PlanResult, colored: bool) -> None:
+    def __init__(self, result: PlanResult, style: Style = PLAIN) -> None:
         self._result = result
-        self._colored = colored
+        self._style = style
 
     def whole(self) -> str:
         """Everything."""
@@ -90,13 +89,12 @@ class Text:
 
     def _line(self, depth: int, sign: str, text: str) -> str:
         line = f"{sign} {text}".replace("\n", "\n" + "  " * (depth + 1))
-        color = _COLORS.get(sign) if self._colored else None
-        return "  " * depth + (f"{color}{line}{_PLAIN}" if color else line)
+        return "  " * depth + self._style.sign(sign, line)
 
     def _summary(self) -> str:
         counts = summary(self._result.plan)
         composites, resources = counts["composites"], counts["resources"]
-        return f"\n{_composites(composites)}; {_resources(resources)}"
+        return "\n" + self._style.bold(f"{_composites(composites)}; {_resources(resources)}")
 
 
 def _is_shown(node: Node) -> bool:

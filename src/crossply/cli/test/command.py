@@ -8,6 +8,8 @@ from time import perf_counter
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
 from crossply.cli.framework.printing import harmless
+from crossply.cli.framework.progress import progress
+from crossply.cli.test.painting import painted, painted_summary
 from crossply.testing.coverage import by_composition
 from crossply.testing.report import coverage_text, suite_text, summary
 from crossply.testing.results import BROKEN, FAILED, SuiteResult
@@ -44,21 +46,36 @@ def test(invocation: Invocation) -> int:
     options = SuiteRunOptions(
         tuple(invocation["filter"] or ()), invocation["update"], invocation["fail-fast"]
     )
-    results = []
-    for result in run_suites(suites, options, invocation["jobs"] or os.cpu_count() or 1):
-        if result.cases:
-            results.append(result)
-            invocation.stdout.write(harmless(suite_text(result)))
-            invocation.stdout.flush()
+    results = _run_suites(invocation, suites, options)
     if not results:
         raise NoSuites(f"no case has {' or '.join(options.words)} in its name", hint="see them with --list")
     return _conclude(invocation, results, perf_counter() - started)
 
 
+def _run_suites(
+    invocation: Invocation, suites: list[Document | Unreadable], options: SuiteRunOptions
+) -> list[SuiteResult]:
+    """Run the suites and print each when it is done; those without a case that is wanted are left out."""
+    results = []
+    jobs = invocation["jobs"] or os.cpu_count() or 1
+    style = invocation.style
+    with progress(invocation, "testing") as line:
+        line.count(0, len(suites), "suites")
+        for number, result in enumerate(run_suites(suites, options, jobs), 1):
+            line.count(number, len(suites), "suites")
+            if result.cases:
+                results.append(result)
+                with line.hidden():
+                    invocation.stdout.write(painted(harmless(suite_text(result)), style))
+                    invocation.stdout.flush()
+    return results
+
+
 def _conclude(invocation: Invocation, results: list[SuiteResult], seconds: float) -> int:
     coverages = [result.coverage for result in results if result.coverage is not None]
     invocation.stdout.write(coverage_text(coverages))
-    invocation.stdout.write(summary(results, seconds))
+    failed = any(result.count(BROKEN) + result.count(FAILED) for result in results)
+    invocation.stdout.write(painted_summary(summary(results, seconds), failed, invocation.style))
     if invocation["junit"]:
         _write_junit(invocation["junit"], results)
     if any(result.count(BROKEN) for result in results):

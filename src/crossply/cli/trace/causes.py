@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from crossply.cli.framework.printing import harmless
+from crossply.cli.framework.styling import PLAIN, Style
 from crossply.diagnosis.causes import find_causes
 from crossply.diagnosis.model import Cause
 from crossply.resource_tree.node import Trace
@@ -10,7 +11,7 @@ from crossply.resource_tree.node import Trace
 MOST_SHOWN = 5
 
 
-def explain(trace: Trace) -> str:
+def explain(trace: Trace, style: Style = PLAIN) -> str:
     """Say what is wrong and what to do; nothing where all is well."""
     causes: dict[tuple[str, ...], Cause] = {}
     for root in trace.roots:
@@ -18,9 +19,10 @@ def explain(trace: Trace) -> str:
             causes.setdefault((*cause.ref, cause.sentence), cause)
     if not causes:
         return ""
-    lines = ["Not ready because of:"]
+    lines = [style.bold("Not ready because of:")]
     for cause in list(causes.values())[:MOST_SHOWN]:
-        lines += [f"  {' '.join(harmless(cause.text).split())}", f"    next: {harmless(cause.command)}"]
+        lines.append(f"  {' '.join(harmless(cause.text).split())}")
+        lines.append(f"    next: {style.accent(harmless(cause.command))}")
     if len(causes) > MOST_SHOWN:
         lines.append(f"  and {len(causes) - MOST_SHOWN} more")
     return "".join(f"{line}\n" for line in lines)

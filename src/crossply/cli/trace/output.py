@@ -28,12 +28,13 @@ class Output:
         self._form: str = invocation["output"]
         self._stdout = invocation.stdout
         self._stderr = invocation.stderr
-        self._on_terminal = invocation.stdout.isatty()
+        self._environ = invocation.environ
+        self._style = invocation.style
 
     @property
     def explains(self) -> bool:
         """Whether it also says why something is not ready."""
-        return self._form == "wide" or (self._on_terminal and self._form in _TABLES)
+        return self._form == "wide" or (self._style.decorated and self._form in _TABLES)
 
     def write(self, trace: Trace) -> None:
         """Write once."""
@@ -42,9 +43,10 @@ class Output:
 
     async def watch(self, client: Client, loading: Loading) -> None:
         """Write again whenever something changes."""
-        from crossply.cli.trace.watch import Screen, watch
+        from crossply.cli.framework.screen import Screen
+        from crossply.cli.trace.watch import watch
 
-        screen, aside = Screen(self._stdout), Screen(self._stderr)
+        screen, aside = Screen(self._stdout, self._environ), Screen(self._stderr, self._environ)
 
         def paint(root: Node) -> None:
             trace = Trace([root], is_list=False)
@@ -56,18 +58,18 @@ class Output:
         self._stderr.write(f"crossply: {first.label} was deleted\n")
 
     def _picture(self, trace: Trace) -> str:
-        people = self._on_terminal and self._form in _TABLES
-        why = explain(trace) if people else ""
+        people = self._style.decorated and self._form in _TABLES
+        why = explain(trace, self._style) if people else ""
         return self._formed(trace) + (f"\n{why}" if why else "")
 
     def _aside(self, trace: Trace) -> str:
-        return explain(trace) if self._form == "wide" and not self._on_terminal else ""
+        return explain(trace) if self._form == "wide" and not self._style.decorated else ""
 
     def _formed(self, trace: Trace) -> str:
         if self._form in _TABLES:
             from crossply.cli.trace.table import Table
 
-            return Table(self._form == "wide", datetime.now(UTC) if self._on_terminal else None).write(trace)
+            return Table(self._form == "wide", self._style, datetime.now(UTC)).write(trace)
         if self._form in ("dot", "mermaid"):
             from crossply.cli.trace.graph import dot, mermaid
 

@@ -1,14 +1,16 @@
 """A resource tree as a table: one row a resource, with Crossplane's columns and words.
 
-On a terminal there is one more column, the age; what programs read stays as Crossplane prints it.
+On a terminal there is one more column, the age, and statuses have symbols and colours. What programs read
+stays as Crossplane prints it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime
 
+from crossply.cli.framework.layout import branches, columns
 from crossply.cli.framework.printing import align, harmless
+from crossply.cli.framework.styling import PLAIN, Style
 from crossply.resource_tree.image_reference import parse_tagged
 from crossply.resource_tree.node import RESOURCE_NAME, Condition, Node, Trace
 from crossply.resource_tree.trace_target import TraceError
@@ -20,13 +22,14 @@ Row = list[str]
 
 
 class Table:
-    """How a table is written: with whole messages or cropped ones, with ages or without."""
+    """How a table is written: with whole messages or cropped ones, for people or for programs."""
 
-    __slots__ = ("now", "wide")
+    __slots__ = ("now", "style", "wide")
 
-    def __init__(self, wide: bool, now: datetime | None = None) -> None:
+    def __init__(self, wide: bool, style: Style = PLAIN, now: datetime | None = None) -> None:
         self.wide = wide
-        self.now = now
+        self.style = style
+        self.now = now if style.decorated else None
 
     def write(self, trace: Trace) -> str:
         """Write the whole table."""
@@ -37,14 +40,19 @@ class Table:
             )
         first = trace.roots[0]
         packages = first.is_package or first.is_package_revision
-        rows = [self._package_header() if packages else self._header()]
+        header = self._package_header() if packages else self._header()
+        rows = []
         for root in trace.roots:
-            for prefix, node in _in_order(root):
-                name = prefix + node.label
+            for prefix, node in branches(root, lambda node: node.children):
+                name = self.style.symbols(prefix) + harmless(node.label)
                 rows.append(self._package_row(name, node) if packages else self._row(name, node))
+        if self.style.decorated:
+            lines = columns([[self.style.bold(cell) for cell in header], *map(_one_line, rows)])
+            return "".join(f"{line}\n" for line in lines)
+        rows.insert(0, header)
         # Crossplane ends the rows of packages with a tab, those of other resources without.
         end = "\t\n" if packages else "\n"
-        return align("".join("\t".join(map(harmless, row)) + end for row in rows))
+        return align("".join("\t".join(row) + end for row in rows))
 
     def _header(self) -> Row:
         return [
@@ -69,14 +77,17 @@ class Table:
         from crossply.apiserver.tables.human_duration import since
 
         created = node.metadata.get("creationTimestamp")
-        return [since(created, self.now) if created else "-"]
+        return [self.style.dim(since(created, self.now) if created else "-")]
 
     def _row(self, name: str, node: Node) -> Row:
         annotations = node.metadata.get("annotations") or {}
-        resource = [str(annotations.get(RESOURCE_NAME) or "")] if self.wide else []
+        resource = [harmless(str(annotations.get(RESOURCE_NAME) or ""))] if self.wide else []
         synced, ready = node.condition("Synced"), node.condition("Ready")
         words = self._words(resource_status(node, synced, ready))
-        return [name, *resource, synced.status or "-", ready.status or "-", *self._age(node), words]
+        return [name, *resource, self._status(synced), self._status(ready), *self._age(node), words]
+
+    def _status(self, condition: Condition) -> str:
+        return self.style.status(harmless(condition.status or "-"))
 
     def _package_row(self, name: str, node: Node) -> Row:
         installed, healthy = node.condition("Installed"), node.condition("Healthy")
@@ -86,18 +97,19 @@ class Table:
             image = f"{parts.registry}/{parts.repository}"
         return [
             name,
-            *([image] if self.wide else ()),
-            parts.tag if parts else "",
-            installed.status or "-",
-            healthy.status or "-",
-            state or "-",
+            *([harmless(image)] if self.wide else ()),
+            harmless(parts.tag if parts else ""),
+            self._status(installed),
+            self._status(healthy),
+            harmless(state or "-"),
             *self._age(node),
             self._words(package_status(node, installed, healthy)),
         ]
 
     def _words(self, condition: Condition) -> str:
         message = condition.message if self.wide else _cropped(condition.message)
-        return f"{condition.reason}: {message}" if message else condition.reason
+        words = harmless(f"{condition.reason}: {message}" if message else condition.reason)
+        return self.style.bad(words) if self.style.decorated and condition.reason == "Error" else words
 
 
 def resource_status(node: Node, synced: Condition, ready: Condition) -> Condition:
@@ -153,14 +165,6 @@ def _cropped(message: str) -> str:
     return "..." + data[-LONGEST_MESSAGE:].decode(errors="replace")
 
 
-def _in_order(root: Node) -> Iterator[tuple[str, Node]]:
-    """Every node with the lines that lead to it."""
-    yield "", root
-    yield from _below(root, "")
-
-
-def _below(node: Node, lead: str) -> Iterator[tuple[str, Node]]:
-    for child in node.children:
-        last = child is node.children[-1]
-        yield f"{lead}{'└─ ' if last else '├─ '}", child
-        yield from _below(child, lead + ("   " if last else "│  "))
+def _one_line(row: Row) -> Row:
+    """A message of several lines would tear the table apart."""
+    return [cell if "\n" not in cell and "\t" not in cell else " ".join(cell.split()) for cell in row]

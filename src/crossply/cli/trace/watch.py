@@ -1,8 +1,7 @@
 """`trace --watch`: write the tree again whenever something in it changes, until its root is deleted.
 
 Every kind in the tree is watched where it is used. What cannot be watched (a kind that is not served yet, or
-one that the user may only read) is looked at again every few seconds. On a terminal the picture is painted
-over; elsewhere each new one follows the last.
+one that the user may only read) is looked at again every few seconds.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
-from typing import TextIO
 
 from crossply.kube.client import Client
 from crossply.kube.kind import Kind
@@ -20,8 +18,6 @@ from crossply.resource_tree.node import Node
 REFRESH = 5.0
 COALESCE = 0.1
 """Changes come in bursts; after the first, so many seconds are waited for the others."""
-
-_CLEAR, _HOME, _CLEAR_LINE, _CLEAR_BELOW = "\x1b[2J", "\x1b[H", "\x1b[K", "\x1b[J"
 
 Place = tuple[Kind, str]
 
@@ -86,42 +82,3 @@ class News:
 
 def _namespace(node: Node) -> str:
     return node.reference.namespace if node.kind and node.kind.namespaced else ""
-
-
-class Screen:
-    """Where pictures are painted; an equal one is not painted again."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._last = ""
-
-    def paint(self, picture: str) -> None:
-        """Show a picture instead of the one before, or after it where the stream is no terminal."""
-        if picture == self._last:
-            return
-        first, self._last = not self._last, picture
-        self._stream.write(_over(picture, first) if self._stream.isatty() else picture)
-        self._stream.flush()
-
-
-def _over(picture: str, first: bool) -> str:
-    """The picture with the signs that put it over the last one, line by line, so that nothing flickers."""
-    lines = fit(picture.splitlines(), *_size())
-    body = "".join(f"{line}{_CLEAR_LINE}\n" for line in lines)
-    return (_CLEAR if first else "") + _HOME + body + _CLEAR_BELOW
-
-
-def fit(lines: list[str], columns: int, rows: int) -> list[str]:
-    """The lines that fit on a terminal; a long line takes more than one row."""
-    used = 0
-    for number, line in enumerate(lines):
-        used += max(1, -(-len(line) // columns))
-        if used >= rows:
-            return [*lines[: max(number - 1, 0)], f"… {len(lines) - max(number - 1, 0)} more lines"]
-    return lines
-
-
-def _size() -> tuple[int, int]:
-    from shutil import get_terminal_size
-
-    return get_terminal_size()

@@ -79,7 +79,7 @@ def _shown(outcomes: list[Outcome], invocation: Invocation) -> str:
 
     places = invocation["show-locations"]
     if invocation["output"] == "text":
-        return as_text(outcomes, invocation["skip-success-results"], places)
+        return as_text(outcomes, invocation["skip-success-results"], places, invocation.style)
     if invocation["output"] == "json":
         return as_json_text(as_object(outcomes, places))
     from crossply.values.yaml import dump

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from crossply.cli.framework.printing import harmless
+from crossply.cli.framework.styling import PLAIN, Style
 from crossply.schema.field_errors import OMITTED
 from crossply.validation.line_numbers import place_of
 from crossply.validation.resource_validation import Finding, Outcome
@@ -30,15 +32,25 @@ class Summary:
         self.valid = self.total - self.invalid - self.missing
 
 
-def as_text(outcomes: list[Outcome], skip_success: bool, places: bool) -> str:
+def as_text(outcomes: list[Outcome], skip_success: bool, places: bool, style: Style = PLAIN) -> str:
     """Return one line for each finding and each valid resource, and the totals."""
-    lines = [line for outcome in outcomes for line in _lines(outcome, skip_success, places)]
+    lines = [_painted(line, style) for outcome in outcomes for line in _lines(outcome, skip_success, places)]
     summary = Summary(outcomes)
-    lines.append(
+    total = (
         f"Total {summary.total} resources: {summary.missing} missing schemas, "
         f"{summary.valid} success cases, {summary.invalid} failure cases"
     )
+    lines.append(style.bold(total))
     return "".join(f"{line}\n" for line in lines)
+
+
+def _painted(line: str, style: Style) -> str:
+    """The line, on a terminal with its sign in colour and without what could steer it."""
+    if not style.decorated:
+        return line
+    sign, rest = line[:3], harmless(line[3:])
+    paint = {"[✓]": style.good, "[x]": style.bad, "[!]": style.warn}.get(sign)
+    return paint(sign) + rest if paint else style.dim(sign + rest)
 
 
 def _lines(outcome: Outcome, skip_success: bool, places: bool) -> list[str]:
