@@ -12,7 +12,7 @@ from crossply.runs.model import EVENT, EffectRun, Run, StepRun
 
 WIDTH = 40
 """How many characters the time of the whole run has."""
-_FULL, _SHORT = "█", "▏"
+_FULL, _SHORT = "█", "│"
 
 
 def waterfall(run: Run, style: Style) -> list[str]:
