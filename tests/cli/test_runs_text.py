@@ -6,10 +6,12 @@ from crossply.cli.framework.styling import PLAIN, Style
 from crossply.cli.runs.duration_text import duration_text
 from crossply.cli.runs.json_output import run_list, run_object
 from crossply.cli.runs.run_table import RunTable
-from crossply.cli.runs.run_text import RunText, effect_lines, step_changes
+from crossply.cli.runs.run_text import RunText, effect_lines
+from crossply.cli.runs.step_text import step_changes
 from crossply.cli.runs.waterfall import bar, waterfall
 from crossply.compose.conditions import RESPONSIVE
 from crossply.compose.machinery import MODERN
+from crossply.provenance.model import FieldSource, Provenance, SourceField
 from crossply.runs.model import (
     APPLIED,
     COMPOSED,
@@ -107,6 +109,21 @@ def test_a_step_shows_what_it_added_changed_and_dropped() -> None:
         "~ context",
         '  + zone: "a"',
     ]
+
+
+def test_a_field_says_which_patch_set_it() -> None:
+    source = FieldSource(
+        "compose", "pt", "patch 1 (FromCompositeFieldPath)", "", (SourceField("composite", "spec.region"),)
+    )
+    other = FieldSource("earlier", "pt", "base", "")
+    named = {"ports": [{"name": "a"}, {"name": "b", "port": 1}]}
+    step = COMPOSE._replace(desired_after=state(bucket={"kind": "Bucket", "spec": {"region": "eu"}, **named}))
+    fields = {"spec.region": source, "kind": other, "ports[1].port": source}
+    lines = list(step_changes(step, PLAIN, Provenance({"bucket": fields})))
+    behind = "  ← patch 1 (FromCompositeFieldPath), from composite: spec.region"
+    assert '  + spec.region: "eu"' + behind in lines
+    assert "  + ports[b].port: 1" + behind in lines
+    assert '  + kind: "Bucket"' in lines
 
 
 def test_a_run_shows_requirements_results_and_effects() -> None:

@@ -3,38 +3,56 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from crossply.cli.framework.printing import harmless
 from crossply.cli.framework.styling import Style
-from crossply.values.differences import MISSING, Difference
+from crossply.values.differences import MISSING, Difference, Path
 
 MOST_FIELDS = 40
 """How many fields of one object are shown; `-o json` has all."""
 LONGEST_VALUE = 120
 
 
-def field_lines(changes: Iterable[Difference], style: Style) -> Iterator[str]:
+class ChangedField(NamedTuple):
+    """A field, its old and its new value, which may be MISSING, and where the new one comes from."""
+
+    field: str
+    before: Any
+    after: Any
+    origin: str = ""
+
+
+def field_lines(
+    changes: Iterable[Difference], style: Style, origin: Callable[[Path], str] = lambda _: ""
+) -> Iterator[str]:
     """A line for each field that differs."""
-    return change_lines([(change.field, change.before, change.after) for change in changes], style)
+    fields = [
+        ChangedField(
+            change.field, change.before, change.after, "" if change.after is MISSING else origin(change.path)
+        )
+        for change in changes
+    ]
+    return change_lines(fields, style)
 
 
-def change_lines(changes: Sequence[tuple[str, Any, Any]], style: Style) -> Iterator[str]:
-    """A line for each field, its old and its new value, which may be MISSING."""
-    for field, before, after in changes[:MOST_FIELDS]:
-        sign = "+" if before is MISSING else "-" if after is MISSING else "~"
-        yield style.sign(sign, f"{sign} {harmless(field) or '(all)'}: {_values(before, after)}")
-    if len(changes) > MOST_FIELDS:
-        yield f"  and {len(changes) - MOST_FIELDS} more fields; -o json shows all"
+def change_lines(fields: Sequence[ChangedField], style: Style) -> Iterator[str]:
+    """A line for each field."""
+    for field in fields[:MOST_FIELDS]:
+        sign = "+" if field.before is MISSING else "-" if field.after is MISSING else "~"
+        line = style.sign(sign, f"{sign} {harmless(field.field) or '(all)'}: {_values(field)}")
+        yield line + (style.dim(f"  ← {harmless(field.origin)}") if field.origin else "")
+    if len(fields) > MOST_FIELDS:
+        yield f"  and {len(fields) - MOST_FIELDS} more fields; -o json shows all"
 
 
-def _values(before: Any, after: Any) -> str:
-    if before is MISSING:
-        return value_text(after)
-    if after is MISSING:
-        return value_text(before)
-    return f"{value_text(before)} → {value_text(after)}"
+def _values(field: ChangedField) -> str:
+    if field.before is MISSING:
+        return value_text(field.after)
+    if field.after is MISSING:
+        return value_text(field.before)
+    return f"{value_text(field.before)} → {value_text(field.after)}"
 
 
 def value_text(value: Any) -> str:

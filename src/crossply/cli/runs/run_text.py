@@ -9,12 +9,14 @@ from typing import Any
 from crossply.cli.framework.printing import harmless
 from crossply.cli.framework.styling import Style
 from crossply.cli.runs.duration_text import duration_text
-from crossply.cli.runs.field_lines import change_lines, field_lines, indented
+from crossply.cli.runs.field_lines import ChangedField, change_lines, indented
 from crossply.cli.runs.run_table import outcome_text, subject_text
+from crossply.cli.runs.step_text import step_changes
 from crossply.cli.runs.waterfall import waterfall
+from crossply.provenance.model import Provenance
 from crossply.runs.model import EVENT, EffectRun, ObjectRef, Run, StepRun
 from crossply.values import Object
-from crossply.values.differences import MISSING, differences
+from crossply.values.differences import MISSING
 
 _SEVERITY_SIGNS = {"SEVERITY_FATAL": "!", "SEVERITY_WARNING": "!"}
 
@@ -22,9 +24,10 @@ _SEVERITY_SIGNS = {"SEVERITY_FATAL": "!", "SEVERITY_WARNING": "!"}
 class RunText:
     """Writes one run."""
 
-    def __init__(self, run: Run, style: Style) -> None:
+    def __init__(self, run: Run, style: Style, provenance: Provenance | None = None) -> None:
         self._run = run
         self._style = style
+        self._provenance = provenance
 
     def lines(self) -> Iterator[str]:
         yield from self._header()
@@ -59,15 +62,18 @@ class RunText:
         revision = f", revision {step.function_revision}" if step.function_revision else ""
         again = ", once more" if step.pipeline > 1 else ""
         yield f"{style.bold('Step ' + harmless(step.name))} ({harmless(step.function + revision)}{again})"
-        lines = [*self._requirements(step), *step_changes(step, style), *self._messages(step)]
+        lines = [
+            *self._requirements(step),
+            *step_changes(step, style, self._provenance),
+            *self._messages(step),
+        ]
         yield from indented(lines or [style.dim("= changed nothing")], 1)
 
     def _requirements(self, step: StepRun) -> Iterator[str]:
         for number, round_ in enumerate(step.rounds, 1):
             for name, what in _asked(round_.asked):
-                found = round_.found.get(name)
-                count = len(found) if isinstance(found, list) else 0 if found is None else 1
-                yield f"? round {number} asked for {harmless(name)}: {harmless(what)}; {count} found"
+                found = _found_text(round_.found.get(name))
+                yield f"? round {number} asked for {harmless(name)}: {harmless(what)}; {found}"
 
     def _messages(self, step: StepRun) -> Iterator[str]:
         style = self._style
@@ -89,46 +95,6 @@ class RunText:
         yield from indented(lines or [self._style.dim("= none")], 1)
 
 
-def step_changes(step: StepRun, style: Style) -> Iterator[str]:
-    """What a step changed of the desired state and the context."""
-    before, after = _desired(step.desired_before), _desired(step.desired_after)
-    for title in {**before, **after}:
-        old, new = before.get(title, MISSING), after.get(title, MISSING)
-        fields = differences(old, new)
-        if not fields and old is not MISSING and new is not MISSING:
-            continue
-        sign = "+" if old is MISSING else "-" if new is MISSING else "~"
-        yield style.sign(sign, f"{sign} {harmless(title)}")
-        if new is not MISSING:
-            yield from indented(field_lines(fields, style), 1)
-    context = differences(step.context_before, step.context_after)
-    if context:
-        yield style.sign("~", "~ context")
-        yield from indented(field_lines(context, style), 1)
-
-
-def _desired(state: Object) -> dict[str, Any]:
-    """A desired state by what users call its parts."""
-    parts: dict[str, Any] = {}
-    composite = _shown(state.get("composite"))
-    if composite:
-        parts["composite resource"] = composite
-    for name, resource in (state.get("resources") or {}).items():
-        parts[f"resource {name}"] = _shown(resource)
-    return parts
-
-
-def _shown(resource: Any) -> Object:
-    """A resource of a state as its object, with what functions say beside it."""
-    if not isinstance(resource, dict):
-        return {}
-    shown = dict(resource.get("resource") or {})
-    for key in ("ready", "connectionDetails"):
-        if resource.get(key):
-            shown[f"({key})"] = resource[key]
-    return shown
-
-
 def _asked(asked: Object) -> Iterator[tuple[str, str]]:
     for group in ("resources", "extraResources", "schemas"):
         for name, selector in (asked.get(group) or {}).items():
@@ -141,6 +107,12 @@ def _asked(asked: Object) -> Iterator[tuple[str, str]]:
             yield name, f"the schema of {what}" if group == "schemas" else what
 
 
+def _found_text(found: Any) -> str:
+    if isinstance(found, list):
+        return f"{len(found)} found"
+    return harmless(found) if isinstance(found, str) else "none found" if found is None else "found"
+
+
 def effect_lines(effect: EffectRun, style: Style) -> Iterator[str]:
     """An effect, and the fields that it changed."""
     if effect.verb == EVENT:
@@ -151,7 +123,7 @@ def effect_lines(effect: EffectRun, style: Style) -> Iterator[str]:
     yield style.sign(sign, f"{sign} {effect.verb} {harmless(ref_text(effect.ref))}{unchanged}")
     if effect.refused:
         yield from indented([style.bad(f"! refused: {harmless(effect.refused)}")], 1)
-    changes = [(change.path, _value(change.old), _value(change.new)) for change in effect.changes]
+    changes = [ChangedField(change.path, _value(change.old), _value(change.new)) for change in effect.changes]
     yield from indented(change_lines(changes, style), 1)
 
 

@@ -25,8 +25,10 @@ def run(invocation: Invocation) -> int:
         write_object(run_object(recorded), output, invocation.stdout)
         return 0
     from crossply.cli.runs.run_text import RunText
+    from crossply.runs.run_provenance import explain_run
 
-    invocation.stdout.writelines(f"{line}\n" for line in RunText(recorded, invocation.style).lines())
+    text = RunText(recorded, invocation.style, explain_run(recorded.world))
+    invocation.stdout.writelines(f"{line}\n" for line in text.lines())
     return 0
 
 
@@ -91,7 +93,8 @@ COMMAND = Command(
     description=(
         "In the waterfall each step is a bar on the time of the run. Below it are the fields of the desired "
         "state that each step added (+), changed (~) or removed (-), what it asked for and how much was "
-        "found, its results, and then what was written with the fields that changed.\n\n"
+        "found, its results, and then what was written with the fields that changed. Behind a field is the "
+        "patch or the line of a template that set it, where the function can tell.\n\n"
         "Secret values are never recorded: each is shown as redacted- and eight characters, the same "
         "wherever the value occurred."
     ),
