@@ -15,8 +15,8 @@ from crossply.runs.model import World
 def explain_run(world: World, packages: Mapping[str, str] | None = None) -> Provenance:
     """Trace the last pipeline of a run once more.
 
-    `packages` are those of functions by name. A function that is not in it, and that has the name of a built-in
-    one, is taken for that.
+    `packages` are those of functions by name. A function that is not in it, and that has the name of a
+    built-in one, is taken for that.
     """
     return explain_pipeline(last_calls(world, packages or {}))
 
