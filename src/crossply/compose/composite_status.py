@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from crossply.compose.composed_resources import Composed
@@ -36,7 +36,9 @@ class Report(NamedTuple):
     """Groups of events that say the same of several resources."""
 
 
-def report_success(composed: Iterable[Composed], refused: Collection[str], ready: bool | None) -> Report:
+def report_success(
+    composed: Iterable[Composed], refused: Mapping[str, str], ready: bool | None, shows_cause: bool = False
+) -> Report:
     """The end of a reconcile that went through. `ready` is what functions said, which beats our own view."""
     resources = tuple(composed)
     invalid = tuple(_event(resource.name, "valid") for resource in resources if resource.name in refused)
@@ -47,6 +49,11 @@ def report_success(composed: Iterable[Composed], refused: Collection[str], ready
         available = CREATING._replace(message=f"Unready resources: {first_few(unready)}")
     if ready is not None:
         available = AVAILABLE if ready else CREATING
+    if shows_cause and available.status == "False":
+        from crossply.compose.cause_sentence import cause_of_unready, with_cause
+
+        cause = cause_of_unready(resources, refused)
+        available = available._replace(message=with_cause(available.message, cause))
     progress = (invalid, tuple(_event(name, "ready") for name in unready))
     return Report((synced, available), progress=progress)
 

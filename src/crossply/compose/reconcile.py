@@ -282,7 +282,9 @@ class _Reconciliation:
     def _conclude(self, outcome: Outcome, applied: Applied) -> Effects[bool]:
         """Write the status; whether all of it could be written."""
         published = yield from self._publish(outcome)
-        success = report_success(outcome.composed, applied.refused, outcome.composite_ready)
+        definition = self._settings.definition
+        shows_cause = definition is not None and definition.shows_cause
+        success = report_success(outcome.composed, applied.refused, outcome.composite_ready, shows_cause)
         live_status = _status_of(self._live)
         conditions = admit_conditions(outcome.conditions, live_status)
         status = _status_of(outcome.composite)

@@ -15,6 +15,7 @@ from crossply.kinds.first_design_definitions import FIRST_DESIGN, SpecTemplate, 
 from crossply.values import Object
 
 LEGACY_CLUSTER = "LegacyCluster"
+SHOW_CAUSE = "crossply.dev/show-cause"
 
 
 class DefinitionError(KindError):
@@ -75,6 +76,8 @@ class Definition(NamedTuple):
     connection_secret_keys: tuple[str, ...]
     service_account: ServiceAccount | None = None
     """Without one, the controllers compose as themselves."""
+    shows_cause: bool = False
+    """Whether the Ready conditions of XRs and claims end with the deepest cause."""
 
     @property
     def referenceable_version(self) -> str:
@@ -125,7 +128,12 @@ def parse_definition(obj: Object) -> Definition:
         default_delete_policy=spec.text("defaultCompositeDeletePolicy") or "Background",
         connection_secret_keys=spec.texts("connectionSecretKeys"),
         service_account=_service_account(spec),
+        shows_cause=_shows_cause(metadata),
     )
+
+
+def _shows_cause(metadata: Fields) -> bool:
+    return metadata.string_map("annotations").get(SHOW_CAUSE) == "true"
 
 
 def _names(names: Fields) -> Names:
@@ -173,6 +181,7 @@ def _from_first_design(root: Fields) -> Definition:
         default_delete_policy="Background",
         connection_secret_keys=spec.texts("connectionDetails"),
         service_account=_service_account(spec),
+        shows_cause=_shows_cause(metadata),
     )
 
 

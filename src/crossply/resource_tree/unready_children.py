@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from crossply.compose.cause_sentence import MARK
 from crossply.resource_tree.node import RESOURCE_NAME, Node
 
 _NAMED = re.compile(r"Unready resources: (.+)", re.DOTALL)
@@ -18,7 +19,8 @@ _WORKLOAD_GROUPS = ("", "apps", "batch")
 def unready_children(node: Node) -> list[Node]:
     """The composed resources without a Ready condition that an XR's message names."""
     ready = node.condition("Ready")
-    named = _NAMED.match(ready.message) if ready.status == "False" else None
+    message = ready.message.partition(f"; {MARK}")[0]
+    named = _NAMED.match(message) if ready.status == "False" else None
     if named is None:
         return []
     parts = [part.strip() for part in named[1].split(",")]

@@ -85,6 +85,9 @@ apiVersion: apiextensions.crossplane.io/v2
 kind: CompositeResourceDefinition
 metadata:
   name: {plural}.{group}
+  annotations:
+    # Whoever reads a {kind} sees in its Ready condition why it is not ready.
+    crossply.dev/show-cause: "true"
 spec:
   group: {group}
   names:

@@ -11,6 +11,7 @@ from typing import NoReturn
 
 import orjson
 
+from crossply.compose.cause_sentence import cause_of, with_cause
 from crossply.compose.conditions import (
     AVAILABLE,
     DELETING,
@@ -91,6 +92,7 @@ class ClaimReconciler:
         self._composite = composite
         self._type = (composite.api_version, composite.kind)
         self._enforced = definition.enforced_composition is not None
+        self._shows_cause = definition.shows_cause
         self._claims = claims
         self._xrs = xrs
         self._applied = LastApplied()
@@ -238,7 +240,7 @@ class ClaimReconciler:
         status = claim_status(claim, xr)
         if not is_ready(xr):
             self._record(claim, NORMAL, BIND, "Composite resource is not yet ready")
-            await self._write_status(claim, status, SYNCED, WAITING, xr=xr)
+            await self._write_status(claim, status, SYNCED, self._waiting(xr), xr=xr)
             return
         try:
             published = await propagate(self._plane, xr, claim)
@@ -252,6 +254,12 @@ class ClaimReconciler:
             message = "Successfully propagated connection details from composite resource"
             self._record(claim, NORMAL, PROPAGATE, message)
         await self._write_status(claim, status, SYNCED, AVAILABLE, xr=xr)
+
+    def _waiting(self, xr: Object) -> StatusCondition:
+        """The condition of a claim whose composite resource is not ready, with the cause if that is shown."""
+        if not self._shows_cause:
+            return WAITING
+        return WAITING._replace(message=with_cause(WAITING.message, cause_of(xr)))
 
     async def _delete_bound(self, claim: Object, xr: Object | None) -> None:
         """Delete the composite resource, then the claim: at once, or when all of it is gone."""

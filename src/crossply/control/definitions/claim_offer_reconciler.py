@@ -105,8 +105,8 @@ class ClaimOfferReconciler:
         await self._kinds.tell(xrd, CLAIM_PROTECTED._replace(message=str(problem)))
 
     async def _run(self, xrd: Object, definition: Definition) -> None:
-        generation = xrd["metadata"].get("generation", 0)
-        await self._kinds.run(definition.name, generation, lambda: ClaimKind(self._plane, definition))
+        version = (xrd["metadata"].get("generation", 0), definition.shows_cause)
+        await self._kinds.run(definition.name, version, lambda: ClaimKind(self._plane, definition))
 
     async def _remove(self, xrd: Object, definition: Definition) -> None:
         if not self._kinds.has_finalizer(xrd):

@@ -118,7 +118,8 @@ class DefinitionReconciler:
         def make() -> CompositeKind:
             return CompositeKind(self._plane, definition, self._compositions)
 
-        await self._kinds.run(definition.name, xrd["metadata"].get("generation", 0), make)
+        version = (xrd["metadata"].get("generation", 0), definition.shows_cause)
+        await self._kinds.run(definition.name, version, make)
 
     async def _remove(self, xrd: Object, definition: Definition) -> None:
         if not _is_terminating(xrd):

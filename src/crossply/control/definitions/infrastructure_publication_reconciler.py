@@ -116,7 +116,8 @@ class PublicationReconciler:
         await self._kinds.tell(publication, OFFERED, types)
 
     async def _run(self, publication: Object, definition: Object, infrastructure: Definition) -> None:
-        version = tuple(obj["metadata"].get("generation", 0) for obj in (publication, definition))
+        generations = [obj["metadata"].get("generation", 0) for obj in (publication, definition)]
+        version = (*generations, infrastructure.shows_cause)
         name = publication["metadata"]["name"]
         await self._kinds.run(name, version, lambda: ClaimKind(self._plane, infrastructure))
 
