@@ -18,7 +18,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from threading import Event, get_ident
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import orjson
 
@@ -122,15 +122,22 @@ def yaml_weight(body: bytes) -> int:
     return len(body) * YAML_FACTOR + (HEAVY_BYTES if b"*" in body else 0)
 
 
-def value_weight(value: Any) -> int:
-    """The weight of working on a value, by the number of values in it."""
-    count = 1
+class ValueSize(NamedTuple):
+    """The weight of working on a value, by the number of values in it; and how many levels deep it nests."""
+
+    weight: int
+    levels: int
+
+
+def value_size(value: Any) -> ValueSize:
+    count, levels = 1, 0
     level = [value] if type(value) in (dict, list) else []
     while level:
         containers = [item.values() if type(item) is dict else item for item in level]
         count += sum(map(len, containers))
         level = [child for items in containers for child in items if type(child) in (dict, list)]
-    return count * _BYTES_PER_VALUE
+        levels += 1
+    return ValueSize(count * _BYTES_PER_VALUE, levels)
 
 
 def is_light_json(body: bytes) -> bool:

@@ -10,8 +10,9 @@ import pytest
 
 from crossply.apiserver.apiextensions import cel_rule_compiler, structural_validation
 from crossply.apiserver.apiextensions.cel_field_renaming import with_numbered_fields
+from crossply.apiserver.apiextensions.cel_size_estimates import sizes
 from crossply.apiserver.apiextensions.crd_managed_fields import definition_with_managed_fields
-from crossply.apiserver.apiextensions.plain_schemas import is_plain
+from crossply.apiserver.apiextensions.schema_survey import is_plain
 from crossply.apiserver.builtin import resources
 from crossply.apiserver.registry.managed_fields import Scopes
 from crossply.apiserver.storage import Store
@@ -69,7 +70,9 @@ async def test_a_restart_validates_no_schema(monkeypatch: pytest.MonkeyPatch) ->
         await bench.create(definition(SCHEMA))
         await bench.settled(BOXES)
         checked: list[Object] = []
-        monkeypatch.setattr(structural_validation, "_invariants", lambda schema, *_: checked.append(schema))
+        monkeypatch.setattr(
+            structural_validation, "_own_invariants", lambda schema, *_: checked.append(schema)
+        )
         async with running(store) as restarted:
             assert restarted.context.registry.find("acme.example.org", "boxes") is not None
             assert restarted.definitions.schemas.decodings == 0
@@ -113,9 +116,11 @@ NAMES = [
 
 @pytest.mark.parametrize(("text", "expected", "reason"), NAMES)
 def test_which_names_are_numbered(text: str, expected: str | None, reason: str) -> None:
-    declared = declare({"type": "object", "properties": {"size": TEXT, "field_0": TEXT}})
+    schema = {"type": "object", "properties": {"size": TEXT, "field_0": TEXT}}
+    declared, size = declare(schema), sizes(schema, is_resource=False)
     assert declared is not None
-    assert with_numbered_fields(text, declared).text == (expected or text), reason
+    assert size is not None
+    assert with_numbered_fields(text, declared, size).text == (expected or text), reason
 
 
 def recorded_schemas() -> list[Any]:

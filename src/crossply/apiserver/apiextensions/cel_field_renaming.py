@@ -2,7 +2,7 @@
 
 The definitions of a provider have thousands of rules such as `has(self.forProvider.name)`, each about another
 field. With the names of fields replaced by numbered ones, in the expression and in the type, most of them are
-the same. The syntax tree of the one gets the names of the other back.
+the same, and so are their costs.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from crossply.schema.cel_ast import Loop, Node
+from crossply.apiserver.apiextensions.cel_size_estimates import Sized
 from crossply.schema.cel_overloads import TOKEN
 from crossply.schema.cel_types import Declared
 
@@ -20,18 +20,18 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 class Renamed(NamedTuple):
-    """An expression and its type with numbered fields, and the names of the fields by number."""
+    """An expression with numbered fields, the type of its data, and the sizes of that."""
 
     text: str
     declared: Declared
-    names: Mapping[str, str]
+    size: Sized
 
 
-def with_numbered_fields(text: str, declared: Declared) -> Renamed:
+def with_numbered_fields(text: str, declared: Declared, size: Sized) -> Renamed:
     """Number the fields that an expression uses, unless a name of one may mean something else in it, too."""
     words = list(_words(text))
     if any(word.startswith(_PREFIX) for word, _, _ in words):
-        return Renamed(text, declared, {})
+        return Renamed(text, declared, size)
     others = {word for word, _, is_field in words if not is_field}
     candidates = [word for word, _, is_field in words if is_field and word not in others]
     fields = _fields_of(declared)
@@ -42,30 +42,7 @@ def with_numbered_fields(text: str, declared: Declared) -> Renamed:
         if word in numbered:
             parts += [text[end:start], numbered[word]]
             end = start + len(word)
-    names = {number: word for word, number in numbered.items()}
-    return Renamed("".join([*parts, text[end:]]), _renamed(declared, numbered), names)
-
-
-def with_names(node: Node, names: Mapping[str, str]) -> Node:
-    """The tree of an expression with the names of its fields."""
-    if not names:
-        return node
-    return node._replace(
-        name=names.get(node.name, node.name) if node.kind == "select" else node.name,
-        target=node.target and with_names(node.target, names),
-        children=tuple(with_names(child, names) for child in node.children),
-        loop=node.loop and _loop_with_names(node.loop, names),
-    )
-
-
-def _loop_with_names(loop: Loop, names: Mapping[str, str]) -> Loop:
-    return loop._replace(
-        over=with_names(loop.over, names),
-        start=with_names(loop.start, names),
-        condition=with_names(loop.condition, names),
-        step=with_names(loop.step, names),
-        result=with_names(loop.result, names),
-    )
+    return Renamed("".join([*parts, text[end:]]), _renamed(declared, numbered), _renamed_size(size, numbered))
 
 
 def _words(text: str) -> Iterator[tuple[str, int, bool]]:
@@ -94,3 +71,9 @@ def _renamed(declared: Declared, numbered: Mapping[str, str]) -> Declared:
     fields.sort(key=lambda field: field[0])
     element = declared.element and _renamed(declared.element, numbered)
     return Declared(declared.kind, element, tuple(fields))
+
+
+def _renamed_size(size: Sized, numbered: Mapping[str, str]) -> Sized:
+    fields = [(numbered.get(name, name), _renamed_size(member, numbered)) for name, member in size.fields]
+    element = size.element and _renamed_size(size.element, numbered)
+    return size._replace(element=element, fields=tuple(sorted(fields)))

@@ -1,5 +1,4 @@
-"""Compiles the x-kubernetes-validations of a schema against its declared types; keeps the syntax tree for
-costs.
+"""Compiles the x-kubernetes-validations of a schema against its declared types, and estimates their costs.
 
 An expression uses no other fields than those whose names occur in it. Types are therefore declared with these
 fields alone, which takes a fraction of the time for a large schema. What was compiled is kept for other
@@ -9,10 +8,11 @@ definitions with the same rule.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from crossply.apiserver.apiextensions.cel_field_renaming import with_names, with_numbered_fields
+from crossply.apiserver.apiextensions.cel_field_renaming import with_numbered_fields
+from crossply.apiserver.apiextensions.cel_rule_cost import estimate
+from crossply.apiserver.apiextensions.cel_size_estimates import Sized, restricted_size, sizes
 from crossply.schema.cel_ast import Checked, Node, read_checked, uses_variable
 from crossply.schema.cel_literal_checks import literal_issues
 from crossply.schema.cel_messages import compile_issues
@@ -24,27 +24,14 @@ _OPTIONAL = "cel.bind(oldSelf, hasOldSelf ? optional.of(previous) : optional.non
 
 
 class Compiled(NamedTuple):
-    """A compiled expression: its issues, or its result kind and syntax tree."""
+    """What is known of a compiled expression: its issues, or its result kind and cost."""
 
     issues: tuple[str, ...] = ()
     kind: str = ""
-    checked: Checked | None = None
-    expression: Node | None = None
-    """The source of the expression, without generated wrapping."""
-
-    @property
-    def uses_old(self) -> bool:
-        """Whether it uses `oldSelf`."""
-        return self.expression is not None and uses_variable(self.expression, "oldSelf")
-
-    def named(self, names: Mapping[str, str]) -> Compiled:
-        """The same with the names of its fields."""
-        if self.checked is None or self.expression is None or not names:
-            return self
-        root = with_names(self.checked.root, names)
-        is_root = self.expression is self.checked.root
-        expression = root if is_root else with_names(self.expression, names)
-        return self._replace(checked=self.checked._replace(root=root), expression=expression)
+    cost: int = 0
+    """The maximum cost of evaluating it once."""
+    uses_old: bool = False
+    """Whether it uses `oldSelf`."""
 
 
 class RuleCompiler:
@@ -55,26 +42,31 @@ class RuleCompiler:
         self._schema = schema
         self._is_resource = is_resource
         self._used = declare(schema, is_resource, names)
+        self.size = sizes(schema, is_resource, names)
+        """None if expressions can see no data of this schema."""
 
     @property
     def has_type(self) -> bool:
         """Whether expressions can see data of this schema at all."""
-        return self._used is not None
+        return self._used is not None and self.size is not None
 
     def compile(self, text: str, optional_old: bool) -> Compiled:
         """Compile an expression; with `optional_old`, `oldSelf` is an optional value."""
         assert self._used is not None, "has_type comes first"
-        renamed = with_numbered_fields(text, restricted(self._used, words_in(text)))
-        key = (renamed.declared, renamed.text, optional_old)
+        assert self.size is not None
+        words = words_in(text)
+        size = restricted_size(self.size, words)
+        renamed = with_numbered_fields(text, restricted(self._used, words), size)
+        key = (*renamed, optional_old)
         compiled = _compiled.get(key)
         if compiled is None:
-            compiled = type_checker(renamed.declared).compile(renamed.text, optional_old)
+            compiled = type_checker(renamed.declared).compile(renamed.text, optional_old, renamed.size)
             if len(text) <= _LONGEST_REMEMBERED:
                 if len(_compiled) >= _MOST_REMEMBERED:
                     _compiled.clear()
                 _compiled[key] = compiled
         # Issues show the expression and its types: they come from those that the user wrote.
-        return self._whole.compile(text, optional_old) if compiled.issues else compiled.named(renamed.names)
+        return self._whole.compile(text, optional_old, size) if compiled.issues else compiled
 
     @functools.cached_property
     def _whole(self) -> TypeChecker:
@@ -85,7 +77,7 @@ class RuleCompiler:
 
 _MOST_REMEMBERED = 512
 _LONGEST_REMEMBERED = 1024
-_compiled: dict[tuple[Declared, str, bool], Compiled] = {}
+_compiled: dict[tuple[str, Declared, Sized, bool], Compiled] = {}
 """Compiled expressions by what they depend on."""
 
 
@@ -97,7 +89,8 @@ class TypeChecker:
 
         self._type, self._pool = checked_type(declared)
 
-    def compile(self, text: str, optional_old: bool) -> Compiled:
+    def compile(self, text: str, optional_old: bool, size: Sized) -> Compiled:
+        """Compile an expression about data of these sizes."""
         prefix = _OPTIONAL if optional_old else ""
         wrapped = f"{prefix}{text})" if optional_old else text
         environment = self._optional if optional_old else self._plain
@@ -106,7 +99,7 @@ class TypeChecker:
             _, first = _try(environment, wrapped)
             return Compiled(tuple(compile_issues(first, len(prefix)) or [problem]))
         issues = literal_issues(text)
-        return Compiled(tuple(issues)) if issues else _read(compiled, optional_old)
+        return Compiled(tuple(issues)) if issues else _read(compiled, optional_old, size)
 
     @functools.cached_property
     def _plain(self) -> Any:
@@ -126,12 +119,17 @@ def type_checker(declared: Declared) -> TypeChecker:
     return TypeChecker(declared)
 
 
-def _read(compiled: Any, optional_old: bool) -> Compiled:
+def _read(compiled: Any, optional_old: bool, size: Sized) -> Compiled:
     checked = read_checked(compiled.serialize())
-    inner = checked.root
-    if optional_old and inner.loop is not None:
-        inner = inner.loop.result
-    return Compiled((), str(compiled.return_type()), checked, inner)
+    expression = _without_wrapping(checked, optional_old)
+    cost = estimate(checked, size, expression)
+    return Compiled((), str(compiled.return_type()), cost, uses_variable(expression, "oldSelf"))
+
+
+def _without_wrapping(checked: Checked, optional_old: bool) -> Node:
+    """The expression as the user wrote it."""
+    root = checked.root
+    return root.loop.result if optional_old and root.loop is not None else root
 
 
 def _try(environment: Any, text: str) -> tuple[Any, str]:

@@ -68,7 +68,8 @@ class Sized(NamedTuple):
     most: int = 0
     least_bytes: int = 0
     element: Sized | None = None
-    fields: dict[str, Sized] | None = None
+    fields: tuple[tuple[str, Sized], ...] = ()
+    """By escaped name."""
 
     def at(self, step: str) -> Sized | None:
         """The limits one step further: of a field, or of the items, keys or values of a list or map."""
@@ -76,12 +77,15 @@ class Sized(NamedTuple):
             return self.element
         if step == "@keys":
             return Sized("string") if self.kind == "map" else None
-        return (self.fields or {}).get(step)
+        return self.field(step)
+
+    def field(self, name: str) -> Sized | None:
+        return next((size for field, size in self.fields if field == name), None)
 
 
 _TEXT = Sized("string", LARGEST_REQUEST - 2, 2)
 _NONE = Sized("object")
-_METADATA = Sized("object", 0, 2, None, {"name": _TEXT, "generateName": _TEXT})
+_METADATA = Sized("object", 0, 2, None, (("generateName", _TEXT), ("name", _TEXT)))
 
 
 def sizes(schema: Object, is_resource: bool, names: Names = None) -> Sized | None:
@@ -99,6 +103,13 @@ def sizes(schema: Object, is_resource: bool, names: Names = None) -> Sized | Non
     if kind == "string":
         return _text(schema)
     return Sized(_SCALARS[kind][0], 0, _SCALARS[kind][1]) if kind in _SCALARS else None
+
+
+def restricted_size(size: Sized, names: frozenset[str]) -> Sized:
+    """The limits that the cost of an expression depends on, with the fields of these names only."""
+    element = size.element and restricted_size(size.element, names)
+    fields = tuple((name, restricted_size(member, names)) for name, member in size.fields if name in names)
+    return Sized(size.kind, size.most, 0, element, fields)
 
 
 def _longest(schema: Object, otherwise: int) -> int:
@@ -143,7 +154,8 @@ def _map(schema: Object, others: Object, names: Names) -> Sized | None:
 
 
 def _object(schema: Object, is_resource: bool, names: Names) -> Sized:
-    fields, least = {}, 2
+    fields: dict[str, Sized] = {}
+    least = 2
     required = set(schema.get("required") or ())
     for name, member in (schema.get("properties") or {}).items():
         escaped = escape(name)
@@ -159,13 +171,16 @@ def _object(schema: Object, is_resource: bool, names: Names) -> Sized:
             least += len(name.encode()) + size.least_bytes + 4
     if is_resource and not _has_names(fields):
         fields |= {"kind": _TEXT, "apiVersion": _TEXT, "metadata": _METADATA}
-    return Sized("object", 0, least, None, fields)
+    return Sized("object", 0, least, None, tuple(sorted(fields.items())))
 
 
 def _has_names(fields: dict[str, Sized]) -> bool:
     """Whether an embedded resource declares its type and metadata; if one is missing, none counts."""
-    metadata = fields.get("metadata", _NONE).fields or {}
-    named = (fields.get("kind"), fields.get("apiVersion"), metadata.get("name"), metadata.get("generateName"))
+    metadata = fields.get("metadata", _NONE)
+    named = (
+        *(fields.get("kind"), fields.get("apiVersion")),
+        *(metadata.field("name"), metadata.field("generateName")),
+    )
     return all(schema is not None and schema.kind == "string" for schema in named)
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import orjson
 
-from crossply.apiserver.apiextensions.crd_defaults import nests_deeper
 from crossply.apiserver.endpoints.body_decoding import MAX_DEPTH
 from crossply.apiserver.registry.metadata_validation import check_labels
 from crossply.apiserver.registry.name_validation import qualified_name_problems
@@ -14,6 +13,7 @@ from crossply.schema.field_errors import INVALID, FieldError
 from crossply.values import Object
 from crossply.values.deepcopy import deepcopy
 from crossply.values.goformat import go_type
+from crossply.values.nesting import nests_deeper
 
 _AROUND_OBJECTS = 3
 """The levels of a ConversionReview around an object: the review, its response and the list in it."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.apiserver.apiextensions.plain_schemas import is_plain
+from crossply.apiserver.apiextensions.schema_survey import survey
 from crossply.apiserver.endpoints.status_errors import bad_request
 from crossply.kinds.gostructs import DecodeError
 from crossply.schema.json_schema_props import decode_props
 from crossply.values import Object
+from crossply.values.nesting import nests_deeper
 
 DEEPEST = 200
 """How deep a schema may nest, counted in JSON levels: every walk over it is recursive."""
@@ -33,10 +34,12 @@ def _read_version(version: Any) -> Any:
 
 
 def _read_schema(schema: Any) -> Object:
-    if nests_deeper(schema, DEEPEST):
+    known = survey(schema)
+    if (known.levels is None or known.levels > DEEPEST) and nests_deeper(schema, DEEPEST):
         raise _unreadable("exceeded max depth")
-    if is_plain(schema):
-        return dict(schema)
+    if known.is_plain:
+        plain: Object = schema
+        return plain
     try:
         return decode_props(schema)
     except DecodeError as problem:
@@ -46,21 +49,6 @@ def _read_schema(schema: Any) -> Object:
 def _unreadable(why: str) -> Exception:
     kind = "CustomResourceDefinition"
     return bad_request(f'{kind} in version "v1" cannot be handled as a {kind}: {why}')
-
-
-def nests_deeper(value: Any, limit: int) -> bool:
-    """Whether a value nests deeper than `limit` levels; computed without recursion."""
-    level = [value]
-    for _ in range(limit):
-        level = [
-            child
-            for item in level
-            for child in (item.values() if isinstance(item, dict) else item)
-            if isinstance(child, dict | list)
-        ]
-        if not level:
-            return False
-    return True
 
 
 def _default_names(names: Object) -> Object:

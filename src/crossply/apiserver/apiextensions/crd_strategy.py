@@ -9,6 +9,7 @@ from crossply.apiserver.apiextensions.crd_defaults import (
 )
 from crossply.apiserver.apiextensions.crd_status import note_structural
 from crossply.apiserver.apiextensions.crd_validation import validate_definition
+from crossply.apiserver.apiextensions.plain_schemas import without_plain_schemas
 from crossply.apiserver.builtin.strategies.simple_kinds import DefinitionStrategy as PlainStrategy
 from crossply.schema.field_errors import FieldError
 from crossply.values import Object
@@ -28,6 +29,10 @@ class DefinitionStrategy(PlainStrategy):
         new.update(default_definition(new))
         super().prepare_update(new, old)
         new.update(with_stored_version(new))
+
+    def of_unknown_depth(self, obj: Object) -> Object:
+        """`default_definition` has checked how deep schemas nest."""
+        return without_plain_schemas(obj)
 
     def validate_create(self, obj: Object) -> list[FieldError]:
         errors = validate_definition(obj, None)

@@ -6,8 +6,7 @@ import re
 from typing import NamedTuple
 
 from crossply.apiserver.apiextensions.cel_rule_compiler import Compiled, RuleCompiler
-from crossply.apiserver.apiextensions.cel_rule_cost import estimate
-from crossply.apiserver.apiextensions.cel_size_estimates import MOST, Sized, most_repetitions, product, sizes
+from crossply.apiserver.apiextensions.cel_size_estimates import MOST, Sized, most_repetitions, product
 from crossply.apiserver.apiextensions.field_path_resolution import BadPath, find_field
 from crossply.apiserver.apiextensions.go_printing import invalid_struct, show_rule
 from crossply.schema.cel_types import words_in
@@ -143,8 +142,7 @@ def check_rules(
     expressions = [rule.get(key) or "" for rule in rules for key in ("rule", "messageExpression")]
     names = words_in(*expressions)
     compiler = RuleCompiler(schema, scope.is_resource, names)
-    size = sizes(schema, scope.is_resource, names)
-    if not compiler.has_type or size is None:
+    if not compiler.has_type or compiler.size is None:
         detail = (
             f"internal error: failed to construct type information for {_RULES} rules: unable to convert "
             "structural schema to CEL declarations"
@@ -152,7 +150,7 @@ def check_rules(
         return [FieldError(INVALID, f"{path}.{_RULES}", OMITTED, detail)]
     errors = []
     for index, rule in enumerate(rules):
-        check = _RuleCheck(rule, f"{path}.{_RULES}[{index}]", scope, size, totals)
+        check = _RuleCheck(rule, f"{path}.{_RULES}[{index}]", scope, compiler.size, totals)
         errors += check.errors(compiler, uncorrelatable)
     return errors
 
@@ -179,9 +177,9 @@ class _RuleCheck(NamedTuple):
 
     def _check_cost(self, compiled: Compiled, problem: str) -> list[FieldError]:
         cost = 0
-        if not problem and compiled.checked is not None:
+        if not problem:
             times = most_repetitions(self.size) if self.scope.repeats is None else self.scope.repeats
-            cost = product(estimate(compiled.checked, self.size, compiled.expression), times)
+            cost = product(compiled.cost, times)
         self.totals.observe(f"{self.path}.rule", cost)
         if cost <= RULE_LIMIT:
             return []
@@ -197,13 +195,12 @@ class _RuleCheck(NamedTuple):
             "messageExpression compilation failed: ",
             "messageExpression must evaluate to a string",
         )
-        if problem or compiled.checked is None:
+        if problem:
             return [invalid_struct(path, show_rule(self.rule), problem)]
-        cost = estimate(compiled.checked, self.size, compiled.expression)
-        self.totals.observe(path, cost)
-        if cost <= RULE_LIMIT:
+        self.totals.observe(path, compiled.cost)
+        if compiled.cost <= RULE_LIMIT:
             return []
-        message = _too_expensive("estimated messageExpression cost", cost, RULE_LIMIT)
+        message = _too_expensive("estimated messageExpression cost", compiled.cost, RULE_LIMIT)
         return [FieldError(FORBIDDEN, path, "", message)]
 
     def _check_old(self, uses_old: bool, uncorrelatable: str) -> list[FieldError]:

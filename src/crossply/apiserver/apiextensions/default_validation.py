@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.apiserver.apiextensions.structural_validation import EMBEDDED
+from crossply.apiserver.apiextensions.structural_validation import EMBEDDED, is_leaf
 from crossply.schema.cel import RuleChecker, has_rules
 from crossply.schema.field_errors import INVALID, REQUIRED, FieldError
 from crossply.schema.prune import prune
@@ -30,6 +30,8 @@ def _walk(schema: Object, path: str, in_metadata: bool, errors: list[FieldError]
     if not properties:
         return
     for name in sorted(properties):
+        if is_leaf(properties[name]):
+            continue
         inside = (in_metadata and not is_resource) or (is_resource and name in _META_FIELDS)
         _walk(properties[name], f"{path}.properties[{name}]", inside, errors)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from crossply.apiserver.apiextensions.schema_survey import survey
 from crossply.apiserver.apiextensions.structural_validation import children
 from crossply.schema.field_errors import quote
 from crossply.values import Object
@@ -51,8 +52,14 @@ def definition_warnings(new: Object, old: Object | None) -> list[str]:
 def _unknown_formats(definition: Object) -> Iterator[str]:
     for version in definition["spec"].get("versions") or ():
         schema = (version.get("schema") or {}).get("openAPIV3Schema")
-        if schema is not None:
+        if schema is not None and not _has_known_formats(schema):
             yield from _in_schema(schema)
+
+
+def _has_known_formats(schema: Object) -> bool:
+    """Whether a schema is known to have no other formats, without another walk over it."""
+    known = survey(schema)
+    return known.is_plain and all(_is_known(form, kind) for kind, form in known.formats)
 
 
 def _in_schema(schema: Object) -> Iterator[str]:

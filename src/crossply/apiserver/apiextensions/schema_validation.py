@@ -21,6 +21,7 @@ from crossply.apiserver.apiextensions.structural_validation import (
     PLAIN,
     PRESERVE,
     check_structural,
+    is_leaf,
     unsupported_problem,
 )
 from crossply.schema.cel import has_rules
@@ -105,6 +106,10 @@ def _check_root(schema: Object, path: str) -> list[FieldError]:
     return []
 
 
+def _needs_no_walk(schema: Object) -> bool:
+    return is_leaf(schema) and (schema.get("type") or "object") in _TYPES
+
+
 def _walk(schema: Object, place: Place, is_root: bool, scope: Scope | None, result: SchemaReport) -> None:
     if schema.keys() <= PLAIN and (schema.get("type") or "object") in _TYPES:
         _walk_properties(schema, place, is_root, scope, result)
@@ -180,6 +185,8 @@ def _walk_properties(
     if not properties:
         return
     for name in sorted(properties):
+        if _needs_no_walk(properties[name]):
+            continue
         below = Place(f"{place.path}.properties[{name}]", *place[1:])
         if (is_root or schema.get(EMBEDDED)) and name in _META_FIELDS:
             below = below._replace(in_metadata=True)

@@ -11,8 +11,11 @@ from crossply.apiserver.apiextensions.crd_status import is_served, is_terminatin
 from crossply.apiserver.apiextensions.stored_schemas import StoredDefinition
 from crossply.apiserver.object_codec import SORTED, to_json
 from crossply.values import Object
+from crossply.values.identity_cache import IdentityCache
 
 _DIGEST_BYTES = 16
+_CACHED_BYTES = 1 << 20
+"""Of JSON, of the specs whose digests are remembered: the status of a new definition is written at once."""
 
 
 class Serving(NamedTuple):
@@ -38,14 +41,15 @@ class ServedDefinition:
     def of(cls, definition: Object, data: bytes) -> ServedDefinition:
         """Of a definition with the status that it should have, and as it is stored."""
         spec, accepted = definition["spec"], accepted_names(definition)
-        content = to_json([spec, accepted], SORTED)
         return cls(
             group=spec["group"],
             plural=spec["names"]["plural"],
             accepted=accepted,
             awaits_names=not is_true(definition, "NamesAccepted"),
             is_terminating=is_terminating(definition),
-            serving=Serving(is_served(definition), blake2b(content, digest_size=_DIGEST_BYTES).digest()),
+            serving=Serving(
+                is_served(definition), _digest(_specs.get(spec).digest + to_json(accepted, SORTED))
+            ),
             stored=StoredDefinition(data),
         )
 
@@ -54,3 +58,20 @@ def accepted_names(definition: Object) -> Object:
     """The names in the status of a definition; empty before any is accepted."""
     names: Object = (definition.get("status") or {}).get("acceptedNames") or {}
     return names
+
+
+class _SpecDigest(NamedTuple):
+    digest: bytes
+    size: int
+
+
+def _digest_of_spec(spec: Object) -> _SpecDigest:
+    content = to_json(spec, SORTED)
+    return _SpecDigest(_digest(content), len(content))
+
+
+def _digest(content: bytes) -> bytes:
+    return blake2b(content, digest_size=_DIGEST_BYTES).digest()
+
+
+_specs: IdentityCache[_SpecDigest] = IdentityCache(_CACHED_BYTES, _digest_of_spec, lambda known: known.size)

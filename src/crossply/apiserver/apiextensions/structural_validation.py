@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from crossply.apiserver.apiextensions.schema_survey import survey
 from crossply.errors import CrossplyError
 from crossply.schema.field_errors import FORBIDDEN, INVALID, REQUIRED, FieldError
 from crossply.values import Object
@@ -26,6 +27,7 @@ PLAIN = frozenset(
     }
 )
 """Keywords that are allowed everywhere; most schemas have no others, so there is little to check."""
+_LEAF = PLAIN - {"properties"}
 _SUBSCHEMA_KEYWORDS = frozenset({"items", "allOf", "anyOf", "oneOf", "not", "additionalProperties"})
 _INT_OR_STRING_ANY_OF = [{"type": "integer"}, {"type": "string"}]
 _UNSUPPORTED = {
@@ -55,18 +57,32 @@ _FORBIDDEN_WHEN_NESTED = {
 
 def unsupported_problem(schema: Object) -> str | None:
     """Why a schema cannot be read as a structural one at all, or None."""
+    return _own_problem(schema) if survey(schema).is_structural_below_root else _problem(schema)
+
+
+def _problem(schema: Object) -> str | None:
+    if is_leaf(schema):
+        return None
+    own = _own_problem(schema)
+    return own or next((problem for child in children(schema) if (problem := _problem(child))), None)
+
+
+def _own_problem(schema: Object) -> str | None:
     if schema.keys() <= PLAIN:
-        if "properties" not in schema:
-            return None
-    else:
-        for key, shown in _UNSUPPORTED.items():
-            if schema.get(key) or (key == "additionalItems" and key in schema):
-                return f"OpenAPIV3Schema '{shown}' is not supported"
-        if schema.get(PRESERVE) is False:
-            return f"internal error: '{PRESERVE}' must be true or undefined"
-        if isinstance(schema.get("items"), list):
-            return "OpenAPIV3Schema 'items' must be a schema, but is an array"
-    return next((problem for child in children(schema) if (problem := unsupported_problem(child))), None)
+        return None
+    for key, shown in _UNSUPPORTED.items():
+        if schema.get(key) or (key == "additionalItems" and key in schema):
+            return f"OpenAPIV3Schema '{shown}' is not supported"
+    if schema.get(PRESERVE) is False:
+        return f"internal error: '{PRESERVE}' must be true or undefined"
+    if isinstance(schema.get("items"), list):
+        return "OpenAPIV3Schema 'items' must be a schema, but is an array"
+    return None
+
+
+def is_leaf(schema: Object) -> bool:
+    """Whether a schema has no others in it, and no keyword that is not allowed everywhere."""
+    return schema.keys() <= _LEAF
 
 
 def children(schema: Object) -> list[Object]:
@@ -85,19 +101,27 @@ def children(schema: Object) -> list[Object]:
 def check_structural(schema: Object, path: str) -> list[FieldError]:
     """The errors that keep a schema from being structural, sorted by text as in kube-apiserver."""
     errors: list[FieldError] = []
-    _invariants(schema, ROOT, path, errors)
+    if survey(schema).is_structural_below_root:
+        _own_invariants(schema, ROOT, path, errors)
+    else:
+        _invariants(schema, ROOT, path, errors)
     _complete(schema, schema, path, path, errors)
     return sorted(errors, key=str)
 
 
 def _invariants(schema: Object, level: str, path: str, errors: list[FieldError]) -> None:
-    items, kind = schema.get("items"), schema.get("type")
-    if kind == "array" and items is None:
-        errors.append(FieldError(REQUIRED, f"{path}.items", "", "must be specified"))
+    items = schema.get("items")
     if items is not None:
         _invariants(items, ITEM, f"{path}.items", errors)
     for name, member in (schema.get("properties") or {}).items():
         _invariants(member, FIELD, f"{path}.properties[{name}]", errors)
+    _own_invariants(schema, level, path, errors)
+
+
+def _own_invariants(schema: Object, level: str, path: str, errors: list[FieldError]) -> None:
+    kind = schema.get("type")
+    if kind == "array" and schema.get("items") is None:
+        errors.append(FieldError(REQUIRED, f"{path}.items", "", "must be specified"))
     if kind and level is not ROOT and schema.keys() <= PLAIN:
         return
     _others(schema, level, path, errors)

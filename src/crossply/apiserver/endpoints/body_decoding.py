@@ -6,7 +6,13 @@ from typing import Any
 
 import orjson
 
-from crossply.apiserver.background import is_light_json, leave_event_loop, value_weight, yaml_weight
+from crossply.apiserver.background import (
+    HEAVY_BYTES,
+    is_light_json,
+    leave_event_loop,
+    value_size,
+    yaml_weight,
+)
 from crossply.apiserver.endpoints.body_identity import check_kind, unreadable_head
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.duplicate_fields import repeated_in_json, repeated_in_yaml, yaml_lines
@@ -15,6 +21,7 @@ from crossply.apiserver.endpoints.status_errors import bad_request, unsupported_
 from crossply.values import Object
 from crossply.values.gojson import JsonError
 from crossply.values.gojson import loads as go_loads
+from crossply.values.nesting import nests_deeper
 
 JSON, YAML = "application/json", "application/yaml"
 PROTOBUF = "application/vnd.kubernetes.protobuf"
@@ -55,21 +62,34 @@ def read_value(call: Call, kind: str, api_version: str, offers: tuple[str, ...] 
 
         value = decode_object(call.body, kind, api_version)
     else:
-        value = _from_yaml(call.body, kind) if form == YAML else from_json(call.body, kind)
-    weigh(call, value, is_json=form == JSON)
+        value = _from_yaml(call.body, kind) if form == YAML else _from_json(call.body, kind)
+    levels = weigh(call, value, is_json=form == JSON)
     value = {} if value is None else value
     if (problem := unreadable_head(value, kind, _beginning(call.body))) is not None:
         raise problem
-    check_depth(value)
+    check_depth(value, levels)
     assert isinstance(value, dict)
     return value
 
 
-def weigh(call: Call, value: Any, *, is_json: bool = True) -> None:
-    """Set the weight of the call from its decoded body; heavy calls continue in the background thread."""
+def weigh(call: Call, value: Any, *, is_json: bool = True) -> int | None:
+    """Set the weight of the call from its decoded body; heavy calls continue in the background thread.
+
+    Returns how many levels deep the value nests, or None if that was not counted.
+    """
+    levels = None
     if not is_json or not is_light_json(call.body):
-        call.weight = max(call.weight, value_weight(value))
+        weight, levels = value_size(value)
+        call.weight = max(call.weight, weight)
     leave_event_loop(call.weight)
+    return levels
+
+
+def _from_json(body: bytes, kind: str) -> Any:
+    """As `from_json`, in the thread if the body looks heavy: there it need not be parsed again."""
+    if not is_light_json(body):
+        leave_event_loop(HEAVY_BYTES)
+    return from_json(body, kind)
 
 
 def from_json(body: bytes, kind: str) -> Any:
@@ -112,20 +132,11 @@ def _from_yaml(body: bytes, kind: str) -> Any:
         ) from None
 
 
-def check_depth(value: Any, limit: int = MAX_DEPTH) -> None:
-    """Refuse values that nest deeper than the limit."""
-    level = [value]
-    for _ in range(limit):
-        level = [
-            child
-            for item in level
-            if type(item) in (dict, list)
-            for child in (item.values() if type(item) is dict else item)
-            if type(child) in (dict, list)
-        ]
-        if not level:
-            return
-    raise bad_request(f"the object nests deeper than {limit} levels")
+def check_depth(value: Any, levels: int | None = None) -> None:
+    """Refuse values that nest too deep; `levels` says how deep, if that is known."""
+    is_deeper = nests_deeper(value, MAX_DEPTH) if levels is None else levels > MAX_DEPTH
+    if is_deeper:
+        raise bad_request(f"the object nests deeper than {MAX_DEPTH} levels")
 
 
 def repeated_in(call: Call, value: Object) -> list[str]:

@@ -128,7 +128,7 @@ def _named(obj: Object) -> Object:
 
 
 def _validate(call: Call, strategy: Strategy, obj: Object) -> None:
-    check_depth(obj)
+    check_depth(strategy.of_unknown_depth(obj))
     errors = metadata_errors(call, strategy, obj["metadata"])
     errors += strategy.validate_create(obj)
     refuse_invalid(call, strategy, obj, errors)
@@ -142,5 +142,5 @@ async def _store(context: ServerContext, call: Call, obj: Object) -> Object:
         if existing is not None:
             raise Exists(key, existing)
         return obj
-    entry = await context.store.write(key, None, bounded_encoder(stored))
+    entry = await context.store.write(key, None, bounded_encoder(context, key, stored))
     return with_revision(obj, entry.revision)

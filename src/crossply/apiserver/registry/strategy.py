@@ -47,6 +47,10 @@ class Strategy(Protocol):
         """The problems of an object's name."""
         ...
 
+    def of_unknown_depth(self, obj: Object) -> Object:
+        """The object without parts that certainly do not nest too deep."""
+        ...
+
     def prepare_create(self, obj: Object) -> None:
         """Set and drop fields of a new object."""
         ...
@@ -86,6 +90,9 @@ class CustomStrategy:
 
     def name_problems(self, name: str) -> tuple[str, ...]:
         return subdomain_problems(name)
+
+    def of_unknown_depth(self, obj: Object) -> Object:
+        return obj
 
     def prepare_create(self, obj: Object) -> None:
         """Drop the status where it is a subresource."""

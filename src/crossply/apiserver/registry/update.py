@@ -149,7 +149,7 @@ async def _store(
     stored = await to_storage(context, call.resource, new)
     # On a full disk objects can still be deleted, and the controllers that do so keep their Leases.
     from_reserve = is_terminating or call.resource.key == _LEASES
-    encoded = bounded_encoder(stored, before=len(entry.data))
+    encoded = bounded_encoder(context, entry.key, stored, before=len(entry.data))
     written = await context.store.write(entry.key, entry.revision, encoded, from_reserve=from_reserve)
     return await wait_for_settled(context, call, with_revision(new, written.revision))
 
@@ -160,7 +160,7 @@ def _validated(context: ServerContext, call: Call, old: Object, new: Object) -> 
     new = with_old_times(_prepare(call, strategy, old, new), old)
     if new == old:
         return old
-    check_depth(new)
+    check_depth(strategy.of_unknown_depth(new))
     _validate(call, strategy, old, new)
     return new
 

@@ -15,7 +15,7 @@ from crossply.apiserver.endpoints.status_errors import (
     not_found,
     request_too_large,
 )
-from crossply.apiserver.object_codec import decode, encode, with_revision
+from crossply.apiserver.object_codec import State, decode, encode, with_revision
 from crossply.apiserver.registry.conversion import convert_one
 from crossply.apiserver.registry.metadata_validation import (
     check_built_in_finalizers,
@@ -24,7 +24,7 @@ from crossply.apiserver.registry.metadata_validation import (
 )
 from crossply.apiserver.registry.strategy import CustomStrategy, Strategy
 from crossply.apiserver.server_context import ServerContext
-from crossply.apiserver.storage import Entry
+from crossply.apiserver.storage import Entry, Key
 from crossply.apply import Scope
 from crossply.apply import update as update_managed_fields
 from crossply.schema.field_errors import INVALID, FieldError
@@ -100,15 +100,21 @@ def refuse_invalid(call: Call, strategy: Strategy, obj: Object, errors: list[Fie
     raise invalid(call.resource.names.kind, call.resource.group, name, causes)
 
 
-def bounded_encoder(obj: Object, before: int = 0) -> Callable[[int], bytes]:
-    """As `encoder`, but refuses an object that is too large, unless it shrinks from `before` bytes."""
+def bounded_encoder(context: ServerContext, key: Key, obj: Object, before: int = 0) -> Callable[[int], bytes]:
+    """As `encoder`, but refuses an object that is too large, unless it shrinks from `before` bytes.
+
+    Definitions are kept decoded for a while, because their controller reads each at once.
+    """
 
     def encode_bounded(revision: int) -> bytes:
-        data = encode(with_revision(obj, revision))
+        written = with_revision(obj, revision)
+        data = encode(written)
         if len(data) > max(MOST_STORED_BYTES, before):
             raise request_too_large(
                 f"the object would be stored in {len(data)} bytes, the limit is {MOST_STORED_BYTES}"
             )
+        if key[0] == DEFINITIONS:
+            context.decoded.put(State(key, revision, data), written)
         return data
 
     return encode_bounded

@@ -219,8 +219,7 @@ def _parsed(call: Call, place: str = "error decoding patch: ") -> Any:
             value = loads(call.body.decode("utf-8", "replace"))
         except JsonError as problem:
             raise bad_request(f"{place}{problem}") from None
-    weigh(call, value)
-    check_depth(value)
+    check_depth(value, weigh(call, value))
     return value
 
 
@@ -254,8 +253,7 @@ def _applied_configuration(call: Call) -> Object:
             "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal "
             f"{json_type(configuration)} into Go value of type map[string]interface {{}}"
         )
-    weigh(call, configuration, is_json=is_json)
-    check_depth(configuration)
+    check_depth(configuration, weigh(call, configuration, is_json=is_json))
     return configuration
 
 

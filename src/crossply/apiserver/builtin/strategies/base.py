@@ -34,6 +34,9 @@ class Strategy:
     def name_problems(self, name: str) -> tuple[str, ...]:
         return subdomain_problems(name)
 
+    def of_unknown_depth(self, obj: Object) -> Object:
+        return obj
+
     def prepare_create(self, obj: Object) -> None:
         """Set what the server decides; the status of a new object is empty."""
         if not self.counts_generation:
