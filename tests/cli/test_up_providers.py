@@ -6,7 +6,9 @@ import os
 
 import pytest
 
+from crossply.values.yaml import dump
 from tests.support.cli.local_provider import (
+    META,
     PROVIDER,
     THING,
     client_of,
@@ -67,6 +69,35 @@ async def test_a_provider_of_a_directory_runs_comes_back_and_ends_with_the_contr
             await until(lambda: started(plane, before + 1))
         kill(plane.process)
         eventually(lambda: not any(map(is_running, pids(plane))))
+
+
+BROKEN = """
+import sys, time
+print("no such database: orders", flush=True)
+time.sleep(1)
+sys.exit(3)
+"""
+
+
+async def test_a_provider_that_ends_after_a_second_is_never_healthy_and_says_why(tmp_path):
+    directory = tmp_path / "provider"
+    (directory / "package").mkdir(parents=True)
+    (directory / "crossplane.yaml").write_text(dump({**META, "metadata": {"name": "provider-broken"}}))
+    (directory / "main.py").write_text(BROKEN)
+    seen: list[tuple[str, str]] = []
+
+    async def failed_twice(client):
+        seen.append(condition(await client.get(PROVIDER, "provider-broken"), "Healthy"))
+        return "started again in 0.5 s" in seen[-1][1]
+
+    with plane_at(tmp_path / "data") as plane:
+        assert plane.up("--allow-local-commands").returncode == 0
+        async with client_of(plane.data) as client:
+            await client.create(PROVIDER, provider(directory, name="provider-broken"))
+            await until(lambda: failed_twice(client))
+    assert "True" not in {status for status, _ in seen}
+    assert "it ended with exit status 3" in seen[-1][1]
+    assert "no such database: orders" in seen[-1][1]
 
 
 async def served_by(client):

@@ -29,14 +29,14 @@ def notes(path) -> list[str]:
 class Supervised:
     """A script that is kept running, what it wrote, and what was reported."""
 
-    def __init__(self, directory, script: str) -> None:
+    def __init__(self, directory, script: str, pauses: Pauses = QUICK) -> None:
         self.path, self.reported = directory / "logs" / "provider.log", []
         words = [sys.executable, "-c", script]
         self.supervisor = Supervisor(
             ProcessProgram(words, str(directory), {"GREETING": "hello"}),
             LogFile(str(self.path)),
             lambda: self.reported.append(self.supervisor.problem),
-            QUICK,
+            pauses,
         )
 
     async def __aenter__(self):
@@ -94,6 +94,49 @@ async def test_a_command_that_does_not_exist_is_named(tmp_path):
     await supervisor.stop()
 
 
+NOTIFY = """
+import os, socket, sys, time
+
+def notify(state):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+        sender.sendto(state, os.environ["NOTIFY_SOCKET"].replace("@", "\\0"))
+
+"""
+
+
+async def test_a_program_that_says_when_it_is_ready_is_not_taken_to_run_before(tmp_path):
+    told = tmp_path / "go on"
+    script = NOTIFY + "notify(b'STATUS=starting'); print('hello', os.getpid(), flush=True)\n"
+    script += f"while not os.path.exists({str(told)!r}): time.sleep(0.01)\n"
+    script += "notify(b'READY=1'); time.sleep(1000)"
+    pauses = QUICK._replace(settled=1.0)
+    async with Supervised(tmp_path, script, pauses) as supervised:
+        await until(lambda: pids(supervised))
+        await asyncio.sleep(1.2 * pauses.settled)
+        assert supervised.supervisor.problem == "it is being started"
+        told.touch()
+        await until(lambda: supervised.reported == [""])
+
+
+async def test_a_program_that_ends_after_a_second_never_runs(tmp_path):
+    pauses = QUICK._replace(settled=1.5, longest_settled=3.0)
+    script = "import sys, time; print('no such database', flush=True); time.sleep(1); sys.exit(3)"
+    async with Supervised(tmp_path, script, pauses) as supervised:
+        await until(lambda: len(supervised.reported) >= 2)
+        assert "" not in supervised.reported
+        assert "it ended with exit status 3" in supervised.reported[0]
+        assert supervised.reported[0].endswith(": no such database")
+
+
+async def test_a_program_that_ended_once_has_to_run_longer_than_before(tmp_path):
+    pauses = QUICK._replace(settled=1.0, longest_settled=30.0)
+    script = NOTIFY + "notify(b'READY=1'); time.sleep(1); sys.exit(3)"
+    async with Supervised(tmp_path, script, pauses) as supervised:
+        await until(lambda: len(supervised.reported) >= 4)
+        assert supervised.reported[0] == "", "it said that it was ready"
+        assert "" not in supervised.reported[1:]
+
+
 @pytest.mark.parametrize("lines", [10])
 def test_a_log_that_is_full_keeps_its_newest_lines(tmp_path, lines):
     log = LogFile(str(tmp_path / "a" / "provider.log"), max_bytes=40)
@@ -107,7 +150,7 @@ def test_a_log_that_is_full_keeps_its_newest_lines(tmp_path, lines):
 class SlowProgram:
     """A program that takes its time to start."""
 
-    webhook_port, network_problem = 9443, ""
+    webhook_port, network_problem, says_when_ready = 9443, "", False
 
     def __init__(self) -> None:
         self.starting, self.go_on, self.stopped = asyncio.Event(), asyncio.Event(), False
@@ -118,6 +161,9 @@ class SlowProgram:
         return self
 
     async def wait(self):
+        await asyncio.Event().wait()
+
+    async def ready(self):
         await asyncio.Event().wait()
 
     async def stop(self):

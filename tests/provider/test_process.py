@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 import sys
 from contextlib import asynccontextmanager
 
@@ -78,6 +79,16 @@ async def test_kill_9_after_a_creation_whose_name_is_lost_asks_a_user(shelf, ser
         lid = await shelf.until(LID, "one", lambda lid: condition(lid, "Synced"))
     assert condition(lid, "Synced")["message"].startswith("cannot determine creation result")
     assert len(shelf.files()) == 1
+
+
+async def test_the_process_says_when_it_is_ready(shelf, server, tmp_path):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
+        listener.bind(str(tmp_path / "notify"))
+        listener.setblocking(False)
+        async with process(server, tmp_path, NOTIFY_SOCKET=str(tmp_path / "notify")):
+            loop = asyncio.get_running_loop()
+            states = [await asyncio.wait_for(loop.sock_recv(listener, 100), PATIENCE) for _ in range(2)]
+    assert states == [b"STATUS=starting", b"READY=1"]
 
 
 async def test_the_process_serves_its_health_and_metrics(shelf, server, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import logging
 import os
 import sys
@@ -19,6 +20,7 @@ from crossply.provider import managed_metrics
 from crossply.provider.managed_kind import ManagedKind
 from crossply.provider.package_files import CRDS, write_package_files
 from crossply.provider.provider_directory import ProviderDirectory, load_provider
+from crossply.provider.readiness import STARTING, notify, notify_when
 from crossply.provider.serving import ProviderServer
 from crossply.record.http_pages import metrics_text, served
 from crossply.record.logs import start_logging
@@ -33,6 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Serve the kinds of a provider's directory until SIGTERM; the exit status."""
     options = _parser().parse_args(arguments)
     start_logging(sys.stderr, options.log_format, options.debug)
+    notify(STARTING)
     if options.kubeconfig:
         os.environ["KUBECONFIG"] = options.kubeconfig  # for the provider's own code, too
     try:
@@ -68,9 +71,11 @@ async def serve(kinds: Iterable[ManagedKind], kubeconfig: str | None = None, por
         server = ProviderServer(client, kinds)
         async with pages(server, port):
             server.start()
+            announcing = asyncio.create_task(notify_when(lambda: server.is_ready))
             try:
                 await stopped.wait()
             finally:
+                announcing.cancel()
                 await server.stop()
 
 

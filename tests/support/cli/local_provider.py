@@ -79,16 +79,18 @@ def write_provider(directory: pathlib.Path, description: str = "first") -> None:
     (directory / "main.py").write_text(SCRIPT)
 
 
-def provider(directory: pathlib.Path, command: str = f"{sys.executable} main.py") -> Object:
+def provider(
+    directory: pathlib.Path, command: str = f"{sys.executable} main.py", name: str = "provider-try"
+) -> Object:
     """The Provider that runs it."""
     return {
         "apiVersion": PROVIDER.api_version,
         "kind": "Provider",
         "metadata": {
-            "name": "provider-try",
+            "name": name,
             "annotations": {"crossply.dev/directory": str(directory), "crossply.dev/command": command},
         },
-        "spec": {"package": "registry.example.org/provider-try:v1"},
+        "spec": {"package": f"registry.example.org/{name}:v1"},
     }
 
 

@@ -152,6 +152,8 @@ def _start(image: StoredImage, settings: Settings, log: LogFile) -> _Started:
 class RunningContainer:
     """One run of a container. A thread waits for its end."""
 
+    says_when_ready = False
+
     def __init__(
         self, started: _Started, loop: asyncio.AbstractEventLoop, judge_network: Callable[[str], None]
     ) -> None:
@@ -164,6 +166,10 @@ class RunningContainer:
     async def wait(self) -> str:
         """How it ended."""
         return await asyncio.shield(self._ended)
+
+    async def ready(self) -> None:
+        """It never says so."""
+        await self._ended
 
     async def stop(self) -> None:
         """Ask its first process to end, then end it."""

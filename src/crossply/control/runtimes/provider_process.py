@@ -15,6 +15,7 @@ from collections.abc import Iterable
 
 from crossply.containers.log_file import LogFile
 from crossply.control.runtimes.manifest_metadata import PORT
+from crossply.control.runtimes.readiness_socket import VARIABLE, ReadinessSocket
 from crossply.control.runtimes.runtime import NotRunning
 from crossply.functions.child_process import ChildProcess
 from crossply.values.file_times import FileTimes, changed_file, read_file_times
@@ -47,18 +48,18 @@ class ProcessProgram:
     async def start(self, log: LogFile) -> RunningProcess:
         """Start the command; raises NotRunning."""
         self._times = await asyncio.to_thread(self._read_times)
-        lifeline = ChildProcess()
+        lifeline, readiness = ChildProcess(), ReadinessSocket()
+        environment = {**os.environ, **self._environment, VARIABLE: readiness.address}
         try:
-            process = lifeline.start(
-                list(self._words), {**os.environ, **self._environment}, self._directory or None
-            )
+            process = lifeline.start(list(self._words), environment, self._directory or None)
         except (OSError, ValueError) as problem:
+            readiness.close()
             command = " ".join(self._words)
             raise NotRunning(
                 f"cannot start {command!r}: {problem}", hint="correct the annotation crossply.dev/command"
             ) from None
         log.note(f"started as process {process.pid}")
-        return RunningProcess(process, lifeline, log)
+        return RunningProcess(process, lifeline, readiness, log)
 
     def changed(self) -> str:
         """A source file that changed since the last time."""
@@ -84,8 +85,15 @@ def _python_files(directory: str) -> list[str]:
 class RunningProcess:
     """One run of the command. Threads read what it writes and wait for its end."""
 
-    def __init__(self, process: subprocess.Popen[str], lifeline: ChildProcess, log: LogFile) -> None:
+    def __init__(
+        self,
+        process: subprocess.Popen[str],
+        lifeline: ChildProcess,
+        readiness: ReadinessSocket,
+        log: LogFile,
+    ) -> None:
         self._process, self._lifeline, self._log = process, lifeline, log
+        self._readiness = readiness
         self._loop = asyncio.get_running_loop()
         self._ended: asyncio.Future[str] = self._loop.create_future()
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -95,6 +103,13 @@ class RunningProcess:
     async def wait(self) -> str:
         """How it ended."""
         return await asyncio.shield(self._ended)
+
+    async def ready(self) -> None:
+        await self._readiness.ready.wait()
+
+    @property
+    def says_when_ready(self) -> bool:
+        return self._readiness.says_when
 
     async def stop(self) -> None:
         """Ask the process group to end, then make it."""
@@ -118,7 +133,11 @@ class RunningProcess:
         self._reader.join(_GRACE)
         reason = f"it ended with signal {-status}" if status < 0 else f"it ended with exit status {status}"
         with contextlib.suppress(RuntimeError):  # the loop has ended
-            self._loop.call_soon_threadsafe(self._ended.set_result, reason)
+            self._loop.call_soon_threadsafe(self._finish, reason)
+
+    def _finish(self, reason: str) -> None:
+        self._readiness.close()
+        self._ended.set_result(reason)
 
     def _signal(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -15,6 +15,15 @@ from crossply.errors import CrossplyError
 class RunningProgram(Protocol):
     """A program that was started."""
 
+    @property
+    def says_when_ready(self) -> bool:
+        """Whether it has shown that it says when it is ready; most programs never do."""
+        ...
+
+    async def ready(self) -> None:
+        """Wait until it says that it is ready."""
+        ...
+
     async def wait(self) -> str:
         """Wait until it ends; returns how, as a sentence."""
         ...
@@ -48,9 +57,12 @@ class Pauses(NamedTuple):
     longest: float = 60.0
     steady: float = 60.0
     """After a program ran for so long, an end counts as the first one again."""
-    settled: float = 0.5
-    """A program that ran for so long is taken to run; after failures it takes longer."""
-    longest_settled: float = 10.0
+    settled: float = 3.0
+    """A program that ran for so long is taken to run, unless it says itself when it is ready.
+
+    After a failure it has to run half as long again as it did before it failed.
+    """
+    longest_settled: float = 15.0
     poll: float = 1.0
     """Between two looks at the files of the program."""
 
@@ -72,6 +84,8 @@ class Supervisor:
         self._log, self._report, self._pauses = log, report, pauses
         self._running: RunningProgram | None = None
         self._delay = 0.0
+        self._last_run = 0.0
+        """How long it ran before it failed, in seconds."""
         self._judged = asyncio.Event()
         self._task = asyncio.create_task(self._supervise())
 
@@ -94,9 +108,11 @@ class Supervisor:
         while True:
             began = time.monotonic()
             reason = await self._run_once()
-            if time.monotonic() - began > self._pauses.steady:
-                self._delay = 0.0
+            self._last_run = time.monotonic() - began
+            if self._last_run > self._pauses.steady:
+                self._delay = self._last_run = 0.0
             if not reason:
+                self._last_run = 0.0
                 continue
             self._delay = min(max(2 * self._delay, self._pauses.first), self._pauses.longest)
             tail = self._log.tail()
@@ -131,8 +147,7 @@ class Supervisor:
         return running
 
     async def _follow(self, running: RunningProgram, ended: asyncio.Task[str]) -> str:
-        settled = max(self._pauses.settled, min(self._delay, self._pauses.longest_settled))
-        await asyncio.wait({ended}, timeout=settled)
+        await self._settle(running, ended)
         self.program.changed()
         if not ended.done():
             self._say("")
@@ -146,6 +161,22 @@ class Supervisor:
                 return ""
         self._running = None
         return ended.result()
+
+    async def _settle(self, running: RunningProgram, ended: asyncio.Task[str]) -> None:
+        """Wait until it can be said that it runs, or until it has ended."""
+        settled = max(self._pauses.settled, min(1.5 * self._last_run, self._pauses.longest_settled))
+        ready = asyncio.create_task(running.ready())
+        try:
+            if not self._last_run:
+                await asyncio.wait({ended, ready}, timeout=settled, return_when=asyncio.FIRST_COMPLETED)
+            else:
+                await asyncio.wait({ended}, timeout=settled)
+            if running.says_when_ready:
+                await asyncio.wait({ended, ready}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            ready.cancel()
+            with suppress(asyncio.CancelledError):
+                await ready
 
     def _say(self, problem: str) -> None:
         if problem != self.problem:
