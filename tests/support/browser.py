@@ -24,7 +24,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest_asyncio
-from playwright.async_api import Browser, BrowserContext, Page, async_playwright
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
 
 from tests.support.control_plane import CROSSPLY
 from tests.support.patience import PATIENCE
@@ -45,6 +45,7 @@ ARGUMENTS = (
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
     """Chromium, without a window."""
+    expect.set_options(timeout=PATIENCE * 500)
     async with async_playwright() as playwright:
         running = await playwright.chromium.launch(
             executable_path=path_of("chromium"), args=list(ARGUMENTS), chromium_sandbox=False

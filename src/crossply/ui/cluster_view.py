@@ -9,27 +9,36 @@ resources are read.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+import logging
+from collections.abc import Callable, Iterable
 
 from crossply.compose.metadata import COMPOSITE_LABEL
 from crossply.control.kinds import DEFINITION
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition, Names, parse_definition
 from crossply.kube.client import Client
+from crossply.kube.core_kinds import EVENT
 from crossply.kube.failures import Forbidden
 from crossply.kube.kind import Kind
 from crossply.kube.selection import EVERYTHING, Selection
+from crossply.resource_tree.node import Reference
 from crossply.resource_tree.served_kinds import Kinds
+from crossply.ui.event_rows import event_row, reduced_event
 from crossply.ui.kind_view import KindView
 from crossply.ui.live import Hub
 from crossply.ui.object_reduction import reduced
-from crossply.ui.page import MissingRight
+from crossply.ui.object_state import Row, row_of
+from crossply.ui.page import MissingRight, PageNotFound
 from crossply.values import Object
 from crossply.values.api_version import api_group
 
 REDUCED = Selection(reduce=reduced)
+REDUCED_EVENTS = Selection(reduce=reduced_event)
 COMPOSED = Selection(labels=COMPOSITE_LABEL, reduce=reduced)
 COMPOSED_METADATA = Selection(labels=COMPOSITE_LABEL, metadata_only=True, reduce=reduced)
+EVERYTHING_SYNCED = "synced"
+"""The topic of kinds that were read in the background."""
+_log = logging.getLogger("crossply.ui")
 _METADATA_ONLY = ("Secret", "ConfigMap")
 """Core kinds whose content is neither needed nor wanted in memory."""
 
@@ -42,13 +51,19 @@ class ClusterView:
         self.kinds = Kinds(client)
         self.hub = Hub()
         self._views: dict[tuple[str, str], KindView] = {}
+        self._background: dict[tuple[str, str], asyncio.Task[None]] = {}
         self._starting: dict[tuple[str, str], asyncio.Lock] = {}
 
     def running(self) -> list[KindView]:
         """The kinds that are watched now."""
         return list(self._views.values())
 
-    async def watch(self, kind: Kind, selection: Selection = EVERYTHING) -> KindView:
+    async def watch(
+        self,
+        kind: Kind,
+        selection: Selection = EVERYTHING,
+        make_row: Callable[[Object], Row] = row_of,
+    ) -> KindView:
         """A kind, with everything in it that exists. Its `require()` raises where the viewer may not read it.
 
         A viewer who may not read all namespaces sees that of their kubeconfig's context.
@@ -60,15 +75,19 @@ class ClusterView:
                 await view.close()
                 view = None
             if view is None:
-                view = KindView(self.client, kind, selection, self.hub)
+                view = KindView(self.client, kind, selection, self.hub, make_row)
                 await view.settle()
                 if view.refused and kind.namespaced:
                     await view.close()
                     own = selection._replace(namespace=self.client.config.namespace)
-                    view = KindView(self.client, kind, own, self.hub)
+                    view = KindView(self.client, kind, own, self.hub, make_row)
                 self._views[key] = view
         await view.settle()
         return view
+
+    async def events(self) -> KindView:
+        """Events; a row belongs to the uid of the object that the event is about."""
+        return await self.watch(EVENT, REDUCED_EVENTS, event_row)
 
     async def objects(self, kind: Kind) -> list[Object]:
         """All objects of a kind that has few; raises MissingRight."""
@@ -82,6 +101,17 @@ class ClusterView:
             return await self.client.get(kind, name, namespace)
         except Forbidden:
             raise MissingRight("get", kind.resource, namespace) from None
+
+    async def load(self, reference: Reference) -> tuple[Kind, Object]:
+        """The kind and the whole object; of the reference's API version only the group counts.
+
+        Raises PageNotFound and MissingRight.
+        """
+        kind = await self.kind_named(api_group(reference.api_version), reference.kind)
+        obj = None if kind is None else await self.read(kind, reference.namespace, reference.name)
+        if kind is None or obj is None:
+            raise PageNotFound(f"there is no {reference.kind} {reference.name}")
+        return kind, obj
 
     async def definitions(self) -> list[Definition]:
         """The definitions that can be understood; raises MissingRight."""
@@ -109,6 +139,23 @@ class ClusterView:
         ]
         return await self._watch_all(kinds)
 
+    def composed_if_ready(self, api_version: str, kind: str) -> KindView | None:
+        """The kind of a composed resource if it is here; else it is read in the background."""
+        view = self._views.get((api_group(api_version), kind))
+        if view is not None:
+            return view if view.synced or view.refused else None
+        if (api_version, kind) not in self._background:
+            task = asyncio.create_task(self._read_in_background(api_version, kind))
+            self._background[api_version, kind] = task
+        return None
+
+    async def _read_in_background(self, api_version: str, kind: str) -> None:
+        try:
+            if await self.composed(api_version, kind) is not None:
+                self.hub.publish(EVERYTHING_SYNCED)
+        except CrossplyError as problem:
+            _log.warning("cannot watch %s %s: %s", api_version, kind, problem)
+
     async def composed(self, api_version: str, kind: str) -> KindView | None:
         """The kind of a composed resource; None where it is not served."""
         view = self._views.get((api_group(api_version), kind))
@@ -133,6 +180,9 @@ class ClusterView:
         return await self.kinds.named(f"{kind}.{group}" if group else kind)
 
     async def close(self) -> None:
+        for task in self._background.values():
+            task.cancel()
+        await asyncio.gather(*self._background.values(), return_exceptions=True)
         views, self._views = self._views, {}
         for view in views.values():
             await view.close()

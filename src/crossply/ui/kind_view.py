@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import orjson
 
@@ -25,7 +25,14 @@ SYNC_SECONDS = 10.0
 class KindView:
     """Follows one kind from `start` to `close`."""
 
-    def __init__(self, client: Client, kind: Kind, selection: Selection, hub: Hub) -> None:
+    def __init__(
+        self,
+        client: Client,
+        kind: Kind,
+        selection: Selection,
+        hub: Hub,
+        make_row: Callable[[Object], Row] = row_of,
+    ) -> None:
         self.kind = kind
         self.selection = selection
         self.counts: Counter[str] = Counter()
@@ -35,6 +42,7 @@ class KindView:
         self._rows: dict[Key, Row] = {}
         self._keys_by_owner: dict[str, set[Key]] = {}
         self._hub = hub
+        self._make_row = make_row
         self._informer = Informer(client, kind, selection)
         self._informer.subscribe(self._take)
         self._task = asyncio.create_task(self._informer.run(), name=f"dashboard: {kind.resource}")
@@ -101,7 +109,7 @@ class KindView:
     def _take(self, change: str, key: Key, before: bytes | None, after: bytes | None) -> None:
         self._forget(key)
         if after is not None:
-            self._keep(key, row_of(orjson.loads(after)))
+            self._keep(key, self._make_row(orjson.loads(after)))
         self._hub.publish(self.kind.resource)
 
     def _keep(self, key: Key, row: Row) -> None:

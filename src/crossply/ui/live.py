@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncGenerator, Collection
 from contextlib import suppress
 
 EVERYTHING = "*"
@@ -34,7 +34,7 @@ class Hub:
             if topic in listener.topics or EVERYTHING in listener.topics:
                 listener.changed.set()
 
-    async def stream(self, topics: Collection[str]) -> AsyncIterator[bytes]:
+    async def stream(self, topics: Collection[str]) -> AsyncGenerator[bytes, None]:
         """The bytes of an endless event stream: an event after each burst of changes, comments in between."""
         listener = Listener(topics)
         self._listeners.add(listener)

@@ -12,7 +12,9 @@ A module of `ui.pages` has a `ROUTES` tuple, and a `NAVIGATION` entry if the nav
 
 A template extends `layout`, which is `base.html` for a whole page and `partial.html` where htmx asked (the
 header HX-Request): the same address serves both. Whenever an object of one of its topics (resources such as
-`websites.example.org`) changes, the browser asks for the page again and morphs what differs.
+`websites.example.org`) changes, the browser asks for the page again and morphs what differs. Links and
+search forms of a page that lead to the same page have the attribute `data-swap`: they change the address and
+morph, too.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import logging
 import os
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
 
 from aiohttp import web
@@ -78,8 +78,6 @@ class Dashboard:
             response = await handler(request)
         except web.HTTPException as refused:
             refused.headers.update(secured(web.Response()).headers)
-            raise
-        except (ConnectionResetError, CrossplyError):
             raise
         if not response.prepared:
             if request.path.startswith("/assets/"):
@@ -165,6 +163,8 @@ class Dashboard:
             answer = Content("problem.html", {"problem": problem}, "Unreachable", status=502)
         except KubeError as problem:
             answer = Content("problem.html", {"problem": problem}, "Refused", status=502)
+        except CrossplyError as problem:
+            answer = Content("problem.html", {"problem": problem}, "Something went wrong", status=500)
         return self._render(page, answer) if isinstance(answer, Content) else answer
 
     def _render(self, page: PageRequest, content: Content) -> web.Response:
@@ -201,8 +201,12 @@ class Dashboard:
         secured(response)
         await response.prepare(request)
         topics = [topic for topic in request.query.get("topics", "").split(",") if topic]
-        async for data in session.viewer.view.hub.stream(topics):
-            await response.write(data)
+        stream = session.viewer.view.hub.stream(topics)
+        # The browser went to another page.
+        with suppress(ConnectionResetError):
+            async with aclosing(stream):
+                async for data in stream:
+                    await response.write(data)
         return response
 
 

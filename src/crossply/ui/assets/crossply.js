@@ -2,7 +2,7 @@
 "use strict";
 
 // Live: one stream a page, only while it is seen. A browser allows six connections to a server, and tabs add up.
-const live = { source: null, stale: false };
+const live = { source: null };
 
 function topics() {
   return document.documentElement.dataset.topics || "";
@@ -49,16 +49,51 @@ document.addEventListener("htmx:configRequest", (event) => {
 // A refusal is shown, too; a stale answer (the address changed meanwhile) is not.
 document.addEventListener("htmx:beforeSwap", (event) => {
   if (event.detail.xhr.status >= 400 && event.detail.target.id === "main") event.detail.shouldSwap = true;
-  if (event.detail.elt.id === "main") {
+  if (event.detail.requestConfig.elt.id === "main") {
     const asked = new URL(event.detail.xhr.responseURL);
     if (asked.pathname + asked.search !== location.pathname + location.search) event.detail.shouldSwap = false;
   }
 });
 
+// Links and forms with data-swap change the address and morph the page instead of loading it anew.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-swap]");
+  if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  go(link.href, true);
+});
+
+let typing = 0;
+function goByForm(form) {
+  const fields = [...new FormData(form)].filter(([, value]) => value);
+  const query = new URLSearchParams(fields).toString();
+  go(form.action + (query ? "?" + query : ""), false);
+}
+document.addEventListener("input", (event) => {
+  const form = event.target.closest("form[data-swap]");
+  if (!form) return;
+  clearTimeout(typing);
+  typing = setTimeout(goByForm, 150, form);
+});
+document.addEventListener("submit", (event) => {
+  if (!event.target.matches("form[data-swap]")) return;
+  event.preventDefault();
+  clearTimeout(typing);
+  goByForm(event.target);
+});
+
+function go(address, adds) {
+  if (adds) history.pushState({}, "", address);
+  else history.replaceState({}, "", address);
+  refresh();
+}
+window.addEventListener("popstate", refresh);
+
 // What the user opened, typed or selected stays as it is when the page is morphed.
 function keepWhatTheUserChanged() {
   if (!window.Idiomorph) return;
-  Idiomorph.defaults.ignoreActiveValue = true;
+  Idiomorph.defaults.callbacks.beforeNodeMorphed = (node) =>
+    !(node === document.activeElement && node.matches("input, textarea, select"));
   Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) =>
     !(name === "open" && (node.tagName === "DETAILS" || node.tagName === "DIALOG"));
 }

@@ -6,7 +6,7 @@ from importlib import import_module
 
 from crossply.ui.page import Navigation, Route
 
-MODULES = ("home", "composites", "resource")
+MODULES = ("home", "composites", "resource", "resource_actions")
 
 
 def routes() -> list[Route]:

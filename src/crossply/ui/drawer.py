@@ -1,0 +1,173 @@
+"""The drawer: one sheet about one resource, made when it is looked at."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Awaitable, Callable
+from typing import Any, NamedTuple
+
+from crossply.compose.metadata import (
+    RESOURCE_NAME_ANNOTATION,
+    annotations_of,
+    controller_of,
+    text_in,
+    uid_of,
+)
+from crossply.diagnosis.model import Cause
+from crossply.kube.kind import Kind
+from crossply.resource_tree.composite_tree import child_references
+from crossply.resource_tree.node import Node, Reference
+from crossply.ui.causes import cause_in_memory
+from crossply.ui.cluster_view import ClusterView
+from crossply.ui.event_rows import last_seen
+from crossply.ui.field_list import fields_of
+from crossply.ui.object_state import Condition, Row, conditions_of, row_of
+from crossply.ui.object_yaml import shown_yaml, without_secret_values
+from crossply.ui.page import PageNotFound, PageRequest
+from crossply.ui.recorded_runs import desired_in, drift, latest_run, latest_runs
+from crossply.ui.relations import own_relations, usages_of
+from crossply.values import Object
+from crossply.values.api_version import api_group
+
+TABS = {
+    "conditions": "Conditions",
+    "fields": "Fields",
+    "difference": "Difference",
+    "events": "Events",
+    "yaml": "YAML",
+    "relations": "Relations",
+}
+MOST_EVENTS = 100
+MOST_OBJECTS = 2000
+
+
+class EventLine(NamedTuple):
+    when: float
+    warning: bool
+    reason: str
+    message: str
+    number: int
+    about: Reference
+
+    @property
+    def group(self) -> str:
+        return api_group(self.about.api_version)
+
+
+class Drawer(NamedTuple):
+    """What the template shows."""
+
+    tab: str
+    kind: Kind
+    row: Row
+    resource_name: str
+    cause: Cause | None
+    sheet: dict[str, Any]
+
+
+async def sheet(page: PageRequest, reference: Reference, tab: str) -> Drawer | None:
+    """The drawer of a resource; None where it is gone."""
+    try:
+        kind, obj = await page.view.load(reference)
+    except PageNotFound:
+        return None
+    content = await _SHEETS[tab](page, kind, obj)
+    name = annotations_of(obj).get(RESOURCE_NAME_ANNOTATION, "")
+    return Drawer(tab, kind, row_of(obj), name, cause_in_memory(page.view, obj), content)
+
+
+async def _conditions(page: PageRequest, kind: Kind, obj: Object) -> dict[str, Any]:
+    conditions: list[Condition] = conditions_of(obj)
+    row = row_of(obj)
+    runs = await latest_runs(page.client, kind, row.namespace, row.name, 10)
+    history = await events_about(page.view, [uid_of(obj)], 20)
+    return {"conditions": conditions, "history": history, "runs": runs}
+
+
+async def _fields(page: PageRequest, kind: Kind, obj: Object) -> dict[str, Any]:
+    shown = without_secret_values(obj)
+    return {"fields": fields_of(shown, "", None)}
+
+
+async def _difference(page: PageRequest, kind: Kind, obj: Object) -> dict[str, Any]:
+    owner, name = controller_of(obj), annotations_of(obj).get(RESOURCE_NAME_ANNOTATION, "")
+    if owner is None or not name:
+        return {"differences": None, "why": "Only resources that a pipeline composed have a desired state."}
+    owner_kind = await page.view.kind_named(api_group(text_in(owner, "apiVersion")), text_in(owner, "kind"))
+    run = None
+    if owner_kind is not None:
+        namespace = row_of(obj).namespace if owner_kind.namespaced else ""
+        run = await latest_run(page.client, owner_kind, namespace, text_in(owner, "name"))
+    desired = None if run is None else desired_in(run, name)
+    if run is None or desired is None:
+        return {
+            "differences": None,
+            "why": "No recorded run of its composite resource tells what is desired.",
+        }
+    return {"differences": drift(desired, without_secret_values(obj)), "run": run.summary}
+
+
+async def _events(page: PageRequest, kind: Kind, obj: Object) -> dict[str, Any]:
+    return {"events": await events_about(page.view, await _uids_below(page.view, obj), MOST_EVENTS)}
+
+
+async def _yaml(page: PageRequest, kind: Kind, obj: Object) -> dict[str, Any]:
+    return {"yaml": shown_yaml(obj)}
+
+
+async def _relations(page: PageRequest, kind: Kind, obj: Object) -> dict[str, Any]:
+    relations = own_relations(obj) + await usages_of(page.view, Node(obj).reference)
+    return {"relations": relations}
+
+
+_SHEETS: dict[str, Callable[[PageRequest, Kind, Object], Awaitable[dict[str, Any]]]] = {
+    "conditions": _conditions,
+    "fields": _fields,
+    "difference": _difference,
+    "events": _events,
+    "yaml": _yaml,
+    "relations": _relations,
+}
+
+
+async def _uids_below(view: ClusterView, root: Object) -> list[str]:
+    """The uids of a resource and of everything below it."""
+    uids: list[str] = []
+    pending = [root]
+    while pending and len(uids) < MOST_OBJECTS:
+        obj = pending.pop()
+        uids.append(uid_of(obj))
+        for reference in child_references(Node(obj), False):
+            kind_view = await view.composed(reference.api_version, reference.kind)
+            if kind_view is None or kind_view.refused:
+                continue
+            namespace = reference.namespace if kind_view.kind.namespaced else ""
+            child = kind_view.object(namespace, reference.name)
+            if child is not None and uid_of(child) not in uids:
+                pending.append(child)
+    return uids
+
+
+async def events_about(view: ClusterView, uids: list[str], most: int) -> list[EventLine] | None:
+    """The latest events of some objects; None where the viewer may not read events."""
+    events = await view.events()
+    if events.refused:
+        return None
+    rows = [row for uid in uids for row in events.rows_of_owner(uid)]
+    latest = heapq.nlargest(most, rows, key=lambda row: row.since)
+    objects = [events.object(row.namespace, row.name) for row in latest]
+    return [event_line(obj) for obj in objects if obj is not None]
+
+
+def event_line(obj: Object) -> EventLine:
+    involved = obj.get("involvedObject")
+    involved = involved if type(involved) is dict else {}
+    number = obj.get("count")
+    return EventLine(
+        last_seen(obj),
+        obj.get("type") == "Warning",
+        text_in(obj, "reason"),
+        text_in(obj, "message"),
+        number if type(number) is int else 1,
+        Reference(*(text_in(involved, key) for key in ("apiVersion", "kind", "name", "namespace"))),
+    )

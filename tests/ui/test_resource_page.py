@@ -1,0 +1,168 @@
+"""The page of a composite resource: tree, graph and drawer, in a real browser."""
+
+import pytest
+from playwright.async_api import expect
+
+from tests.support import ui_world as world
+from tests.support.browser import errors_of
+from tests.support.programs import needs
+
+pytestmark = [
+    needs("chromium"),
+    pytest.mark.xdist_group("browser"),
+    pytest.mark.asyncio(loop_scope="session"),
+]
+OVERLAP = "the CIDR overlaps with another subnet"
+
+
+async def network(client, name, subnets=6, failing=()):
+    names = [f"{name}-subnet-{number}" for number in range(subnets)]
+    references = tuple(world.reference(world.SUBNET, each) for each in names)
+    conditions = world.WAITING if failing else world.READY
+    xr = await world.composite(client, name, "shop", conditions, references)
+    for number, each in enumerate(names):
+        failed = (world.condition("Synced", "False", "ReconcileError", OVERLAP),)
+        await world.composed(client, xr, each, failed if number in failing else world.READY)
+    return xr
+
+
+def url(name, query=""):
+    return f"/resources/{world.GROUP}/Network/shop/{name}{query}"
+
+
+async def test_why_a_resource_is_not_ready_is_found_within_three_clicks(browser, dashboard, client):
+    await network(client, "clicks", failing=(2,))
+    page = await dashboard.open(browser)
+    await page.get_by_role("link", name="Network clicks").click()
+    cause = page.get_by_role("region", name="Why it is not ready")
+    await expect(cause).to_contain_text(OVERLAP)
+    await cause.get_by_role("link", name="clicks-subnet-2").click()
+    drawer = page.get_by_role("complementary", name="clicks-subnet-2")
+    await expect(drawer).to_contain_text("Synced false")
+    await expect(drawer).to_contain_text(OVERLAP)
+    assert errors_of(page) == []
+
+
+async def test_equal_children_are_one_line_that_opens(browser, dashboard, client):
+    await network(client, "groups", failing=(2,))
+    page = await dashboard.open(browser, url("groups"))
+    tree = page.get_by_role("tree")
+    await expect(tree.get_by_role("treeitem")).to_have_count(3)  # itself, the failing one, the others
+    await tree.get_by_role("treeitem", name="Subnet times 5").get_by_text("×5").click()
+    await expect(tree.get_by_role("treeitem")).to_have_count(8)
+    assert "open=" in page.url  # what is open is a link
+    await page.reload()
+    await expect(tree.get_by_role("treeitem")).to_have_count(8)
+
+
+async def test_the_tree_is_filtered_and_walked_by_the_keyboard(browser, dashboard, client):
+    await network(client, "keys")
+    page = await dashboard.open(browser, url("keys"))
+    await page.keyboard.press("/")
+    await page.keyboard.type("subnet-4")
+    items = page.get_by_role("tree").get_by_role("treeitem")
+    await expect(items).to_have_count(2)
+    await expect(page.get_by_label("Filter the tree")).to_be_focused()
+    await page.get_by_role("treeitem", name="Network keys").focus()
+    await page.keyboard.press("ArrowDown")
+    await expect(page.get_by_role("treeitem", name="Subnet keys-subnet-4")).to_be_focused()
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("complementary", name="keys-subnet-4")).to_be_visible()
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_role("complementary")).to_have_count(0)
+    assert errors_of(page) == []
+
+
+async def test_arrow_keys_open_and_close_a_group(browser, dashboard, client):
+    await network(client, "arrows")
+    page = await dashboard.open(browser, url("arrows"))
+    group = page.get_by_role("treeitem", name="Subnet times 6")
+    await group.focus()
+    await page.keyboard.press("ArrowRight")
+    await expect(group).to_have_attribute("aria-expanded", "true")
+    await expect(group).to_be_focused()
+    await page.keyboard.press("ArrowLeft")
+    await expect(group).to_have_attribute("aria-expanded", "false")
+
+
+async def test_the_drawer_shows_every_sheet(browser, dashboard, client):
+    await network(client, "sheets", subnets=1)
+    page = await dashboard.open(browser, url("sheets", "?node=cloud.example.org/Subnet/shop/sheets-subnet-0"))
+    drawer = page.get_by_role("complementary", name="sheets-subnet-0")
+    for tab, text in (
+        ("Fields", "status.conditions[0].type"),
+        ("Difference", "No recorded run"),
+        ("Events", "No events"),
+        ("YAML", "kind: Subnet"),
+        ("Relations", "Network sheets"),
+        ("Conditions", "Synced true"),
+    ):
+        await drawer.get_by_role("link", name=tab, exact=True).click()
+        await expect(drawer).to_contain_text(text)
+        assert f"tab={tab.lower()}" in page.url
+    await drawer.get_by_role("link", name="YAML").click()
+    await expect(drawer.get_by_text("Managed fields")).to_be_visible()
+    await expect(drawer.get_by_text("f:status")).not_to_be_visible()
+    assert errors_of(page) == []
+
+
+async def test_the_tree_shows_a_change_without_reloading(browser, dashboard, client):
+    await network(client, "changing", subnets=1)
+    page = await dashboard.open(browser, url("changing"))
+    item = page.get_by_role("treeitem", name="Subnet changing-subnet-0")
+    await expect(item).to_contain_text("Ready")
+    await expect(page.locator("#live")).to_have_class("live connected")
+    failed = {"status": {"conditions": [world.condition("Synced", "False", "ReconcileError", OVERLAP)]}}
+    await client.patch_merge(world.SUBNET, "changing-subnet-0", failed, "shop")
+    await expect(item).to_contain_text("Failing")
+
+
+async def test_the_graph_is_a_picture_that_can_be_exported(browser, dashboard, client):
+    await network(client, "picture", subnets=2)
+    page = await dashboard.open(browser, url("picture", "?view=graph"))
+    await expect(
+        page.get_by_role("region", name="Graph").locator("text", has_text="picture-subnet-1")
+    ).to_be_visible()
+    async with page.expect_download() as download:
+        await page.get_by_role("link", name="Export SVG").click()
+    file = await (await download.value).path()
+    assert file.read_text().startswith("<svg")
+
+
+HOSTILE = '"><img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'
+
+
+async def test_hostile_objects_run_nothing(browser, dashboard, client):
+    conditions = tuple(
+        world.condition(name, "False", HOSTILE, HOSTILE) for name in ("Synced", "Ready", f"</td>{HOSTILE}")
+    )
+    reference = {"apiVersion": f"x/{HOSTILE}", "kind": HOSTILE, "name": HOSTILE, "namespace": HOSTILE}
+    annotations = {"crossplane.io/composition-resource-name": HOSTILE}
+    xr = await world.composite(client, "hostile", "shop", conditions, (reference,), annotations=annotations)
+    line = "x" * 1_000_000
+    config = {"data": {"line": line, "script": HOSTILE}}
+    await world.composed(client, xr, "hostile-map", (), world.CONFIG_MAP, HOSTILE, **config)
+    refs = [reference, world.reference(world.CONFIG_MAP, "hostile-map")]
+    await client.patch_merge(
+        world.NETWORK, "hostile", {"spec": {"crossplane": {"resourceRefs": refs}}}, "shop"
+    )
+    page = await dashboard.open(browser)
+    for path in (
+        "/",
+        "/composites",
+        url("hostile"),
+        url("hostile", "?view=graph"),
+        *(
+            url("hostile", f"?node={world.GROUP}/Network/shop/hostile&tab={tab}")
+            for tab in ("conditions", "yaml")
+        ),
+        *(url("hostile", f"?node=core/ConfigMap/shop/hostile-map&tab={tab}") for tab in ("fields", "yaml")),
+        f"/composites?q={HOSTILE}",
+    ):
+        await page.goto(dashboard.url + path)
+        await expect(page.get_by_role("main")).to_be_visible()
+        assert await page.evaluate("window.hacked") is None, path
+        assert await page.locator("img").count() == 0, path
+        assert len(await page.content()) < 1_500_000, path
+    assert errors_of(page) == []
+    await client.delete(world.NETWORK, "hostile", "shop")
