@@ -21,7 +21,7 @@ class CallCounter:
         self.changed = asyncio.Event()
 
     def callback(self, name: str):
-        def count_call() -> None:
+        def count_call(source: str) -> None:
             self.times[name] = self.times.get(name, 0) + 1
             self.changed.set()
 

@@ -49,6 +49,7 @@ from crossply.errors import CrossplyError
 from crossply.kinds.composition import Step, parse_composition
 from crossply.kinds.definition import parse_definition
 from crossply.kube.kind import Kind
+from crossply.runs.recorder import RunRecorder
 from crossply.testing.reconcile_rounds import CaseReconciler, CompositionUnderTest, InitialState
 from crossply.values import Object
 from tests.support.in_memory_api import (
@@ -176,10 +177,10 @@ def done(scenario: Scenario, calls: Calls, rendered: Rendered, problem: str) -> 
 
 
 def by_controller(scenario: Scenario) -> Done:
-    return asyncio.run(_by_controller(scenario))
+    return asyncio.run(run_controller(scenario))
 
 
-async def _by_controller(scenario: Scenario) -> Done:
+async def run_controller(scenario: Scenario, runs: RunRecorder | None = None) -> Done:
     calls, recorded = Calls(scenario), Recorded()
     definition = parse_definition(xrd(scenario))
     kind = Kind("example.org", "v1", "XBucket", "xbuckets", not scenario.is_legacy)
@@ -200,6 +201,7 @@ async def _by_controller(scenario: Scenario) -> Done:
         None,  # type: ignore[arg-type]
         functions=Functions(calls),  # type: ignore[arg-type]
         now=lambda: NOW,
+        runs=runs,
     )
     reconciler = CompositeReconciler(
         plane,

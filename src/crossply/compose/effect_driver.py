@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
+from time import perf_counter
 from typing import Any
 
 from crossply.compose.effects import Result
@@ -32,8 +33,19 @@ def drive(work: Generator[Any, Any, Result], handlers: Handlers) -> Result:
         return result
 
 
+Answered = Callable[[Any, Any, CrossplyError | None, float], None]
+"""Takes an effect, its answer, the problem that came instead of one, and the `perf_counter` of its start."""
+
+
+def _ignore(effect: Any, answer: Any, problem: CrossplyError | None, started: float) -> None:
+    """For runs that nobody records."""
+
+
 async def drive_async(
-    work: Generator[Any, Any, Result], handlers: Handlers, unreported: tuple[type[Exception], ...] = ()
+    work: Generator[Any, Any, Result],
+    handlers: Handlers,
+    unreported: tuple[type[Exception], ...] = (),
+    answered: Answered = _ignore,
 ) -> Result:
     """The same as `drive`, with handlers of which some are coroutine functions.
 
@@ -42,6 +54,7 @@ async def drive_async(
     try:
         effect = next(work)
         while True:
+            started = perf_counter()
             try:
                 answer = handlers[type(effect)](effect)
                 if hasattr(answer, "__await__"):
@@ -49,8 +62,10 @@ async def drive_async(
             except unreported:
                 raise
             except CrossplyError as problem:
+                answered(effect, None, problem, started)
                 effect = work.throw(problem)
             else:
+                answered(effect, answer, None, started)
                 effect = work.send(answer)
     except StopIteration as end:
         result: Result = end.value

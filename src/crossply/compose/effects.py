@@ -160,6 +160,8 @@ class Applied(NamedTuple):
     """Why, by the name of each resource that the API server found invalid."""
     is_observable: bool = True
     """Whether another `Observe` within this reconcile returns what was applied."""
+    written: Mapping[str, Object] = {}
+    """What the API server has now, by the name of each resource that was not in place already."""
 
 
 class PublishDetails(NamedTuple):

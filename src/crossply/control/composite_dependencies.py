@@ -43,6 +43,9 @@ class Interest(NamedTuple):
         return all(labels.get(key) == value for key, value in self.labels)
 
 
+Enqueue = Callable[[str], None]
+"""Enqueues a dependent, and says what changed."""
+NEW = "something else is required"
 UNSETTLED = 5
 """So often in a row somebody may come to depend on something else, and is woken at once."""
 LONGEST_PAUSE = 60.0
@@ -104,11 +107,11 @@ class Dependencies:
         self._namespaces: Counter[Kind] = Counter()
         """How many namespaces of a kind have a watch of their own."""
         self._interests: dict[Hashable, Interests] = {}
-        self._enqueue: dict[Hashable, Callable[[], None]] = {}
+        self._enqueue: dict[Hashable, Enqueue] = {}
         self._unsettled: dict[Hashable, int] = {}
         """How often in a row somebody came to depend on something else."""
 
-    def watch(self, dependent: Hashable, interests: Iterable[Interest], enqueue: Callable[[], None]) -> None:
+    def watch(self, dependent: Hashable, interests: Iterable[Interest], enqueue: Enqueue) -> None:
         """Enqueue `dependent` when one of these changes, and no longer for what it depended on before.
 
         What is new may have changed between being read and being watched, so that enqueues it, too. One that
@@ -165,20 +168,22 @@ class Dependencies:
         for dependent in dependents:
             excess = self._unsettled.get(dependent, 0) - UNSETTLED
             if excess <= 0:
-                self._enqueue_all([dependent])
+                self._enqueue_all([dependent], NEW)
             else:
-                loop.call_later(min(2.0 ** (excess - 1), LONGEST_PAUSE), self._enqueue_all, [dependent])
+                loop.call_later(min(2.0 ** (excess - 1), LONGEST_PAUSE), self._enqueue_all, [dependent], NEW)
 
     def _handle(self, watched: _WatchedKind, old: bytes | None, new: bytes | None) -> None:
         """An object counts as what it was and as what it is: it may have just lost a label."""
         for data in (old, new):
             if data is not None:
-                self._enqueue_all(watched.waiting_for(orjson.loads(data)["metadata"]))
+                metadata = orjson.loads(data)["metadata"]
+                source = f"required {watched.cache.kind.kind} {metadata['name']} changed"
+                self._enqueue_all(watched.waiting_for(metadata), source)
 
-    def _enqueue_all(self, waiting: Iterable[Hashable]) -> None:
+    def _enqueue_all(self, waiting: Iterable[Hashable], source: str) -> None:
         for dependent in waiting:
             if dependent in self._enqueue:
-                self._enqueue[dependent]()
+                self._enqueue[dependent](source)
 
     def _leave(self, dependent: Hashable, interest: Interest) -> None:
         place = (interest.kind, interest.namespace)

@@ -37,6 +37,7 @@ from crossply.kube.client import Client
 from crossply.kube.controller import Controller
 from crossply.kube.core_kinds import CRD, NAMESPACE
 from crossply.kube.sharding import ShardOwner, SingleReplica
+from crossply.runs.recorder import open_recorder
 from crossply.values import Object
 
 _EVENTS_SECONDS = 5.0
@@ -80,6 +81,7 @@ class ControlPlane:
             most_composed=options.most_composed,
             retry=options.retry,
             shortest_poll=options.shortest_poll,
+            runs=open_recorder(options.runs),
         )
         self._membership: asyncio.Task[None] | None = None
         self._controllers: list[Controller] = []
@@ -165,6 +167,8 @@ class ControlPlane:
                 await self._plane.recorder.settle()
         await self._plane.informers.close()
         self._plane.functions.close()
+        if self._plane.runs is not None:
+            await asyncio.to_thread(self._plane.runs.stop)
 
     def _declare_controllers(self) -> list[Controller]:
         plane, packages = self._plane, self._options.packages

@@ -11,6 +11,7 @@ from crossply.control.plane import MOST_COMPOSED, CircuitLimits
 from crossply.control.runtimes.runtime_set import RuntimeSettings
 from crossply.functions.host_access import HostAccess
 from crossply.kube.backoff import RetryPauses
+from crossply.runs.recorder import RunSettings
 
 
 class Options(NamedTuple):
@@ -47,5 +48,7 @@ class Options(NamedTuple):
     """The directory for images of functions that run in containers here; empty for where the user's are."""
     runtimes: RuntimeSettings = RuntimeSettings()
     """Where packages run."""
+    runs: RunSettings | None = None
+    """Where runs of pipelines are recorded; None to record none."""
     host_access: HostAccess = HostAccess()
     """What Functions may use of the machine that the control plane runs on."""

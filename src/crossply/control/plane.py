@@ -16,6 +16,7 @@ from crossply.kube.discovery import Discovery
 from crossply.kube.event_recorder import Recorder
 from crossply.kube.sharding import ShardOwner, SingleReplica
 from crossply.kube.shared_informers import SharedInformers
+from crossply.runs.recorder import RunRecorder
 from crossply.values.timestamps import current_timestamp
 
 MOST_COMPOSED = 10_000
@@ -62,6 +63,8 @@ class Plane:
     shortest_poll: float = 1.0
     """The annotation for polling cannot ask for fewer seconds."""
     now: Callable[[], str] = current_timestamp
+    runs: RunRecorder | None = None
+    """Records the runs of pipelines; None where they are not recorded."""
 
     @property
     def composes_as_account(self) -> bool:

@@ -43,6 +43,12 @@ CACHE_ERRORS = Counter(
     "Answers on disk that could not be read or written.",
     "function_name",
 )
+RUNS = Counter(
+    "crossply_runs_total",
+    "Pipeline runs by what the recorder did: recorded, repeated (nothing changed: only counted), or dropped "
+    "(too many at once, or no room on the disk).",
+    "result",
+)
 CACHE_WRITES = Counter(
     "function_run_function_response_cache_writes_total", "Answers written to disk.", "function_name"
 )
@@ -147,6 +153,7 @@ ALL: tuple[MetricFamily, ...] = (
     CACHE_DELETES,
     CACHE_BYTES_WRITTEN,
     CACHE_BYTES_DELETED,
+    RUNS,
     *WorkMeter.FAMILIES,
     Gauge("workqueue_depth", "Objects that wait to be worked on.", "controller", "name", read=waiting),
     Gauge(

@@ -104,7 +104,7 @@ class Round(NamedTuple):
     """One call of a step's function."""
 
     request: Object
-    """A RunFunctionRequest in protobuf's JSON form."""
+    """A RunFunctionRequest in protobuf's JSON form; connection details and credentials are placeholders."""
     response: Object
     """A RunFunctionResponse in the same form; empty where the function did not answer."""
     seconds: float

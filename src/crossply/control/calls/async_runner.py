@@ -29,6 +29,10 @@ class Answer(NamedTuple):
     response: Response
     ttl: float | None = None
     """None if the response is not cached."""
+    is_cached: bool = False
+    """Whether it was taken from the cache."""
+    revision: str = ""
+    """The revision that answered; empty for a function without revisions."""
 
 
 class AsyncRunner(Protocol):

@@ -22,13 +22,14 @@ class CachedRunner:
 
     async def __call__(self, call: FunctionCall) -> Answer:
         if call.skip_cache:
-            return await self._runner(call)
+            return (await self._runner(call))._replace(revision=self._revision)
         cached = self._cache.get(self._key, call.request, self._revision)
         (self._misses if cached is None else self._hits).value += 1
         if cached is not None:
-            return cached
+            return Answer(cached.response, cached.ttl, True, self._revision)
         answer = await self._runner(call)
-        return self._cache.put(self._key, call.request, answer.response, self._revision)
+        kept = self._cache.put(self._key, call.request, answer.response, self._revision)
+        return Answer(kept.response, kept.ttl, False, self._revision)
 
     def close(self) -> None:
         self._runner.close()

@@ -127,7 +127,7 @@ class ClaimKind:
     def _watch_dependencies(self, key: Key, interests: set[Interest]) -> None:
         later = takes_effect_later(interests)
         self._plane.dependencies.watch(
-            (self.kind, *key), interests, lambda: self._dependency_changed(key, later)
+            (self.kind, *key), interests, lambda source: self._dependency_changed(key, later)
         )
 
     def _dependency_changed(self, key: Key, later: bool) -> None:

@@ -34,6 +34,7 @@ from crossply.errors import CrossplyError
 from crossply.kube.core_kinds import CRD, SECRET
 from crossply.kube.discovery import UnknownKind
 from crossply.kube.kind import Kind
+from crossply.runs.capture import CallNote
 from crossply.values import Object
 
 
@@ -58,6 +59,8 @@ class ClusterReads:
         self._selected: dict[str, list[Snapshot]] = {}
         self._interests = interests
         """Everything that is read is added to it."""
+        self.calls: list[CallNote] = []
+        """How each function was called, in order."""
         self.fresh_for: float | None = None
         """The seconds until the first response of a function is out of date; None where all stay good."""
 
@@ -75,6 +78,7 @@ class ClusterReads:
     async def _call(self, call: Call) -> Response:
         self._check()
         answer = await self._plane.functions.call(call.step, call.request, not self._uses_cache)
+        self.calls.append(CallNote(answer.revision, answer.is_cached))
         if answer.ttl is not None and (self.fresh_for is None or answer.ttl < self.fresh_for):
             self.fresh_for = answer.ttl
         if answer.response.desired is not None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from crossply.compose.composed_resources import Composed
+from crossply.compose.effects import Applied
 from crossply.compose.errors import ComposeError
 from crossply.compose.garbage_collection import Deletion
 from crossply.compose.metadata import labels_of, name_of, namespace_of, uid_of
@@ -35,12 +36,13 @@ class ComposedWrites:
         """Delete what is no longer desired."""
         await asyncio.gather(*limit_concurrency(partial(self._collect, deletion) for deletion in deletions))
 
-    async def apply_all(self, xr: Object, composed: Sequence[Composed]) -> dict[str, str]:
-        """Apply what differs, side by side; returns why the API server found some invalid, by their names."""
+    async def apply_all(self, xr: Object, composed: Sequence[Composed]) -> Applied:
+        """Apply what differs, side by side."""
         manager = composed_manager(name_of(xr), xr)
         applying = limit_concurrency(partial(self._apply, resource, manager) for resource in composed)
         results = await asyncio.gather(*applying, return_exceptions=True)
-        refused = {}
+        refused: dict[str, str] = {}
+        written: dict[str, Object] = {}
         for resource, result in zip(composed, results, strict=True):
             if isinstance(result, Invalid):
                 refused[resource.name] = str(result)
@@ -51,7 +53,9 @@ class ComposedWrites:
                 ) from result
             elif isinstance(result, BaseException):
                 raise result
-        return refused
+            elif result is not None:
+                written[resource.name] = result
+        return Applied(refused, written=written)
 
     async def place_of(self, obj: Object) -> Interest:
         """Where an object is or is to be: whatever happens there may let it be written."""
@@ -80,11 +84,12 @@ class ComposedWrites:
                     f'desired: cannot {doing} "{deletion.name}" (a {kind.kind} named {name}): {problem}'
                 ) from problem
 
-    async def _apply(self, resource: Composed, manager: str) -> None:
+    async def _apply(self, resource: Composed, manager: str) -> Object | None:
+        """What the API server has then; None where nothing was to be done."""
         live = resource.observed.object if resource.observed is not None else None
         desired = resource.object
         if live is not None and self._is_there(live, desired, manager):
-            return
+            return None
         kind = await self._plane.discovery.kind_for(desired.get("apiVersion", ""), desired.get("kind", ""))
         if live is not None:
             live = await self._take_over(kind, live, manager)
@@ -93,6 +98,7 @@ class ComposedWrites:
             result = await self._take_over(kind, result, manager)
         self._applied.remember(result, desired)
         await self._store.record_write(kind, result)
+        return result
 
     def _is_there(self, live: Object, desired: Object, manager: str) -> bool:
         """Whether an apply would change nothing, as we remember it or as its managed fields tell."""

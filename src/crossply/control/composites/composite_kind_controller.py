@@ -15,6 +15,7 @@ from crossply.control.composites.composed_store import ComposedStore
 from crossply.control.composites.composition_selection import Compositions
 from crossply.control.composites.reconciler import CompositeReconciler
 from crossply.control.composites.service_account import composing
+from crossply.control.composites.triggers import CHANGED
 from crossply.control.plane import Plane
 from crossply.kinds.definition import Definition
 from crossply.kube.controller import Controller, Requeue, Spec
@@ -83,14 +84,20 @@ class CompositeKind:
         """The composite resources that exist."""
         return list(self._informer.keys())
 
-    def _enqueue(self, namespace: str, name: str, source: str) -> None:
+    def _enqueue(self, namespace: str, name: str, source: str, reason: str = "") -> None:
         # Composed resources may be deleted after their composite resource.
         if self._controller.owns((namespace, name)) and self._informer.get(namespace, name) is not None:
             self._circuit.note((namespace, name), source)
+            self._note((namespace, name), reason or f"{source} changed")
             self._controller.enqueue((namespace, name))
 
-    def _dependency_changed(self, namespace: str, name: str, takes_effect_later: bool) -> None:
-        self._enqueue(namespace, name, "required resources")
+    def _note(self, key: Key, reason: str) -> None:
+        """Note why a composite resource is enqueued, for whoever looks at its runs."""
+        if self._plane.runs is not None:
+            self._reconciler.triggers.note(key, reason)
+
+    def _dependency_changed(self, namespace: str, name: str, takes_effect_later: bool, reason: str) -> None:
+        self._enqueue(namespace, name, "required resources", reason)
         if takes_effect_later:
             self._controller.enqueue_after((namespace, name), SETTLING_SECONDS)
 
@@ -101,6 +108,8 @@ class CompositeKind:
     def _changed(self, key: Key, old: bytes | None, new: bytes | None) -> Iterable[Key]:
         if new is None and old is not None:
             self._reconciler.forget(orjson.loads(old)["metadata"]["uid"], *key)
+        else:
+            self._note(key, CHANGED)
         return (key,)
 
     def _composition_changed(self, composition: str, revision: str) -> None:
@@ -108,6 +117,9 @@ class CompositeKind:
         for key in filter(self._controller.owns, self._informer.keys()):
             data = self._informer.get(*key)
             if data is not None and self._uses(orjson.loads(data), composition, revision):
+                self._note(
+                    key, f"CompositionRevision {revision} changed" if revision else "Composition changed"
+                )
                 self._controller.enqueue(key)
 
     def _uses(self, xr: Object, composition: str, revision: str) -> bool:

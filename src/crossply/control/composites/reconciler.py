@@ -52,6 +52,7 @@ from crossply.control.composites.events import record_events
 from crossply.control.composites.polling import poll_interval, spread
 from crossply.control.composites.run_guard import RunGuard
 from crossply.control.composites.service_account import explain_refusal
+from crossply.control.composites.triggers import FUNCTION_CHANGED, Triggers
 from crossply.control.plane import Plane
 from crossply.control.rbac_grants import Composed, Place
 from crossply.kinds.definition import Definition
@@ -61,10 +62,12 @@ from crossply.kube.discovery import Discovery, UnknownKind
 from crossply.kube.failures import KubeError
 from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
+from crossply.runs.capture import CallNote, Capture
+from crossply.runs.recorder import RunRecorder
 from crossply.values import Object
 
-Enqueue = Callable[[str, str, bool], None]
-"""Enqueues the composite resource of a namespace and name; if true, once more a moment later."""
+Enqueue = Callable[[str, str, bool, str], None]
+"""Enqueues the composite resource of a namespace and name for a reason; if true, again a moment later."""
 _SCHEMA_SECONDS = 1.0
 """How soon to reconcile again when a field was just added to the schema of the composite resource."""
 _UNREPORTED = (Waiting,)
@@ -99,6 +102,7 @@ class CompositeReconciler:
         self.enqueue = enqueue
         self.handled: dict[str, str] = {}
         """The last request to reconcile that was handled, by UID: the API does not keep it."""
+        self.triggers = Triggers()
         self._circuit = circuit
         self._required: dict[str, Mapping[str, Requirements]] = {}
         """What the last run of each composite resource required, by its UID."""
@@ -116,16 +120,33 @@ class CompositeReconciler:
         )
         driver = _Driver(self, xr)
         try:
-            work = reconcile(xr, settings, report)
-            reconciled = await drive_async(work, driver.handlers(), _UNREPORTED)
+            if self.plane.runs is None:
+                work = reconcile(xr, settings, report)
+                reconciled = await drive_async(work, driver.handlers(), _UNREPORTED)
+            else:
+                reconciled = await self._record(xr, settings, report, driver, self.plane.runs)
         finally:
             self._required[uid_of(xr)] = report.requirements
         return None if reconciled is None else driver.requeue(reconciled)
+
+    async def _record(
+        self, xr: Object, settings: Settings, report: PipelineReport, driver: _Driver, runs: RunRecorder
+    ) -> Reconciled | None:
+        """Reconcile, and record all that is asked and answered."""
+        key = (namespace_of(xr), name_of(xr))
+        capture = Capture(xr, settings, report.requirements, self.triggers.take(key, xr), calls=driver.calls)
+        try:
+            with runs.recording(capture):
+                work = reconcile(xr, capture.settings, report)
+                return await drive_async(work, driver.handlers(), _UNREPORTED, capture.answered)
+        finally:
+            self.triggers.ended(key, capture.generation(), capture.problem)
 
     def forget(self, uid: str, namespace: str, name: str) -> None:
         """It is gone: nothing about it matters any more."""
         self.forget_uid(uid)
         self._circuit.forget((namespace, name))
+        self.triggers.forget((namespace, name))
         self.plane.dependencies.forget((self.kind, namespace, name))
         self.plane.functions.unregister_caller((self.kind, namespace, name))
 
@@ -133,6 +154,8 @@ class CompositeReconciler:
         """It is gone, and another one has its name."""
         self._required.pop(uid, None)
         self.handled.pop(uid, None)
+        if self.plane.runs is not None:
+            self.plane.runs.forget(uid)
 
 
 class _Driver:
@@ -172,6 +195,11 @@ class _Driver:
             Diagnose: self._diagnose,
         }
 
+    @property
+    def calls(self) -> list[CallNote]:
+        """How functions were called, in order."""
+        return self._reads.calls
+
     def requeue(self, reconciled: Reconciled) -> Requeue | None:
         """When to reconcile again although nothing happens."""
         if not reconciled.is_complete:
@@ -206,7 +234,7 @@ class _Driver:
         self._plane.functions.register_caller(
             (kind.kind, *self._key),
             effect.prepared_composition.composition.steps,
-            lambda: kind.enqueue(*self._key, False),
+            lambda: kind.enqueue(*self._key, False, FUNCTION_CHANGED),
         )
         resources = await kind.composed.load(xr, kind.machinery)
         self._interests.update(kind.composed.secrets_of(resources))
@@ -231,9 +259,10 @@ class _Driver:
             raise
 
     async def _apply_composed(self, effect: ApplyComposed) -> Applied:
-        refused = await self._reconciler.composed_writes.apply_all(effect.xr, effect.composed)
-        await self._note_places(resource.object for resource in effect.composed if resource.name in refused)
-        return Applied(refused)
+        applied = await self._reconciler.composed_writes.apply_all(effect.xr, effect.composed)
+        refused = (resource.object for resource in effect.composed if resource.name in applied.refused)
+        await self._note_places(refused)
+        return applied
 
     async def _note_places(self, objects: Iterable[Object]) -> None:
         """Depend on objects: whatever happens to one of them may let it be written."""
@@ -250,7 +279,9 @@ class _Driver:
     def _watch_dependencies(self, interests: set[Interest]) -> None:
         enqueue, settles = self._reconciler.enqueue, takes_effect_later(interests)
         self._plane.dependencies.watch(
-            (self._reconciler.kind, *self._key), interests, lambda: enqueue(*self._key, settles)
+            (self._reconciler.kind, *self._key),
+            interests,
+            lambda source: enqueue(*self._key, settles, source),
         )
 
     async def _diagnose(self, effect: Diagnose) -> Diagnosis:

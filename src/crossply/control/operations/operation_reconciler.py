@@ -15,6 +15,7 @@ from crossply.compose.conditions import SYNCED
 from crossply.compose.effect_driver import drive_async
 from crossply.compose.errors import ComposeError, OperationResourceError, StepNotRun
 from crossply.compose.events import WARNING, Event, StatusCondition
+from crossply.compose.machinery import MODERN
 from crossply.compose.metadata import metadata_of, name_of, uid_of
 from crossply.compose.operation_run import (
     RUNNING,
@@ -32,6 +33,7 @@ from crossply.compose.operation_run import (
     with_status,
 )
 from crossply.compose.pipeline import PipelineReport
+from crossply.compose.reconcile import Settings
 from crossply.control.composites.cluster_reads import ClusterReads
 from crossply.control.kinds import OPERATION
 from crossply.control.plane import Plane
@@ -39,6 +41,7 @@ from crossply.errors import CrossplyError
 from crossply.kinds.operation import Operation, parse_operation
 from crossply.kube.controller import Requeue
 from crossply.kube.failures import Conflict
+from crossply.runs.capture import Capture
 from crossply.values import Object
 
 CAPABILITY = "operation"
@@ -86,28 +89,50 @@ class OperationReconciler:
 
     async def _run(self, operation: Object, parsed: Operation) -> Requeue | None:
         report = PipelineReport()
+        capture = self._capture(operation, parsed)
         try:
-            resources = await self._operate(parsed, report)
+            resources = await self._operate(parsed, report, capture)
         except ComposeError as problem:
+            capture.end(problem)
+            self._finish(capture)
             self._record_events(operation, report)
             return await self._fail(with_outputs(operation, report), _event(problem))
         self._record_events(operation, report)
         operation = with_outputs(operation, report)
         for resource in resources:
             try:
-                operation = with_applied(operation, await self._apply(resource, uid_of(operation)))
+                applied = await self._apply(resource, uid_of(operation))
+                capture.writes.append((None, applied))
+                operation = with_applied(operation, applied)
             except ComposeError as problem:
+                capture.end(problem)
+                self._finish(capture)
                 return await self._fail(operation, _event(problem))
+        capture.end()
+        self._finish(capture)
         await self._write(with_status(operation, (SYNCED, SUCCEEDED), self._plane.now()))
         return None
 
-    async def _operate(self, parsed: Operation, report: PipelineReport) -> tuple[OperationResource, ...]:
+    def _capture(self, operation: Object, parsed: Operation) -> Capture:
+        failures = failures_of(operation)
+        trigger = f"retry after {failures} failures" if failures else "created"
+        settings = Settings(MODERN, self._plane.now, capabilities=self._plane.capabilities)
+        return Capture(operation, settings, triggers=(trigger,), operation=parsed)
+
+    def _finish(self, capture: Capture) -> None:
+        if self._plane.runs is not None:
+            self._plane.runs.finish(capture, always=True)
+
+    async def _operate(
+        self, parsed: Operation, report: PipelineReport, capture: Capture
+    ) -> tuple[OperationResource, ...]:
         # Every Operation asks anew: that is what it is for.
         reads = ClusterReads(self._plane, set(), uses_cache=False)
+        capture.calls = reads.calls
         try:
             async with asyncio.timeout(_SECONDS):
                 work = operate(parsed, {}, report, self._plane.capabilities)
-                return (await drive_async(work, reads.handlers())).resources
+                return (await drive_async(work, reads.handlers(), answered=capture.answered)).resources
         except TimeoutError:
             raise StepNotRun(f"the pipeline did not end within {_SECONDS:.0f} s") from None
 

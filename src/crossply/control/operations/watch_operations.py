@@ -104,7 +104,7 @@ class WatchOperations:
     def _watch_dependencies(self, name: str, interests: set[Interest]) -> None:
         """Look again when what could not be watched may be there, or may be read."""
 
-        def changed() -> None:
+        def changed(source: str) -> None:
             self.controller.enqueue_name(name)
             self.controller.enqueue_after(("", name), SETTLING_SECONDS)
 

@@ -1,0 +1,408 @@
+"""A captured run as JSON: what the store keeps.
+
+Every object is written once, however often it was part of a question or an answer. A step is written as what
+it changed: its request refers to the observed state and to the response before it, and its response has only
+those desired resources that differ from the request. Secrets are not written (see `redaction`). `decoding`
+reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import orjson
+
+from crossply.compose import effects
+from crossply.compose.messages import NO_STATE, Request, Resource, Response, State
+from crossply.compose.prepared_composition import PreparedComposition
+from crossply.errors import CrossplyError
+from crossply.runs.capture import Answered, Capture
+from crossply.runs.plain_values import plain
+from crossply.runs.redaction import Redactor
+from crossply.values import Object
+from crossply.values.bounded_cache import BoundedCache
+
+FORMAT = 1
+SAME = True
+"""Stands for a value that is the one before."""
+_FRAGMENT_BYTES = 16 << 20
+
+
+class EncodedRun(NamedTuple):
+    """A run without its summary, and what redaction has to know."""
+
+    document: Object
+    secrets: set[bytes]
+    public: set[str]
+    """Texts in which nothing is secret: names and kinds."""
+
+
+class RunEncoder:
+    """Encodes runs, one at a time."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self._fragments: BoundedCache[int, tuple[Any, orjson.Fragment]] = BoundedCache(_FRAGMENT_BYTES)
+
+    def encode(self, capture: Capture) -> EncodedRun:
+        """The run as a document of plain values; only what was captured is in it."""
+        return _Encoding(capture, self._redactor, self._fragment).document()
+
+    def _fragment(self, value: Any) -> orjson.Fragment:
+        """A Composition or definition, encoded once for all runs."""
+        known = self._fragments.get(id(value))
+        if known is None or known[0] is not value:
+            data = orjson.dumps(plain(value))
+            known = (value, orjson.Fragment(data))
+            self._fragments.put(id(value), known, len(data))
+        return known[1]
+
+
+class _Encoding:
+    """One run on its way to a document."""
+
+    def __init__(
+        self,
+        capture: Capture,
+        redactor: Redactor,
+        fragment: Callable[[Any], orjson.Fragment],
+    ) -> None:
+        self._capture = capture
+        self._redactor = redactor
+        self._fragment = fragment
+        self._objects: list[Any] = []
+        self._by_id: dict[int, int] = {}
+        self._by_version: dict[tuple[str, str], int] = {}
+        self._states: list[Any] = []
+        self._state_ids: dict[int, int] = {}
+        self._prepared: PreparedComposition | None = None
+        self._response: Response | None = None
+        """The last response of a function."""
+        self._secrets: set[bytes] = set()
+        self._public: set[str] = set()
+        self._calls = iter(capture.calls)
+
+    def document(self) -> EncodedRun:
+        capture, settings = self._capture, self._capture.settings
+        exchanges = [self._exchange(exchange) for exchange in capture.exchanges]
+        document: Object = {
+            "format": FORMAT,
+            "xr": self._ref(capture.xr),
+            "machinery": list(settings.machinery.path),
+            "definition": None if settings.definition is None else self._fragment(settings.definition),
+            "finalizer": settings.finalizer,
+            "responsive": plain(settings.responsive),
+            "capabilities": settings.capabilities,
+            "context": settings.context,
+            "required": plain(dict(capture.required)),
+            "times": capture.times,
+            "exchanges": exchanges,
+            "ended_by": _ended_by(capture.problem),
+        }
+        if capture.operation is not None:
+            document["operation"] = plain(capture.operation)
+            document["writes"] = [[self._optional(old), self._ref(new)] for old, new in capture.writes]
+        document["states"] = self._states
+        document["objects"] = self._objects
+        return EncodedRun(document, self._secrets, self._public)
+
+    def _exchange(self, exchange: Answered) -> list[Any]:
+        effect, answer, problem, began, ended = exchange
+        kind = type(effect)
+        question, result = _ENCODERS[kind](self, effect, answer if problem is None else None)
+        start = self._capture.started
+        entry = [kind.__name__, round(began - start, 6), round(ended - began, 6), question, result]
+        if problem is not None:
+            entry.append(encode_problem(problem))
+        return entry
+
+    # Objects
+
+    def _ref(self, obj: Any) -> int:
+        """The number of an object in the table of objects."""
+        index = self._by_id.get(id(obj))
+        if index is None:
+            index = self._by_id[id(obj)] = len(self._objects)
+            self._objects.append(obj)
+        return index
+
+    def _live(self, obj: Object) -> int:
+        """The same for an object as the API server has it: of one version there is one content."""
+        index = self._by_id.get(id(obj))
+        if index is not None:
+            return index
+        metadata = obj.get("metadata") or {}
+        version = (metadata.get("uid", ""), metadata.get("resourceVersion", ""))
+        index = self._by_version.get(version) if all(version) else None
+        if index is None:
+            index = self._ref(obj)
+            self._by_version[version] = index
+        self._by_id[id(obj)] = index
+        return index
+
+    def _optional(self, obj: Any) -> int | None:
+        return None if obj is None else self._ref(obj)
+
+    def _details(self, details: Mapping[str, bytes]) -> dict[str, str]:
+        if not details:
+            return {}
+        self._secrets.update(details.values())
+        return self._redactor.details(details)
+
+    # Messages
+
+    def _state(self, state: State) -> int:
+        """The number of an observed state in the table of states."""
+        index = self._state_ids.get(id(state))
+        if index is None:
+            index = self._state_ids[id(state)] = len(self._states)
+            composite = None if state.composite is None else self._observed(state.composite)
+            resources = {name: self._observed(resource) for name, resource in state.resources.items()}
+            self._states.append([composite, resources])
+        return index
+
+    def _observed(self, resource: Resource) -> list[Any]:
+        """An observed resource: the object that its snapshot is of, not the view that functions have."""
+        snapshot = resource.snapshot
+        ref = self._ref(resource.object) if snapshot is None else self._ref(snapshot.object)
+        return [ref, self._details(resource.connection_details), snapshot is not None]
+
+    def _selected(self, resources: Mapping[str, Iterable[Resource]]) -> dict[str, list[Any]]:
+        return {name: [self._observed(resource) for resource in found] for name, found in resources.items()}
+
+    def _desired(self, desired: State | None, before: State | None) -> Any:
+        if desired is None or desired is NO_STATE:
+            return None
+        if desired is before:
+            return SAME
+        old = before.resources if before is not None else {}
+        composite, was = desired.composite, before.composite if before is not None else None
+        resources = {
+            name: SAME if resource == old.get(name) else self._wanted(resource, old.get(name))
+            for name, resource in desired.resources.items()
+        }
+        wanted = SAME if composite == was else self._wanted(composite, was)
+        is_same = wanted is SAME and all(value is SAME for value in resources.values())
+        if is_same and before is not None and before is not NO_STATE and len(old) == len(resources):
+            return SAME
+        return [wanted, resources]
+
+    def _wanted(self, resource: Resource | None, before: Resource | None) -> Any:
+        if resource is None:
+            return None
+        is_same = before is not None and resource.object == before.object
+        obj = SAME if is_same else self._ref(resource.object)
+        return [obj, self._details(resource.connection_details), resource.ready]
+
+    def _request(self, request: Request, step: str) -> Object:
+        before = self._response
+        document: Object = {
+            "observed": self._state(request.observed),
+            "desired": self._desired(request.desired, before.desired if before is not None else None),
+            "input": SAME if self._is_own_input(request.input, step) else self._optional(request.input),
+            "context": SAME
+            if before is not None and request.context == before.context
+            else self._optional(request.context),
+        }
+        if request.credentials:
+            document["credentials"] = {
+                name: self._details(values) for name, values in request.credentials.items()
+            }
+        if request.required_resources:
+            document["required"] = self._selected(request.required_resources)
+        if request.extra_resources:
+            document["extra"] = self._selected(request.extra_resources)
+        if request.required_schemas:
+            document["schemas"] = {
+                name: self._optional(schema) for name, schema in request.required_schemas.items()
+            }
+        if request.capabilities != self._capture.settings.capabilities:
+            document["capabilities"] = request.capabilities
+        return document
+
+    def _is_own_input(self, value: Object | None, name: str) -> bool:
+        """Whether the input of a request is what the Composition says, which is written with it."""
+        if value is None or self._prepared is None:
+            return False
+        return any(
+            prepared.step.name == name and prepared.input is not None and prepared.input.view is value
+            for prepared in self._prepared.steps
+        )
+
+    def _answered(self, response: Response, request: Request) -> Object:
+        document: Object = {"desired": self._desired(response.desired, request.desired)}
+        context = response.context
+        document["context"] = SAME if context == request.context else self._optional(context)
+        if response.results:
+            document["results"] = plain(response.results)
+        if response.conditions:
+            document["conditions"] = plain(response.conditions)
+        if response.requirements is not None:
+            document["requirements"] = plain(response.requirements)
+        if response.ttl is not None:
+            document["ttl"] = response.ttl
+        if response.output is not None:
+            document["output"] = self._ref(response.output)
+        return document
+
+    # Effects: each has a question and, unless it failed, an answer
+
+    def call(self, effect: effects.Call, answer: Response | None) -> tuple[Any, Any]:
+        question = {"step": effect.step.name, "request": self._request(effect.request, effect.step.name)}
+        self._public.add(f"{effect.step.name} {effect.step.function}")
+        if answer is None:
+            return question, None
+        note = next(self._calls, None)
+        result = self._answered(answer, effect.request)
+        if note is not None:
+            result["revision"], result["cached"] = note
+        # What a second round or the next step is based on.
+        self._response = answer
+        return question, result
+
+    def fetch_resources(self, effect: effects.FetchResources, answer: Any) -> tuple[Any, Any]:
+        found = None if answer is None else [self._live(snapshot.object) for snapshot in answer]
+        return plain(effect.selector), found
+
+    def fetch_schema(self, effect: effects.FetchSchema, answer: Any) -> tuple[Any, Any]:
+        return plain(effect.selector), self._optional(answer)
+
+    def fetch_secret(self, effect: effects.FetchSecret, answer: Any) -> tuple[Any, Any]:
+        return [effect.namespace, effect.name], None if answer is None else self._details(answer)
+
+    def fetch_object(self, effect: effects.FetchObject, answer: Any) -> tuple[Any, Any]:
+        return plain(effect.ref), None if answer is None else self._live(answer)
+
+    def kind_question(self, effect: Any, answer: Any) -> tuple[Any, Any]:
+        return [effect.api_version, effect.kind], answer
+
+    def accept_request(self, effect: effects.AcceptRequest, answer: Any) -> tuple[Any, Any]:
+        return [self._ref(effect.xr), effect.token], answer
+
+    def select_composition(self, effect: effects.SelectComposition, answer: Any) -> tuple[Any, Any]:
+        return self._ref(effect.xr), answer and [answer.name, answer.changed]
+
+    def select_revision(self, effect: effects.SelectRevision, answer: Any) -> tuple[Any, Any]:
+        self._public.add(effect.composition)
+        return [self._ref(effect.xr), effect.composition], answer and [answer.name, answer.changed]
+
+    def fetch_composition(
+        self, effect: effects.FetchComposition, answer: PreparedComposition | None
+    ) -> tuple[Any, Any]:
+        self._prepared = answer
+        self._public.add(effect.revision)
+        # The pipeline runs anew: its first step has no response before it.
+        self._response = None
+        return effect.revision, None if answer is None else self._fragment(answer.composition)
+
+    def count_owners(self, effect: effects.CountOwners, answer: Any) -> tuple[Any, Any]:
+        return [self._ref(effect.xr), effect.most], answer
+
+    def observe(self, effect: effects.Observe, answer: Any) -> tuple[Any, Any]:
+        question = self._ref(effect.xr)
+        if answer is None:
+            return question, None
+        found = [
+            [self._live(observed.snapshot.object), self._details(observed.connection_details)]
+            for observed in answer.resources
+        ]
+        return question, [found, self._details(answer.connection_details)]
+
+    def no_question(self, effect: Any, answer: Any) -> tuple[Any, Any]:
+        return None, answer
+
+    def about_xr(self, effect: Any, answer: Any) -> tuple[Any, Any]:
+        return self._ref(effect.xr), None
+
+    def record_events(self, effect: effects.RecordEvents, answer: Any) -> tuple[Any, Any]:
+        groups = [plain(tuple(group)) for group in effect.progress]
+        return [self._ref(effect.xr), plain(tuple(effect.events)), groups], None
+
+    def save_composite(self, effect: effects.SaveComposite, answer: Any) -> tuple[Any, Any]:
+        question = [self._ref(effect.live), self._ref(effect.desired)]
+        return question, None if answer is None else self._live(answer)
+
+    def delete_composed(self, effect: effects.DeleteComposed, answer: Any) -> tuple[Any, Any]:
+        return [
+            [deletion.name, self._live(deletion.snapshot.object), deletion.reason]
+            for deletion in effect.deletions
+        ], None
+
+    def apply_composed(self, effect: effects.ApplyComposed, answer: Any) -> tuple[Any, Any]:
+        composed = []
+        for resource in effect.composed:
+            obj, observed = resource.object, resource.observed
+            self._public.add(f"{obj.get('apiVersion')} {obj.get('kind')} {resource.name}")
+            live = None if observed is None else self._live(observed.object)
+            composed.append([resource.name, self._ref(obj), resource.ready, live])
+        question = [self._ref(effect.xr), composed]
+        if answer is None:
+            return question, None
+        written = {name: self._live(obj) for name, obj in answer.written.items()}
+        return question, [dict(answer.refused), answer.is_observable, written]
+
+    def publish_details(self, effect: effects.PublishDetails, answer: Any) -> tuple[Any, Any]:
+        return [self._ref(effect.xr), self._details(effect.details)], answer
+
+    def write_status(self, effect: effects.WriteStatus, answer: Any) -> tuple[Any, Any]:
+        question = [self._ref(effect.live), self._ref(effect.status)]
+        return question, None if answer is None else self._live(answer)
+
+    def diagnose(self, effect: effects.Diagnose, answer: Any) -> tuple[Any, Any]:
+        composed = [self._ref(obj) for obj in effect.composed]
+        question = [self._ref(effect.xr), encode_problem(effect.problem), effect.composition, composed]
+        if answer is None:
+            return question, None
+        return question, [encode_problem(answer.problem), self._live(answer.live), answer.is_invalid]
+
+
+_ENCODERS: dict[type, Callable[[_Encoding, Any, Any], tuple[Any, Any]]] = {
+    effects.Call: _Encoding.call,
+    effects.FetchResources: _Encoding.fetch_resources,
+    effects.FetchSchema: _Encoding.fetch_schema,
+    effects.FetchSecret: _Encoding.fetch_secret,
+    effects.FetchObject: _Encoding.fetch_object,
+    effects.IsNamespaced: _Encoding.kind_question,
+    effects.FindScope: _Encoding.kind_question,
+    effects.AcceptRequest: _Encoding.accept_request,
+    effects.SelectComposition: _Encoding.select_composition,
+    effects.SelectRevision: _Encoding.select_revision,
+    effects.FetchComposition: _Encoding.fetch_composition,
+    effects.CountOwners: _Encoding.count_owners,
+    effects.Observe: _Encoding.observe,
+    effects.ServesWatchedRefs: _Encoding.no_question,
+    effects.RecordEvents: _Encoding.record_events,
+    effects.SaveComposite: _Encoding.save_composite,
+    effects.DeleteComposed: _Encoding.delete_composed,
+    effects.ApplyComposed: _Encoding.apply_composed,
+    effects.PublishDetails: _Encoding.publish_details,
+    effects.WatchDependencies: _Encoding.about_xr,
+    effects.WriteStatus: _Encoding.write_status,
+    effects.RemoveFinalizer: _Encoding.about_xr,
+    effects.Diagnose: _Encoding.diagnose,
+}
+
+
+def encode_problem(problem: CrossplyError) -> Object:
+    """An error with the fields that it carries."""
+    fields = {
+        name: value
+        for name, value in vars(problem).items()
+        if name not in ("code", "hint", "place") and isinstance(value, str | int | bool | None)
+    }
+    return {
+        "type": f"{type(problem).__module__}.{type(problem).__qualname__}",
+        "code": problem.code,
+        "message": str(problem),
+        "hint": problem.hint,
+        "place": problem.place,
+        "fields": fields,
+    }
+
+
+def _ended_by(problem: BaseException | None) -> str:
+    """What ended a run without a report; what was reported is among the exchanges."""
+    if problem is None or (isinstance(problem, CrossplyError) and problem.code != "CP-801"):
+        return ""
+    return f"{type(problem).__name__}: {problem}"

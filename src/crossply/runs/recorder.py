@@ -1,0 +1,199 @@
+"""Storing runs beside the controllers: they hand over what they captured, one thread does all the rest.
+
+Runs are taken from the queue in batches, so that the thread seldom wakes while much happens. What cannot be
+encoded or written is dropped and counted. Nothing here ever fails, or waits in, a reconcile.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import secrets
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import apsw
+import orjson
+
+from crossply.apiserver.storage import PLAIN, ValueCodec
+from crossply.record import control_plane_metrics as metrics
+from crossply.runs.capture import Capture
+from crossply.runs.encoding import RunEncoder
+from crossply.runs.record_format import compress
+from crossply.runs.redaction import Redactor
+from crossply.runs.store import IN_MEMORY, Limits, RunStore, StoredRun
+from crossply.runs.summary import subject_of, summarize
+
+BATCH_SECONDS = 0.25
+"""So long runs are gathered before they are stored."""
+_REPEATS_SECONDS = 5.0
+_BATCH = 100
+_MOST_WAITING = 5_000
+"""Runs beyond this number are not recorded: they would take the memory that controllers need."""
+_QUIET_SECONDS = 60.0
+"""At most so often is the same trouble logged."""
+_DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
+
+_RECORDED, _REPEATED, _DROPPED = (metrics.RUNS.of(word) for word in ("recorded", "repeated", "dropped"))
+_log = logging.getLogger("crossply.runs")
+
+
+class RunSettings(NamedTuple):
+    """Where and how runs are recorded."""
+
+    directory: str = IN_MEMORY
+    limits: Limits = Limits()
+    codec: ValueCodec = PLAIN
+    """How runs are encrypted."""
+
+
+def open_recorder(settings: RunSettings | None) -> RunRecorder | None:
+    """A recorder, unless none is wanted or there is no place for its file, which is logged."""
+    if settings is None:
+        return None
+    try:
+        return RunRecorder(RunStore(*settings))
+    except (OSError, apsw.Error) as problem:
+        _log.warning("runs are not recorded: %s", problem)
+        return None
+
+
+class RunRecorder:
+    """Records the runs of one process."""
+
+    def __init__(self, store: RunStore) -> None:
+        self.store = store
+        self._redactor = Redactor()
+        self._encoder = RunEncoder(self._redactor)
+        self._queue: queue.SimpleQueue[Capture | None] = queue.SimpleQueue()
+        self._newest = store.newest()
+        """The newest run of each object, by UID: what repeats are counted for."""
+        self._repeats: dict[str, int] = {}
+        self._lock = threading.Lock()
+        self._warned = 0.0
+        self._thread = threading.Thread(target=self._run, name="run-recorder", daemon=True)
+        self._thread.start()
+
+    def finish(self, capture: Capture, *, always: bool = False) -> None:
+        """A run is over: store it, or count it if it changed nothing. Called on the event loop.
+
+        Operations run to do something once: each run of one is stored.
+        """
+        uid = str(capture.xr.get("metadata", {}).get("uid", ""))
+        newest = self._newest.get(uid)
+        if newest is not None and not always and not capture.changed_anything():
+            with self._lock:
+                self._repeats[newest] = self._repeats.get(newest, 0) + 1
+            _REPEATED.value += 1
+            return
+        if self._queue.qsize() >= _MOST_WAITING:
+            _DROPPED.value += 1
+            return
+        # The first run of an object is stored even if it changed nothing: there is nothing else to look at.
+        if not always:
+            self._newest.setdefault(uid, "")
+        self._queue.put(capture)
+
+    @contextmanager
+    def recording(self, capture: Capture) -> Iterator[None]:
+        """Record what is captured within, however it ends."""
+        try:
+            yield
+        except BaseException as problem:
+            capture.end(problem)
+            raise
+        else:
+            capture.end()
+        finally:
+            self.finish(capture)
+
+    def forget(self, uid: str) -> None:
+        """The object is gone; its runs stay until others need the room."""
+        self._newest.pop(uid, None)
+
+    def stop(self) -> None:
+        """Store what is waiting, and end."""
+        self._queue.put(None)
+        self._thread.join(timeout=10.0)
+        self.store.close()
+
+    def _run(self) -> None:
+        is_over = False
+        while not is_over:
+            batch = self._next_batch()
+            is_over = None in batch
+            self._write([capture for capture in batch if capture is not None])
+
+    def _next_batch(self) -> list[Capture | None]:
+        """What is waiting, after a while; nothing now and then, so that repeats are stored, too."""
+        try:
+            batch = [self._queue.get(timeout=_REPEATS_SECONDS)]
+        except queue.Empty:
+            return []
+        if batch[0] is not None:
+            time.sleep(BATCH_SECONDS)
+        while len(batch) < _BATCH and not self._queue.empty():
+            batch.append(self._queue.get())
+        return batch
+
+    def _write(self, batch: list[Capture]) -> None:
+        runs = [run for run in map(self._encoded, batch) if run is not None]
+        with self._lock:
+            repeats, self._repeats = self._repeats, {}
+        if not runs and not repeats:
+            return
+        try:
+            self.store.append(runs, {id_: count for id_, count in repeats.items() if id_})
+        except Exception as problem:  # noqa: BLE001 - whatever is wrong with the file must not end the thread
+            _DROPPED.value += len(runs)
+            self._warn("runs cannot be stored: %s", problem)
+            return
+        _RECORDED.value += len(runs)
+        for run in runs:
+            if run.subject.uid in self._newest:
+                self._newest[run.subject.uid] = run.id
+
+    def _encoded(self, capture: Capture) -> StoredRun | None:
+        try:
+            return self.encode(capture)
+        except Exception as problem:  # noqa: BLE001 - a mistake of ours must not cost other runs
+            _DROPPED.value += 1
+            self._warn("a run cannot be recorded: %r", problem)
+            return None
+
+    def encode(self, capture: Capture) -> StoredRun:
+        """A run as it is stored: without secrets, compressed."""
+        encoded, subject = self._encoder.encode(capture), subject_of(capture.xr)
+        summary = summarize(capture, self._next_id(capture.started_at))
+        encoded.document["summary"] = summary
+        data = orjson.dumps(encoded.document, default=_unknown)
+        public = {*encoded.public, " ".join(subject)}
+        data, redacted = self._redactor.redact(data, encoded.secrets, public)
+        if redacted:
+            document = orjson.loads(data)
+            summary = document["summary"]
+            summary["redacted"] = redacted
+        return StoredRun(summary["id"], subject, orjson.dumps(summary), compress(data))
+
+    def _next_id(self, started: float) -> str:
+        """Nine digits of time and three of chance: sorted by time, also within a millisecond."""
+        millisecond = int(started * 1000)
+        text = ""
+        for _ in range(9):
+            millisecond, digit = divmod(millisecond, 32)
+            text = _DIGITS[digit] + text
+        return text + "".join(secrets.choice(_DIGITS) for _ in range(3))
+
+    def _warn(self, message: str, problem: Exception) -> None:
+        now = time.monotonic()
+        if now - self._warned > _QUIET_SECONDS:
+            self._warned = now
+            _log.warning(message, problem)
+
+
+def _unknown(value: Any) -> Any:
+    """What JSON has no form for, such as the bytes of an object that a function made up."""
+    return repr(type(value))

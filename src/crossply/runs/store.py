@@ -1,0 +1,303 @@
+"""Recorded runs in one SQLite file, bounded in number and bytes for each object and in all.
+
+The oldest runs make room for new ones. What a process wrote before it was killed is there after the next
+start. A damaged file is set aside and a new one begun: recorded runs are never a reason not to reconcile.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple
+
+import apsw
+
+from crossply.apiserver.storage import PLAIN, ValueCodec
+from crossply.errors import CrossplyError
+from crossply.runs.model import Subject
+
+FILE = "runs.db"
+IN_MEMORY = ""
+_FORMAT = 1
+_WAL_BYTES = 4 << 20
+_RESOURCE = "secrets"
+"""Runs are encrypted as this resource is."""
+_DAMAGED = (apsw.CorruptError, apsw.NotADBError, apsw.SchemaChangeError, apsw.FormatError)
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS runs (
+  id TEXT PRIMARY KEY, uid TEXT NOT NULL, api_version TEXT NOT NULL, kind TEXT NOT NULL,
+  namespace TEXT NOT NULL, name TEXT NOT NULL, bytes INTEGER NOT NULL, repeats INTEGER NOT NULL DEFAULT 0,
+  summary BLOB NOT NULL, data BLOB NOT NULL);
+CREATE INDEX IF NOT EXISTS runs_by_object ON runs (uid, id, bytes);
+CREATE INDEX IF NOT EXISTS runs_by_name ON runs (kind, namespace, name, id);
+"""
+
+_log = logging.getLogger("crossply.runs")
+
+
+class Limits(NamedTuple):
+    """How much is kept."""
+
+    runs_each: int = 50
+    """Runs of one object."""
+    bytes_each: int = 2 << 20
+    runs: int = 100_000
+    bytes: int = 256 << 20
+
+
+class StoredRun(NamedTuple):
+    """A run as it is stored."""
+
+    id: str
+    subject: Subject
+    summary: bytes
+    data: bytes
+    repeats: int = 0
+
+
+class _Kept(NamedTuple):
+    runs: int = 0
+    bytes: int = 0
+
+
+class RunStore:
+    """One file of runs; its methods may be called by any thread."""
+
+    def __init__(self, directory: str, limits: Limits = Limits(), codec: ValueCodec = PLAIN) -> None:  # noqa: B008
+        """`directory` is where the file is; IN_MEMORY keeps runs until the process ends. Raises OSError."""
+        self._directory = directory
+        self._limits = limits
+        self._codec = codec
+        self._lock = threading.Lock()
+        self._kept: dict[str, _Kept] = {}
+        self._total = _Kept()
+        self._connection = self._open()
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+    def append(self, runs: Iterable[StoredRun], repeats: Mapping[str, int] = {}) -> None:
+        """Add runs, and count repeats by the ids of runs, all or nothing; the oldest make room.
+
+        Raises `apsw.Error` where nothing can be written, such as on a full disk.
+        """
+        with self._using() as connection, connection:
+            for run in runs:
+                self._insert(connection, run)
+            connection.executemany(
+                "UPDATE runs SET repeats = repeats + ? WHERE id = ?",
+                [(count, id_) for id_, count in repeats.items()],
+            )
+            self._make_room(connection)
+
+    def list_runs(
+        self,
+        kind: str = "",
+        namespace: str = "",
+        name: str = "",
+        *,
+        uid: str = "",
+        before: str = "",
+        limit: int = 50,
+    ) -> list[StoredRun]:
+        """Runs without their data, newest first; empty arguments do not restrict."""
+        filters = {"kind": kind, "namespace": namespace, "name": name, "uid": uid}
+        conditions = [f"{column} = :{column}" for column, value in filters.items() if value]
+        if before:
+            conditions.append("id < :before")
+        where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
+        with self._using() as connection:
+            rows = _rows(
+                connection,
+                f"SELECT {_COLUMNS}, summary, x'' FROM runs {where} ORDER BY id DESC LIMIT :limit",
+                {**filters, "before": before, "limit": limit},
+            )
+        return [self._stored(row) for row in rows]
+
+    def load(self, prefix: str, limit: int = 2) -> list[StoredRun]:
+        """The runs whose ids begin like this."""
+        with self._using() as connection:
+            rows = _rows(
+                connection,
+                f"SELECT {_COLUMNS}, summary, data FROM runs WHERE id >= ? AND id < ? ORDER BY id LIMIT ?",
+                (prefix, prefix + "\x7f", limit),
+            )
+        return [self._stored(row) for row in rows]
+
+    def newest(self) -> dict[str, str]:
+        """The id of the newest run of each object, by UID."""
+        with self._using() as connection:
+            return dict(_rows(connection, "SELECT uid, max(id) FROM runs GROUP BY uid"))
+
+    @property
+    def kept(self) -> tuple[int, int]:
+        """How many runs are stored, and how many bytes they take."""
+        return self._total
+
+    def _insert(self, connection: apsw.Connection, run: StoredRun) -> None:
+        subject, key = run.subject, (_RESOURCE, "", run.id)
+        summary, data = self._codec.encode(key, 0, run.summary), self._codec.encode(key, 1, run.data)
+        if len(summary) + len(data) > self._limits.bytes_each:
+            data = b""  # it would push out all others of the object
+        size = len(summary) + len(data)
+        connection.execute(
+            "INSERT OR IGNORE INTO runs (id, uid, api_version, kind, namespace, name, bytes, summary, data) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                run.id,
+                subject.uid,
+                subject.api_version,
+                subject.kind,
+                subject.namespace,
+                subject.name,
+                size,
+                summary,
+                data,
+            ),
+        )
+        kept = self._count(subject.uid, 1, size)
+        if kept.runs > self._limits.runs_each or kept.bytes > self._limits.bytes_each:
+            self._delete_oldest(connection, subject.uid, kept)
+
+    def _delete_oldest(self, connection: apsw.Connection, uid: str, kept: _Kept) -> None:
+        """Delete the oldest runs of one object until the others are within its limits."""
+        oldest = _rows(connection, "SELECT id, bytes FROM runs WHERE uid = ? ORDER BY id", (uid,))
+        for id_, size in oldest[:-1]:
+            if kept.runs <= self._limits.runs_each and kept.bytes <= self._limits.bytes_each:
+                return
+            connection.execute("DELETE FROM runs WHERE id = ?", (id_,))
+            kept = self._count(uid, -1, -size)
+
+    def _make_room(self, connection: apsw.Connection) -> None:
+        """Delete the oldest runs of all until the others are within the limits."""
+        while self._total.runs > self._limits.runs or self._total.bytes > self._limits.bytes:
+            oldest = _rows(connection, "SELECT id, uid, bytes FROM runs ORDER BY id LIMIT 100")
+            for id_, uid, size in oldest:
+                if self._total.runs <= self._limits.runs and self._total.bytes <= self._limits.bytes:
+                    return
+                connection.execute("DELETE FROM runs WHERE id = ?", (id_,))
+                self._count(uid, -1, -size)
+            if not oldest:
+                return
+
+    def _count(self, uid: str, runs: int, size: int) -> _Kept:
+        kept = self._kept.get(uid, _Kept())
+        kept = _Kept(kept.runs + runs, kept.bytes + size)
+        if kept.runs > 0:
+            self._kept[uid] = kept
+        else:
+            self._kept.pop(uid, None)
+        self._total = _Kept(self._total.runs + runs, self._total.bytes + size)
+        return kept
+
+    def _stored(self, row: Any) -> StoredRun:
+        id_, uid, api_version, kind, namespace, name, repeats, summary, data = row
+        key = (_RESOURCE, "", id_)
+        return StoredRun(
+            id_,
+            Subject(api_version, kind, namespace, name, uid),
+            self._codec.decode(key, 0, summary),
+            self._codec.decode(key, 1, data) if data else b"",
+            repeats,
+        )
+
+    @contextmanager
+    def _using(self) -> Iterator[apsw.Connection]:
+        """The connection, for one thread at a time; a file that turns out to be damaged is replaced."""
+        with self._lock:
+            try:
+                yield self._connection
+            except _DAMAGED as problem:
+                self._replace(problem)
+                raise
+            except apsw.Error:
+                # What was counted within a transaction that was undone is counted anew.
+                self._recount(self._connection)
+                raise
+
+    def _replace(self, problem: Exception) -> None:
+        with suppress(apsw.Error):
+            self._connection.close()
+        self._set_aside(problem)
+        self._connection = self._connect()
+        self._recount(self._connection)
+
+    def _open(self) -> apsw.Connection:
+        if self._directory:
+            os.makedirs(self._directory, mode=0o700, exist_ok=True)
+        try:
+            connection = self._connect()
+            self._check(connection)
+        except (*_DAMAGED, CrossplyError) as problem:
+            self._set_aside(problem)
+            connection = self._connect()
+        self._recount(connection)
+        return connection
+
+    def _connect(self) -> apsw.Connection:
+        path = os.path.join(self._directory, FILE) if self._directory else ":memory:"
+        if self._directory:
+            # SQLite gives its other files the mode of this one.
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+            os.chmod(path, 0o600)
+        connection = apsw.Connection(path)
+        try:
+            connection.set_busy_timeout(5_000)
+            connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+            connection.execute(f"PRAGMA journal_size_limit = {_WAL_BYTES}")
+            version = _rows(connection, "PRAGMA user_version")[0][0]
+            if version not in (0, _FORMAT):
+                raise apsw.FormatError(f"it is of version {version}")
+            connection.execute(f"{_SCHEMA} PRAGMA user_version = {_FORMAT}")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _check(self, connection: apsw.Connection) -> None:
+        """Read what a start needs, and the newest run: one that cannot be decrypted is as good as damaged."""
+        newest = f"SELECT {_COLUMNS}, summary, data FROM runs ORDER BY id DESC LIMIT 1"
+        for row in _rows(connection, newest):
+            self._stored(row)
+        self._recount(connection)
+
+    def _recount(self, connection: apsw.Connection) -> None:
+        rows = _rows(connection, "SELECT uid, count(*), sum(bytes) FROM runs GROUP BY uid")
+        self._kept = {uid: _Kept(count, size) for uid, count, size in rows}
+        self._total = _Kept(
+            sum(kept.runs for kept in self._kept.values()), sum(kept.bytes for kept in self._kept.values())
+        )
+
+    def _set_aside(self, problem: Exception) -> None:
+        path = os.path.join(self._directory, FILE)
+        aside = f"{path}.unreadable-{time.time_ns()}"
+        for suffix in ("", "-wal", "-shm"):
+            with suppress(OSError):
+                os.rename(path + suffix, aside + suffix)
+        for old in _set_aside_before(self._directory, os.path.basename(aside)):
+            with suppress(OSError):
+                os.unlink(old)
+        _log.warning("recorded runs cannot be read (%s); they are set aside as %s", problem, aside)
+
+
+def _rows(connection: apsw.Connection, query: str, values: Any = ()) -> list[Any]:
+    rows: list[Any] = connection.execute(query, values).fetchall()
+    return rows
+
+
+_COLUMNS = "id, uid, api_version, kind, namespace, name, repeats"
+
+
+def _set_aside_before(directory: str, kept: str) -> list[str]:
+    """The files that were set aside earlier: one is enough to look into."""
+    names = os.listdir(directory) if directory else []
+    return [
+        os.path.join(directory, name)
+        for name in names
+        if name.startswith(f"{FILE}.unreadable-") and not name.startswith(kept)
+    ]

@@ -1,0 +1,108 @@
+"""A captured run in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crossply.compose import effects
+from crossply.compose.metadata import annotations_of, metadata_of, name_of, namespace_of, text_in, uid_of
+from crossply.errors import CrossplyError
+from crossply.runs.capture import Capture
+from crossply.runs.model import (
+    APPLIED,
+    COMPOSED,
+    DELETE,
+    DELETED,
+    FAILED,
+    INTERRUPTED,
+    PAUSED,
+    PUBLISHED,
+    RELEASED,
+    SAVED,
+    STATUS,
+    Subject,
+)
+from crossply.values import Object
+
+_MOST_CHANGES = 100
+_PROBLEM_LENGTH = 2_000
+WAITING = "CP-801"
+"""The code of the error that only means that something else has to happen first."""
+
+
+def subject_of(obj: Object) -> Subject:
+    """Whose run it is."""
+    return Subject(
+        text_in(obj, "apiVersion"), text_in(obj, "kind"), namespace_of(obj), name_of(obj), uid_of(obj)
+    )
+
+
+def summarize(capture: Capture, id_: str) -> Object:
+    """The summary as it is stored; secrets are still in it."""
+    outcome, problem = _outcome(capture), capture.problem
+    composition = revision = ""
+    steps: set[tuple[int, str]] = set()
+    pipelines = 0
+    changes: dict[str, None] = {}
+    for effect, answer, failure, _, _ in capture.exchanges:
+        if isinstance(effect, effects.SelectRevision) and answer is not None:
+            composition, revision = effect.composition, answer.name
+        elif isinstance(effect, effects.FetchComposition):
+            pipelines += 1
+        elif isinstance(effect, effects.Call):
+            steps.add((pipelines, effect.step.name))
+        elif failure is None:
+            changes.update(dict.fromkeys(_changes(effect, answer)))
+    for _, written in capture.writes:
+        changes[f"{APPLIED} {_named(written)}"] = None
+    return {
+        "id": id_,
+        "subject": list(subject_of(capture.xr)),
+        "started": round(capture.started_at, 6),
+        "seconds": round(capture.ended - capture.started, 6),
+        "triggers": list(capture.triggers),
+        "outcome": outcome,
+        "problem": "" if problem is None else str(problem)[:_PROBLEM_LENGTH],
+        "code": problem.code if isinstance(problem, CrossplyError) else "",
+        "composition": composition,
+        "revision": revision,
+        "changes": list(changes)[:_MOST_CHANGES],
+        "steps": len(steps),
+    }
+
+
+def _outcome(capture: Capture) -> str:
+    problem = capture.problem
+    if problem is not None:
+        reported = isinstance(problem, CrossplyError) and problem.code != WAITING
+        return FAILED if reported else INTERRUPTED
+    if capture.operation is None and annotations_of(capture.xr).get("crossplane.io/paused") == "true":
+        return PAUSED
+    return DELETED if metadata_of(capture.xr).get("deletionTimestamp") else COMPOSED
+
+
+def _changes(effect: object, answer: object) -> Iterator[str]:
+    match effect:
+        case effects.ApplyComposed() if isinstance(answer, effects.Applied):
+            for resource in effect.composed:
+                if resource.name in answer.written:
+                    yield f"{APPLIED} {_named(resource.object)}"
+                elif resource.name in answer.refused:
+                    yield f"refused {_named(resource.object)}"
+        case effects.DeleteComposed():
+            for deletion in effect.deletions:
+                yield f"{DELETE} {_named(deletion.snapshot.object)}"
+        case effects.SaveComposite() if answer is not effect.live:
+            yield SAVED
+        case effects.WriteStatus() if answer is not effect.live:
+            yield STATUS
+        case effects.PublishDetails() if answer is not None:
+            yield PUBLISHED
+        case effects.RemoveFinalizer():
+            yield RELEASED
+
+
+def _named(obj: Object) -> str:
+    name = name_of(obj) or text_in(metadata_of(obj), "generateName")
+    namespace = namespace_of(obj)
+    return f"{text_in(obj, 'kind')} {namespace}/{name}" if namespace else f"{text_in(obj, 'kind')} {name}"
