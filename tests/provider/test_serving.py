@@ -178,6 +178,16 @@ async def test_a_provider_config_that_is_missing_is_named_and_found_later(shelf)
     await shelf.until_ready(BOX, "one")
 
 
+async def test_a_provider_config_of_the_other_kind_is_mentioned(shelf):
+    name = f"shared-{shelf.namespace}"
+    await shelf.create(CLUSTER_CONFIG, name, {"directory": shelf.directory})
+    reference = {"providerConfigRef": {"kind": "ProviderConfig", "name": name}}
+    await shelf.managed(BOX, "one", {"content": "x"}, reference)
+    box = await shelf.until(BOX, "one", synced_message)
+    assert "not found, but a ClusterProviderConfig of that name exists" in synced_message(box)
+    assert synced_message(box).endswith("name its kind in spec.providerConfigRef.kind")
+
+
 async def test_wrong_credentials_are_told_with_a_hint_and_without_the_secret(shelf):
     await shelf.secret("word", key="wrong")
     secret = {"source": "Secret", "secretRef": {"name": "word", "key": "key"}}

@@ -79,8 +79,20 @@ class ProviderConfigs:
         config = await self._objects.get(kind, reference["name"], namespace)
         if config is None:
             name = f'{kind.kind}.{kind.group} "{reference["name"]}"'
-            raise UnusableProviderConfig(f"cannot get {kind.kind}: {name} not found")
+            other = await self._other_kind(kinds, kind, resource, reference["name"])
+            raise UnusableProviderConfig(f"cannot get {kind.kind}: {name} not found{other}")
         return await _decoded(kinds, config, secrets)
+
+    async def _other_kind(self, kinds: ProviderConfigKinds, kind: Kind, resource: Object, name: str) -> str:
+        """What to add to a message where a configuration of the other kind has that name."""
+        for other in kinds.configs:
+            namespace = namespace_of(resource) if other.namespaced else ""
+            is_reachable = other.namespaced <= self._kind.kind.namespaced
+            if other != kind and is_reachable and await self._objects.get(other, name, namespace):
+                return (
+                    f", but a {other.kind} of that name exists: name its kind in spec.providerConfigRef.kind"
+                )
+        return ""
 
     async def _track(self, kinds: ProviderConfigKinds, resource: Object, reference: dict[str, str]) -> None:
         kind = kinds.namespaced_usage if self._kind.kind.namespaced else kinds.cluster_usage
