@@ -91,6 +91,14 @@ def test_directories_of_others_are_left_alone(launcher: None) -> None:
         os.rmdir(young)
 
 
+def test_a_launcher_that_is_closed_is_no_longer_listened_to(launcher: None) -> None:
+    for _ in range(5):
+        client = LauncherClient()
+        client.close()
+        assert client._reader is not None
+        assert not client._reader.is_alive(), "it would read from a socket that is closed"
+
+
 def test_who_forgets_to_close_leaves_nothing(engine: str, store: Store, function: StoredImage) -> None:
     program = PROGRAM.replace("time.sleep(600)", "")
     command = [sys.executable, "-c", program, store.directory, function.digest, engine]

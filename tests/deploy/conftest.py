@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import AsyncIterator
+from contextlib import ExitStack
 from typing import NamedTuple
 
 import pytest
@@ -28,18 +29,16 @@ class Installed(NamedTuple):
 def installed(request, tmp_path_factory):
     directory = tmp_path_factory.mktemp("installed")
     serve = real if request.config.getoption("--server") == "real" else embedded
-    with pytest.MonkeyPatch.context() as patch:
-        # A real server of our own: in the one that all suites share, more is granted.
-        patch.delenv("CROSSPLY_REAL_CLUSTER", raising=False)
-        yield from _installed(serve, directory)
-
-
-def _installed(serve, directory):
-    with serve(directory) as server:
+    with ExitStack() as stack:
+        with pytest.MonkeyPatch.context() as patch:
+            # A real server of our own: in the one that all suites share, more is granted.
+            patch.delenv("CROSSPLY_REAL_CLUSTER", raising=False)
+            server = stack.enter_context(serve(directory))
         account = install(server.kubeconfig, server.ca, directory)
         ports = ("--metrics-port=0", "--health-probe-port=0", "--replica=installed")
-        with running(directory, *controller_flags(), "--kubeconfig", account, *ports):
-            yield Installed(load_config(server.kubeconfig), load_config(account))
+        flags = (*controller_flags(), "--kubeconfig", account, *ports)
+        stack.enter_context(running(directory, *flags))
+        yield Installed(load_config(server.kubeconfig), load_config(account))
 
 
 @pytest.fixture

@@ -143,12 +143,10 @@ async def test_a_settled_usage_makes_no_request(s):
         await s.client.create(bucket, {**body, "metadata": {"name": name, "namespace": s.id}})
     await use(s, "u", named(bucket, "used"), by=named(bucket, "using"))
     await s.until(USAGE, "u", READY)
-    await asyncio.sleep(1)  # in which it settles
-    settled = await s.writes()
+    settled = await s.settled_writes()
     # The used resource is what a Usage watches: a change of it is not the Usage's business.
     await s.client.patch_merge(bucket, "used", {"spec": {"size": 1}}, s.id)
-    await asyncio.sleep(1)
-    assert await s.writes() == settled + 1, await s.write_counts()
+    assert await s.settled_writes(more_than=settled) == settled + 1, await s.write_counts()
 
 
 async def test_the_webhook_configuration_is_put_right_when_somebody_changes_it(s):

@@ -23,6 +23,7 @@ from crossply.kube.sharding import member_of, shard_of
 from crossply.kube.watch import SYNCED, Change, follow
 from crossply.kube.write_guard import NotOwner, guarded_by
 from tests.support import signing_replica
+from tests.support.patience import PATIENCE
 from tests.support.server_process import CONFIG_MAP, config_map
 from tests.support.signing_replica import COUNT, QUICK
 
@@ -193,7 +194,8 @@ class ShardHistory:
 
     def __init__(self) -> None:
         self.synced = 0
-        self.ended = False
+        self._end: int | None = None
+        self._newest_lease = 0
         self.holders: list[tuple[int, str, str]] = []
         self.signatures: list[tuple[int, str]] = []
 
@@ -208,11 +210,20 @@ class ShardHistory:
     def take(self, change: Change) -> None:
         version, name = int(change.resource_version), change.key[1]
         if change.obj["kind"] == "Lease":
+            self._newest_lease = version
             self.holders.append((version, name, holder_of(change.obj)))
         elif "last" in (change.obj.get("data") or {}):
-            self.ended = True
+            self._end = version
         elif "by" in (change.obj.get("data") or {}):
             self.signatures.append((version, name))
+
+    @property
+    def ended(self) -> bool:
+        """Whether all until the last write is known, also of the Leases, which another watch tells.
+
+        Our own replica renews them all the time, so that there is a later one.
+        """
+        return self._end is not None and self._newest_lease > self._end
 
     def wrong(self) -> list[tuple[int, str]]:
         """The signatures on keys whose shard somebody else held at that moment, or nobody."""
@@ -224,6 +235,6 @@ class ShardHistory:
 
 
 async def waited(condition) -> None:
-    async with asyncio.timeout(40):
+    async with asyncio.timeout(PATIENCE):
         while not condition():
             await asyncio.sleep(0.01)

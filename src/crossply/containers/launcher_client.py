@@ -78,6 +78,7 @@ class LauncherClient:
         self.groups: set[Cgroup] = set()
         """The control groups of containers that run, which are removed with it."""
         self.alive = True
+        self._reader: threading.Thread | None = None
         self._line, their_end = wire.pair()
         self._log = os.path.join(self.sockets, "log")
         with their_end, open(self._log, "wb") as log:
@@ -154,6 +155,8 @@ class LauncherClient:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        if self._reader is not None:
+            self._reader.join(_TIMEOUT)  # it must not read from a socket that is closed
         self._line.close()
         for group in list(self.groups):
             group.remove()

@@ -251,6 +251,20 @@ class Scenario:
         """
         return sum(n for key, n in (await self.write_counts(resource)).items() if key[-1].startswith("2"))
 
+    async def settled_writes(self, more_than: int = -1) -> int:
+        """As `writes`, when there were more than so many and for a second no others.
+
+        A server counts a request some time after its answer.
+        """
+        async with asyncio.timeout(PATIENCE):
+            while (count := await self.writes()) <= more_than:
+                await asyncio.sleep(0.05)
+            before = -1
+            while count != before:
+                await asyncio.sleep(1)
+                before, count = count, await self.writes()
+        return count
+
     async def write_counts(self, resource: str = "") -> Counter[tuple[str, ...]]:
         """How many requests to write there were, by resource, subresource, verb and status code."""
         reply = await self.client.request("GET", "/metrics", accept="text/plain")
