@@ -68,6 +68,10 @@ def _tracer(call: StepCall) -> Callable[[Request], StepTrace | None] | None:
         from crossply.functions.builtin.patch_and_transform.trace import trace
 
         return trace
+    if name == "go-templating":
+        from crossply.functions.builtin.go_templating import trace as go_templating
+
+        return go_templating.trace
     if name == builtin.NATIVE:
         from crossply.functions.builtin.patch_and_transform.trace import trace_native
 

@@ -56,6 +56,21 @@ def read_manifests(text: str) -> list[Object]:
     return manifests
 
 
+def rendered_documents(text: str) -> list[tuple[int, str, Object]] | None:
+    """The documents that `read_manifests` reads: first line, text and object.
+
+    None for a text that starts with JSON, or whose documents are not a part of it as they are.
+    """
+    if text.lstrip().startswith("{") or "\r" in text or "\ufeff" in text:
+        return None
+    documents: list[tuple[int, str, Object]] = []
+    for line, piece in split(_bytes(text), ""):
+        manifest = _read(piece, text, len(documents), "")
+        if manifest is not None:
+            documents.append((line, piece.decode("utf-8", "surrogateescape"), manifest))
+    return documents
+
+
 def _json_start(text: str) -> JsonStart:
     if not text.lstrip().startswith("{"):
         return JsonStart([], text, "")

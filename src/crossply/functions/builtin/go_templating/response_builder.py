@@ -94,7 +94,7 @@ class ResponseBuilder:
         if name is None:
             kind = quote(manifest["kind"])
             raise ManifestRefused(f"{kind} template is missing required {quote(RESOURCE_NAME)} annotation")
-        self.resources[name] = Resource(_without_own_annotations(manifest), {}, ready)
+        self.resources[name] = Resource(without_own_annotations(manifest), {}, ready)
 
     def _merge_status(self, manifest: Object) -> None:
         existing = _map_at(self.xr, "status", "cannot get desired composite status")
@@ -134,7 +134,7 @@ def ready_of(annotations: Object) -> int:
     return _READY[value]
 
 
-def _without_own_annotations(manifest: Object) -> Object:
+def without_own_annotations(manifest: Object) -> Object:
     """The manifest without the annotations for this function."""
     metadata = manifest["metadata"]
     remaining = {

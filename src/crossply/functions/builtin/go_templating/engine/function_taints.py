@@ -94,13 +94,15 @@ def _list(shadows: Shadows, values: Values, taints: Taints, result: Any) -> Tain
     return CLEAN
 
 
+def _passed(shadows: Shadows, values: Values, taints: Taints, result: Any) -> Taint:
+    return CLEAN.union(*taints)
+
+
 def _part(*path: str) -> Rule:
     """Functions that find a part of the data by a name: its content is known, its existence is a source."""
 
     def rule(shadows: Shadows, values: Values, taints: Taints, result: Any) -> Taint:
-        name = values[-1] if len(values) > 1 else None
-        named = path if name is None else (*path, name)
-        return CLEAN.union(*taints) | {Atom(named, KEYS)}
+        return CLEAN.union(*taints) | {Atom((*path, values[-1]), KEYS)}
 
     return rule
 
@@ -141,7 +143,7 @@ _RULES: dict[str, Rule] = {
         ("default", "coalesce", "ternary", "all", "any", "empty", "not", "len", "keys", "kindOf", "kindIs"),
         _tested,
     ),
-    "getCompositeResource": _part("observed", "composite"),
+    "getCompositeResource": _passed,
     "getComposedResource": _part("observed", "resources"),
     "getComposedConnectionDetails": _part("observed", "resources"),
     "getExtraResources": _whole_part("requiredResources"),
