@@ -85,11 +85,11 @@ def fields_of(response: Response) -> dict[tuple[str, str], Any]:
     return {(name, to_string(path)): value for name, obj in objects.items() for path, value in leaves(obj)}
 
 
-def check(package: str, run: Any, request_of: Any, xr: dict[str, Any]) -> None:
+def check(run: Any, request_of: Any, xr: dict[str, Any]) -> None:
     request = request_of(xr)
     response = run(request)
     assume(not is_fatal(response))
-    provenance = explain_pipeline([StepCall("step", "function", package, request, response)])
+    provenance = explain_pipeline([StepCall("step", "function", request, response)])
     fields = fields_of(response)
     for differing, changed in mutations(xr):
         other = run(request_of(changed))
@@ -120,4 +120,4 @@ def _template_request(text: str) -> Any:
 @_SETTINGS
 @given(templates.templates())
 def test_a_field_of_a_template_changes_only_with_a_source_that_is_named(text: str):
-    check("r/function-go-templating:v1", run_template, _template_request(text), templates.XR)
+    check(run_template, _template_request(text), templates.XR)

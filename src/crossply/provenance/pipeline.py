@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from crossply.compose.messages import Request, Resource, Response
-from crossply.functions import builtin
 from crossply.functions.builtin.traced_object import is_near, leaves, union
 from crossply.functions.field_trace import (
     CONTEXT,
@@ -22,8 +21,10 @@ from crossply.functions.field_trace import (
     SourceField,
     StepTrace,
 )
+from crossply.kinds.composition import NATIVE_FUNCTION
 from crossply.provenance.model import COMPOSITE_STATUS, FieldSource, Provenance
 from crossply.values import Object
+from crossply.values.api_version import api_group
 from crossply.values.deepcopy import equal
 from crossply.values.field_path import parse, to_string
 
@@ -33,9 +34,6 @@ class StepCall(NamedTuple):
 
     step: str
     function: str
-    package: str
-    """The package of the function, by which a built-in one is known; the native function has its own name."""
-
     request: Request
     response: Response
 
@@ -63,16 +61,18 @@ def trace_step(call: StepCall) -> StepTrace | None:
 
 
 def _tracer(call: StepCall) -> Callable[[Request], StepTrace | None] | None:
-    name = call.package if call.package == builtin.NATIVE else builtin.for_package(call.package)
-    if name == "patch-and-transform":
+    """The tracer for a step, known by its input: the function itself may run anywhere."""
+    version = str((call.request.input or {}).get("apiVersion", ""))
+    group = api_group(version)
+    if group == "pt.fn.crossplane.io":
         from crossply.functions.builtin.patch_and_transform.trace import trace
 
         return trace
-    if name == "go-templating":
+    if group == "gotemplating.fn.crossplane.io":
         from crossply.functions.builtin.go_templating import trace as go_templating
 
         return go_templating.trace
-    if name == builtin.NATIVE:
+    if call.function == NATIVE_FUNCTION:
         from crossply.functions.builtin.patch_and_transform.trace import trace_native
 
         return trace_native
@@ -100,7 +100,9 @@ class _History:
             )
             for name, resource in after.resources.items()
         }
-        composites = tuple((state.composite or _NO_RESOURCE).object for state in (before, after))
+        composites = tuple(
+            _without_type((state.composite or _NO_RESOURCE).object) for state in (before, after)
+        )
         contexts = (call.request.context or {}, call.response.context or {})
         # What a traced function did not name in the XR and in the context, it passed on.
         composite = self._after(call, self._composite, trace and traced.composite, composites)
@@ -166,6 +168,11 @@ class _History:
                 for name, sources in objects.items()
             }
         )
+
+
+def _without_type(xr: Object) -> Object:
+    """The desired XR without its kind, which the engine knows and functions need not set."""
+    return {key: value for key, value in xr.items() if key not in ("apiVersion", "kind")}
 
 
 def _order(item: tuple[Path, FieldSource]) -> list[tuple[bool, Any]]:

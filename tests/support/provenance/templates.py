@@ -105,7 +105,7 @@ def conditions(draw: st.DrawFn) -> str:
             fields().map(lambda field: f'eq ({field} | default "") "alpha"'),
             fields(BOOLS).map(lambda field: f"not {field}"),
             st.tuples(fields(BOOLS), fields()).map(lambda pair: f"and {pair[0]} {pair[1]}"),
-            fields(NUMBERS).map(lambda field: f"gt {field} 5.0" if False else f"gt (int {field}) 5"),
+            fields(NUMBERS).map(lambda field: f"gt (int {field}) 5"),
         )
     )
 
@@ -128,7 +128,6 @@ def statement(draw: st.DrawFn, indent: int, depth: int, in_list: bool) -> str:
     )
     kind = draw(st.sampled_from(kinds))
     key = draw(st.sampled_from(_KEYS)) + draw(st.sampled_from(("", "a", "b", "c")))
-    trim = draw(st.sampled_from(("{{-", "{{-", "{{")))
     if kind == "field":
         expression = draw(expressions())
         if in_list:
@@ -160,14 +159,13 @@ def statement(draw: st.DrawFn, indent: int, depth: int, in_list: bool) -> str:
             otherwise = draw(lines(indent, depth - 1, in_list))
             test = f" {kind} {draw(conditions())}" if draw(st.booleans()) else ""
             text += f"{pad}{{{{- else{test} }}}}\n{otherwise}"
-        return _trimmed(f"{text}{pad}{{{{- end }}}}\n")
+        return f"{text}{pad}{{{{- end }}}}\n"
     if kind == "range":
         over = draw(fields(LISTS + MAPS + ("missing",)))
         if in_list:
-            return _trimmed(
-                f"{pad}{{{{- range $i, $e := {over} }}}}\n{pad}- {{{{ $e | toJson | quote }}}}\n{pad}{{{{- end }}}}\n"
-            )
-        return _trimmed(
+            item = f"{pad}- {{{{ $e | toJson | quote }}}}\n"
+            return f"{pad}{{{{- range $i, $e := {over} }}}}\n{item}{pad}{{{{- end }}}}\n"
+        return (
             f"{pad}{{{{- range $i, $e := {over} }}}}\n"
             f"{pad}r{{{{ $i }}}}{key}: {{{{ $e | toJson | quote }}}}\n{pad}{{{{- end }}}}\n"
         )
@@ -187,10 +185,6 @@ def statement(draw: st.DrawFn, indent: int, depth: int, in_list: bool) -> str:
     if kind == "list":
         return f"{pad}{key}:\n{draw(lines(indent, depth - 1, True))}"
     return f"{pad}{key}:\n{draw(lines(indent + 2, depth - 1))}"
-
-
-def _trimmed(text: str) -> str:
-    return text
 
 
 @st.composite

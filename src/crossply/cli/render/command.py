@@ -22,6 +22,10 @@ from crossply.rendering.functions import caller, running
 from crossply.rendering.output import documents, write_json, write_yaml
 from crossply.values import Object
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from crossply.provenance.call_recorder import CallRecorder
+
 
 def run(invocation: Invocation) -> int:
     """Render once, or again and again with --watch."""
@@ -42,7 +46,14 @@ def render(invocation: Invocation) -> int:
     definition = inputs.load_definition(invocation["xrd"]) if invocation["xrd"] else None
     if definition is not None:
         xr = _with_defaults(xr, definition)
-    rendered = _render(invocation, xr, definition, file, functions)
+    recorder = None
+    if invocation["explain"]:
+        from crossply.provenance.call_recorder import CallRecorder
+
+        recorder = CallRecorder()
+    rendered = _render(invocation, xr, definition, file, functions, recorder)
+    if recorder is not None:
+        return _write_explained(invocation, rendered, recorder)
     shown = documents(
         rendered,
         xr if invocation["include-full-xr"] else None,
@@ -57,12 +68,25 @@ def render(invocation: Invocation) -> int:
     return 0
 
 
+def _write_explained(invocation: Invocation, rendered: Rendered, recorder: CallRecorder) -> int:
+    from crossply.cli.render.explain_output import explained_json, explained_text
+    from crossply.provenance.pipeline import explain_pipeline
+
+    provenance = explain_pipeline(recorder.calls())
+    if invocation["output"] == "json":
+        invocation.stdout.write(explained_json(rendered, provenance))
+    else:
+        invocation.stdout.write(explained_text(rendered, provenance, invocation.style))
+    return 0
+
+
 def _render(
     invocation: Invocation,
     xr: Object,
     definition: Object | None,
     file: inputs.CompositionFile,
     functions: list[Object],
+    recorder: CallRecorder | None,
 ) -> Rendered:
     secrets = inputs.load_secrets(path) if (path := invocation["function-credentials"]) else []
     observed = _load_observed(invocation["observed-resources"])
@@ -73,7 +97,8 @@ def _render(
     world = InMemoryCluster([*observed, *required], secrets, schemas)
     with running(functions, invocation["function-runtime"]) as runners:
         machinery = inputs.machinery_for(xr, definition)
-        rendering = Rendering(machinery, world, caller(runners, invocation["timeout"]))
+        call = caller(runners, invocation["timeout"])
+        rendering = Rendering(machinery, world, call if recorder is None else recorder.recorded(call))
         try:
             if definition is not None:
                 _check_contract(definition, file.composition)
@@ -155,6 +180,7 @@ COMMAND = Command(
         "crossply render xr.yaml composition.yaml functions.yaml --observed-resources observed.yaml -r",
         "crossply render xr.yaml composition.yaml functions.yaml --required-resources environment.yaml -c",
         "crossply render xr.yaml composition.yaml functions.yaml --xrd definition.yaml --watch",
+        "crossply render xr.yaml composition.yaml functions.yaml --explain",
     ),
     run=run,
     arguments=(
@@ -212,6 +238,11 @@ COMMAND = Command(
         flags.ANNOTATIONS,
         flags.RUNTIME,
         flags.OUTPUT,
+        Flag(
+            "explain",
+            "Show where each field comes from, instead of the resources: which step set it, by which patch "
+            "or line of a template, and from which fields of which objects.",
+        ),
         Flag("watch", "Render again whenever one of the files changes, until interrupted."),
         flags.TIMEOUT,
         Flag(

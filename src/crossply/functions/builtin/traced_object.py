@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from crossply.functions.field_trace import CONDITION, FieldTrace, FieldTraces, Path, SourceField
+from crossply.functions.field_trace import CONDITION, VALUE, FieldTrace, FieldTraces, Path, SourceField
 
 
 def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -22,13 +22,15 @@ def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 def union(*groups: Iterable[SourceField]) -> tuple[SourceField, ...]:
-    """All sources once, in the order in which they first appear."""
-    return tuple(dict.fromkeys(source for group in groups for source in group))
+    """All sources once, in the order in which they first appear; a value is a condition, too."""
+    sources = dict.fromkeys(source for group in groups for source in group)
+    values = {(source.object, source.path) for source in sources if source.use == VALUE}
+    return tuple(s for s in sources if s.use == VALUE or (s.object, s.path) not in values)
 
 
 def as_conditions(sources: Iterable[SourceField]) -> tuple[SourceField, ...]:
     """Sources that decide whether a field is there, or which one."""
-    return tuple(source._replace(use=CONDITION) for source in sources)
+    return tuple(s._replace(use=CONDITION) if s.use == VALUE else s for s in sources)
 
 
 class TracedObject:
