@@ -110,6 +110,7 @@ def with_recorder(invocation: Invocation, work: Callable[[Recorder], Awaitable[R
     import asyncio
 
     from crossply.cli.framework.cluster_flags import configuration
+    from crossply.cli.framework.progress import progress
     from crossply.kube.client import Client
     from crossply.runs.client import RunClient
 
@@ -119,4 +120,5 @@ def with_recorder(invocation: Invocation, work: Callable[[Recorder], Awaitable[R
         async with Client(config) as client:
             return await work(Recorder(client, RunClient(client), invocation["namespace"] or ""))
 
-    return asyncio.run(connected())
+    with progress(invocation, "reading recorded runs"):
+        return asyncio.run(connected())
