@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crossply.cli.framework.command import Command, Flag, Invocation, UsageError
-from crossply.cli.runs.recorder_access import ACCESS_FLAGS, RUN, Recorder, with_recorder
+from crossply.cli.runs.recorder_access import ACCESS_FLAGS, RUN, with_recorder
 
 if TYPE_CHECKING:
     from crossply.runs.model import Run, StepRun
@@ -15,7 +15,7 @@ OUTPUTS = ("default", "json", "yaml")
 
 def run(invocation: Invocation) -> int:
     """Show a run, or one step of it."""
-    recorded, packages = with_recorder(invocation, lambda recorder: _load(invocation, recorder))
+    recorded = with_recorder(invocation, lambda recorder: recorder.load(invocation["run"]))
     if invocation["step"]:
         return _show_step(invocation, recorded)
     output = invocation["output"]
@@ -27,22 +27,9 @@ def run(invocation: Invocation) -> int:
     from crossply.cli.runs.run_text import RunText
     from crossply.runs.run_provenance import explain_run
 
-    text = RunText(recorded, invocation.style, explain_run(recorded.world, packages))
+    text = RunText(recorded, invocation.style, explain_run(recorded.world))
     invocation.stdout.writelines(f"{line}\n" for line in text.lines())
     return 0
-
-
-async def _load(invocation: Invocation, recorder: Recorder) -> tuple[Run, dict[str, str]]:
-    """The run, and the packages of those functions that do not have the name of a built-in one."""
-    from crossply.cli.runs.replay_functions import functions_of_cluster
-    from crossply.compose.metadata import name_of
-    from crossply.functions import builtin
-    from crossply.runs.pipeline_steps import called_functions
-
-    recorded = await recorder.load(invocation["run"])
-    names = [name for name in called_functions(recorded.world) if not builtin.find(name)]
-    functions = await functions_of_cluster(recorder.client, recorded, names)
-    return recorded, {name_of(function): function["spec"]["package"] for function in functions}
 
 
 def _show_step(invocation: Invocation, recorded: Run) -> int:
