@@ -20,7 +20,6 @@ from crossply.runs.model import Run
 from crossply.values import Object
 from crossply.values.yaml import read_documents
 from tests.support.runs.in_memory_runs import InMemoryPlane
-from tests.support.runs.recorded_runs import run_in
 
 XR: Object = {
     "apiVersion": "example.org/v1",
@@ -92,7 +91,7 @@ def call() -> Iterator[CallFunction]:
 
 @pytest.fixture(scope="module")
 def run(call: CallFunction) -> Run:
-    return run_in(InMemoryPlane(XR, COMPOSITION, call, [ENVIRONMENT]).run())
+    return InMemoryPlane(XR, COMPOSITION, call, [ENVIRONMENT]).run()
 
 
 @pytest.fixture
@@ -128,9 +127,9 @@ def test_its_test_passes_and_can_fail(
 def test_a_run_that_failed_is_exported_as_a_test_that_expects_the_failure(
     call: CallFunction, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world = InMemoryPlane(XR, COMPOSITION, call).run()  # the EnvironmentConfig is missing
+    run = InMemoryPlane(XR, COMPOSITION, call).run()  # the EnvironmentConfig is missing
     monkeypatch.chdir(tmp_path)
-    for path, text in export_files(run_in(world), FUNCTIONS).items():
+    for path, text in export_files(run, FUNCTIONS).items():
         (tmp_path / path).write_text(text)
     assert "failure: " in (tmp_path / "run_test.yaml").read_text()
     assert main(["test"]) == 0

@@ -79,7 +79,7 @@ def differing(world: World, call: CallFunction, other: Object | None = None) -> 
 
 
 def test_a_run_that_creates_resources_is_replayed_with_both_of_its_pipelines(call: CallFunction) -> None:
-    world = InMemoryPlane(XR, composition(SIZE), call).run()
+    world = InMemoryPlane(XR, composition(SIZE), call).run().world
     assert [effect.verb for effect in recorded_effects(world)].count(APPLIED) == 2
     assert replay(world, call).effects == recorded_effects(world)
 
@@ -87,19 +87,19 @@ def test_a_run_that_creates_resources_is_replayed_with_both_of_its_pipelines(cal
 def test_a_run_that_changes_nothing_is_replayed(call: CallFunction) -> None:
     plane = InMemoryPlane(XR, composition(SIZE), call)
     plane.run()
-    world = plane.run()
+    world = plane.run().world
     assert replay(world, call).effects == recorded_effects(world)
 
 
 def test_another_composition_changes_what_it_patches_and_nothing_else(call: CallFunction) -> None:
     plane = InMemoryPlane(XR, composition(SIZE, color="red"), call)
     plane.run()
-    world = plane.run()
+    world = plane.run().world
     assert differing(world, call, composition(SIZE, color="blue")) == [(APPLIED, ["data.color"])]
 
 
 def test_what_is_created_anew_is_observed_in_the_second_pipeline(call: CallFunction) -> None:
-    world = InMemoryPlane(XR, composition(SIZE, color="red"), call).run()
+    world = InMemoryPlane(XR, composition(SIZE, color="red"), call).run().world
     changed = composition(SIZE, color="blue")
     assert differing(world, call, changed) == [(APPLIED, ["data.color"]), (APPLIED, ["data.color"])]
 
@@ -107,7 +107,7 @@ def test_what_is_created_anew_is_observed_in_the_second_pipeline(call: CallFunct
 def test_a_composition_that_fails_is_a_difference(call: CallFunction) -> None:
     plane = InMemoryPlane(XR, composition(SIZE), call)
     plane.run()
-    world = plane.run()
+    world = plane.run().world
     replayed = replay(world, call, parse_composition(composition(BROKEN)))
     assert "Nonsense" in str(replayed.problem)
     assert STATUS in {
@@ -116,7 +116,7 @@ def test_a_composition_that_fails_is_a_difference(call: CallFunction) -> None:
 
 
 def test_a_run_that_failed_fails_in_the_same_way(call: CallFunction) -> None:
-    world = InMemoryPlane(XR, composition(BROKEN), call).run()
+    world = InMemoryPlane(XR, composition(BROKEN), call).run().world
     replayed = replay(world, call)
     assert replayed.problem is not None
     assert replayed.effects == recorded_effects(world)
@@ -125,18 +125,18 @@ def test_a_run_that_failed_fails_in_the_same_way(call: CallFunction) -> None:
 def test_resources_that_the_api_server_refused_are_refused_again(call: CallFunction) -> None:
     plane = InMemoryPlane(XR, composition(SIZE), call)
     plane.refused = {"settings": "it is invalid"}
-    world = plane.run()
+    world = plane.run().world
     assert any("it is invalid" in str(effect.content) for effect in recorded_effects(world))
     assert replay(world, call).effects == recorded_effects(world)
 
 
 def test_functions_can_answer_what_they_answered_then(call: CallFunction) -> None:
-    world = InMemoryPlane(XR, composition(SIZE), call).run()
+    world = InMemoryPlane(XR, composition(SIZE), call).run().world
     assert replay(world, recorded_call(world)).effects == recorded_effects(world)
 
 
 def test_a_step_that_was_not_called_has_no_recorded_response(call: CallFunction) -> None:
-    world = InMemoryPlane(XR, composition(SIZE), call).run()
+    world = InMemoryPlane(XR, composition(SIZE), call).run().world
     other = composition(SIZE)
     other["spec"]["pipeline"][0]["step"] = "renamed"
     problem = replay(world, recorded_call(world), parse_composition(other)).problem
@@ -145,7 +145,7 @@ def test_a_step_that_was_not_called_has_no_recorded_response(call: CallFunction)
 
 
 def test_a_run_that_was_interrupted_ends_at_the_same_place(call: CallFunction) -> None:
-    world = InMemoryPlane(XR, composition(SIZE), call).run()
+    world = InMemoryPlane(XR, composition(SIZE), call).run().world
     interrupted = world._replace(exchanges=world.exchanges[:6], ended_by="conflict")
     replayed = replay(interrupted, call)
     assert replayed.problem is None
@@ -155,7 +155,7 @@ def test_a_run_that_was_interrupted_ends_at_the_same_place(call: CallFunction) -
 def test_a_redacted_value_is_not_compared_with_what_stands_in_its_place(call: CallFunction) -> None:
     plane = InMemoryPlane(XR, composition(SIZE, password="redacted-0123abcd"), call)
     plane.run()
-    world = plane.run()
+    world = plane.run().world
     assert differing(world, call, composition(SIZE, password="hunter2")) == []
 
 
@@ -173,7 +173,7 @@ def test_what_was_not_asked_then_is_answered_from_what_was_recorded_and_noted() 
         for name in ("a", "b")
     ]
     names = ["a"]
-    world = InMemoryPlane(XR, composition(SIZE), ask, required).run()
+    world = InMemoryPlane(XR, composition(SIZE), ask, required).run().world
     assert replay(world, ask).notes == ()
     names = ["b"]
     assert any('ConfigMap "b"; 0 of the recorded' in note for note in replay(world, ask).notes)

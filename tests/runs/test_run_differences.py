@@ -9,7 +9,6 @@ from crossply.kinds.composition import Step
 from crossply.runs.run_differences import compare_runs
 from crossply.values import Object
 from tests.support.runs.in_memory_runs import InMemoryPlane
-from tests.support.runs.recorded_runs import run_in
 
 XR: Object = {
     "apiVersion": "example.org/v1",
@@ -49,15 +48,15 @@ def settled() -> InMemoryPlane:
 
 def test_two_runs_of_the_same_state_are_the_same() -> None:
     plane = settled()
-    before, after = run_in(plane.run()), run_in(plane.run())
+    before, after = plane.run(), plane.run()
     assert compare_runs(before, after).is_empty
 
 
 def test_an_edited_xr_is_listed_with_what_it_changed() -> None:
     plane = settled()
-    before = run_in(plane.run())
+    before = plane.run()
     plane.xr = {**plane.xr, "spec": {**plane.xr["spec"], "size": "4"}}
-    found = compare_runs(before, run_in(plane.run()))
+    found = compare_runs(before, plane.run())
     assert [(part.part, [field.field for field in part.fields]) for part in found.inputs] == [
         ("composite resource", ["spec.size"])
     ]
@@ -69,9 +68,9 @@ def test_an_edited_xr_is_listed_with_what_it_changed() -> None:
 
 def test_an_edited_input_of_a_step_is_listed() -> None:
     plane = settled()
-    before = run_in(plane.run())
+    before = plane.run()
     pipeline = [{**COMPOSITION["spec"]["pipeline"][0], "input": {"color": "blue"}}]
     plane.composition = {**COMPOSITION, "spec": {**COMPOSITION["spec"], "pipeline": pipeline}}
-    found = compare_runs(before, run_in(plane.run()))
+    found = compare_runs(before, plane.run())
     assert [part.part for part in found.inputs] == ["input of step compose"]
     assert [field.field for effect in found.effects for field in effect.fields] == ["data.color"]

@@ -1,9 +1,9 @@
-"""Runs of the engine in memory, with every question and answer kept as a recorder keeps them."""
+"""Runs of the engine in memory, recorded and read back as a control plane's are."""
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterable, Mapping
+from time import perf_counter
 from typing import Any
 
 from crossply.compose import effects
@@ -16,11 +16,15 @@ from crossply.compose.metadata import name_of
 from crossply.compose.observed_resources import Observed
 from crossply.compose.pipeline import PipelineReport
 from crossply.compose.prepared_composition import prepare
-from crossply.compose.reconcile import reconcile
+from crossply.compose.reconcile import Settings, reconcile
 from crossply.compose.selection import Selected
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import parse_composition
-from crossply.runs.model import COMPOSITE, Exchange, World
+from crossply.runs.capture import CallNote, Capture
+from crossply.runs.model import Run
+from crossply.runs.record_format import read_run
+from crossply.runs.recorder import RunRecorder
+from crossply.runs.store import IN_MEMORY, RunStore
 from crossply.values import Object
 
 FINALIZER = "composite.apiextensions.crossplane.io"
@@ -40,26 +44,30 @@ class InMemoryPlane:
         self._required = list(required)
         self._requirements: Mapping[str, Requirements] = {}
         self._writes = 0
+        self._seconds = 0
 
-    def run(self) -> World:
-        """Reconcile once; what was asked and answered."""
-        exchanges: list[Exchange] = []
+    def run(self) -> Run:
+        """Reconcile once; the run as it is read back from its record."""
         report = PipelineReport(self._requirements)
-        required = dict(self._requirements)
-        times: list[str] = []
-
-        def now() -> str:
-            times.append(f"2026-01-01T00:00:{len(times):02}Z")
-            return times[-1]
-
-        world = World(
-            COMPOSITE, self.xr, MODERN, None, FINALIZER, RESPONSIVE, CAPABILITIES, {}, required, (), ()
-        )
-        work = reconcile(self.xr, world.settings()._replace(now=now), report)
-        with contextlib.suppress(CrossplyError):
-            drive(work, {kind: _kept(handler, exchanges) for kind, handler in self._handlers().items()})
+        settings = Settings(MODERN, self._now, None, FINALIZER, RESPONSIVE, CAPABILITIES)
+        capture = Capture(self.xr, settings, self._requirements, ("XR edited",))
+        work = reconcile(self.xr, capture.settings, report)
+        problem = None
+        try:
+            drive(work, {kind: _kept(handler, capture) for kind, handler in self._handlers().items()})
+        except CrossplyError as failure:
+            problem = failure
+        capture.end(problem)
         self._requirements = report.requirements
-        return world._replace(times=tuple(times), exchanges=tuple(exchanges))
+        recorder = RunRecorder(RunStore(IN_MEMORY))
+        try:
+            return read_run(recorder.encode(capture).data)
+        finally:
+            recorder.stop()
+
+    def _now(self) -> str:
+        self._seconds += 1
+        return f"2026-01-01T00:{self._seconds // 60:02}:{self._seconds % 60:02}Z"
 
     def _handlers(self) -> Handlers:
         prepared = prepare(parse_composition(self.composition))
@@ -94,26 +102,31 @@ class InMemoryPlane:
         return self.xr
 
     def _apply(self, effect: effects.ApplyComposed) -> effects.Applied:
+        written = {}
         for resource in effect.composed:
             if resource.name not in self.refused:
                 metadata = {**resource.object["metadata"], "uid": f"uid-{resource.name}"}
                 status = (self.observed.get(resource.name) or {}).get("status", {})
-                self.observed[resource.name] = {**resource.object, "metadata": metadata, "status": status}
-        return effects.Applied(dict(self.refused))
+                obj = {**resource.object, "metadata": metadata, "status": status}
+                self.observed[resource.name] = written[resource.name] = obj
+        return effects.Applied(dict(self.refused), written=written)
 
     def _delete(self, effect: effects.DeleteComposed) -> None:
         for deletion in effect.deletions:
             self.observed.pop(deletion.name, None)
 
 
-def _kept(handler: Callable[[Any], Any], exchanges: list[Exchange]) -> Callable[[Any], Any]:
+def _kept(handler: Callable[[Any], Any], capture: Capture) -> Callable[[Any], Any]:
     def handle(effect: Any) -> Any:
+        began = perf_counter()
         try:
             answer = handler(effect)
         except CrossplyError as problem:
-            exchanges.append(Exchange(effect, None, problem))
+            capture.exchanges.append((effect, None, problem, began, perf_counter()))
             raise
-        exchanges.append(Exchange(effect, answer))
+        if isinstance(effect, effects.Call):
+            capture.calls.append(CallNote("", False))
+        capture.exchanges.append((effect, answer, None, began, perf_counter()))
         return answer
 
     return handle
