@@ -136,6 +136,12 @@ COMMANDS = (
         "Explain why a resource is not ready, where a field comes from, or an error.",
         "beta",
     ),
+    Entry(
+        "doctor",
+        "doctor.command",
+        "Check this machine, the cluster and the control plane, and say how to fix what is wrong.",
+        "beta",
+    ),
     Entry("logs", "up.logs", "Show the output of a Provider or Function on this machine.", "beta"),
     Entry("down", "up.down", "Stop the control plane on this machine.", "beta"),
     Entry(

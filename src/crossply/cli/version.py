@@ -57,10 +57,15 @@ async def _server_version(invocation: Invocation) -> str:
     config = cluster_configuration("", invocation.environ)
     async with asyncio.timeout(TIMEOUT_SECONDS), Client(config) as client:
         try:
-            return await _deployed_version(client) or await _embedded_version(client)
+            return await server_version(client)
         except KubeError as problem:
             url = f"{client.config.server}/apis/apps/v1/deployments"
             raise ServerVersionUnknown(f"could not fetch deployments: {failure(problem, url)}") from None
+
+
+async def server_version(client: Client) -> str:
+    """The version of the control plane, with a leading v; raises ServerVersionUnknown where there is none."""
+    return await _deployed_version(client) or await _embedded_version(client)
 
 
 async def _deployed_version(client: Client) -> str | None:
