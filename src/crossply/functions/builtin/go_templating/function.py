@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from time import monotonic
 
 from crossply.compose.messages import (
     SEVERITY_FATAL,
@@ -15,6 +16,7 @@ from crossply.compose.messages import (
 )
 from crossply.functions.builtin.go_templating import meta_kinds
 from crossply.functions.builtin.go_templating.engine.errors import ExecError, OptionError, ParseError
+from crossply.functions.builtin.go_templating.engine.limits import MAX_SECONDS, Budget
 from crossply.functions.builtin.go_templating.engine.program import compile_text
 from crossply.functions.builtin.go_templating.input import Input, InputError, read_input, ttl_of_composite
 from crossply.functions.builtin.go_templating.manifests import ManifestError, read_manifests
@@ -25,6 +27,7 @@ from crossply.functions.builtin.go_templating.response_builder import (
 )
 from crossply.functions.builtin.go_templating.template_data import data_of
 from crossply.functions.builtin.go_templating.template_sources import SourceError, template_text
+from crossply.functions.reply_limits import current_limits
 from crossply.values import Object
 
 
@@ -53,7 +56,12 @@ def run(request: Request) -> Response:
 def _rendered(request: Request, step_input: Input) -> str:
     text = template_text(request, step_input, os.environ)
     program = compile_text(text, *step_input.delimiters)
-    return program.render(data_of(request), step_input.options)
+    return program.render(data_of(request), step_input.options, _budget())
+
+
+def _budget() -> Budget:
+    """The engine's own limit of time, or what is left of the call's where that is less."""
+    return Budget(max(min(MAX_SECONDS, current_limits().deadline - monotonic()), 0.0))
 
 
 def _answer(request: Request, manifests: list[Object], ttl: int) -> Response:
