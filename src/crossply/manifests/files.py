@@ -114,7 +114,7 @@ def read_objects(paths: Iterable[str], stdin: TextIO) -> list[Object]:
     objects: list[Object] = []
     for path in paths:
         for document in _standard_input(stdin) if path == "-" else read_documents(path, _PURPOSE):
-            objects += _objects_in(document)
+            objects += objects_in(document)
     if not objects:
         raise SourceError("the files have no objects", hint="name files that hold XRs, Compositions or XRDs")
     return objects
@@ -127,7 +127,8 @@ def _standard_input(stdin: TextIO) -> list[Document]:
         raise problem.within(f"{_PURPOSE}: error converting YAML to JSON") from None
 
 
-def _objects_in(document: Document) -> list[Object]:
+def objects_in(document: Document) -> list[Object]:
+    """The object of a document, or those of a list."""
     value = document.value
     if isinstance(value, dict) and value.get("kind") == "List" and isinstance(value.get("items"), list):
         return [

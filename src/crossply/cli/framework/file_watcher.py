@@ -28,9 +28,9 @@ def watch(invocation: Invocation, work: Callable[[Invocation], int], files: File
     """Do it, wait for a change, do it again; a broken file is reported and waited for, too."""
     try:
         while True:
-            before = _file_states(files)
+            before = file_states(files)
             _once(invocation, work)
-            while _file_states(files) == before:
+            while file_states(files) == before:
                 sleep(_PAUSE)
     except KeyboardInterrupt:
         return 0
@@ -48,7 +48,8 @@ def _once(invocation: Invocation, work: Callable[[Invocation], int]) -> None:
     invocation.stderr.flush()
 
 
-def _file_states(files: Files) -> FileStates:
+def file_states(files: Files) -> FileStates:
+    """The states of files; those that do not exist now are left out."""
     states: FileStates = {}
     for path in files():
         try:

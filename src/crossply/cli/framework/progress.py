@@ -118,12 +118,13 @@ class TerminalLine(Line):
             self._stream.flush()
 
 
-def progress(invocation: Invocation, text: str) -> Line:
-    """The line of a command; use it in a `with` statement."""
-    if not invocation.stderr.isatty() or is_dumb(invocation.environ):
+def progress(invocation: Invocation, text: str, stream: TextIO | None = None) -> Line:
+    """The line of a command, for a `with` statement; on standard error unless another stream is given."""
+    stream = stream or invocation.stderr
+    if not stream.isatty() or is_dumb(invocation.environ):
         return Line()
     frames = _FRAMES if invocation.error_style.unicode else _ASCII_FRAMES
-    return TerminalLine(invocation.stderr, text, frames, terminal_width)
+    return TerminalLine(stream, text, frames, terminal_width)
 
 
 def terminal_width() -> int:

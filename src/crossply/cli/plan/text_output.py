@@ -79,7 +79,7 @@ class Text:
         fields = [field for field in node.fields if _is_news(node, field)]
         for changed in fields[:MOST_FIELDS]:
             field = self._result.unknown.field(changed)
-            yield self._line(depth, _sign_of(field), f"{harmless(field.path)}: {_values(field)}")
+            yield self._line(depth, sign_of(field), field_text(field))
         more = len(fields) - MOST_FIELDS
         if more > 0:
             yield self._line(depth, " ", f"and {more} more fields; -o json shows all")
@@ -123,7 +123,13 @@ _MACHINERY = (
 )
 
 
-def _sign_of(field: Field) -> str:
+def field_text(field: Field) -> str:
+    """`path: value`, or `path: before → after`."""
+    return f"{harmless(field.path)}: {_values(field)}"
+
+
+def sign_of(field: Field) -> str:
+    """The sign of a field that came, changed or went: + ~ -."""
     if field.before is MISSING:
         return "+"
     return "-" if field.after is MISSING else "~"

@@ -47,17 +47,26 @@ class News:
         self._watches: dict[Place, asyncio.Task[None]] = {}
         self._names: set[tuple[str, str]] = set()
 
-    def cover(self, root: Node) -> None:
-        """Watch what is in this tree now, and nothing else."""
-        nodes = [node for node in root.walk() if node.kind is not None]
-        self._names = {(node.reference.namespace, node.reference.name) for node in nodes}
-        places = {(node.kind, _namespace(node)) for node in nodes if node.kind}
-        for place in self._watches.keys() - places:
+    def cover(self, *roots: Node) -> None:
+        """Watch what is in these trees now, and nothing else."""
+        self._names = set()
+        places: dict[Place, str] = {}
+        for root in roots:
+            nodes = [node for node in root.walk() if node.kind is not None]
+            self._names |= {(node.reference.namespace, node.reference.name) for node in nodes}
+            # From the root's own version on: it was read first, so nothing that came later is missed.
+            since = str(root.metadata.get("resourceVersion") or "")
+            for node in nodes:
+                if node.kind:
+                    places.setdefault((node.kind, _namespace(node)), since)
+        for place in self._watches.keys() - places.keys():
             self._watches.pop(place).cancel()
-        # From the root's own version on: it was read first, so nothing that came later is missed.
-        since = str(root.metadata.get("resourceVersion") or "")
-        for place in places - self._watches.keys():
-            self._watches[place] = asyncio.create_task(self._listen(place, since))
+        for place in places.keys() - self._watches.keys():
+            self._watches[place] = asyncio.create_task(self._listen(place, places[place]))
+
+    def wake(self) -> None:
+        """Have `wait` return."""
+        self._changed.set()
 
     async def wait(self) -> None:
         """Return soon after a change, or after a while."""

@@ -11,6 +11,7 @@ import time
 from collections.abc import Sequence
 
 from crossply.cli.framework.command import Invocation
+from crossply.cli.framework.progress import progress
 from crossply.cli.up.data_directory import LOG_FILE, open_data_directory
 from crossply.cli.up.failures import StartFailed
 from crossply.cli.up.lock import is_locked, running
@@ -54,7 +55,8 @@ def start_detached(invocation: Invocation) -> str:
         )
         os.close(writing)
         try:
-            _wait_until_ready(process, ready.fileno(), log)
+            with progress(invocation, "starting the control plane"):
+                _wait_until_ready(process, ready.fileno(), log)
         except KeyboardInterrupt:
             process.terminate()
             raise

@@ -28,7 +28,7 @@ from crossply.cli.controller.observability_flags import (
     observed,
 )
 from crossply.cli.controller.package_flags import TRUST_FLAGS, local_package_settings
-from crossply.cli.framework.command import Command, Flag, Invocation
+from crossply.cli.framework.command import Argument, Command, Flag, Invocation, UsageError
 from crossply.cli.framework.flag_values import parse_address
 from crossply.cli.up.data_directory import data_flag, open_data_directory
 from crossply.cli.up.provider_flags import PROVIDER_FLAGS, package_runtimes, provider_settings
@@ -48,6 +48,16 @@ def run(invocation: Invocation) -> int:
     # Read before anything is started: what is wrong with it is the user's to correct.
     parse_address(invocation["listen"])
     options = _options(invocation)
+    if invocation["files"]:
+        from crossply.cli.up.files.file_set import check_paths
+        from crossply.cli.up.running_plane import apply_to_running
+
+        check_paths(invocation["files"])
+        applied = apply_to_running(invocation)
+        if applied is not None:
+            return applied
+    elif invocation["watch"]:
+        raise UsageError("--watch needs files", hint="crossply up --watch platform/ xr.yaml")
     if invocation["detach"]:
         from crossply.cli.up.background_start import start_detached
 
@@ -58,6 +68,7 @@ def run(invocation: Invocation) -> int:
     from crossply.cli.up import background_start as detach
     from crossply.cli.up import lock as up_lock
     from crossply.cli.up.api_process import ApiSettings
+    from crossply.cli.up.running_plane import screen_for_picture
 
     detach.keep_from_children(invocation)
     lock = up_lock.acquire(open_data_directory(invocation))
@@ -69,15 +80,21 @@ def run(invocation: Invocation) -> int:
         take_key_variable(invocation),
     )
     try:
-        uvloop.run(_serve(invocation, options, settings))
+        with screen_for_picture(invocation):
+            uvloop.run(_serve(invocation, options, settings))
     finally:
         lock.release()
     return 0
 
 
 async def _serve(invocation: Invocation, options: Options, settings: ApiSettings) -> None:
+    from asyncio import Event
+    from contextlib import ExitStack
+
+    from crossply.cli.framework.progress import progress
     from crossply.cli.up.api_process import ApiProcess, choose_address, save_port, start_on_some_port
     from crossply.cli.up.background_start import report_ready
+    from crossply.cli.up.running_plane import apply_when_ready
     from crossply.control.control_plane import ControlPlane
     from crossply.kube.client import Client
     from crossply.kube.config import load_config
@@ -85,22 +102,31 @@ async def _serve(invocation: Invocation, options: Options, settings: ApiSettings
 
     data = invocation["data"]
     stopped = stop_requested()
+    ready = Event()
+    starting = ExitStack()
 
     def tell() -> None:
+        starting.close()
         invocation.stdout.write(f"control plane ready\n{_greeting(data)}")
         invocation.stdout.flush()
-        report_ready(invocation)
+        ready.set()
+        if not invocation["files"]:
+            report_ready(invocation)
 
     invocation.stderr.write("crossply: starting the API server ...\n")
     server = ApiProcess(settings, choose_address(invocation, data))
+    if invocation["watch"]:  # otherwise the terminal shows the log
+        starting.enter_context(progress(invocation, "starting the control plane", invocation.stdout))
     try:
         if not await unless_stopped(stopped, start_on_some_port(invocation, data, server)):
             return
         save_port(invocation, data, server.port)
         config = load_config(os.path.join(data, "kubeconfig"))
         async with observed(invocation, LOOPBACK), Client(config) as client:
-            await run_plane(ControlPlane(client, options=options), stopped, tell, server.run())
+            files = apply_when_ready(invocation, client, ready, lambda: report_ready(invocation))
+            await run_plane(ControlPlane(client, options=options), stopped, tell, server.run(), files)
     finally:
+        starting.close()
         await server.stop()
 
 
@@ -143,17 +169,34 @@ COMMAND = Command(
         "all data and a kubeconfig for kubectl. Functions and Providers that are installed run in "
         "containers; crossply logs shows what they write. Ctrl-C stops everything.\n"
         "\n"
+        "Files and directories that are named are applied once the control plane is ready: definitions "
+        "first, then Compositions, packages and the rest, each as soon as its kind is served. With --watch "
+        "they are applied again after every save. The trees of what was applied are shown meanwhile, with "
+        "what each save changed. Objects that leave the files are deleted, except definitions, packages and "
+        "namespaces. Where the control plane runs already, the files are applied to it.\n"
+        "\n"
         "The default data directory must have been created by you on this machine. The API "
         "server is restarted if it ends, and stops with this command."
     ),
     examples=(
         "crossply up",
+        "crossply up --watch platform/ xr.yaml",
         "crossply up --detach --data ./state",
         "crossply up --in-memory",
         "crossply up --allow-local-functions=.",
     ),
     run=run,
+    arguments=(
+        Argument(
+            "files",
+            "Files to apply, or directories with YAML files in them or below.",
+            kind="path",
+            optional=True,
+            many=True,
+        ),
+    ),
     flags=(
+        Flag("watch", "Apply the files again after every save, and show what comes of them.", short="w"),
         data_flag("The data directory: objects, certificates and the kubeconfig."),
         Flag("detach", "Run in the background. Stop it with crossply down.", short="d"),
         Flag("in-memory", "Store objects in memory only. They are lost when the control plane stops."),

@@ -1,0 +1,139 @@
+"""Applies objects by server-side apply, waits for kinds that are about to be served, and prunes."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from crossply.cli.up.files.apply_order import in_order, is_pruned
+from crossply.cli.up.files.file_set import FileObject
+from crossply.control.planning.field_changes import Field, fields_between
+from crossply.errors import CrossplyError
+from crossply.kube.client import Client
+from crossply.kube.discovery import Discovery, UnknownKind
+from crossply.kube.failures import Conflict
+from crossply.kube.kind import Kind
+from crossply.resource_tree.node import Reference
+from crossply.values import Object
+
+MANAGER = "crossply-up"
+WAIT_SECONDS = 60.0
+"""For a kind that is not served yet: its definition is being established, or its package installed."""
+_PAUSE = 0.3
+
+CREATED, CHANGED, UNCHANGED, DELETED, KEPT, FAILED = (
+    "created",
+    "changed",
+    "unchanged",
+    "deleted",
+    "kept",
+    "failed",
+)
+
+
+class Outcome(NamedTuple):
+    """What became of one object of the files."""
+
+    item: FileObject
+    action: str
+    fields: tuple[Field, ...] = ()
+    problem: str = ""
+    hint: str = ""
+
+
+class Applier:
+    """Applies the files of one control plane, again and again."""
+
+    def __init__(self, client: Client, seconds: float = WAIT_SECONDS) -> None:
+        self._client = client
+        self._discovery = Discovery(client)
+        self._seconds = seconds
+        self._applied: dict[Reference, FileObject] = {}
+
+    async def apply(
+        self, items: Sequence[FileObject], waiting: Callable[[list[FileObject]], None] = lambda items: None
+    ) -> list[Outcome]:
+        """Apply all, and delete what was applied before and is gone.
+
+        `waiting` is called with the objects whose kinds are not served yet.
+        """
+        outcomes = await self._prune(items)
+        ordered = [items[position] for position in in_order([item.object for item in items])]
+        end = time.monotonic() + self._seconds
+        while ordered:
+            later = []
+            for item in ordered:
+                outcome = await self._apply(item, time.monotonic() >= end)
+                if outcome is None:
+                    later.append(item)
+                else:
+                    outcomes.append(outcome)
+            ordered = later
+            if ordered:
+                waiting(ordered)
+                self._discovery.doubt()
+                await asyncio.sleep(_PAUSE)
+        return outcomes
+
+    async def _apply(self, item: FileObject, last_time: bool) -> Outcome | None:
+        """Apply one object; None where its kind is not served yet."""
+        try:
+            kind = await self._kind(item)
+            if kind is None and not last_time:
+                return None
+            if kind is None:
+                kind = await self._discovery.kind_for(item.reference.api_version, item.reference.kind)
+            return await self._write(item, kind)
+        except (CrossplyError, Conflict) as problem:
+            return Outcome(item, FAILED, problem=str(problem), hint=getattr(problem, "hint", ""))
+
+    async def _kind(self, item: FileObject) -> Kind | None:
+        try:
+            return await self._discovery.kind_for(item.reference.api_version, item.reference.kind)
+        except UnknownKind:
+            return None
+
+    async def _write(self, item: FileObject, kind: Kind) -> Outcome:
+        obj = addressed(item.object, kind, self._client.config.namespace)
+        reference = item._replace(object=obj).reference
+        before = await self._client.get(kind, reference.name, reference.namespace)
+        after = await self._client.apply(kind, obj, MANAGER)
+        self._applied[item.reference] = item
+        if before is None:
+            return Outcome(item._replace(object=obj), CREATED)
+        fields = tuple(
+            field for field in fields_between(before, after) if not field.path.startswith("status")
+        )
+        return Outcome(item._replace(object=obj), CHANGED if fields else UNCHANGED, fields)
+
+    async def _prune(self, items: Sequence[FileObject]) -> list[Outcome]:
+        present = {item.reference for item in items}
+        gone = [item for reference, item in self._applied.items() if reference not in present]
+        return [await self._delete(item) for item in reversed(gone)]
+
+    async def _delete(self, item: FileObject) -> Outcome:
+        del self._applied[item.reference]
+        try:
+            kind = await self._kind(item)
+            if kind is None:
+                return Outcome(item, DELETED)
+            if not is_pruned(item.object):
+                return Outcome(item, KEPT, hint=f"kubectl delete {kind.resource} {item.reference.name}")
+            obj = addressed(item.object, kind, self._client.config.namespace)
+            reference = item._replace(object=obj).reference
+            await self._client.delete(kind, reference.name, reference.namespace)
+        except (CrossplyError, Conflict) as problem:
+            return Outcome(item, FAILED, problem=str(problem), hint=getattr(problem, "hint", ""))
+        return Outcome(item, DELETED)
+
+
+def addressed(obj: Object, kind: Kind, namespace: str) -> Object:
+    """The object with a namespace if its kind has one, and without if it has none."""
+    metadata = dict(obj["metadata"])
+    if not kind.namespaced:
+        metadata.pop("namespace", None)
+    elif not metadata.get("namespace"):
+        metadata["namespace"] = namespace or "default"
+    return {**obj, "metadata": metadata}

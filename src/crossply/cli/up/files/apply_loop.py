@@ -1,0 +1,140 @@
+"""The loop of `crossply up FILES --watch`: apply, show the trees, wait for a save, apply again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from crossply.cli.framework.command import Invocation
+from crossply.cli.framework.file_watcher import file_states
+from crossply.cli.framework.printing import harmless
+from crossply.cli.up.files.applier import CHANGED, CREATED, DELETED, FAILED, Applier, Outcome
+from crossply.cli.up.files.apply_order import is_shown
+from crossply.cli.up.files.file_set import FileObject, FileSet, relative
+from crossply.cli.up.files.live_trees import LiveTrees
+from crossply.cli.up.files.live_view import View
+from crossply.cli.up.files.save_report import outcome_lines
+from crossply.errors import CrossplyError
+from crossply.kube.client import Client
+from crossply.resource_tree.node import Reference
+
+_PAUSE = 0.2
+
+
+class ApplyLoop:
+    """Applies the files of one command."""
+
+    def __init__(self, invocation: Invocation, client: Client, header: str = "") -> None:
+        self._invocation = invocation
+        self._style = invocation.style
+        self._files = FileSet(invocation["files"])
+        self._applier = Applier(client)
+        self._client = client
+        self._header = header
+        self._items: set[Reference] = set()
+
+    async def once(self) -> bool:
+        """Apply the files and print a line for each object; returns whether all went well."""
+        items, problems = self._files.read()
+        for problem in problems:
+            self._warn(_problem_text(problem))
+        waited: set[Reference] = set()
+
+        def waiting(later: Sequence[FileObject]) -> None:
+            for item in later:
+                if item.reference not in waited:
+                    waited.add(item.reference)
+                    self._say(
+                        f"waiting for {item.reference.kind} ({item.reference.api_version}) to be served"
+                    )
+
+        outcomes = await self._applier.apply(items, waiting)
+        for line in outcome_lines([item for item in outcomes if item.action != FAILED], self._style):
+            self._say(line)
+        failures = [outcome for outcome in outcomes if outcome.action == FAILED]
+        for outcome in failures:
+            hint = f"; try: {outcome.hint}" if outcome.hint else ""
+            self._warn(f"{outcome.item.label} at {relative(outcome.item.place)}: {outcome.problem}{hint}")
+        self._say(summary(outcomes))
+        return not failures and not problems
+
+    async def watch(self) -> None:
+        """Apply now and after every save, and show what comes of it, until cancelled."""
+        trees = LiveTrees(self._client)
+        view = View(self._invocation, self._header)
+        showing = asyncio.create_task(self._show(trees, view))
+        try:
+            states = None
+            while True:
+                current = file_states(self._files.files)
+                if current != states:
+                    changed = [path for path in current if not states or states.get(path) != current[path]]
+                    await self._save(trees, view, changed, first=states is None)
+                    states = current
+                if showing.done():
+                    showing.result()
+                await asyncio.sleep(_PAUSE)
+        finally:
+            showing.cancel()
+            await asyncio.gather(showing, return_exceptions=True)
+            await trees.close()
+
+    async def _save(self, trees: LiveTrees, view: View, changed: list[str], first: bool) -> None:
+        names = ", ".join(map(relative, changed[:3]))
+        names += f" and {len(changed) - 3} more" if len(changed) > 3 else ""
+        view.begin(f"applied {names}" if first or changed else "files were deleted")
+        items, problems = self._files.read()
+
+        def waiting(later: Sequence[FileObject]) -> None:
+            view.waiting(_awaited(later))
+
+        outcomes = await self._applier.apply(items, waiting)
+        view.waiting("")
+        self._items = {outcome.item.reference for outcome in outcomes}
+        lines: list[str] = []
+        for problem in problems:
+            lines.append(self._style.sign("!", f"! {_problem_text(problem.replace(hint=''))}"))
+            lines += [f"    try: {harmless(problem.hint)}"] if problem.hint else []
+        view.applied([*lines, *outcome_lines(outcomes, self._style)])
+        trees.references = tuple(
+            outcome.item.reference
+            for outcome in outcomes
+            if is_shown(outcome.item.object) and outcome.action not in (DELETED, FAILED)
+        )
+        trees.wake()
+
+    async def _show(self, trees: LiveTrees, view: View) -> None:
+        while True:
+            try:
+                view.trees(await trees.load(), self._items)
+            except CrossplyError as problem:
+                view.waiting(_problem_text(problem))
+            await trees.wait()
+
+    def _say(self, line: str) -> None:
+        self._invocation.stdout.write(f"{line}\n")
+        self._invocation.stdout.flush()
+
+    def _warn(self, sentence: str) -> None:
+        # `up --detach` shows the warnings of the process in the background.
+        self._invocation.stderr.write(f"crossply: warning: {harmless(sentence)}\n")
+        self._invocation.stderr.flush()
+
+
+def _awaited(items: Sequence[FileObject]) -> str:
+    kinds = dict.fromkeys(f"{item.reference.kind} ({item.reference.api_version})" for item in items)
+    return f"waiting for {', '.join(kinds)} to be served"
+
+
+def _problem_text(problem: CrossplyError) -> str:
+    place = f"{relative(problem.place)}: " if problem.place else ""
+    return harmless(f"{place}{problem}" + (f"; try: {problem.hint}" if problem.hint else ""))
+
+
+def summary(outcomes: Sequence[Outcome]) -> str:
+    """`applied 5 objects: 3 created, 1 changed, 1 unchanged`."""
+    words = [outcome.action for outcome in outcomes]
+    counts = [
+        f"{words.count(word)} {word}" for word in dict.fromkeys((CREATED, CHANGED, *words)) if word in words
+    ]
+    return f"applied {len(outcomes)} object{'' if len(outcomes) == 1 else 's'}: {', '.join(counts) or 'none'}"

@@ -1,0 +1,107 @@
+"""The objects in the named files and directories, read again after every save."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from crossply.errors import CrossplyError
+from crossply.manifests.files import SourceError, objects_in, read_documents
+from crossply.resource_tree.node import Node, Reference
+from crossply.values import Object
+from crossply.values.api_version import api_group
+
+_ENDINGS = (".yaml", ".yml")
+_NO_RESOURCES = ("crossply.dev", "meta.pkg.crossplane.io", "meta.dev.upbound.io", "kustomize.config.k8s.io")
+"""API groups whose documents are read by programs, not by API servers: test suites, packages, projects."""
+
+
+class FileObject(NamedTuple):
+    """An object, and where it is written."""
+
+    object: Object
+    place: str
+
+    @property
+    def reference(self) -> Reference:
+        return Node(self.object).reference
+
+    @property
+    def label(self) -> str:
+        return self.reference.label
+
+
+class FileSet:
+    """Files and directories. A file that is broken counts as it last was, so that nothing is pruned."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self._paths = paths
+        self._objects: dict[str, list[FileObject]] = {}
+
+    def files(self) -> list[str]:
+        """Every file there is now, those of directories in order."""
+        return [file for path in self._paths for file in files_below(path)]
+
+    def read(self) -> tuple[list[FileObject], list[CrossplyError]]:
+        """The objects of all files, and what is wrong with some of them."""
+        problems: list[CrossplyError] = []
+        objects: dict[str, list[FileObject]] = {}
+        for file in self.files():
+            try:
+                objects[file] = _read(file)
+            except CrossplyError as problem:
+                problems.append(problem.at(file))
+                objects[file] = self._objects.get(file, [])
+        self._objects = objects
+        return [item for items in objects.values() for item in items], problems
+
+
+def relative(place: str) -> str:
+    """A path, or a file and line, as seen from the current directory where that is shorter."""
+    path = os.path.relpath(place)
+    return path if len(path) < len(place) else place
+
+
+def check_paths(paths: Sequence[str]) -> None:
+    """Raise SourceError unless each path exists, and each directory has a YAML file."""
+    from crossply.cli.framework.suggestions import nearest_file
+
+    for path in paths:
+        if not os.path.exists(path):
+            hint = nearest_file(path) or "check the path"
+            raise SourceError(f"cannot apply {path}: no such file or directory", hint=hint)
+        if not any(True for _ in files_below(path)):
+            raise SourceError(
+                f"cannot apply {path}: there is no .yaml or .yml file below it",
+                hint="name a directory with XRDs, Compositions and XRs",
+            )
+
+
+def files_below(path: str) -> Iterator[str]:
+    """A file itself, or the YAML files of a directory and of those below it; hidden ones are left out."""
+    if not os.path.isdir(path):
+        yield path
+        return
+    for directory, names, files in os.walk(path):
+        names[:] = sorted(
+            name for name in names if not name.startswith(".") and not name.endswith(".snapshots")
+        )
+        for name in sorted(files):
+            if name.endswith(_ENDINGS) and not name.startswith("."):
+                yield os.path.join(directory, name)
+
+
+def _read(file: str) -> list[FileObject]:
+    if not os.path.exists(file):
+        return []  # a named file that was deleted: its objects are pruned
+    objects = []
+    for document in read_documents(file, "cannot parse YAML manifest"):
+        for obj in objects_in(document):
+            if api_group(str(obj.get("apiVersion") or "")) in _NO_RESOURCES:
+                continue
+            place = f"{document.source}:{document.line}"
+            if not Node(obj).reference.name:
+                raise SourceError("the object has no metadata.name", place=place, hint="give it a name")
+            objects.append(FileObject(obj, place))
+    return objects
