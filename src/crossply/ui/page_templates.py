@@ -11,6 +11,7 @@ from urllib.parse import quote, urlencode
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from crossply.ui.object_state import WORDS
+from crossply.ui.views.run_waterfall import duration, outcome_state
 
 HERE = os.path.dirname(__file__)
 MOST_CHARACTERS = 300
@@ -27,9 +28,14 @@ def make_environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.filters.update(age=age, cut=cut, moment=moment, count=count)
+    environment.filters.update(age=age, cut=cut, moment=moment, count=count, duration=duration)
     environment.globals.update(
-        resource_url=resource_url, with_query=with_query, words=WORDS, now=time.time, asset=asset
+        resource_url=resource_url,
+        with_query=with_query,
+        words=WORDS,
+        now=time.time,
+        asset=asset,
+        outcome_state=outcome_state,
     )
     return environment
 

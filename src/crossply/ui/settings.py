@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from crossply.functions.host_access import HostAccess
 from crossply.kube.config import ClusterConfig
 
 
@@ -19,3 +20,7 @@ class Settings(NamedTuple):
     """Host names, besides those of loopback, that browsers may reach the dashboard by."""
     metrics_url: str = ""
     """Where the control plane's metrics are, if they can be reached."""
+    logs: str = ""
+    """The directory in which `crossply up` keeps the output of packages; empty where pods have it."""
+    host_access: HostAccess = HostAccess()
+    """What Functions of the control plane may use of this machine in the playground and in plans."""

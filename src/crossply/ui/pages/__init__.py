@@ -6,7 +6,18 @@ from importlib import import_module
 
 from crossply.ui.page import Navigation, Route
 
-MODULES = ("home", "composites", "resource", "resource_actions")
+MODULES = (
+    "home",
+    "composites",
+    "resource",
+    "resource_actions",
+    "runs",
+    "compositions",
+    "definitions",
+    "playground",
+    "packages",
+    "operations",
+)
 
 
 def routes() -> list[Route]:

@@ -1,0 +1,131 @@
+"""Packages: Functions, Providers and Configurations with revisions, dependencies, uses and logs."""
+
+from __future__ import annotations
+
+from crossply.compose.metadata import name_of
+from crossply.control.kinds import (
+    COMPOSITION,
+    CONFIGURATION,
+    CONFIGURATION_REVISION,
+    FUNCTION,
+    FUNCTION_REVISION,
+    LOCK,
+    PROVIDER,
+    PROVIDER_REVISION,
+)
+from crossply.kube.kind import Kind
+from crossply.ui.cluster_view import ClusterView
+from crossply.ui.package_logs import read_log
+from crossply.ui.page import Content, MissingRight, Navigation, PageNotFound, PageRequest, Route
+from crossply.ui.views.health import conditions_of
+from crossply.ui.views.package_rows import (
+    dependencies_of,
+    dependents_of,
+    package_revision_rows,
+    package_row,
+    package_rows,
+)
+from crossply.ui.views.pipeline_picture import called_functions
+from crossply.ui.views.short_text import block
+from crossply.values import Object
+
+KINDS = {
+    "functions": (FUNCTION, FUNCTION_REVISION),
+    "providers": (PROVIDER, PROVIDER_REVISION),
+    "configurations": (CONFIGURATION, CONFIGURATION_REVISION),
+}
+
+
+async def show_list(page: PageRequest) -> Content:
+    """All packages."""
+    rows, hidden = [], []
+    compositions = await _visible(page.view, COMPOSITION)
+    for kind, _ in KINDS.values():
+        try:
+            rows += package_rows(await page.view.objects(kind), compositions)
+        except MissingRight:
+            hidden.append(kind)
+    topics = {COMPOSITION.resource, *(kind.resource for kind, _ in KINDS.values())}
+    return Content("packages.html", {"rows": rows, "hidden": hidden}, title="Packages", topics=topics)
+
+
+async def show(page: PageRequest) -> Content:
+    """One package."""
+    kind, revision_kind = _kinds(page)
+    package = await _package(page, kind)
+    revisions = await _visible(page.view, revision_kind)
+    callers = [
+        name_of(composition)
+        for composition in await _visible(page.view, COMPOSITION)
+        if name_of(package) in called_functions(composition)
+    ]
+    row = package_row(package, callers)
+    lock = await _lock(page)
+    values = {
+        "plural": kind.plural,
+        "row": row,
+        "revisions": package_revision_rows(revisions, row.name),
+        "conditions": list(conditions_of(package).values()),
+        "dependencies": dependencies_of(lock, row.revision),
+        "dependents": dependents_of(lock, row.revision),
+        "has_log": kind != CONFIGURATION,
+        "yaml_text": block(package),
+    }
+    topics = {kind.resource, revision_kind.resource, COMPOSITION.resource}
+    return Content("package.html", values, title=f"{row.kind} {row.name}", topics=topics)
+
+
+async def show_log(page: PageRequest) -> Content:
+    """The last lines that the program of a package wrote."""
+    kind, _ = _kinds(page)
+    package = await _package(page, kind)
+    name = name_of(package)
+    directory = page.settings.logs
+    missing: MissingRight | None = None
+    text = None
+    try:
+        text = await read_log(page.client, directory, kind.kind, name)
+    except MissingRight as refused:
+        missing = refused
+    values = {"plural": kind.plural, "kind": kind.kind, "name": name, "text": text, "missing": missing}
+    return Content("package_log.html", values, title=f"Log of {name}")
+
+
+def _kinds(page: PageRequest) -> tuple[Kind, Kind]:
+    kinds = KINDS.get(page.match["plural"])
+    if kinds is None:
+        raise PageNotFound(
+            "there are no such packages", hint="packages are functions, providers, configurations"
+        )
+    return kinds
+
+
+async def _package(page: PageRequest, kind: Kind) -> Object:
+    name = page.match["name"]
+    for package in await page.view.objects(kind):
+        if name_of(package) == name:
+            return package
+    raise PageNotFound(f'there is no {kind.kind} "{name}"', hint="it may have been deleted")
+
+
+async def _lock(page: PageRequest) -> Object:
+    try:
+        return await page.view.read(LOCK, "", "lock") or {}
+    except MissingRight:
+        return {}
+
+
+async def _visible(view: ClusterView, kind: Kind) -> list[Object]:
+    """What the viewer may see of a kind."""
+    try:
+        return await view.objects(kind)
+    except MissingRight:
+        return []
+
+
+ROUTES = (
+    Route("GET", "/packages", show_list),
+    Route("GET", "/packages/{plural}/{name}", show),
+    Route("GET", "/packages/{plural}/{name}/log", show_log),
+)
+NAVIGATION = Navigation("Packages", "/packages", 60)

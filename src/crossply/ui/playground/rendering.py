@@ -1,0 +1,132 @@
+"""One rendering of a playground: a composite resource and all below it, bounded in time and number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic
+from typing import NamedTuple
+
+from crossply.compose.events import WARNING
+from crossply.compose.in_memory_cluster import InMemoryCluster
+from crossply.compose.in_memory_reconcile import Rendered, Rendering
+from crossply.compose.metadata import RESOURCE_NAME_ANNOTATION, annotations_of, name_of, namespace_of, text_in
+from crossply.compose.prepared_composition import prepare
+from crossply.errors import CrossplyError
+from crossply.functions.function_set import Runners
+from crossply.functions.host_access import HostAccess
+from crossply.rendering.functions import caller
+from crossply.rendering.schemas import apply_definition_defaults
+from crossply.ui.playground.platform import Platform
+from crossply.ui.views.short_text import block, cut
+from crossply.values import Object
+from crossply.values.interruption import interruptible
+
+MAX_SECONDS = 5.0
+MAX_DEPTH = 5
+MAX_RENDERINGS = 30
+"""Composite resources of one tree that are rendered; those beyond are shown without what is below them."""
+MAX_RESOURCES = 500
+
+
+class RenderedNode(NamedTuple):
+    """One object of the composed tree."""
+
+    resource: str
+    """Its name in the pipeline; empty for the root."""
+    api_version: str
+    kind: str
+    name: str
+    namespace: str
+    yaml: str
+    composition: str = ""
+    """What composes it, where it is composed itself."""
+    problem: str = ""
+    hint: str = ""
+    messages: tuple[tuple[str, str], ...] = ()
+    """Severity and text of what the functions reported."""
+    children: tuple[RenderedNode, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """How many objects are below it."""
+        return sum(1 + child.size for child in self.children)
+
+
+class RenderingSettings(NamedTuple):
+    """Whose functions may run, and for how long."""
+
+    access: HostAccess = HostAccess()
+    seconds: float = MAX_SECONDS
+    is_abandoned: Callable[[], bool] = lambda: False
+
+
+def render_tree(
+    platform: Platform, xr: Object, composition: str, settings: RenderingSettings
+) -> RenderedNode:
+    """The tree that a composite resource becomes, with the composed ones that are composites rendered too."""
+    deadline = monotonic() + settings.seconds
+    with interruptible(lambda: settings.is_abandoned() or monotonic() > deadline):
+        return _Tree(platform, settings, deadline).node(xr, composition, "", 0)
+
+
+class _Tree:
+    def __init__(self, platform: Platform, settings: RenderingSettings, deadline: float) -> None:
+        self._platform = platform
+        self._settings = settings
+        self._deadline = deadline
+        self._renderings = 0
+        self._resources = 0
+
+    def node(self, xr: Object, composition: str, resource: str, depth: int) -> RenderedNode:
+        """A composite resource with all below it; a failure is part of the picture."""
+        node = _leaf(xr, resource)
+        self._renderings += 1
+        try:
+            name, rendered = self._rendered(xr, composition)
+        except CrossplyError as problem:
+            return node._replace(problem=cut(str(problem), 2000), hint=problem.hint)
+        children = [self._child(child, depth + 1) for child in self._bounded(rendered.composed)]
+        return node._replace(
+            yaml=block(rendered.composite, 20_000),
+            composition=name,
+            messages=tuple(
+                ("warning" if event.type == WARNING else "info", cut(event.message, 500))
+                for event in rendered.events[:50]
+            ),
+            children=tuple(children),
+        )
+
+    def _bounded(self, composed: tuple[Object, ...]) -> tuple[Object, ...]:
+        shown = composed[: max(MAX_RESOURCES - self._resources, 0)]
+        self._resources += len(shown)
+        return shown
+
+    def _child(self, obj: Object, depth: int) -> RenderedNode:
+        resource = annotations_of(obj).get(RESOURCE_NAME_ANNOTATION, "")
+        definition = self._platform.definition_of(obj)
+        if definition is None or depth >= MAX_DEPTH or self._renderings >= MAX_RENDERINGS:
+            return _leaf(obj, resource)
+        try:
+            obj = apply_definition_defaults(obj, definition)
+        except CrossplyError:
+            return _leaf(obj, resource)
+        return self.node(obj, "", resource, depth)
+
+    def _rendered(self, xr: Object, preferred: str) -> tuple[str, Rendered]:
+        composition = self._platform.composition_for(xr, preferred)
+        functions = self._platform.functions_of(composition, self._settings.access)
+        with Runners(functions) as runners:
+            call = caller(runners, max(self._deadline - monotonic(), 0.001))
+            rendering = Rendering(self._platform.machinery_of(xr), InMemoryCluster([]), call)
+            return composition.name, rendering.run(xr, prepare(composition), [], {})
+
+
+def _leaf(obj: Object, resource: str) -> RenderedNode:
+    return RenderedNode(
+        resource=cut(resource, 120),
+        api_version=cut(text_in(obj, "apiVersion"), 120),
+        kind=cut(text_in(obj, "kind"), 120),
+        name=cut(name_of(obj) or "(generated)", 253),
+        namespace=cut(namespace_of(obj), 253),
+        yaml=block(obj, 20_000),
+    )

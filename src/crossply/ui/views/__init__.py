@@ -1,0 +1,1 @@
+"""Plain data for the templates: what a page shows, computed without I/O."""

@@ -1,0 +1,91 @@
+"""The differences between two values as rows of a table, at most so many of them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from crossply.ui.views.short_text import cut, one_line
+from crossply.values.differences import MISSING, Difference, differences, written
+
+MAX_ROWS = 200
+
+ADDED, REMOVED, CHANGED = "added", "removed", "changed"
+
+
+class DifferenceRow(NamedTuple):
+    """One field."""
+
+    change: str
+    """added, removed or changed."""
+    path: str
+    before: str
+    after: str
+
+
+class DifferenceGroup(NamedTuple):
+    """The fields of one object that differ."""
+
+    change: str
+    name: str
+    rows: tuple[DifferenceRow, ...]
+    left_out: int = 0
+
+
+def difference_rows(before: Any, after: Any) -> list[DifferenceRow]:
+    """Every field that differs, in the order of the paths."""
+    return [_row(difference, ()) for difference in differences(before, after)]
+
+
+def desired_groups(before: Any, after: Any) -> list[DifferenceGroup]:
+    """What differs in desired state: the composite resource first, then the composed resources by name."""
+    groups = []
+    before, after = _map(before), _map(after)
+    old, new = _map(before.get("resources")), _map(after.get("resources"))
+    composite = _group("the composite resource", before.get("composite"), after.get("composite"))
+    if composite is not None:
+        groups.append(composite._replace(change=CHANGED))
+    for name in sorted({*old, *new}):
+        group = _group(name, old.get(name, MISSING), new.get(name, MISSING))
+        if group is not None:
+            groups.append(group)
+    return groups
+
+
+def object_group(name: str, before: Any, after: Any) -> DifferenceGroup | None:
+    """What differs between two states of one object; None where nothing does."""
+    return _group(name, before, after)
+
+
+def _group(name: str, before: Any, after: Any) -> DifferenceGroup | None:
+    before = MISSING if before is None else before
+    after = MISSING if after is None else after
+    found = differences(before, after)
+    if not found:
+        return None
+    rows = tuple(_row(difference, _wrapping(found)) for difference in found[:MAX_ROWS])
+    return DifferenceGroup(_change(before, after), cut(name, 120), rows, max(len(found) - MAX_ROWS, 0))
+
+
+def _wrapping(found: list[Difference]) -> tuple[str, ...]:
+    """The protocol wraps each object in a field `resource`, which says nothing to a reader."""
+    return ("resource",) if all(difference.path[:1] == ("resource",) for difference in found) else ()
+
+
+def _row(difference: Difference, prefix: tuple[str, ...]) -> DifferenceRow:
+    path = difference.path[len(prefix) :]
+    return DifferenceRow(
+        _change(difference.before, difference.after),
+        cut(written(path) or "(everything)", 300),
+        one_line(difference.before, 300),
+        one_line(difference.after, 300),
+    )
+
+
+def _change(before: Any, after: Any) -> str:
+    if before is MISSING:
+        return ADDED
+    return REMOVED if after is MISSING else CHANGED
+
+
+def _map(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

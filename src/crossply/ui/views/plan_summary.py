@@ -1,0 +1,88 @@
+"""A plan as the dashboard shows it: what would happen to each composite resource, and how much in all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+from crossply.compose.metadata import text_in
+from crossply.control.planning.object_tree import NONE, Node
+from crossply.control.planning.plan_run import PlanResult
+from crossply.ui.views.field_differences import ADDED, CHANGED, REMOVED, DifferenceRow
+from crossply.ui.views.short_text import cut, one_line
+from crossply.values.differences import MISSING
+
+MAX_ROOTS = 100
+MAX_FIELDS = 50
+
+
+class PlanNode(NamedTuple):
+    """One object that would change, or has something below it that would."""
+
+    action: str
+    label: str
+    reason: str
+    fields: tuple[DifferenceRow, ...]
+    notes: tuple[str, ...]
+    error: str
+    children: tuple[PlanNode, ...]
+
+
+class PlanSummary(NamedTuple):
+    """A whole plan."""
+
+    roots: tuple[PlanNode, ...]
+    counts: Counter[str]
+    """Objects by what would become of them: create, change, delete, none."""
+    unchanged: int
+    """Composite resources that would stay as they are."""
+    left_out: int
+    """Composite resources that would change and are not shown."""
+    errors: int
+
+
+def plan_summary(result: PlanResult) -> PlanSummary:
+    """What a plan says, bounded in length."""
+    nodes = result.plan.nodes()
+    told = [node for node in (*result.plan.roots, *result.plan.others) if _is_told(node)]
+    told.sort(key=lambda node: (not node.is_composite, not any(below.error for below in node.walk())))
+    shown = [_node(node, result) for node in told[:MAX_ROOTS]]
+    return PlanSummary(
+        tuple(shown),
+        Counter(node.action for node in nodes),
+        sum(not _is_told(node) for node in result.plan.roots),
+        max(len(told) - MAX_ROOTS, 0),
+        sum(bool(node.error) for node in nodes),
+    )
+
+
+def _is_told(node: Node) -> bool:
+    return node.is_changing or any(below.error or below.reason for below in node.walk())
+
+
+def _node(node: Node, result: PlanResult) -> PlanNode:
+    key = node.key
+    place = f" ({key.namespace})" if key.namespace else ""
+    fields = [result.unknown.field(field) for field in node.fields[:MAX_FIELDS]]
+    return PlanNode(
+        node.action,
+        cut(f"{text_in(node.obj, 'kind')}/{result.unknown.text(key.name)}{place}"),
+        cut(node.reason, 300),
+        tuple(
+            DifferenceRow(
+                ADDED if field.before is MISSING else REMOVED if field.after is MISSING else CHANGED,
+                cut(field.path),
+                one_line(field.before),
+                one_line(field.after),
+            )
+            for field in fields
+        ),
+        tuple(cut(note, 300) for note in (*node.notes, *node.warnings)),
+        cut(node.error, 500),
+        tuple(_node(child, result) for child in node.children if _is_told(child)),
+    )
+
+
+def changed_roots(summary: PlanSummary) -> int:
+    """How many composite resources would change."""
+    return sum(root.action != NONE or bool(root.children) for root in summary.roots) + summary.left_out

@@ -1,0 +1,111 @@
+"""What a click on a step or an effect of a run shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from crossply.runs.model import EffectRun, Run, StepRun
+from crossply.ui.views.field_differences import (
+    ADDED,
+    CHANGED,
+    REMOVED,
+    DifferenceGroup,
+    DifferenceRow,
+    desired_groups,
+    object_group,
+)
+from crossply.ui.views.run_waterfall import effect_object
+from crossply.ui.views.short_text import block, cut, one_line
+from crossply.values import Object
+
+_MAX_ROUNDS = 20
+
+
+class RoundView(NamedTuple):
+    """One call of the function."""
+
+    number: int
+    seconds: float
+    cached: bool
+    problem: str
+    request: str
+    response: str
+    asked: str
+    found: str
+
+
+class StepView(NamedTuple):
+    """One step, ready to be shown."""
+
+    number: int
+    step: StepRun
+    groups: tuple[DifferenceGroup, ...]
+    """What the step changed in desired state, by resource."""
+    context: DifferenceGroup | None
+    rounds: tuple[RoundView, ...]
+    results: tuple[tuple[str, str], ...]
+    """Severity and message."""
+    conditions: tuple[str, ...]
+
+
+class EffectView(NamedTuple):
+    """One effect, ready to be shown."""
+
+    number: int
+    effect: EffectRun
+    object: str
+    rows: tuple[DifferenceRow, ...]
+
+
+def step_view(run: Run, index: int) -> StepView | None:
+    """A step by its place in the run; None where there is no such step."""
+    if not 0 <= index < len(run.steps):
+        return None
+    step = run.steps[index]
+    return StepView(
+        index,
+        step,
+        tuple(desired_groups(step.desired_before, step.desired_after)),
+        object_group("context", step.context_before or {}, step.context_after or {}),
+        tuple(_rounds(step)),
+        tuple(_results(step.results)),
+        tuple(one_line(condition, 300) for condition in step.conditions[:20]),
+    )
+
+
+def effect_view(run: Run, index: int) -> EffectView | None:
+    """An effect by its place in the run; None where there is no such effect."""
+    if not 0 <= index < len(run.effects):
+        return None
+    effect = run.effects[index]
+    rows = tuple(
+        DifferenceRow(
+            ADDED if change.old is None else REMOVED if change.new is None else CHANGED,
+            cut(change.path, 300),
+            "" if change.old is None else one_line(change.old, 300),
+            "" if change.new is None else one_line(change.new, 300),
+        )
+        for change in effect.changes[:200]
+    )
+    return EffectView(index, effect, effect_object(effect), rows)
+
+
+def _rounds(step: StepRun) -> Iterable[RoundView]:
+    for number, round_ in enumerate(step.rounds[:_MAX_ROUNDS], 1):
+        yield RoundView(
+            number,
+            round_.seconds,
+            round_.cached,
+            cut(round_.problem, 2000),
+            block(round_.request),
+            block(round_.response) if round_.response else "",
+            block(round_.asked) if round_.asked else "",
+            block(round_.found) if round_.found else "",
+        )
+
+
+def _results(results: Iterable[Object]) -> Iterable[tuple[str, str]]:
+    for result in list(results)[:50]:
+        severity = str(result.get("severity") or "").removeprefix("SEVERITY_").lower()
+        yield severity or "unspecified", cut(str(result.get("message") or ""), 1000)
