@@ -29,15 +29,19 @@ class Running(NamedTuple):
 
 
 @contextmanager
-def embedded() -> Iterator[Running]:
-    """`crossply up` with its data on disk."""
+def embedded(records: bool = True) -> Iterator[Running]:
+    """`crossply up` with its data on disk, with or without the recorder of runs."""
     port = free_port()
     with (
         tempfile.TemporaryDirectory() as data,
-        started("up", "--data", data, f"--metrics-port={port}") as pid,
+        started("up", "--data", data, f"--metrics-port={port}", f"--record-runs={_word(records)}") as pid,
     ):
         processes = {"controllers": pid, "API server": children_of(pid)[0]}
         yield Running("embedded", f"{data}/kubeconfig", processes, _metrics_at(port))
+
+
+def _word(flag: bool) -> str:
+    return "true" if flag else "false"
 
 
 @contextmanager

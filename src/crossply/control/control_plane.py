@@ -27,6 +27,7 @@ from crossply.control.package_manager.directory_package import DirectoryPackages
 from crossply.control.package_manager.package_fetcher import PackageFetcher
 from crossply.control.package_manager.package_identity import Identities
 from crossply.control.plane import plane_for
+from crossply.control.run_service import RunService
 from crossply.control.runtimes.container_setup import ImageSettings
 from crossply.control.runtimes.runtime_set import Runtimes
 from crossply.control.start_progress import report_start, start_progress
@@ -87,6 +88,7 @@ class ControlPlane:
         self._controllers: list[Controller] = []
         self._tasks: list[asyncio.Task[None]] = []
         self._protection = UsageProtection(self._plane, webhooks)
+        self._run_service = RunService(self._plane, options.run_serving)
         self._runtimes = Runtimes(self._plane, options.runtimes, options.rollout, images)
 
     async def start(self) -> None:
@@ -116,6 +118,7 @@ class ControlPlane:
             self._controllers.append(controller)
             controller.start()
         await self._protection.start()
+        await self._run_service.start()
         self._membership = asyncio.create_task(self._plane.shards.run())
 
     def _begin_calls(self, runtimes: Runtimes) -> None:
@@ -161,6 +164,7 @@ class ControlPlane:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._protection.stop()
+        await self._run_service.stop()
         await self._runtimes.stop()
         with suppress(TimeoutError):
             async with asyncio.timeout(_EVENTS_SECONDS):

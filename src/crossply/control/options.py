@@ -8,6 +8,7 @@ from crossply.control.calls.pipeline_functions import CALL_SECONDS
 from crossply.control.calls.runner_factory import CallSettings
 from crossply.control.package_manager.settings import PackageSettings
 from crossply.control.plane import MOST_COMPOSED, CircuitLimits
+from crossply.control.run_service import RunServing
 from crossply.control.runtimes.runtime_set import RuntimeSettings
 from crossply.functions.host_access import HostAccess
 from crossply.kube.backoff import RetryPauses
@@ -50,5 +51,7 @@ class Options(NamedTuple):
     """Where packages run."""
     runs: RunSettings | None = None
     """Where runs of pipelines are recorded; None to record none."""
+    run_serving: RunServing = RunServing()
+    """How recorded runs are served."""
     host_access: HostAccess = HostAccess()
     """What Functions may use of the machine that the control plane runs on."""

@@ -94,6 +94,7 @@ class Client:
         accept: str = JSON,
         user: Actor | None = None,
         counted: tuple[str, str] | None = None,
+        headers: tuple[tuple[str, str], ...] = (),
     ) -> Reply:
         """Send any request; an answer of 400 or more is raised as a KubeError."""
         verb, resource = counted or (method.lower(), path)
@@ -108,6 +109,7 @@ class Client:
                 content_type=content_type,
                 accept=accept,
                 actor=user or self._actor,
+                headers=headers,
                 ahead=self._ahead,
             )
         )

@@ -39,6 +39,8 @@ class Request:
     content_type: str = JSON
     accept: str = JSON
     actor: Actor | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+    """More headers than those that every request has."""
     ahead: bool = False
     """Whether it does not wait for its turn among all others."""
 

@@ -193,7 +193,7 @@ class Transport:
             raise _unreachable(self._server, request, problem) from problem
 
     def _headers(self, request: Request, credential: Credential) -> list[tuple[str, str]]:
-        headers = [("Accept", request.accept)]
+        headers = [("Accept", request.accept), *request.headers]
         if request.body is not None:
             headers.append(("Content-Type", request.content_type))
         if credential.authorization:

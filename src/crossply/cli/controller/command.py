@@ -19,6 +19,7 @@ from crossply.cli.controller.observability_flags import (
 )
 from crossply.cli.controller.package_flags import RUNTIME_FLAGS, runtime_settings
 from crossply.cli.controller.replica_flags import REPLICA_FLAGS, shards_of, timing_of
+from crossply.cli.controller.run_flags import CONTROLLER_RUN_FLAGS, controller_serving, run_settings
 from crossply.cli.controller.webhook_flags import WEBHOOK_FLAGS, webhook_settings
 from crossply.cli.framework.command import Command, Flag, Invocation
 
@@ -49,7 +50,10 @@ async def _run(invocation: Invocation) -> None:
         keeper = invocation["keeper"]
         shards = shards_of(invocation, client.acting_as(keeper) if keeper else client)
         options = options_of(invocation)._replace(
-            runtimes=runtime_settings(invocation), calls=call_settings(invocation)
+            runtimes=runtime_settings(invocation),
+            calls=call_settings(invocation),
+            runs=run_settings(invocation, invocation["runs-dir"]),
+            run_serving=controller_serving(invocation),
         )
         plane = ControlPlane(client, shards, webhook_settings(invocation), options)
         port = invocation["health-probe-port"]
@@ -80,6 +84,7 @@ COMMAND = Command(
         *WORK_FLAGS,
         *RUNTIME_FLAGS,
         *CALL_FLAGS,
+        *CONTROLLER_RUN_FLAGS,
         *WEBHOOK_FLAGS,
         HEALTH_PROBE_PORT,
         metrics_port(8080, IN_A_CLUSTER),

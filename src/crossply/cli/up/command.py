@@ -8,7 +8,12 @@ from __future__ import annotations
 
 import os
 
-from crossply.cli.apiserver.encryption_flags import ENCRYPTION_FLAGS, encryption_words, take_key_variable
+from crossply.cli.apiserver.encryption_flags import (
+    ENCRYPTION_FLAGS,
+    codec_of,
+    encryption_words,
+    take_key_variable,
+)
 from crossply.cli.controller.concurrency_flags import (
     CONTROLLED_ROLLOUT,
     EXTRA_RESOURCES,
@@ -28,6 +33,7 @@ from crossply.cli.controller.observability_flags import (
     observed,
 )
 from crossply.cli.controller.package_flags import TRUST_FLAGS, local_package_settings
+from crossply.cli.controller.run_flags import UP_RUN_FLAGS, run_settings
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation, UsageError
 from crossply.cli.framework.flag_values import parse_address
 from crossply.cli.up.data_directory import data_flag, open_data_directory
@@ -37,6 +43,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from crossply.cli.up.api_process import ApiSettings
     from crossply.control.options import Options
+    from crossply.runs.recorder import RunSettings
 
 READY_FD = Flag(
     "ready-fd", "Write to this file descriptor when the control plane is ready.", kind="int", hidden=True
@@ -72,6 +79,7 @@ def run(invocation: Invocation) -> int:
 
     detach.keep_from_children(invocation)
     lock = up_lock.acquire(open_data_directory(invocation))
+    options = options._replace(runs=_runs(invocation))
     settings = ApiSettings(
         invocation["data"],
         invocation["in-memory"],
@@ -96,6 +104,7 @@ async def _serve(invocation: Invocation, options: Options, settings: ApiSettings
     from crossply.cli.up.background_start import report_ready
     from crossply.cli.up.running_plane import apply_when_ready
     from crossply.control.control_plane import ControlPlane
+    from crossply.control.run_service import RunServing
     from crossply.kube.client import Client
     from crossply.kube.config import load_config
     from crossply.kube.stop_signals import stop_requested
@@ -122,6 +131,7 @@ async def _serve(invocation: Invocation, options: Options, settings: ApiSettings
             return
         save_port(invocation, data, server.port)
         config = load_config(os.path.join(data, "kubeconfig"))
+        options = options._replace(run_serving=RunServing("up", client_authority=config.authority))
         async with observed(invocation, LOOPBACK), Client(config) as client:
             files = apply_when_ready(invocation, client, ready, lambda: report_ready(invocation))
             await run_plane(ControlPlane(client, options=options), stopped, tell, server.run(), files)
@@ -152,6 +162,14 @@ def _options(invocation: Invocation) -> Options:
         ),
         host_access=host_access(invocation, data),
     )
+
+
+def _runs(invocation: Invocation) -> RunSettings | None:
+    """Where runs are recorded: with the data, and encrypted with the key that encrypts Secrets."""
+    if not invocation["record-runs"]:
+        return None
+    directory = "" if invocation["in-memory"] else os.path.join(invocation["data"], "runs")
+    return run_settings(invocation, directory, codec_of(invocation))
 
 
 def _greeting(data: str) -> str:
@@ -218,6 +236,7 @@ COMMAND = Command(
         *PROVIDER_FLAGS,
         *HOST_ACCESS_FLAGS,
         *TRUST_FLAGS,
+        *UP_RUN_FLAGS,
         metrics_port(0, HERE_ONLY),
         LOG_FORMAT,
         debug_flag(),
