@@ -26,6 +26,8 @@ KINDS_SECONDS, READY_SECONDS = 60, 60
 NEXT = """
 Open {url} in a browser, or: curl {url}
 
+See the control plane in the browser: {dashboard}
+
 The control plane keeps running. Try next:
   export KUBECONFIG={kubeconfig}
   # See what was composed. Any kubectl will do.
@@ -148,13 +150,20 @@ async def page_path(client: Any, discovery: Any, website: Any) -> str:
 
 
 def show(website: Any, page: str) -> None:
+    from crossply.cli.up.dashboard_offer import offered_address
+
     url = website["status"]["url"]
     print(f"\nWebsite hello is Ready at {url}. It is made of:")
     for ref in website["spec"]["crossplane"]["resourceRefs"]:
         print(f"  {ref['kind']} {ref['name']}")
     crossply, example, page = map(short, (CROSSPLY, EXAMPLE, page))
     kubeconfig = DATA / "kubeconfig"
-    print(NEXT.format(url=url, page=page, kubeconfig=kubeconfig, crossply=crossply, example=example))
+    dashboard = offered_address(str(DATA)) or f"run {crossply} ui --kubeconfig {kubeconfig}"
+    print(
+        NEXT.format(
+            dashboard=dashboard, url=url, page=page, kubeconfig=kubeconfig, crossply=crossply, example=example
+        )
+    )
 
 
 def short(path: str | pathlib.Path) -> str:

@@ -13,7 +13,10 @@ __all__ = ["browser"]
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
-    running = Server(tmp_path_factory.mktemp("server"), "--in-memory").start()
+    tokens = tmp_path_factory.mktemp("tokens") / "tokens.csv"
+    tokens.write_text("nobody-token,nobody,1\nreader-token,reader,2\n")
+    flags = ("--in-memory", "--token-file", str(tokens))
+    running = Server(tmp_path_factory.mktemp("server"), *flags).start()
     yield running
     running.stop()
 
@@ -23,6 +26,7 @@ async def client(server):
     async with Client(server.config) as client:
         await world.install_kinds(client)
         await world.namespace(client, "shop")
+        await world.namespace(client, "secret-place")
         yield client
 
 

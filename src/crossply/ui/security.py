@@ -37,10 +37,14 @@ def check_host(host: str, allowed: frozenset[str]) -> None:
 
 
 def check_same_origin(request: web.Request) -> None:
-    """Refuse a write that another site, or no site, sends."""
-    origin = request.headers.get("Origin", "")
-    site = request.headers.get("Sec-Fetch-Site", "same-origin")
-    if not origin or urlsplit(origin).netloc.lower() != request.host.lower() or site != "same-origin":
+    """Refuse a write that another site, or no site, sends.
+
+    Browsers send the Origin `null` from pages whose Referrer-Policy is no-referrer, as ours is; then what
+    they say in Sec-Fetch-Site, which no script can set, must be that the page is ours.
+    """
+    origin, site = request.headers.get("Origin", ""), request.headers.get("Sec-Fetch-Site", "")
+    is_ours = urlsplit(origin).netloc.lower() == request.host.lower() and site in ("", "same-origin")
+    if not (is_ours or (origin == "null" and site == "same-origin")):
         raise web.HTTPForbidden(text="This request does not come from the dashboard.\n")
 
 

@@ -18,9 +18,9 @@ class Settings(NamedTuple):
     """Viewers log in with a bearer token of their own; the credentials of `config` are not used."""
     hosts: tuple[str, ...] = ()
     """Host names, besides those of loopback, that browsers may reach the dashboard by."""
-    metrics_url: str = ""
-    """Where the control plane's metrics are, if they can be reached."""
     logs: str = ""
     """The directory in which `crossply up` keeps the output of packages; empty where pods have it."""
     host_access: HostAccess = HostAccess()
     """What Functions of the control plane may use of this machine in the playground and in plans."""
+    metrics_socket: str = ""
+    """The Unix socket that serves the control plane's metrics; empty where there is none."""

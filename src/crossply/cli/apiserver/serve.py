@@ -78,7 +78,7 @@ async def _serve(invocation: Invocation, settings: Settings) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
     if invocation["stop-with-parent"]:
-        _stop_with_parent(stopped)
+        stop_with_parent(stopped)
     server = RunningServer(settings)
     try:
         await server.start()
@@ -95,7 +95,7 @@ async def _serve(invocation: Invocation, settings: Settings) -> None:
         await server.stop()
 
 
-def _stop_with_parent(stopped: Event) -> None:
+def stop_with_parent(stopped: Event) -> None:
     """Stop when standard input ends: only the process that started us has its other end.
 
     A thread waits for that, so that a server that hangs ends, too.

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 def run(invocation: Invocation) -> int:
     """Serve until interrupted."""
     import secrets
+    from socket import socket
 
     import uvloop
 
@@ -23,24 +24,33 @@ def run(invocation: Invocation) -> int:
     from crossply.ui.one_time_token import KEY_BYTES
     from crossply.ui.settings import Settings
 
+    descriptor = invocation["listen-fd"]
+    listener = listen(invocation["port"]) if descriptor is None else socket(fileno=descriptor)
+    listener.setblocking(False)
+    # The process that started us has the other end of standard input, and tells its key there.
+    key = secrets.token_bytes(KEY_BYTES) if descriptor is None else bytes.fromhex(invocation.stdin.readline())
     config = load_config(invocation["kubeconfig"], invocation["context"] or "", invocation.environ)
     settings = Settings(
         config,
-        secrets.token_bytes(KEY_BYTES),
+        key,
         allow_writes=invocation["allow-writes"],
         login=invocation["login"],
+        metrics_socket=invocation["metrics-socket"] or "",
     )
-    uvloop.run(_serve(invocation, settings, listen(invocation["port"])))
+    uvloop.run(_serve(invocation, settings, listener))
     return 0
 
 
 async def _serve(invocation: Invocation, settings: Settings, listener: socket) -> None:
+    from crossply.cli.apiserver.serve import stop_with_parent
     from crossply.kube.stop_signals import stop_requested
     from crossply.ui.listening import address_of
     from crossply.ui.one_time_token import mint_token
     from crossply.ui.server import serve_dashboard
 
     stopped = stop_requested()
+    if invocation["listen-fd"] is not None:
+        stop_with_parent(stopped)
     address = address_of(listener, "" if settings.login else mint_token(settings.key))
     async with serve_dashboard(settings, listener):
         invocation.stdout.write(f"dashboard: {address}\n")
@@ -97,6 +107,10 @@ COMMAND = Command(
             "Have each viewer log in with a bearer token, and act with the rights of that token only. The "
             "credentials of the kubeconfig are not used.",
         ),
+        Flag(
+            "listen-fd", "Serve on this socket, and stop when standard input ends.", kind="int", hidden=True
+        ),
+        Flag("metrics-socket", "Where the control plane's metrics are.", kind="string", hidden=True),
         Flag("no-open", "Do not open the browser."),
     ),
 )

@@ -36,6 +36,7 @@ from crossply.cli.controller.package_flags import TRUST_FLAGS, local_package_set
 from crossply.cli.controller.run_flags import UP_RUN_FLAGS, run_settings
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation, UsageError
 from crossply.cli.framework.flag_values import parse_address
+from crossply.cli.up.dashboard_offer import DASHBOARD_FLAGS, offered_address
 from crossply.cli.up.data_directory import data_flag, open_data_directory
 from crossply.cli.up.provider_flags import PROVIDER_FLAGS, package_runtimes, provider_settings
 
@@ -102,6 +103,7 @@ async def _serve(invocation: Invocation, options: Options, settings: ApiSettings
     from crossply.cli.framework.progress import progress
     from crossply.cli.up.api_process import ApiProcess, choose_address, save_port, start_on_some_port
     from crossply.cli.up.background_start import report_ready
+    from crossply.cli.up.dashboard_process import make_dashboard
     from crossply.cli.up.running_plane import apply_when_ready
     from crossply.control.control_plane import ControlPlane
     from crossply.control.run_service import RunServing
@@ -116,14 +118,19 @@ async def _serve(invocation: Invocation, options: Options, settings: ApiSettings
 
     def tell() -> None:
         starting.close()
-        invocation.stdout.write(f"control plane ready\n{_greeting(data)}")
+        # In the background, a log is written to: the address of the dashboard is not for it.
+        is_seen = invocation["ready-fd"] is None
+        invocation.stdout.write(f"control plane ready\n{_greeting(data, is_seen)}")
         invocation.stdout.flush()
+        if dashboard is not None:
+            dashboard.start()
         ready.set()
         if not invocation["files"]:
             report_ready(invocation)
 
     invocation.stderr.write("crossply: starting the API server ...\n")
     server = ApiProcess(settings, choose_address(invocation, data))
+    dashboard = make_dashboard(invocation)
     if invocation["watch"]:  # otherwise the terminal shows the log
         starting.enter_context(progress(invocation, "starting the control plane", invocation.stdout))
     try:
@@ -137,6 +144,8 @@ async def _serve(invocation: Invocation, options: Options, settings: ApiSettings
             await run_plane(ControlPlane(client, options=options), stopped, tell, server.run(), files)
     finally:
         starting.close()
+        if dashboard is not None:
+            await dashboard.stop()
         await server.stop()
 
 
@@ -172,10 +181,12 @@ def _runs(invocation: Invocation) -> RunSettings | None:
     return run_settings(invocation, directory, codec_of(invocation))
 
 
-def _greeting(data: str) -> str:
+def _greeting(data: str, with_address: bool = True) -> str:
+    address = offered_address(data) if with_address else ""
     return (
         f"try:  kubectl --kubeconfig {data}/kubeconfig get xrd,composition,function\n"
-        f"stop: crossply down --data {data}\n"
+        + (f"see:  {address}\n" if address else "")
+        + f"stop: crossply down --data {data}\n"
     )
 
 
@@ -227,6 +238,7 @@ COMMAND = Command(
             placeholder="127.0.0.1:0",
         ),
         READY_FD,
+        *DASHBOARD_FLAGS,
         *ENCRYPTION_FLAGS,
         FUNCTION_TIMEOUT,
         CONTROLLED_ROLLOUT,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping
+from contextlib import suppress
 
 from crossply.cli.framework.command import Flag, Invocation
 from crossply.cli.up.failures import UntrustedData
@@ -40,7 +41,7 @@ def open_data_directory(invocation: Invocation) -> str:
         raise UntrustedData(f"cannot open the data directory {data}: {problem.strerror}") from None
     check_owner(data)
     if is_new or invocation.given("data"):
-        _write(data, _ORIGIN_FILE, _origin(data))
+        save(data, _ORIGIN_FILE, _origin(data))
     elif read_saved(data, _ORIGIN_FILE) != _origin(data):
         raise UntrustedData(
             f"the data directory {data} was not made by you on this machine: it may have come with the files "
@@ -87,7 +88,7 @@ def saved_port(data: str) -> int | None:
 
 def keep_port(data: str, port: int) -> None:
     """Have the API server listen on the same port at the next start."""
-    _write(data, _PORT_FILE, str(port))
+    save(data, _PORT_FILE, str(port))
 
 
 def read_saved(data: str, name: str) -> str:
@@ -100,7 +101,8 @@ def read_saved(data: str, name: str) -> str:
         return file.read(4096).decode("utf-8", "replace").strip()
 
 
-def _write(data: str, name: str, text: str) -> None:
+def save(data: str, name: str, text: str) -> None:
+    """Write a small file that only this user can read."""
     if read_saved(data, name) == text:
         return  # so that a start needs no space on the disk
     path = os.path.join(data, name)
@@ -108,6 +110,12 @@ def _write(data: str, name: str, text: str) -> None:
     with open(os.open(f"{path}.new", flags, 0o600), "w") as file:
         file.write(f"{text}\n")
     os.replace(f"{path}.new", path)
+
+
+def remove_saved(data: str, name: str) -> None:
+    """Remove a small file, if there is one."""
+    with suppress(FileNotFoundError):
+        os.remove(os.path.join(data, name))
 
 
 def _origin(data: str) -> str:
