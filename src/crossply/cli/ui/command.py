@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crossply.cli.controller.function_flags import HOST_ACCESS_FLAGS, host_access
 from crossply.cli.framework.command import Command, Flag, Invocation
 
 if TYPE_CHECKING:
@@ -14,11 +15,13 @@ if TYPE_CHECKING:
 
 def run(invocation: Invocation) -> int:
     """Serve until interrupted."""
+    import os
     import secrets
     from socket import socket
 
     import uvloop
 
+    from crossply.cli.up.data_directory import LOGS, data_directory_of
     from crossply.kube.config import load_config
     from crossply.ui.listening import listen
     from crossply.ui.one_time_token import KEY_BYTES
@@ -30,12 +33,16 @@ def run(invocation: Invocation) -> int:
     # The process that started us has the other end of standard input, and tells its key there.
     key = secrets.token_bytes(KEY_BYTES) if descriptor is None else bytes.fromhex(invocation.stdin.readline())
     config = load_config(invocation["kubeconfig"], invocation["context"] or "", invocation.environ)
+    kubeconfig = invocation["kubeconfig"] or invocation.environ.get("KUBECONFIG", "")
+    data = data_directory_of({"KUBECONFIG": kubeconfig})
     settings = Settings(
         config,
         key,
         allow_writes=invocation["allow-writes"],
         login=invocation["login"],
         metrics_socket=invocation["metrics-socket"] or "",
+        logs=os.path.join(data, LOGS) if data else "",
+        host_access=host_access(invocation, *([data] if data else [])),
     )
     uvloop.run(_serve(invocation, settings, listener))
     return 0
@@ -112,5 +119,6 @@ COMMAND = Command(
         ),
         Flag("metrics-socket", "Where the control plane's metrics are.", kind="string", hidden=True),
         Flag("no-open", "Do not open the browser."),
+        *HOST_ACCESS_FLAGS,
     ),
 )

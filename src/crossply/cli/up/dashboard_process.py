@@ -30,9 +30,9 @@ _LOG = logging.getLogger("crossply.ui")
 class DashboardProcess:
     """Listens at once, and starts the process when somebody connects."""
 
-    def __init__(self, data: str, port: int, allow_writes: bool) -> None:
+    def __init__(self, data: str, port: int, flags: tuple[str, ...]) -> None:
         self._data = data
-        self._allow_writes = allow_writes
+        self._flags = flags
         self._listener = _listen(port or saved_dashboard(data)[0])
         self._key = secrets.token_bytes(KEY_BYTES)
         self._process: asyncio.subprocess.Process | None = None
@@ -81,7 +81,7 @@ class DashboardProcess:
         descriptor = self._listener.fileno()
         words = ["--kubeconfig", os.path.join(self._data, "kubeconfig"), "--listen-fd", str(descriptor)]
         words += ["--metrics-socket", metrics]
-        words += ["--allow-writes"] if self._allow_writes else []
+        words += self._flags
         # -P: modules of the working directory do not stand in for ours. Standard input ends when we do.
         self._process = process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", "crossply.cli", "ui", "--no-open", *words),
@@ -103,12 +103,21 @@ def make_dashboard(invocation: Invocation) -> DashboardProcess | None:
         remove_saved(data, FILE)
         return None
     try:
-        return DashboardProcess(data, invocation["ui-port"], invocation["ui-allow-writes"])
+        return DashboardProcess(data, invocation["ui-port"], _flags(invocation))
     except OSError as problem:
         remove_saved(data, FILE)
         reason = problem.strerror or problem
         invocation.stderr.write(f"crossply: warning: there is no dashboard: cannot listen: {reason}\n")
         return None
+
+
+def _flags(invocation: Invocation) -> tuple[str, ...]:
+    flags = [
+        f"--allow-local-functions={directory}" for directory in invocation["allow-local-functions"] or ()
+    ]
+    flags += ["--allow-local-commands"] if invocation["allow-local-commands"] else []
+    flags += ["--allow-writes"] if invocation["ui-allow-writes"] else []
+    return tuple(flags)
 
 
 def _listen(port: int) -> socket.socket:
