@@ -81,6 +81,12 @@ def source_text(field: SourceField) -> str:
     return _cell(str(field))
 
 
+def source_line(source: FieldSource) -> str:
+    """The step, how it set a field, and the sources, in one line."""
+    sources = _sources(source)
+    return f"set by {_step(source)}: {_how(source)}" + (f", from {sources}" if sources else "")
+
+
 def _set_by(report: FieldReport) -> str:
     if report.source is not None:
         return f"{_step(report.source)}: {_how(report.source)}"
@@ -90,10 +96,12 @@ def _set_by(report: FieldReport) -> str:
 
 
 def _from(report: FieldReport) -> str:
-    if report.source is None:
-        return ""
+    return "" if report.source is None else _sources(report.source)
+
+
+def _sources(source: FieldSource) -> str:
     texts = []
-    for field in report.source.sources:
+    for field in source.sources:
         verb = _verb(field)
         texts.append(source_text(field) if verb == "from" else f"{verb} {source_text(field)}")
     return _cropped(", ".join(texts), LONGEST_SOURCES)

@@ -40,6 +40,7 @@ def run(invocation: Invocation) -> int:
         invocation["field-manager"] or "",
         namespace,
         host_access(invocation, *_data_directories(invocation)),
+        invocation["explain"],
     )
     with progress(invocation, "planning") as line:
         result = asyncio.run(make_plan(config, request, lambda done, total: line.count(done, total, "XRs")))
@@ -88,6 +89,7 @@ COMMAND = Command(
     examples=(
         "crossply plan xr.yaml",
         "crossply plan composition.yaml",
+        "crossply plan composition.yaml --explain",
         "crossply plan platform/ xr.yaml -o json",
         "kustomize build overlays/test | crossply plan -",
         "crossply plan --delete xr.yaml",
@@ -117,6 +119,11 @@ COMMAND = Command(
             kind="string",
             default="text",
             choices=("text", "json"),
+        ),
+        Flag(
+            "explain",
+            "Show for each field which step would set it, by which patch or line of a template, and from "
+            "which fields.",
         ),
         Flag("delete", "Show what deleting the objects of the files would delete."),
         Flag(

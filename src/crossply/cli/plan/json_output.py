@@ -75,4 +75,6 @@ def _field(field: Field) -> Object:
     values: dict[str, Any] = {"before": field.before, "after": field.after}
     document: Object = {"path": field.path}
     document |= {key: value for key, value in values.items() if value is not MISSING}
+    if field.source is not None:
+        document["source"] = field.source.to_json()
     return {**document, "secret": True} if field.secret else document

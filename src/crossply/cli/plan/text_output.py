@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from crossply.cli.explain.field_text import source_line
 from crossply.cli.framework.printing import harmless
 from crossply.cli.framework.styling import PLAIN, Style
 from crossply.cli.plan.json_output import summary
@@ -80,6 +81,8 @@ class Text:
         for changed in fields[:MOST_FIELDS]:
             field = self._result.unknown.field(changed)
             yield self._line(depth, sign_of(field), field_text(field))
+            if field.source is not None:
+                yield self._line(depth + 1, " ", self._printable(source_line(field.source)))
         more = len(fields) - MOST_FIELDS
         if more > 0:
             yield self._line(depth, " ", f"and {more} more fields; -o json shows all")

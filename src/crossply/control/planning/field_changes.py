@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from crossply.compose.metadata import metadata_of, name_of, text_in, uid_of
+from crossply.provenance.model import FieldSource
 from crossply.values import Object
 from crossply.values.differences import MISSING, Path, differences
 
@@ -31,6 +32,8 @@ class Field(NamedTuple):
     after: Any
     secret: bool = False
     """Whether the values are left out because they are secret."""
+    source: FieldSource | None = None
+    """Where the new value comes from, in a plan that explains."""
 
 
 def fields_between(before: Object | None, after: Object | None) -> tuple[Field, ...]:
@@ -107,4 +110,6 @@ class Unknown:
         """A field with words in place of all that is not known."""
         if not self._words:
             return field
-        return Field(self.text(field.path), self.value(field.before), self.value(field.after), field.secret)
+        return field._replace(
+            path=self.text(field.path), before=self.value(field.before), after=self.value(field.after)
+        )

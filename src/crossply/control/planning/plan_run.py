@@ -9,6 +9,7 @@ from crossply.control.kinds import DEFINITION
 from crossply.control.plane import plane_for
 from crossply.control.planning.dry_run_client import DryRunClient
 from crossply.control.planning.field_changes import Unknown
+from crossply.control.planning.field_sources import add_sources
 from crossply.control.planning.plan import Plan, Planner, PlanRefused
 from crossply.control.planning.planned_functions import host_access_check, planned_functions
 from crossply.control.planning.reconcile_rounds import Progress
@@ -28,6 +29,8 @@ class PlanRequest(NamedTuple):
     namespace: str = "default"
     host_access: HostAccess = HostAccess()
     """What the Functions that the control plane has may use of this machine."""
+    explains: bool = False
+    """Whether the plan says where the new values of fields come from."""
 
 
 class PlanResult(NamedTuple):
@@ -40,11 +43,14 @@ class PlanResult(NamedTuple):
 async def make_plan(config: ClusterConfig, request: PlanRequest, progress: Progress) -> PlanResult:
     """What would change in a cluster."""
     async with DryRunClient(config) as client:
-        plane = plane_for(client, planned_functions(host_access_check(request.objects, request.host_access)))
+        functions = planned_functions(host_access_check(request.objects, request.host_access))
+        plane = plane_for(client, functions)
         try:
             await _check_control_plane(client)
             planner = Planner(client, plane, request.manager, request.namespace, progress)
             plan = await _planned(planner, request.objects, request.deletes)
+            if request.explains:
+                add_sources(plan.nodes(), functions)
             return PlanResult(plan, planner.forest.unknown)
         finally:
             await plane.recorder.settle()

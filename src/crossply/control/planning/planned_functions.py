@@ -21,6 +21,7 @@ from crossply.control.package_manager.package_kinds import FUNCTIONS
 from crossply.control.package_manager.package_reconciler import package_of
 from crossply.control.package_manager.package_revision import Identity, revision_for, revision_name
 from crossply.control.package_manager.revision_activation import MANUAL, Decision
+from crossply.control.planning.recorded_functions import RecordedFunctions
 from crossply.errors import CrossplyError
 from crossply.functions.binding import bind, host_uses
 from crossply.functions.host_access import Check, HostAccess
@@ -50,14 +51,14 @@ def host_access_check(files: Iterable[Object], access: HostAccess) -> Check:
     return check
 
 
-def planned_functions(check_host_access: Check) -> PipelineFunctions:
+def planned_functions(check_host_access: Check) -> RecordedFunctions:
     """Functions that are called from this machine: by their annotations, or by running their images here."""
     factory = RunnerFactory(
         check_host_access=check_host_access,
         open_container=lambda step: _container_functions().open(step),
         open_unreachable=lambda endpoint: bind(endpoint.as_function()),
     )
-    return PipelineFunctions(factory=factory)
+    return RecordedFunctions(factory)
 
 
 async def know_functions(client: Client, functions: PipelineFunctions) -> None:
