@@ -19,9 +19,6 @@ class FieldManager(NamedTuple):
     time: str
     subresource: str = ""
 
-    def __str__(self) -> str:
-        return f"{self.manager} ({self.operation}, {self.time})"
-
 
 class FieldManagers:
     """The managers of one object's fields."""

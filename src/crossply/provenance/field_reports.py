@@ -48,11 +48,13 @@ def report_fields(obj: Object, resource: str, provenance: Provenance, field: str
     reports = []
     for path, value in sorted(_shown(obj, _parsed(field)), key=lambda leaf: list(map(str, leaf[0]))):
         text = to_string(path)
-        source = provenance.of(resource, text)
+        source, by = provenance.of(resource, text), _set_by(path)
+        if by == ENGINE and text not in provenance.get(resource, {}):
+            source = None  # put by the engine into a map of the pipeline
         if resource == COMPOSITE_STATUS and source is None and path[0] != "status" and not field:
             continue  # the user's own fields
         shown = SECRET if hides and path[0] in ("data", "stringData") else value
-        reports.append(FieldReport(text, shown, source, _set_by(path), managers.of(path)))
+        reports.append(FieldReport(text, shown, source, by, managers.of(path)))
     return reports
 
 

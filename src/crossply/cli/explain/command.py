@@ -64,14 +64,16 @@ async def _explain(invocation: Invocation, config: ClusterConfig, target: Target
         loading = await loading_for(client, target, options)
         root = (await loading.load_one()).roots[0]
         annotations = root.metadata.get("annotations") or {}
-        fields = await load_fields(client, root, field) if field or annotations.get(RESOURCE_NAME) else []
-        if field:
-            return as_json(None, fields) if is_json else write_fields(fields, invocation.style)
+        explains_fields = field or annotations.get(RESOURCE_NAME)
+        fields = await load_fields(client, root, field) if explains_fields else None
+        if field and fields is not None:
+            return as_json(None, fields.to_json()) if is_json else write_fields(fields, invocation.style)
         logs = PackageLogs(client, data_directory_of(invocation.environ))
         explanation = await explain_resource(client, loading.reader, root, logs.tail)
     if is_json:
-        return as_json(explanation, fields)
-    return as_text(explanation, invocation.style) + write_fields(fields, invocation.style)
+        return as_json(explanation, [] if fields is None else fields.to_json())
+    text = as_text(explanation, invocation.style)
+    return text if fields is None else text + write_fields(fields, invocation.style)
 
 
 COMMAND = Command(

@@ -8,16 +8,19 @@ from typing import Any
 from crossply.cli.framework.printing import harmless
 from crossply.cli.framework.styling import Style
 from crossply.functions.field_trace import COMPOSITE, CONDITION, KEYS, REQUEST
+from crossply.provenance.field_managers import FieldManager
 from crossply.provenance.field_reports import API_SERVER, ENGINE, FieldReport
 from crossply.provenance.model import FieldSource, SourceField
 
+_COMPOSED = "apiextensions.crossplane.io/"
+"""How the names of the control plane's field managers begin."""
 LONGEST_VALUE, LONGEST_SOURCES = 40, 80
 _TITLES = ("FIELD", "VALUE", "SET BY", "FROM")
 _OTHERS = {
     ENGINE: "the composition engine, not a step of the pipeline",
     API_SERVER: "the API server",
 }
-_NOBODY = "no step of the pipeline: a default of the API server, or a controller"
+_NOBODY = "no step of the pipeline: a user, a controller, or a default of the API server"
 
 
 def field_table(reports: list[FieldReport], style: Style) -> list[str]:
@@ -52,13 +55,12 @@ def field_paragraph(report: FieldReport, style: Style) -> list[str]:
         lines += _source_lines(source)
         for earlier in source.before:
             lines.append(f"  before  {_step(earlier)}: {_how(earlier)}")
-    for manager in report.managers:
-        lines.append(f"  written by  {_cell(str(manager))}")
+    lines += [f"  written by  {_manager(manager)}" for manager in report.managers]
     return [style.symbols(line) for line in lines]
 
 
 def _source_lines(source: FieldSource) -> list[str]:
-    where = f" ({_cell(source.where)})" if source.where else ""
+    where = f" ({_cell(source.where)})" if source.where and source.where not in source.how else ""
     lines = [f"  set by  {_step(source)}: {_how(source)}{where}"]
     if source.how != "function":
         lines.append(f"  function  {_cell(source.function)}")
@@ -91,7 +93,7 @@ def _set_by(report: FieldReport) -> str:
     if report.source is not None:
         return f"{_step(report.source)}: {_how(report.source)}"
     if report.managers and report.by not in _OTHERS:
-        return f"({_cell(report.managers[0].manager)})"
+        return f"({_cell(_name(report.managers[0]))})"
     return f"({report.by})" if report.by in _OTHERS else "(not by the pipeline)"
 
 
@@ -105,6 +107,17 @@ def _sources(source: FieldSource) -> str:
         verb = _verb(field)
         texts.append(source_text(field) if verb == "from" else f"{verb} {source_text(field)}")
     return _cropped(", ".join(texts), LONGEST_SOURCES)
+
+
+def _manager(manager: FieldManager) -> str:
+    return _cell(f"{_name(manager)} ({manager.operation}, {manager.time})")
+
+
+def _name(manager: FieldManager) -> str:
+    """The name of a field manager, without the digest behind that of the control plane."""
+    if manager.manager.startswith(_COMPOSED):
+        return "the control plane"
+    return manager.manager
 
 
 def _step(source: FieldSource) -> str:

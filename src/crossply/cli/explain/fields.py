@@ -1,45 +1,132 @@
-"""Who last wrote the fields of a resource, and when: its field managers."""
+"""Where the fields of a live resource come from: its last recorded run, or its pipeline run now in memory."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crossply.cli.framework.printing import harmless
 from crossply.cli.framework.styling import Style
+from crossply.compose.metadata import (
+    RESOURCE_NAME_ANNOTATION,
+    annotations_of,
+    controller_of,
+    name_of,
+    namespace_of,
+    text_in,
+    uid_of,
+)
+from crossply.errors import CrossplyError
+from crossply.provenance.field_reports import FieldReport, report_fields
+from crossply.provenance.model import COMPOSITE_STATUS, Provenance
 from crossply.values import Object
 
 if TYPE_CHECKING:
     from crossply.kube.client import Client
+    from crossply.kube.kind import Kind
     from crossply.resource_tree.node import Node
 
-
-async def load_fields(client: Client, node: Node, field: str) -> list[Object]:
-    """The fields at and below one, or of the spec: `{path, managers: [{manager, operation, time}]}`."""
-    from crossply.apply.field_sets import decode_fields, path_text, paths
-
-    managers: dict[str, list[Object]] = {}
-    for entry in node.metadata.get("managedFields") or ():
-        writer = {
-            "manager": entry.get("manager"),
-            "operation": entry.get("operation"),
-            "time": entry.get("time"),
-        }
-        for path in paths(decode_fields(entry.get("fieldsV1") or {})):
-            managers.setdefault(path_text(path).removeprefix("."), []).append(writer)
-    field = field or "spec"
-    return [
-        {"path": path, "managers": managers[path]}
-        for path in sorted(managers)
-        if path == field or path.startswith((f"{field}.", f"{field}["))
-    ]
+_RECENT = 5
+"""How many of the latest runs are looked at for one whose pipeline came to its end."""
 
 
-def write_fields(fields: list[Object], style: Style) -> str:
-    """One line a field."""
-    if not fields:
-        return ""
-    lines = ["", style.bold("Fields")]
-    for entry in fields:
-        writers = ", ".join(f"{writer['manager']} ({writer['time']})" for writer in entry["managers"])
-        lines.append(f"  {harmless(entry['path'])}  {style.dim(harmless(writers))}")
+class ExplainedFields(NamedTuple):
+    """The fields of a resource, and how their sources were found."""
+
+    reports: list[FieldReport]
+    field: str
+    """The field that was asked for; empty for all."""
+    basis: str
+    problem: str
+    """Why the sources are not known."""
+
+    def to_json(self) -> list[Object]:
+        return [report.to_json() for report in self.reports]
+
+
+class _Found(NamedTuple):
+    provenance: Provenance
+    basis: str = ""
+    problem: str = ""
+
+
+async def load_fields(client: Client, node: Node, field: str) -> ExplainedFields:
+    """Explain the fields at and below one, or all fields of a resource."""
+    obj = node.object
+    resource = annotations_of(obj).get(RESOURCE_NAME_ANNOTATION, COMPOSITE_STATUS)
+    found = await _find(client, obj, resource)
+    reports = report_fields(obj, resource, found.provenance, field)
+    return ExplainedFields(reports, field, found.basis, found.problem)
+
+
+async def _find(client: Client, obj: Object, resource: str) -> _Found:
+    try:
+        owner = await _owner(client, obj) if resource else obj
+        if owner is None:
+            return _Found(Provenance({}), problem="its composite resource does not exist")
+        return await _recorded(client, owner) or await _now(client, owner)
+    except CrossplyError as problem:
+        return _Found(Provenance({}), problem=str(problem))
+
+
+async def _owner(client: Client, obj: Object) -> Object | None:
+    reference = controller_of(obj)
+    if reference is None:
+        return None
+    kind = await _kind(client, text_in(reference, "apiVersion"), text_in(reference, "kind"))
+    return await client.get(kind, text_in(reference, "name"), namespace_of(obj) if kind.namespaced else "")
+
+
+async def _kind(client: Client, api_version: str, kind: str) -> Kind:
+    from crossply.kube.discovery import Discovery
+
+    return await Discovery(client).kind_for(api_version, kind)
+
+
+async def _recorded(client: Client, xr: Object) -> _Found | None:
+    """The provenance of the latest recorded run; None where none is recorded."""
+    from crossply.runs.client import RunClient
+    from crossply.runs.errors import RunsError
+    from crossply.runs.model import COMPOSED
+    from crossply.runs.run_provenance import explain_run
+
+    runs = RunClient(client)
+    try:
+        listed = await runs.list_runs(
+            text_in(xr, "kind"), namespace_of(xr), name_of(xr), _RECENT, uid=uid_of(xr)
+        )
+        summary = next((run for run in listed if run.outcome == COMPOSED), None)
+        if summary is None:
+            return None
+        run = await runs.load_run(summary.id)
+    except RunsError:
+        return None
+    return _Found(explain_run(run.world), f"the recorded run {summary.id}: crossply runs show {summary.id}")
+
+
+async def _now(client: Client, xr: Object) -> _Found:
+    from crossply.control.planning.reconcile_once import explain_now
+    from crossply.functions.host_access import HostAccess
+
+    kind = await _kind(client, text_in(xr, "apiVersion"), text_in(xr, "kind"))
+    provenance = await explain_now(client.config, kind, xr, HostAccess())
+    if provenance is None:
+        return _Found(Provenance({}), problem=f"{text_in(xr, 'kind')} is not composed by a pipeline")
+    return _Found(provenance, "the pipeline, run now in memory, because no run is recorded")
+
+
+def write_fields(fields: ExplainedFields, style: Style) -> str:
+    """A table of all fields, or a paragraph for the one that was asked for."""
+    from crossply.cli.explain.field_text import field_paragraph, field_table
+
+    if not fields.reports:
+        return f"no field {harmless(fields.field)}\n" if fields.field else ""
+    lines = [] if fields.field else ["", style.bold("Fields")]
+    if fields.field and len(fields.reports) == 1:
+        lines += field_paragraph(fields.reports[0], style)
+    else:
+        lines += field_table(fields.reports, style)
+    if fields.problem:
+        lines.append(style.warn(harmless(f"cannot tell which step sets the fields: {fields.problem}")))
+    elif fields.basis:
+        lines.append(style.dim(f"according to {fields.basis}"))
     return "".join(f"{line}\n" for line in lines)

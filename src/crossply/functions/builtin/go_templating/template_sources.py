@@ -46,6 +46,29 @@ def _inline(inline: Object) -> str:
     return text
 
 
+class TemplatePart(NamedTuple):
+    """Where one of the joined templates starts."""
+
+    start: int
+    name: str
+
+
+def template_parts(step_input: Input, text: str, environ: Mapping[str, str]) -> list[TemplatePart]:
+    """The parts of what `template_text` returned; a single template has no name."""
+    inline = step_input.fields.get("inline", {})
+    parts = [TemplatePart(0, "")]
+    if step_input.fields.get("source") == "Inline" and not inline.get("template"):
+        lengths = [len(template) + len(SEPARATOR) for template in inline.get("templates", ())]
+        names = [f"templates[{index}]" for index in range(len(lengths))]
+    elif step_input.fields.get("source") == "FileSystem":
+        files = read_template_files(step_input.fields["fileSystem"]["dirPath"], _allowed(environ))
+        lengths, names = [len(file.text) for file in files], [file.path for file in files]
+    else:
+        return parts
+    starts = [sum(lengths[:index]) for index in range(len(lengths))]
+    return list(map(TemplatePart, starts, names)) or parts
+
+
 def _environment(source: Object, context: Object) -> str:
     key = source.get("key")
     if not key:

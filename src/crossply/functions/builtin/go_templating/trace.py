@@ -39,7 +39,11 @@ from crossply.functions.builtin.go_templating.response_builder import (
 )
 from crossply.functions.builtin.go_templating.source_map import DocumentText, FieldTaint, map_document
 from crossply.functions.builtin.go_templating.template_data import data_of
-from crossply.functions.builtin.go_templating.template_sources import SourceError, template_text
+from crossply.functions.builtin.go_templating.template_sources import (
+    SourceError,
+    template_parts,
+    template_text,
+)
 from crossply.functions.builtin.traced_object import as_conditions, leaves, union
 from crossply.functions.field_trace import FieldTrace, FieldTraces, Path, SourceField, StepTrace
 from crossply.values import Object
@@ -54,7 +58,7 @@ def trace(request: Request) -> StepTrace | None:
         manifests = list(_manifests(output))
     except (InputError, SourceError, TemplateError, ManifestError, LimitExceeded):
         return None
-    return _Fields(request, template).of(manifests)
+    return _Fields(request, step_input, template).of(manifests)
 
 
 def _render(request: Request, step_input: Input, template: str) -> TracedOutput:
@@ -90,9 +94,16 @@ def _manifests(output: TracedOutput) -> Iterator[_Manifest]:
 class _Fields:
     """Makes traces of the taints of manifests."""
 
-    def __init__(self, request: Request, template: str) -> None:
+    def __init__(self, request: Request, step_input: Input, template: str) -> None:
         self._builder = ResponseBuilder(request)
-        self._lines = [at for at, character in enumerate(template) if character == "\n"]
+        self._parts = template_parts(step_input, template, os.environ)
+        self._template = template
+
+    def _place(self, at: int) -> str:
+        """` NAME, line 3`; a step with one template has no name for it."""
+        part = self._parts[bisect_right(self._parts, at, key=lambda part: part.start) - 1]
+        line = self._template.count("\n", part.start, at) + 1
+        return f" {part.name}, line {line}" if part.name else f", line {line}"
 
     def of(self, manifests: list[_Manifest]) -> StepTrace:
         traces = StepTrace({}, {}, {})
@@ -125,9 +136,9 @@ class _Fields:
         fields = {}
         for path, _ in leaves(manifest.object):
             taint = _nearest(manifest.taints, path)
-            line = bisect_right(self._lines, taint.at - 1) + 1
+            place = self._place(taint.at)
             sources = union(source_fields(taint.value, taint.control), deciding)
-            fields[path] = FieldTrace(f"template, line {line}", f"line {line}", sources)
+            fields[path] = FieldTrace(f"template{place}", place.strip(" ,"), sources)
         return fields
 
 
