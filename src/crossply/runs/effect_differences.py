@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from base64 import b64decode
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -10,10 +9,10 @@ from typing import Any, NamedTuple
 import orjson
 
 from crossply.runs.model import EVENT
+from crossply.runs.redaction import PLACEHOLDER
 from crossply.runs.written_effects import WrittenEffect
 from crossply.values.differences import MISSING, Difference, differences
 
-_PLACEHOLDER = re.compile(r"redacted-[0-9a-f]{8}")
 Key = tuple[str, str, bytes, int]
 """The verb, the target, the text of an event, and for the how-many-th time."""
 
@@ -43,27 +42,28 @@ def compare_effects(
         if one is MISSING or other is MISSING:
             result.append(EffectDifference(key[0], key[1], tuple(differences(one, other)), one, other))
         elif encoded(one) != encoded(other):
-            fields = tuple(field for field in differences(one, other) if not is_redacted(field.before))
+            fields = tuple(field for field in differences(one, other) if not placeholder_in(field.before))
             if fields:
                 result.append(EffectDifference(key[0], key[1], fields, one, other))
     return tuple(result)
 
 
-def is_redacted(value: Any) -> bool:
-    """Whether a recorded value is a placeholder, which cannot be compared with a secret."""
+def placeholder_in(value: Any) -> str:
+    """The placeholder of a secret in a recorded text, also one in base64; empty for none."""
     if not isinstance(value, str):
-        return False
-    if _PLACEHOLDER.search(value):
-        return True
-    try:
-        return bool(_PLACEHOLDER.search(b64decode(value, validate=True).decode()))
-    except ValueError:
-        return False
+        return ""
+    found = PLACEHOLDER.search(value)
+    if found is None:
+        try:
+            found = PLACEHOLDER.fullmatch(b64decode(value, validate=True).decode())
+        except ValueError:
+            return ""
+    return "" if found is None else found.group()
 
 
 def encoded(value: Any) -> bytes:
-    """JSON with sorted keys."""
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    """JSON with sorted keys; what is missing is null."""
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS, default=lambda _: None)
 
 
 def _by_key(effects: Iterable[WrittenEffect]) -> dict[Key, Any]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from crossply.compose.composed_resources import Composed
 from crossply.compose.effects import ApplyComposed, Call, DeleteComposed, Diagnose, Observe, WriteStatus
 from crossply.compose.metadata import text_in
+from crossply.runs.effect_differences import placeholder_in
 from crossply.runs.model import Exchange, Run
 from crossply.values import Object
 
@@ -51,10 +53,7 @@ def _effect(exchanges: Iterable[Exchange], kind: type) -> Exchange | None:
 
 def _composed(run: Run, exchanges: list[Exchange], applied: Exchange) -> Object:
     expected: Object = {
-        "resources": [
-            {"name": resource.name, "match": "Exact", "object": resource.object, "ready": resource.ready}
-            for resource in applied.effect.composed
-        ],
+        "resources": [_resource(resource) for resource in applied.effect.composed],
         "otherResources": "Forbid",
     }
     deleted = _effect(exchanges, DeleteComposed)
@@ -64,10 +63,24 @@ def _composed(run: Run, exchanges: list[Exchange], applied: Exchange) -> Object:
     is_whole = applied.answer is not None and not applied.answer.refused and not run.summary.problem
     if written is not None and is_whole:
         expected["conditions"] = _conditions(written.effect.status)
-        status = _status(written.effect.status)
+        status = _without_placeholders(_status(written.effect.status))
         if status:
             expected["composite"] = {"status": status}
     return expected
+
+
+def _resource(resource: Composed) -> Object:
+    """A composed resource, exactly; where values were redacted, they may be anything."""
+    comparable = _without_placeholders(resource.object)
+    match = "Exact" if comparable == resource.object else "Subset"
+    return {"name": resource.name, "match": match, "object": comparable, "ready": resource.ready}
+
+
+def _without_placeholders(value: Any) -> Any:
+    if isinstance(value, dict):
+        kept = {key: item for key, item in value.items() if not placeholder_in(item)}
+        return {key: _without_placeholders(item) for key, item in kept.items()}
+    return [_without_placeholders(item) for item in value] if isinstance(value, list) else value
 
 
 def _status(status: Object) -> Object:

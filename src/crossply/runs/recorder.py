@@ -176,6 +176,7 @@ class RunRecorder:
             document = orjson.loads(data)
             summary = document["summary"]
             summary["redacted"] = redacted
+            data = orjson.dumps(document)
         return StoredRun(summary["id"], subject, orjson.dumps(summary), compress(data))
 
     def _next_id(self, started: float) -> str:

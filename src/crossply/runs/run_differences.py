@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from crossply.runs.effect_differences import EffectDifference, compare_effects
+from crossply.runs.effect_differences import EffectDifference, compare_effects, encoded
 from crossply.runs.model import Run, StepRun
 from crossply.runs.pipeline_steps import steps_of
 from crossply.runs.replay import recorded_effects
@@ -41,7 +41,7 @@ def compare_runs(before: Run, after: Run) -> RunDifferences:
     """The second run compared with the first."""
     return RunDifferences(
         _differing(_inputs(before), _inputs(after)),
-        _differing(_steps(before), _steps(after)),
+        tuple(_differing_steps(before, after)),
         compare_effects(recorded_effects(before.world), recorded_effects(after.world)),
         tuple(differences(_outcome(before), _outcome(after))),
     )
@@ -88,18 +88,34 @@ def last_steps(run: Run) -> list[StepRun]:
     return [step for step in run.steps if step.pipeline == last]
 
 
-def _steps(run: Run) -> dict[str, Any]:
+def _differing_steps(before: Run, after: Run) -> Iterator[PartDifference]:
+    """The steps that differ; what a step was given and only passed on counts for an earlier one."""
+    first, second = ({step.name: step for step in last_steps(run)} for run in (before, after))
+    for name in {**first, **second}:
+        steps = (first.get(name), second.get(name))
+        given = {encoded(list(field)) for field in differences(*map(_given, steps))}
+        fields = [field for field in differences(*map(_made, steps)) if encoded(list(field)) not in given]
+        if fields:
+            yield PartDifference(f"step {name}", tuple(fields))
+
+
+def _given(step: StepRun | None) -> Any:
+    """What a step got from the steps before it."""
+    return MISSING if step is None else {"desired": step.desired_before, "context": step.context_before}
+
+
+def _made(step: StepRun | None) -> Any:
+    """What a step made of it."""
+    if step is None:
+        return MISSING
     return {
-        f"step {step.name}": {
-            "function": step.function,
-            "revision": step.function_revision,
-            "desired": step.desired_after,
-            "context": step.context_after,
-            "results": list(step.results),
-            "conditions": list(step.conditions),
-            **({"problem": step.problem} if step.problem else {}),
-        }
-        for step in last_steps(run)
+        "function": step.function,
+        "revision": step.function_revision,
+        "desired": step.desired_after,
+        "context": step.context_after,
+        "results": list(step.results),
+        "conditions": list(step.conditions),
+        **({"problem": step.problem} if step.problem else {}),
     }
 
 

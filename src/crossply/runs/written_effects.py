@@ -97,6 +97,6 @@ _WRITES: Mapping[type, Callable[[Any], Iterable[WrittenEffect]]] = {
     SaveComposite: _saved,
     RecordEvents: _events,
     PublishDetails: _published,
-    WriteStatus: lambda effect: [WrittenEffect(STATUS, "", effect.status)],
+    WriteStatus: lambda effect: [WrittenEffect(STATUS, "", {"status": effect.status})],
     RemoveFinalizer: lambda _: [WrittenEffect(RELEASED, "", {})],
 }

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from crossply.cli.framework.printing import harmless
 from crossply.cli.framework.styling import Style
+from crossply.runs.effect_differences import placeholder_in
 from crossply.values.differences import MISSING, Difference, Path
 
 MOST_FIELDS = 40
@@ -56,7 +57,10 @@ def _values(field: ChangedField) -> str:
 
 
 def value_text(value: Any) -> str:
-    """A value in one line of JSON, cropped."""
+    """A value in one line of JSON, cropped; a placeholder for a secret also where it is in base64."""
+    placeholder = placeholder_in(value)
+    if placeholder and placeholder not in value:
+        return f"{placeholder} (in base64)"
     text = harmless(json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")))
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}… ({len(text)} characters)"
 

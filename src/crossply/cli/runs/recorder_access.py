@@ -30,14 +30,6 @@ RUN = Argument(
 ACCESS_FLAGS = (
     Flag("namespace", "Namespace of the XR.", short="n", kind="string", default=""),
     Flag("context", "Kubernetes context.", kind="string", default=""),
-    Flag("as", "Username to impersonate for the operation.", kind="string"),
-    Flag(
-        "as-group",
-        "Group to impersonate for the operation. Repeat to specify multiple groups.",
-        kind="strings",
-        placeholder="AS-GROUP",
-    ),
-    Flag("as-uid", "UID to impersonate for the operation.", kind="string"),
 )
 
 
@@ -71,8 +63,8 @@ class Recorder:
         steps = int(back) if back.isdecimal() and len(back) < 4 else 0
         listed = await self.list("" if base == LATEST else base, "", steps + 1)
         if len(listed) <= steps:
-            count = f"{len(listed)} runs" if listed else "no run"
-            raise RunNotFound(f"{count} of {base} recorded; {run} is not among them", hint=_HOW_TO_RUN)
+            count = f"only {len(listed)} of the runs of {base} are" if listed else f"no run of {base} is"
+            raise RunNotFound(f"cannot find the run {run}: {count} recorded", hint=_HOW_TO_RUN)
         return await self.runs.load_run(listed[steps].id)
 
     async def _by_id(self, run: str) -> Run:
@@ -109,12 +101,12 @@ def with_recorder(invocation: Invocation, work: Callable[[Recorder], Awaitable[R
     """Do something with the recorder of the cluster that the flags name."""
     import asyncio
 
-    from crossply.cli.framework.cluster_flags import configuration
+    from crossply.cli.framework.cluster_flags import cluster_configuration
     from crossply.cli.framework.progress import progress
     from crossply.kube.client import Client
     from crossply.runs.client import RunClient
 
-    config = configuration(invocation)
+    config = cluster_configuration(invocation["context"], invocation.environ)
 
     async def connected() -> Result:
         async with Client(config) as client:

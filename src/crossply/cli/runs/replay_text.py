@@ -11,10 +11,16 @@ from crossply.cli.runs.difference_text import effect_difference_lines
 from crossply.cli.runs.field_lines import indented
 from crossply.cli.runs.run_table import subject_text
 from crossply.runs.effect_differences import EffectDifference
-from crossply.runs.model import APPLIED, DELETE, EVENT, STATUS, Run
+from crossply.runs.model import APPLIED, DELETE, EVENT, SAVED, STATUS, Run
 from crossply.runs.replay import Replayed
 
-_NOUNS = {APPLIED: "applied", DELETE: "deleted", STATUS: "status", EVENT: "events"}
+_NOUNS = {
+    APPLIED: ("resource applied", "resources applied"),
+    DELETE: ("resource deleted", "resources deleted"),
+    SAVED: ("write of the XR", "writes of the XR"),
+    STATUS: ("status", "statuses"),
+    EVENT: ("event", "events"),
+}
 
 
 def replay_lines(
@@ -40,5 +46,6 @@ def replay_lines(
 
 
 def _counts(replayed: Replayed) -> str:
-    counts = Counter(_NOUNS.get(effect.verb, effect.verb) for effect in replayed.effects)
-    return ", ".join(f"{count} {noun}" for noun, count in counts.items()) or "none"
+    counts = Counter(effect.verb for effect in replayed.effects)
+    nouns = {verb: _NOUNS.get(verb, (verb, verb))[count > 1] for verb, count in counts.items()}
+    return ", ".join(f"{count} {nouns[verb]}" for verb, count in counts.items()) or "none"

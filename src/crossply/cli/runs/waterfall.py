@@ -36,7 +36,7 @@ def _rows(run: Run, style: Style) -> Iterator[list[str]]:
     if written:
         first, last = min(map(_start, written)), max(map(_end, written))
         drawn = style.good(bar(first, last - first, whole))
-        yield [style.dim("(writes)"), "", drawn, duration_text(sum(effect.seconds for effect in written))]
+        yield [style.dim("(writes)"), "", drawn, duration_text(last - first)]
 
 
 def bar(offset: float, seconds: float, whole: float, width: int = WIDTH) -> str:
