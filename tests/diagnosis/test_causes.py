@@ -65,3 +65,9 @@ def test_a_provider_that_is_down_is_told_with_the_old_conditions_of_its_resource
     cause = cause_of(node("xr", stale, Ready=WAITS))
     assert cause.command == "kubectl describe p sql"
     assert cause.sentence == "Creating; its kind comes from Provider sql, which is not running"
+
+
+def test_a_ready_resource_whose_provider_is_down_is_a_cause_at_the_root_too() -> None:
+    stale = node("db", kind="Database", Synced=("True",), Ready=("True",))
+    stale.origin = Origin("its kind comes from Provider sql, which is not running", "kubectl describe p sql")
+    assert cause_of(stale).sentence == "its kind comes from Provider sql, which is not running"

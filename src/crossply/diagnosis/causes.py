@@ -46,8 +46,11 @@ def deepest_first(root: Node) -> list[Finding]:
 def _find(root: Node) -> Iterator[Finding]:
     if not root.condition("Ready").status and (root.origin or _expects_a_controller(root)):
         yield make_finding(root, root, "nothing has reconciled it yet", bool(root.origin), 0)
-    else:
-        yield from _below(root, root, 0)
+        return
+    findings = list(_below(root, root, 0))
+    if not findings and root.origin:
+        findings = [make_finding(root, root, "", True, 0)]
+    yield from findings
 
 
 def _below(node: Node, parent: Node, depth: int) -> Iterator[Finding]:

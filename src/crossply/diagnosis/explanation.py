@@ -112,8 +112,12 @@ def describe_state(node: Node, has_cause: bool) -> str:
     statuses = {name: status for name in names if (status := node.condition(name).status)}
     statuses = statuses or {name: node.condition(name).status for name in _condition_types(node)}
     wrong = [f"{name} is {status}" for name, status in statuses.items() if status != "True"]
+    if wrong and statuses.get("Ready") == "True":
+        return f"is ready, but {', '.join(wrong)}"
     if wrong:
         return f"is not {'healthy' if package else 'ready'}: {', '.join(wrong)}"
+    if has_cause and statuses:
+        return f"was {' and '.join(statuses).lower()} when that was last reported"
     if has_cause:
         return "is not ready"
     if not statuses:

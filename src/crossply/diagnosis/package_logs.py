@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 
 import orjson
@@ -15,6 +16,8 @@ LINES = 5
 _TAIL_BYTES = 64 << 10
 _POD = Kind("", "v1", "Pod", "pods", True)
 _NAMESPACE = "crossplane-system"
+_STARTED = re.compile(r"crossply: \S+ started as ")
+"""A line of the supervisor, which says nothing about what is wrong."""
 
 
 class PackageLogs:
@@ -54,4 +57,5 @@ class PackageLogs:
 
 def _last_lines(data: bytes) -> list[str]:
     lines = data.decode("utf-8", "replace").splitlines()
-    return [line.rstrip()[:1000] for line in lines if line.strip()][-LINES:]
+    written = [line.rstrip()[:1000] for line in lines if line.strip() and not _STARTED.match(line)]
+    return written[-LINES:]

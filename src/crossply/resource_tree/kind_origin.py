@@ -28,20 +28,31 @@ _NOT_MANAGED = (_EXTENSIONS, "pkg.crossplane.io", "ops.crossplane.io", "protecti
 _MOST_DEFINITIONS = 100
 """So many definitions of one API group are read to find the one of a kind."""
 
+_OLD_CONDITIONS = Origin(
+    "its CustomResourceDefinition belongs to no Provider: what it reports is old, unless something else "
+    "reconciles it",
+    "kubectl get providers.pkg.crossplane.io",
+)
+
 
 class Origins:
     """Finds the origins of kinds, each of them once for a tree."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Reader, with_ready: bool = False) -> None:
+        """With `with_ready`, also of resources that were ready before their Provider stopped."""
         self._reader = reader
+        self._with_ready = with_ready
 
     async def add(self, root: Node) -> None:
         """Note the origin at every resource that nobody reconciles."""
-        nodes = [node for node in root.walk() if _is_unexplained(node)]
+        nodes = [node for node in root.walk() if _may_have_provider(node) and self._is_asked_for(node)]
         kinds: dict[tuple[str, str], list[Node]] = {}
         for node in nodes:
             kinds.setdefault((node.group, node.reference.kind), []).append(node)
         await asyncio.gather(*(self._add(alike) for alike in kinds.values()))
+
+    def _is_asked_for(self, node: Node) -> bool:
+        return self._with_ready or node.problem is not None or node.condition("Ready").status != "True"
 
     async def _add(self, nodes: list[Node]) -> None:
         try:
@@ -62,6 +73,8 @@ class Origins:
         revision = _owner(crd, _REVISION[1])
         if crd.problem or (not revision and not _is_managed(node)):
             return None, False
+        if not revision and node.object.get("status"):
+            return (_OLD_CONDITIONS if self._with_ready else None), False
         if not revision:
             why = "its CustomResourceDefinition belongs to no Provider: install the one that reconciles it"
             return Origin(why, "kubectl get providers.pkg.crossplane.io"), False
@@ -154,18 +167,18 @@ def inactive_origin(definition: str, provider: str, policies: list[Object]) -> O
     return Origin(f"{why}; {message}", command)
 
 
-def _is_unexplained(node: Node) -> bool:
-    """Whether a resource may be one that nobody reconciles."""
+def _may_have_provider(node: Node) -> bool:
+    """Whether a Provider may reconcile a resource, or should."""
     if node.problem:
         return node.problem.sort == NOT_SERVED and "." in node.group
     if node.kind is None or "." not in node.group or node.group.endswith(".k8s.io"):
         return False
-    return node.group not in _NOT_MANAGED and node.condition("Ready").status != "True"
+    return node.group not in _NOT_MANAGED
 
 
 def _is_managed(node: Node) -> bool:
     spec = node.object.get("spec")
-    return isinstance(spec, dict) and "forProvider" in spec and not node.object.get("status")
+    return isinstance(spec, dict) and "forProvider" in spec
 
 
 def _owner(node: Node, kind: str) -> str:

@@ -30,6 +30,8 @@ class TraceOptions(NamedTuple):
     packages: Choice
     origins: bool = False
     """Whether to find out why nobody reconciles what is not ready."""
+    ready_origins: bool = False
+    """And what was ready before its Provider stopped."""
 
 
 async def loading_for(client: Client, target: Target, options: TraceOptions) -> Loading:
@@ -49,7 +51,7 @@ async def loading_for(client: Client, target: Target, options: TraceOptions) -> 
     namespace = (options.namespace or client.config.namespace) if kind.namespaced else ""
     reader = Reader(client, kinds, options.concurrency)
     reference = Reference(kind.api_version, kind.kind, target.name, namespace)
-    origins = Origins(reader) if options.origins else None
+    origins = Origins(reader, options.ready_origins) if options.origins else None
     return Loading(reader, kind, reference, _trees(reader, reference, options), origins)
 
 

@@ -58,7 +58,7 @@ async def _explain(invocation: Invocation, config: ClusterConfig, target: Target
     from crossply.resource_tree.tree_loader import TraceOptions, loading_for
 
     choice = Choice("unique", "active", False)
-    options = TraceOptions(invocation["namespace"] or "", 5, False, choice, origins=not field)
+    options = TraceOptions(invocation["namespace"] or "", 5, False, choice, not field, not field)
     is_json = invocation["output"] == "json"
     async with Client(config) as client:
         loading = await loading_for(client, target, options)

@@ -1,0 +1,167 @@
+"""What conditions only hint at, said plainly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from crossply.compose.machinery import MODERN
+from crossply.diagnosis.causes import deepest_first
+from crossply.diagnosis.deletion import deletion_blockers
+from crossply.diagnosis.evidence import Evidence
+from crossply.diagnosis.model import Cause
+from crossply.diagnosis.refinement import refine
+from crossply.diagnosis.wakeup import next_wakeup
+from crossply.resource_tree.node import Node, Origin
+
+Object = dict[str, Any]
+
+
+def node(name: str, message: str = "", kind: str = "App", **rest: Any) -> Node:
+    condition = {"type": "Synced", "status": "False", "reason": "ReconcileError", "message": message}
+    metadata = {"name": name, "namespace": "apps", "uid": name, **rest.pop("metadata", {})}
+    status = {"status": {"conditions": [condition]}} if message else {}
+    return Node(
+        {"apiVersion": "acme.test/v1", "kind": kind, "metadata": metadata, "spec": {}, **status, **rest}
+    )
+
+
+def refined(root: Node, **evidence: Any) -> Cause:
+    finding = deepest_first(root)[0]
+    return refine(finding.cause, finding.node, finding.parent, Evidence(**evidence))
+
+
+@pytest.mark.parametrize(
+    ("message", "sentence", "command"),
+    [
+        (
+            'cannot connect: ProviderConfig.acme.test "default" not found',
+            "ProviderConfig default does not exist in namespace apps; there is none of any name",
+            "kubectl get providerconfigs.acme.test -A",
+        ),
+        (
+            'Internal error occurred: failed calling webhook "check.acme.test": connection refused',
+            "the webhook check.acme.test does not answer: connection refused",
+            "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations",
+        ),
+        (
+            "unable to create new content in namespace apps because it is being terminated",
+            "namespace apps is being deleted: nothing can be created in it",
+            "kubectl get namespace apps -o yaml",
+        ),
+        (
+            "cannot determine creation result - remove the crossplane.io/external-create-pending annotation "
+            "if it is safe to proceed",
+            "its Provider does not know whether it created the external resource",
+            "kubectl annotate App x -n apps crossplane.io/external-create-pending-",
+        ),
+        (
+            "denied. user jane may not get secrets in the cluster; to grant it: kubectl create clusterrole a",
+            "a right is missing: user jane may not get secrets in the cluster",
+            "kubectl create clusterrole a",
+        ),
+    ],
+)
+def test_known_failures_are_said_plainly(message: str, sentence: str, command: str) -> None:
+    cause = refined(node("x", message))
+    assert cause.sentence.startswith(sentence)
+    assert cause.command == command
+
+
+def test_a_cluster_provider_config_of_the_same_name_is_mentioned() -> None:
+    config = {"kind": "ClusterProviderConfig", "metadata": {"name": "default"}}
+    cause = refined(node("x", 'ProviderConfig.acme.test "default" not found'), provider_configs=[config])
+    assert cause.sentence.endswith(
+        "there is a ClusterProviderConfig default: refer to it with spec.providerConfigRef.kind"
+    )
+
+
+def pipeline(step: Object) -> Object:
+    """Evidence with a Composition of one step."""
+    return {"compositions": [{"metadata": {"name": "apps"}, "spec": {"pipeline": [step]}}]}
+
+
+def composed_by(**rest: Any) -> Object:
+    return {"spec": {"crossplane": {"compositionRef": {"name": "apps"}, **rest}}}
+
+
+CALL = 'cannot compose resources: cannot run Composition pipeline step "a": context deadline exceeded'
+
+
+def test_a_function_that_cannot_be_called_is_told_with_its_health_and_its_log() -> None:
+    step = {"step": "a", "functionRef": {"name": "maker"}}
+    xr = node("x", CALL, **composed_by())
+    unhealthy = {"type": "Healthy", "status": "False", "reason": "Crash", "message": "exit status 1"}
+    installed = {"type": "Installed", "status": "True", "reason": "Active"}
+    package = {"metadata": {"name": "maker"}, "status": {"conditions": [installed, unhealthy]}}
+    cause = refined(xr, functions={"maker": package}, logs={"function/maker": ["boom"]}, **pipeline(step))
+    assert cause.sentence == 'step "a" failed: Function maker is not running: Crash: exit status 1'
+    assert cause.evidence[-1] == "log of function/maker: boom"
+    assert cause.command == "crossply logs function/maker"
+    cause = refined(xr, functions={"make": package}, **pipeline(step))
+    assert cause.sentence == 'Function maker is not installed, which step "a" calls; did you mean make?'
+
+
+def test_the_readiness_check_that_is_not_met_is_told_with_its_value() -> None:
+    check = {"type": "MatchString", "fieldPath": "status.phase", "matchString": "up"}
+    resources = [{"name": "db", "readinessChecks": [check]}]
+    annotations = {"annotations": {"crossplane.io/composition-resource-name": "db"}}
+    child = Node(
+        {
+            "apiVersion": "v1",
+            "kind": "Db",
+            "metadata": {"name": "one", **annotations},
+            "status": {"phase": "down"},
+        }
+    )
+    xr = node("x", **composed_by())
+    ready = {"type": "Ready", "status": "False", "reason": "Creating", "message": "Unready resources: db"}
+    xr.object["status"] = {"conditions": [ready]}
+    xr.children = [child]
+    cause = refined(xr, **pipeline({"step": "a", "input": {"resources": resources}}))
+    assert cause.text == "Db/one: readiness check is not met: status.phase must be 'up', and is 'down'"
+
+
+def test_the_log_of_a_provider_that_is_down_is_evidence() -> None:
+    resource = node("x")
+    resource.origin = Origin("its kind comes from Provider sql, which is not running", "", "sql")
+    cause = refined(resource, logs={"provider/sql": ["no password"]})
+    assert cause.evidence == ("log of provider/sql: no password",)
+    assert cause.command == "crossply logs provider/sql"
+
+
+def test_a_deletion_waits_for_finalizers_and_what_was_composed_is_named_first() -> None:
+    when = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+    child = node(
+        "child", kind="Db", metadata={**when, "finalizers": ["finalizer.managedresource.crossplane.io"]}
+    )
+    child.origin = Origin("its kind comes from Provider sql, which is not running", "kubectl describe p sql")
+    root = node("root", metadata={**when, "finalizers": ["foregroundDeletion"]})
+    root.children = [child]
+    first, second = deletion_blockers(root, ())
+    assert first.ref.name == "child"
+    assert "the Provider removes it when the external resource is gone; its kind comes from" in first.sentence
+    assert (first.since, first.command) == (when["deletionTimestamp"], "kubectl describe p sql")
+    assert second.sentence.endswith("still there: Db/child (apps)")
+
+
+def test_what_wakes_an_xr_is_listed() -> None:
+    refs = [{"kind": "Db", "name": "one"}]
+    xr = node("x", **composed_by(resourceRefs=refs)).object
+    assert next_wakeup(xr, MODERN, is_failed=False) == (
+        "an edit of it, or of its Composition",
+        "a change of what it composed: Db/one",
+        "a response of a function that expires (its TTL), else nothing: it does not poll",
+    )
+    xr["metadata"]["annotations"] = {"crossplane.io/poll-interval": "5m"}
+    assert next_wakeup(xr, MODERN, is_failed=True)[0].startswith("a retry: ")
+    assert "a poll every 5m" in next_wakeup(xr, MODERN, is_failed=True)[-1]
+    xr["metadata"]["annotations"] = {"crossplane.io/paused": "true"}
+    assert next_wakeup(xr, MODERN, is_failed=False) == (
+        "nothing: it is paused until the annotation crossplane.io/paused is removed",
+    )
+    xr["metadata"]["annotations"] = {}
+    circuit = {"type": "Responsive", "status": "False", "reason": "WatchCircuitOpen", "message": "too many"}
+    xr["status"] = {"conditions": [circuit]}
+    assert "the circuit breaker is open" in next_wakeup(xr, MODERN, is_failed=False)[0]
