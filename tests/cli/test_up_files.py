@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from collections.abc import Iterator
@@ -100,6 +101,25 @@ def test_files_are_applied_to_a_control_plane_that_runs_already(window: Terminal
     assert done.returncode == 1
     assert "crossply: warning: App/other (default) at other.yaml:1: " in done.stderr
     assert "spec.color" in done.stderr
+
+
+def test_top_shows_the_control_plane_at_work(window: Terminal, folder: Path) -> None:
+    command = [CROSSPLY, "top", "--data", ".state"]
+    done = subprocess.run([*command, "-o", "json"], cwd=folder, capture_output=True, timeout=120, check=True)
+    figures = json.loads(done.stdout)
+    apps = next(kind for kind in figures["composites"] if kind["kind"] == "App")
+    assert apps["states"]["ready"] >= 1
+    assert figures["controlPlane"]["reconciles"] > 0
+    function = figures["controlPlane"]["functions"][0]
+    assert function["name"] == "function-patch-and-transform"
+    assert function["calls"] > 0
+    assert 0 < function["p50"] <= function["p99"]
+    with terminal([*command, "--interval", "300ms"], columns=120, cwd=folder) as shown:
+        text = shown.wait_for("function-patch-and-transform")
+        assert "reconciles/s" in text
+        assert "✓ READY" in text
+        shown.type("\x03")
+        assert shown.finish() == 0
 
 
 @pytest.mark.parametrize(

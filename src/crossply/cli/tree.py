@@ -167,6 +167,7 @@ COMMANDS = (
     Entry("runs export", "runs.export", "Export a recorded run for render and test.", "beta"),
     Entry("runs replay", "runs.replay", "Replay a recorded run, and show what differs.", "beta"),
     Entry("test", "test.command", "Run tests of Compositions.", "beta"),
+    Entry("top", "top.command", "Show XRs by state, reconciles and functions, live.", "beta"),
     Entry("trace", "trace.command", "Show a resource, its descendants, and why it is not ready.", "beta"),
     Entry("ui", "ui.command", "Show a control plane in the browser.", "beta"),
     Entry("up", "up.command", "Run a control plane on this machine.", "beta"),

@@ -17,14 +17,30 @@ Page = Callable[[], web.Response]
 @asynccontextmanager
 async def served(host: str | None, port: int, pages: Mapping[str, Page]) -> AsyncIterator[int]:
     """Serve pages by path, at every address if no host is given; yields the port, chosen here if it was 0."""
+    runner = await _runner(pages)
+    try:
+        await web.TCPSite(runner, host, port).start()
+        yield int(runner.addresses[0][1])
+    finally:
+        await runner.cleanup()
+
+
+async def _runner(pages: Mapping[str, Page]) -> web.AppRunner:
     application = web.Application()
     for path, page in pages.items():
         application.router.add_get(path, _handler(page))
     runner = web.AppRunner(application, access_log=None, handle_signals=False, shutdown_timeout=1.0)
     await runner.setup()
+    return runner
+
+
+@asynccontextmanager
+async def metrics_on_socket(path: str) -> AsyncIterator[None]:
+    """Serve /metrics on a Unix socket, for those who may open it."""
+    runner = await _runner({"/metrics": _page})
     try:
-        await web.TCPSite(runner, host, port).start()
-        yield int(runner.addresses[0][1])
+        await web.UnixSite(runner, path).start()
+        yield
     finally:
         await runner.cleanup()
 

@@ -92,7 +92,12 @@ def _question(near: list[str]) -> str:
 
 def _near(word: str, names: list[str]) -> list[str]:
     """The names near the word, quoted."""
-    return [f'"{name}"' for name in names if name.startswith(word) or _distance(name, word) <= CLOSE]
+    return [f'"{name}"' for name in names if name.startswith(word) or _is_close(name, word)]
+
+
+def _is_close(name: str, word: str) -> bool:
+    """Whether few letters differ; of a short name at most half."""
+    return _distance(name, word) <= min(CLOSE, len(name) // 2)
 
 
 def _distance(left: str, right: str) -> int:

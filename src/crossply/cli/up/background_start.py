@@ -21,6 +21,8 @@ _START_SECONDS = 60.0
 _LAST_BYTES = 4096
 _HINT = "crossply: try: "
 _WARNING = "crossply: warning: "
+_APPLIED = "applied "
+"""Begins the line that says how many objects of the files were applied."""
 
 
 def detached_words(words: Sequence[str], descriptor: int) -> list[str]:
@@ -61,7 +63,7 @@ def start_detached(invocation: Invocation) -> str:
             process.terminate()
             raise
     invocation.stderr.write("".join(line for line in _lines(log) if line.startswith(_WARNING)))
-    return ""
+    return "".join(line for line in _lines(log) if line.startswith(_APPLIED))
 
 
 def report_ready(invocation: Invocation) -> None:

@@ -104,6 +104,7 @@ async def _serve(invocation: Invocation, options: Options, settings: ApiSettings
     from crossply.cli.up.api_process import ApiProcess, choose_address, save_port, start_on_some_port
     from crossply.cli.up.background_start import report_ready
     from crossply.cli.up.dashboard_process import make_dashboard
+    from crossply.cli.up.metrics_socket import figures_served
     from crossply.cli.up.running_plane import apply_when_ready
     from crossply.control.control_plane import ControlPlane
     from crossply.control.run_service import RunServing
@@ -139,7 +140,7 @@ async def _serve(invocation: Invocation, options: Options, settings: ApiSettings
         save_port(invocation, data, server.port)
         config = load_config(os.path.join(data, "kubeconfig"))
         options = options._replace(run_serving=RunServing("up", client_authority=config.authority))
-        async with observed(invocation, LOOPBACK), Client(config) as client:
+        async with observed(invocation, LOOPBACK), figures_served(data), Client(config) as client:
             files = apply_when_ready(invocation, client, ready, lambda: report_ready(invocation))
             await run_plane(ControlPlane(client, options=options), stopped, tell, server.run(), files)
     finally:

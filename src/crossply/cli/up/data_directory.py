@@ -17,6 +17,8 @@ from crossply.cli.up.failures import UntrustedData
 
 DEFAULT_DATA = os.path.join(".", ".crossply")
 LOG_FILE = "up.log"
+METRICS_SOCKET = "metrics.sock"
+"""Where `crossply top` reads the figures of the control plane."""
 LOGS = "logs"
 """The directory with the output of Providers and Functions."""
 _ORIGIN_FILE, _PORT_FILE = "origin", "port"
