@@ -135,22 +135,12 @@ def _listen(port: int) -> socket.socket:
 @asynccontextmanager
 async def _metrics_socket() -> AsyncIterator[str]:
     """Serve this process's metrics to the dashboard only, on a socket in a directory of its own."""
-    from aiohttp import web
+    from crossply.record.http_pages import metrics_on_socket
 
-    from crossply.record.http_pages import metrics_text
-
-    async def metrics(_: web.Request) -> web.Response:
-        return web.Response(text=metrics_text())
-
-    application = web.Application()
-    application.router.add_get("/metrics", metrics)
-    runner = web.AppRunner(application, access_log=None, handle_signals=False)
-    await runner.setup()
     directory = tempfile.mkdtemp(prefix="crossply-")
     path = os.path.join(directory, "metrics")
     try:
-        await web.UnixSite(runner, path).start()
-        yield path
+        async with metrics_on_socket(path):
+            yield path
     finally:
-        await runner.cleanup()
         shutil.rmtree(directory, ignore_errors=True)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from crossply.cli.framework.command import Invocation
+from crossply.cli.up.dashboard_offer import offered_address
 from crossply.cli.up.data_directory import LOG_FILE
 
 TYPE_CHECKING = False
@@ -71,7 +72,9 @@ async def apply_when_ready(
 def header(invocation: Invocation) -> str:
     """The first line of the picture."""
     data = os.path.relpath(invocation["data"])
-    return f"KUBECONFIG={data}/kubeconfig · log: {data}/{LOG_FILE} · Ctrl-C stops"
+    address = offered_address(invocation["data"])
+    dashboard = f"\ndashboard: {address}" if address else ""
+    return f"KUBECONFIG={data}/kubeconfig · log: {data}/{LOG_FILE} · Ctrl-C stops{dashboard}"
 
 
 @contextmanager

@@ -83,7 +83,7 @@ class View:
 
     def _picture(self) -> str:
         style = self._style
-        parts = [style.dim(self._header) + "\n"] if self._header else []
+        parts = ["".join(f"{style.dim(line)}\n" for line in self._header.splitlines())]
         if self._roots:
             trace = Trace(self._roots, is_list=True)
             parts.append(Table(False, style, datetime.now(UTC)).write(trace))
