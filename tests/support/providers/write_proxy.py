@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
@@ -14,12 +13,11 @@ import orjson
 from aiohttp import web
 
 from crossply.kube.config import ClusterConfig
-from crossply.kube.tls import tls_context
 from crossply.values import Object
+from tests.support.api_proxy import HOP_HEADERS, ApiProxy
 from tests.support.providers.effect_log import EffectLog, Faults
 from tests.support.providers.object_changes import changes_between, plain
 
-_HOP = {"transfer-encoding", "connection", "content-length", "host", "authorization", "accept-encoding"}
 _PATH = re.compile(
     r"/(?:api/v1|apis/(?P<group>[^/]+)/[^/]+)(?:/namespaces/(?P<namespace>[^/]+))?"
     r"/(?P<plural>[^/]+)(?:/(?P<name>[^/]+))?(?:/(?P<subresource>[^/]+))?$"
@@ -44,46 +42,20 @@ class Scenario:
         self.faults.add(lambda change: text in change, f"crash {when}")
 
 
-class WriteProxy:
+class WriteProxy(ApiProxy):
     """Passes everything on; one for a provider process."""
+
+    hidden_headers = frozenset(HOP_HEADERS | {"accept-encoding"})
+    decompresses = True
 
     def __init__(self, config: ClusterConfig, only: str = "") -> None:
         """With `only`, the provider is shown the managed resources of one namespace."""
-        self.url = ""
+        super().__init__(config)
         self._only = only
         self.scenarios: dict[str, Scenario] = {}
         """By namespace."""
-        self._config = config
-        self._tls = tls_context(config.authority, config.insecure, config.certificate)
 
-    @contextlib.asynccontextmanager
-    async def listening(self) -> AsyncIterator[WriteProxy]:
-        connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=2)
-        timeout = aiohttp.ClientTimeout(total=None)
-        async with aiohttp.ClientSession(connector=connector, timeout=timeout) as self._session:
-            runner = web.ServerRunner(web.Server(self._pass_on), shutdown_timeout=0.1)
-            await runner.setup()
-            await web.TCPSite(runner, "127.0.0.1", 0).start()
-            self.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-            try:
-                yield self
-            finally:
-                await runner.cleanup()
-
-    def kubeconfig(self) -> bytes:
-        """How a provider reaches the API server through this."""
-        return orjson.dumps(
-            {
-                "apiVersion": "v1",
-                "kind": "Config",
-                "current-context": "c",
-                "clusters": [{"name": "c", "cluster": {"server": self.url}}],
-                "users": [{"name": "c", "user": {}}],
-                "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}],
-            }
-        )
-
-    async def _pass_on(self, request: web.BaseRequest) -> web.StreamResponse:
+    async def pass_on(self, request: web.BaseRequest) -> web.StreamResponse:
         match = _PATH.match(request.path)
         scenario = self.scenarios.get(self._namespace(match)) if match else None
         if request.method == "GET" or match is None or scenario is None or match["plural"] == "leases":
@@ -97,13 +69,7 @@ class WriteProxy:
     async def _stream(self, request: web.BaseRequest) -> web.StreamResponse:
         body = await request.read()
         async with await self._send(request, body) as answer:
-            response = web.StreamResponse(status=answer.status, headers=_passed(answer.headers))
-            with contextlib.suppress(ConnectionError):
-                await response.prepare(request)
-                async for chunk in answer.content.iter_any():
-                    await response.write(chunk)
-                await response.write_eof()
-            return response
+            return await self.stream(request, answer, _passed(answer.headers))
 
     async def _write(
         self, request: web.BaseRequest, match: re.Match[str], scenario: Scenario
@@ -182,30 +148,22 @@ class WriteProxy:
         return _COLLECTION.sub(rf"\1/namespaces/{self._only}\2", path) if self._only else path
 
     async def _get(self, path: str) -> Object:
-        credential = await self._config.credentials.current()
+        credential = await self.config.credentials.current()
         headers = {"Authorization": credential.authorization}
-        async with self._session.get(self._config.server + path, headers=headers, ssl=self._tls) as answer:
+        async with self.session.get(self.config.server + path, headers=headers, ssl=self.tls) as answer:
             return orjson.loads(await answer.read()) if answer.status == 200 else {}
 
     async def _send(
         self, request: web.BaseRequest, body: bytes, dry_run: str = ""
     ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
-        headers = {key: value for key, value in request.headers.items() if key.lower() not in _HOP}
-        credential = await self._config.credentials.current()
-        url = self._config.server + self._restricted(request.path_qs)
+        path = self._restricted(request.path_qs)
         if dry_run:
-            url += ("&" if "?" in url else "?") + f"dryRun={dry_run}"
-        return self._session.request(
-            request.method,
-            url,
-            data=body or None,
-            headers={**headers, "Authorization": credential.authorization},
-            ssl=self._tls,
-        )
+            path += ("&" if "?" in path else "?") + f"dryRun={dry_run}"
+        return await self.send(request, body, path)
 
 
 def _passed(headers: object) -> dict[str, str]:
-    left_out = _HOP | {"content-encoding"}
+    left_out = WriteProxy.hidden_headers | {"content-encoding"}
     return {key: value for key, value in dict(headers).items() if key.lower() not in left_out}  # type: ignore[call-overload]
 
 
