@@ -5,6 +5,7 @@
 
 from tests.providers.comparison_scenarios import (
     call_failures,
+    cluster_kinds,
     connection_details,
     crashes,
     deletion,
@@ -20,6 +21,7 @@ __all__ = [
     "CRASHING",
     "SCENARIOS",
     "call_failures",
+    "cluster_kinds",
     "connection_details",
     "crashes",
     "deletion",

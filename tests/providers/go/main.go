@@ -60,6 +60,7 @@ func main() {
 func addKinds(scheme *runtime.Scheme) {
 	for kind, object := range map[string]runtime.Object{
 		"Thing": &Thing{}, "ThingList": &ThingList{}, "Ticket": &Ticket{}, "TicketList": &TicketList{},
+		"Relic": &Relic{}, "RelicList": &RelicList{},
 		"Role": &Role{}, "RoleList": &RoleList{},
 		"ProviderConfig": &ProviderConfig{}, "ProviderConfigList": &ProviderConfigList{},
 		"ClusterProviderConfig": &ClusterProviderConfig{}, "ClusterProviderConfigList": &ClusterProviderConfigList{},
@@ -109,6 +110,9 @@ func run(config *rest.Config, metrics string, o settings) error {
 		return err
 	}
 	if err := setUp[*Ticket](mgr, "Ticket", &Ticket{}, &connectThing[TicketParameters, *TicketParameters]{kube: kube, kind: "Ticket"}, o); err != nil {
+		return err
+	}
+	if err := setUp[*Relic](mgr, "Relic", &Relic{}, &connectRelic{kube: kube}, o, deterministic); err != nil {
 		return err
 	}
 	if err := setUp[*Role](mgr, "Role", &Role{}, &connectRole{kube: kube}, o, deterministic); err != nil {

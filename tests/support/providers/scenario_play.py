@@ -21,6 +21,7 @@ GROUP = "small.example.org"
 API_VERSION = f"{GROUP}/v1alpha1"
 THING = Kind(GROUP, "v1alpha1", "Thing", "things", True)
 TICKET = Kind(GROUP, "v1alpha1", "Ticket", "tickets", True)
+RELIC = Kind(GROUP, "v1alpha1", "Relic", "relics", False)
 CONFIG = Kind(GROUP, "v1alpha1", "ProviderConfig", "providerconfigs", True)
 CLUSTER_CONFIG = Kind(GROUP, "v1alpha1", "ClusterProviderConfig", "clusterproviderconfigs", False)
 USAGE = Kind(GROUP, "v1alpha1", "ProviderConfigUsage", "providerconfigusages", True)
@@ -90,7 +91,7 @@ class ScenarioPlay:
 
     async def edit(self, name: str, patch: Object, kind: Kind = THING) -> None:
         """Merge a patch into a managed resource."""
-        await self.client.patch_merge(kind, name, patch, self.namespace)
+        await self.client.patch_merge(kind, name, patch, self.namespace if kind.namespaced else "")
 
     async def annotate(self, name: str, kind: Kind = THING, **annotations: str | None) -> None:
         """Set annotations of crossplane.io, with "_" for "-"; None removes one."""
@@ -145,7 +146,7 @@ class ScenarioPlay:
 
     async def _objects(self) -> Object:
         found: Object = {}
-        for kind in (THING, TICKET, CONFIG, CLUSTER_CONFIG, USAGE, SECRET):
+        for kind in (THING, TICKET, RELIC, CONFIG, CLUSTER_CONFIG, USAGE, SECRET):
             listed = await self.client.list(kind, self.namespace if kind.namespaced else "")
             for data in listed.items:
                 target = json.loads(data)
@@ -172,5 +173,7 @@ def _owner_name(target: Object, name: str) -> str:
     return f"of {target['resourceRef']['name']}" if target["kind"] == "ProviderConfigUsage" else name
 
 
-_KINDS = {each.kind: each for each in (THING, TICKET, CONFIG, CLUSTER_CONFIG, USAGE, SECRET, CONFIG_MAP)}
-__all__ = ["CLUSTER_CONFIG", "CONFIG", "SECRET", "THING", "TICKET", "Pace", "Phase", "ScenarioPlay"]
+_KINDS = {
+    each.kind: each for each in (THING, TICKET, RELIC, CONFIG, CLUSTER_CONFIG, USAGE, SECRET, CONFIG_MAP)
+}
+__all__ = ["CLUSTER_CONFIG", "CONFIG", "RELIC", "SECRET", "THING", "TICKET", "Pace", "Phase", "ScenarioPlay"]

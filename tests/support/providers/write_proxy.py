@@ -22,7 +22,7 @@ _PATH = re.compile(
     r"/(?:api/v1|apis/(?P<group>[^/]+)/[^/]+)(?:/namespaces/(?P<namespace>[^/]+))?"
     r"/(?P<plural>[^/]+)(?:/(?P<name>[^/]+))?(?:/(?P<subresource>[^/]+))?$"
 )
-_COLLECTION = re.compile(r"^(/apis/small\.example\.org/v1alpha1)(/(?!cluster|namespaces)\w+)(?=\?|$)")
+_COLLECTION = re.compile(r"^(/apis/small\.example\.org/v1alpha1)(/(?!cluster|namespaces|relics)\w+)(?=\?|$)")
 
 
 @dataclass

@@ -119,3 +119,17 @@ class Ticket(ScriptedKind):
     @dataclass
     class Observed:
         id: str = ""
+
+
+@managed(group=GROUP, config=ProviderConfig, scope="Cluster", categories=("crossplane", "managed", "small"))
+class Relic(ScriptedKind):
+    """A thing of the whole cluster, with a deletion policy."""
+
+    @dataclass
+    class Parameters:
+        size: int | None = None
+        color: str | None = None
+
+    @dataclass
+    class Observed:
+        id: str = ""
