@@ -12,12 +12,13 @@ from hypothesis import HealthCheck, assume, given, settings
 from crossply.compose.messages import Request, Resource, Response, State
 from crossply.compose.requirements import is_fatal
 from crossply.functions.builtin.go_templating.function import run as run_template
+from crossply.functions.builtin.patch_and_transform.function import run as run_patches
 from crossply.functions.builtin.traced_object import leaves
-from crossply.functions.field_trace import KEYS, Path
+from crossply.functions.field_trace import KEYS, VALUE, Path
 from crossply.provenance.model import FieldSource
 from crossply.provenance.pipeline import StepCall, explain_pipeline
 from crossply.values.field_path import parse, to_string
-from tests.support.provenance import templates
+from tests.support.provenance import patches, templates
 
 EXAMPLES = int(os.environ.get("CROSSPLY_PROVENANCE_EXAMPLES", "60"))
 _SETTINGS = settings(
@@ -78,10 +79,19 @@ def is_named(source: FieldSource, path: Path, removed: bool) -> bool:
     return False
 
 
+def is_copied(source: FieldSource, value: Any, differing: list[tuple[Path, bool]]) -> bool:
+    """Whether a field is said to be an unchanged copy of what alone differs."""
+    if not source.how.endswith("(FromCompositeFieldPath)") or isinstance(value, dict | list) or value is None:
+        return False
+    values = [field for field in source.sources if field.use == VALUE]
+    return len(values) == len(differing) == 1 and parse(values[0].path) == differing[0][0]
+
+
 def fields_of(response: Response) -> dict[tuple[str, str], Any]:
     assert response.desired is not None
     objects = {name: resource.object for name, resource in response.desired.resources.items()}
-    objects[""] = {"status": (response.desired.composite or Resource({})).object.get("status")}
+    status = (response.desired.composite or Resource({})).object.get("status")
+    objects |= {"": {"status": status}} if status else {}
     return {(name, to_string(path)): value for name, obj in objects.items() for path, value in leaves(obj)}
 
 
@@ -97,10 +107,13 @@ def check(run: Any, request_of: Any, xr: dict[str, Any]) -> None:
             continue
         after = fields_of(other)
         for (name, field), value in fields.items():
-            if (name, field) in after and after[name, field] == value:
-                continue
             source = provenance.of(name, field)
             assert source is not None, (name, field)
+            if (name, field) in after and after[name, field] == value:
+                assert not is_copied(source, value, differing), (
+                    f"{differing} does not change {name}: {field}, which is said to be copied from it"
+                )
+                continue
             assert any(is_named(source, path, removed) for path, removed in differing), (
                 f"{differing} changes {name}: {field} from {value!r} to {after.get((name, field))!r}, "
                 f"but is not among {source.sources}"
@@ -121,3 +134,9 @@ def _template_request(text: str) -> Any:
 @given(templates.templates())
 def test_a_field_of_a_template_changes_only_with_a_source_that_is_named(text: str):
     check(run_template, _template_request(text), templates.XR)
+
+
+@_SETTINGS
+@given(patches.inputs())
+def test_a_patched_field_changes_only_with_a_source_that_is_named(function_input: dict[str, Any]):
+    check(run_patches, lambda xr: patches.request_for(function_input, xr), templates.XR)

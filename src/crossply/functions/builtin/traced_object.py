@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from crossply.functions.field_trace import CONDITION, VALUE, FieldTrace, FieldTraces, Path, SourceField
+from crossply.values.deepcopy import equal
 
 
 def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -47,14 +48,18 @@ class TracedObject:
         for leaf, _ in leaves(value, path):
             self.fields[leaf] = trace_of(leaf)
 
-    def merge(self, path: Path, value: Any, trace_of: Callable[[Path], FieldTrace]) -> None:
-        """Note that a value is the result of merging: earlier sources stay sources."""
-        before = dict(self.near(path))
+    def merge(self, path: Path, old: Any, value: Any, trace_of: Callable[[Path], FieldTrace]) -> None:
+        """Note that a value is the result of merging into `old`: earlier sources stay sources."""
+        before, kept = dict(self.near(path)), dict(leaves(old, path))
         self._drop(path)
-        for leaf, _ in leaves(value, path):
+        for leaf, merged in leaves(value, path):
             trace = trace_of(leaf)
-            earlier = [known.sources for at, known in before.items() if is_near(at, _without_indexes(leaf))]
-            self.fields[leaf] = trace._replace(sources=union(trace.sources, *earlier))
+            sources = [known.sources for at, known in before.items() if is_near(at, without_indexes(leaf))]
+            if leaf in before and leaf in kept and equal(kept[leaf], merged):
+                trace, added = before[leaf], as_conditions(trace.sources)
+                self.fields[leaf] = trace._replace(sources=union(trace.sources, *sources, added))
+            else:
+                self.fields[leaf] = trace._replace(sources=union(trace.sources, *sources))
 
     def add_sources(self, path: Path, sources: tuple[SourceField, ...]) -> None:
         """Name more sources for the fields at, below and above a path."""
@@ -76,7 +81,7 @@ def is_near(one: Path, other: Path) -> bool:
     return one[:length] == other[:length]
 
 
-def _without_indexes(path: Path) -> Path:
+def without_indexes(path: Path) -> Path:
     """The path up to the first list: merging may move items."""
     first = next((index for index, segment in enumerate(path) if isinstance(segment, int)), len(path))
     return path[:first]

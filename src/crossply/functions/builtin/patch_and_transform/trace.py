@@ -38,7 +38,13 @@ from crossply.functions.builtin.patch_and_transform.renderer import (
     RenderTemplate,
     render_response,
 )
-from crossply.functions.builtin.traced_object import TracedObject, as_conditions, leaves, union
+from crossply.functions.builtin.traced_object import (
+    TracedObject,
+    as_conditions,
+    leaves,
+    union,
+    without_indexes,
+)
 from crossply.functions.field_trace import (
     COMPOSITE,
     ENVIRONMENT,
@@ -175,26 +181,32 @@ class _Tracer:
         merges = merge_options(placed.settings, self._dialect) is not None
         is_copy = patch.type not in COMBINE_TYPES and not placed.settings.get("transforms")
 
-        def note(traced: TracedObject, written_to: Any, place: Path) -> None:
+        def note(traced: TracedObject, written_to: Any, place: Path, old: Any) -> None:
             def trace_of(leaf: Path) -> FieldTrace:
-                read = (_narrowed(sources[0], leaf[len(place) :]),) if is_copy else sources
+                below = without_indexes(leaf[len(place) :]) if merges else leaf[len(place) :]
+                read = (_narrowed(sources[0], below),) if is_copy else sources
                 return FieldTrace(placed.how, placed.where, self._with_origins(read))
 
             value = _value_at(written_to, place)
-            (traced.merge if merges else traced.write)(place, value, trace_of)
-            _note_nulls(traced, written_to, place, FieldTrace(placed.how, placed.where))
+            if merges:
+                traced.merge(place, old, value, trace_of)
+            else:
+                traced.write(place, value, trace_of)
+            conditions = as_conditions(self._with_origins(sources))
+            _note_nulls(traced, written_to, place, FieldTrace(placed.how, placed.where, conditions))
 
         def apply(origin: Any, written_to: Any) -> Any:
             traced = self._traced(patch.target)
             places = _expanded(written_to, target, patch.type)
+            old = [deepcopy(_value_at(written_to, place)) if merges else None for place in places]
             try:
                 written = patch.apply(origin, written_to)
             except FAILURES:
                 for place in places:
                     traced.add_sources(place, as_conditions(self._with_origins(sources)))
                 raise
-            for place in places:
-                note(traced, written_to, place)
+            for place, before in zip(places, old, strict=True):
+                note(traced, written_to, place, before)
             return written
 
         return apply
@@ -264,6 +276,10 @@ def _expanded(target: Any, path: str, kind: str) -> list[Path]:
 
 
 def _value_at(target: Any, path: Path) -> Any:
-    for segment in path:
-        target = target[segment]
+    """The value at a path, or None."""
+    try:
+        for segment in path:
+            target = target[segment]
+    except (KeyError, IndexError, TypeError):
+        return None
     return target
