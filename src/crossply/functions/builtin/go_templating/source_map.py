@@ -92,8 +92,7 @@ class _Mapper:
         for index, entry in enumerate(self._entries):
             value, control = (CLEAN, CLEAN) if entry.parent is None else heads[entry.parent]
             control |= self._control[index]
-            head_end = entry.start + 1 if entry.is_item else entry.value
-            touched = list(self._touched(entry.start, max(head_end, entry.start + 1)))
+            touched = list(self._touched(entry.start, self._head_end(entry)))
             value = value.union(*(span.value for span in touched))
             control = control.union(*(span.control for span in touched))
             if entry.is_item:
@@ -102,6 +101,12 @@ class _Mapper:
                 items[entry.parent] = value, control
             heads.append((value, control))
         return heads
+
+    def _head_end(self, entry: Entry) -> int:
+        """The end of a key or a dash; what follows on later lines belongs to the fields below."""
+        line_end = self._document.text.find("\n", entry.start)
+        end = entry.start + 1 if entry.is_item else entry.value
+        return max(end if line_end < 0 else min(end, line_end), entry.start + 1)
 
     def _region(self, index: int) -> tuple[int, int]:
         """The text of an entry; in brackets and braces, all of them."""
