@@ -12,18 +12,19 @@ def run(invocation: Invocation) -> int:
     """List runs, newest first."""
     from time import time
 
-    from crossply.cli.runs.json_output import run_list, write_object
-    from crossply.cli.runs.run_table import RunTable
-
     resource, name = invocation["xr"] or "", invocation["name"] or ""
     runs = with_recorder(invocation, lambda recorder: recorder.list(resource, name, invocation["limit"]))
     output = invocation["output"]
     if output in ("json", "yaml"):
+        from crossply.cli.runs.json_output import run_list, write_object
+
         write_object(run_list(runs), output, invocation.stdout)
         return 0
     if not runs:
         invocation.stderr.write("No runs recorded yet. A run is recorded when it changes something.\n")
         return 0
+    from crossply.cli.runs.run_table import RunTable
+
     is_one = bool(name or "/" in resource)
     table = RunTable(invocation.style, time(), output == "wide", subjects=not is_one)
     invocation.stdout.writelines(f"{line}\n" for line in table.lines(runs))
