@@ -19,6 +19,9 @@ from crossply.values import Object
 CONFIG_MAP = Kind("", "v1", "ConfigMap", "configmaps", True)
 NAMESPACE = "crossplane-system"
 NAME = "crossply-runs"
+PATH = "/runs"
+TOKEN_HEADER = "X-Crossply-Token"
+"""A bearer token: the API server's proxy keeps the Authorization header to itself."""
 _MOST = 64
 _KEY = re.compile(r"[^-._a-zA-Z0-9]")
 

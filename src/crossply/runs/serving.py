@@ -19,13 +19,11 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 from crossply.certificates import Purpose, Span, new_authority, new_certificate, subject_of
 from crossply.errors import CrossplyError
 from crossply.kube.tls import load_private_pem
+from crossply.runs.announcement import PATH, TOKEN_HEADER
 from crossply.runs.store import RunStore, StoredRun
 from crossply.runs.viewers import Viewer, Viewers, certificate_viewer
 
 T = TypeVar("T")
-PATH = "/runs"
-TOKEN_HEADER = "X-Crossply-Token"
-"""A bearer token: the API server's proxy keeps the Authorization header to itself."""
 _MOST = 1_000
 _PAGES = 10
 _YEARS = 10
