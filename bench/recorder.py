@@ -1,7 +1,8 @@
 """What recording runs costs the controllers: the creation of `control.py` with and without it, in turns.
 
-The figure is CPU seconds of the controllers' process, which the load of the machine moves least. Each round
-starts both control planes anew. BENCH_XRS sets how many composite resources (500), BENCH_ROUNDS how often (5).
+The figure is CPU seconds of the controllers, which the load of the machine moves least. Each round
+starts both control planes anew. BENCH_XRS sets the number of composite resources (500), BENCH_ROUNDS that of
+rounds (5).
 """
 
 from __future__ import annotations

@@ -110,8 +110,9 @@ def replayed(world: World) -> Any:
         for exchange in world.exchanges:
             effect = work.throw(problem) if problem is not None else work.send(answer)
             answer, problem = exchange.answer, exchange.problem
-            ended = exchange.offset + exchange.seconds
-            capture.exchanges.append((effect, answer, problem, exchange.offset, ended))
+            # Half a microsecond more: times are recorded as whole ones, rounded down.
+            started = exchange.offset + 5e-7
+            capture.exchanges.append((effect, answer, problem, started, started + exchange.seconds + 5e-7))
         _ = work.throw(problem) if problem is not None else work.send(answer)
     except (StopIteration, CrossplyError):
         pass

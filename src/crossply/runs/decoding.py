@@ -99,7 +99,8 @@ class _Decoding:
         name, offset, seconds, question, answer = entry[:5]
         problem = decode_problem(entry[5]) if len(entry) > 5 else None
         effect, result = _DECODERS[name](self, question, answer)
-        return Exchange(effect, None if problem is not None else result, problem, offset, seconds)
+        answer = None if problem is not None else result
+        return Exchange(effect, answer, problem, offset / 1e6, seconds / 1e6)
 
     # Objects
 

@@ -112,7 +112,7 @@ class _Encoding:
         kind = type(effect)
         question, result = _ENCODERS[kind](self, effect, answer if problem is None else None)
         start = self._capture.started
-        entry = [kind.__name__, round(began - start, 6), round(ended - began, 6), question, result]
+        entry = [kind.__name__, int((began - start) * 1e6), int((ended - began) * 1e6), question, result]
         if problem is not None:
             entry.append(encode_problem(problem))
         return entry

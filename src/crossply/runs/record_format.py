@@ -21,9 +21,15 @@ _LARGEST = 256 << 20
 """No record is larger; a damaged or hostile one may say so."""
 
 
-def compress(data: bytes) -> bytes:
-    """The data, compressed."""
-    return zstd.compress(data, _LEVEL)
+class RunCompressor:
+    """Compresses runs, one at a time; its memory is used again for each."""
+
+    def __init__(self) -> None:
+        self._compressor = zstd.ZstdCompressor(_LEVEL)
+
+    def compress(self, data: bytes) -> bytes:
+        """The data, compressed."""
+        return self._compressor.compress(data, zstd.ZstdCompressor.FLUSH_FRAME)
 
 
 def decompress(data: bytes) -> bytes:

@@ -7,8 +7,8 @@ encoded or written is dropped and counted. Nothing here ever fails, or waits in,
 from __future__ import annotations
 
 import logging
+import os
 import queue
-import secrets
 import threading
 import time
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from crossply.apiserver.storage import PLAIN, ValueCodec
 from crossply.record import control_plane_metrics as metrics
 from crossply.runs.capture import Capture
 from crossply.runs.encoding import RunEncoder
-from crossply.runs.record_format import compress
+from crossply.runs.record_format import RunCompressor
 from crossply.runs.redaction import Redactor
 from crossply.runs.store import IN_MEMORY, Limits, RunStore, StoredRun
 from crossply.runs.summary import subject_of, summarize
@@ -68,6 +68,7 @@ class RunRecorder:
         self.store = store
         self._redactor = Redactor()
         self._encoder = RunEncoder(self._redactor)
+        self._compressor = RunCompressor()
         self._queue: queue.SimpleQueue[Capture | None] = queue.SimpleQueue()
         self._newest = store.newest()
         """The newest run of each object, by UID: what repeats are counted for."""
@@ -167,7 +168,7 @@ class RunRecorder:
     def encode(self, capture: Capture) -> StoredRun:
         """A run as it is stored: without secrets, compressed."""
         encoded, subject = self._encoder.encode(capture), subject_of(capture.xr)
-        summary = summarize(capture, self._next_id(capture.started_at))
+        summary = summarize(capture, new_id(capture.started_at))
         encoded.document["summary"] = summary
         data = orjson.dumps(encoded.document, default=_unknown)
         public = {*encoded.public, " ".join(subject)}
@@ -177,22 +178,19 @@ class RunRecorder:
             summary = document["summary"]
             summary["redacted"] = redacted
             data = orjson.dumps(document)
-        return StoredRun(summary["id"], subject, orjson.dumps(summary), compress(data))
-
-    def _next_id(self, started: float) -> str:
-        """Nine digits of time and three of chance: sorted by time, also within a millisecond."""
-        millisecond = int(started * 1000)
-        text = ""
-        for _ in range(9):
-            millisecond, digit = divmod(millisecond, 32)
-            text = _DIGITS[digit] + text
-        return text + "".join(secrets.choice(_DIGITS) for _ in range(3))
+        return StoredRun(summary["id"], subject, orjson.dumps(summary), self._compressor.compress(data))
 
     def _warn(self, message: str, problem: Exception) -> None:
         now = time.monotonic()
         if now - self._warned > _QUIET_SECONDS:
             self._warned = now
             _log.warning(message, problem)
+
+
+def new_id(started: float) -> str:
+    """The id of a run: nine digits of the millisecond that it started in, and three of chance."""
+    number = int(started * 1000) << 15 | int.from_bytes(os.urandom(2)) >> 1
+    return "".join([_DIGITS[number >> shift & 31] for shift in range(55, -5, -5)])
 
 
 def _unknown(value: Any) -> Any:

@@ -32,6 +32,7 @@ _MOST_PARTS = 200
 _SEPARATORS = re.compile(rb"[\s\"'=,:;{}\[\]\\]+")
 _WORD = re.compile(rb"[A-Za-z._/-]*")
 _COMMON = frozenset({b"true", b"false", b"True", b"False", b"yes", b"no", b"null", b"none", b"None"})
+_SECRET = b'"kind":"Secret"'
 PLACEHOLDER = re.compile(r"redacted-[0-9a-f]{8}")
 
 
@@ -55,7 +56,7 @@ class Redactor:
         What is a part of a `public` text, such as the name of the composite resource, is no secret.
         """
         values = {value for value in known if value}
-        has_secrets = b'"Secret"' in data
+        has_secrets = _SECRET in data
         if not values and not has_secrets:
             return data, 0
         document = orjson.loads(data)

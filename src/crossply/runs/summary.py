@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from crossply.compose import effects
 from crossply.compose.metadata import annotations_of, metadata_of, name_of, namespace_of, text_in, uid_of
@@ -45,12 +46,13 @@ def summarize(capture: Capture, id_: str) -> Object:
     pipelines = 0
     changes: dict[str, None] = {}
     for effect, answer, failure, _, _ in capture.exchanges:
-        if isinstance(effect, effects.SelectRevision) and answer is not None:
-            composition, revision = effect.composition, answer.name
-        elif isinstance(effect, effects.FetchComposition):
-            pipelines += 1
-        elif isinstance(effect, effects.Call):
+        kind = type(effect)
+        if kind is effects.Call:
             steps.add((pipelines, effect.step.name))
+        elif kind is effects.FetchComposition:
+            pipelines += 1
+        elif kind is effects.SelectRevision and answer is not None:
+            composition, revision = effect.composition, answer.name
         elif failure is None:
             changes.update(dict.fromkeys(_changes(effect, answer)))
     for _, written in capture.writes:
@@ -81,25 +83,27 @@ def _outcome(capture: Capture) -> str:
     return DELETED if metadata_of(capture.xr).get("deletionTimestamp") else COMPOSED
 
 
-def _changes(effect: object, answer: object) -> Iterator[str]:
-    match effect:
-        case effects.ApplyComposed() if isinstance(answer, effects.Applied):
-            for resource in effect.composed:
-                if resource.name in answer.written:
-                    yield f"{APPLIED} {_named(resource.object)}"
-                elif resource.name in answer.refused:
-                    yield f"refused {_named(resource.object)}"
-        case effects.DeleteComposed():
-            for deletion in effect.deletions:
-                yield f"{DELETE} {_named(deletion.snapshot.object)}"
-        case effects.SaveComposite() if answer is not effect.live:
-            yield SAVED
-        case effects.WriteStatus() if answer is not effect.live:
-            yield STATUS
-        case effects.PublishDetails() if answer is not None:
-            yield PUBLISHED
-        case effects.RemoveFinalizer():
-            yield RELEASED
+def _changes(effect: Any, answer: Any) -> Iterable[str]:
+    kind = type(effect)
+    if kind is effects.ApplyComposed:
+        return _applied(effect, answer)
+    if kind is effects.DeleteComposed:
+        return [f"{DELETE} {_named(deletion.snapshot.object)}" for deletion in effect.deletions]
+    if kind is effects.SaveComposite:
+        return (SAVED,) if answer is not effect.live else ()
+    if kind is effects.WriteStatus:
+        return (STATUS,) if answer is not effect.live else ()
+    if kind is effects.PublishDetails:
+        return (PUBLISHED,) if answer is not None else ()
+    return (RELEASED,) if kind is effects.RemoveFinalizer else ()
+
+
+def _applied(effect: effects.ApplyComposed, answer: effects.Applied) -> Iterator[str]:
+    for resource in effect.composed:
+        if resource.name in answer.written:
+            yield f"{APPLIED} {_named(resource.object)}"
+        elif resource.name in answer.refused:
+            yield f"refused {_named(resource.object)}"
 
 
 def _named(obj: Object) -> str:
