@@ -30,7 +30,8 @@ _PART_BYTES = 12
 """A part of a secret, such as a token in a kubeconfig, is a secret of its own if it has so many bytes."""
 _MOST_PARTS = 200
 _SEPARATORS = re.compile(rb"[\s\"'=,:;{}\[\]\\]+")
-_WORD = re.compile(rb"[A-Za-z._/-]*")
+_WORD = re.compile(rb"[a-z._/-]*|[A-Z]?[a-z]+(?:[A-Z][a-z]+)*|-+[A-Z ]+-+")
+"""What looks like a word of a language or a format, such as the name of a field."""
 _COMMON = frozenset({b"true", b"false", b"True", b"False", b"yes", b"no", b"null", b"none", b"None"})
 _SECRET = b'"kind":"Secret"'
 PLACEHOLDER = re.compile(r"redacted-[0-9a-f]{8}")

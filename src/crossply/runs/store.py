@@ -86,7 +86,7 @@ class RunStore:
 
         Raises `apsw.Error` where nothing can be written, such as on a full disk.
         """
-        with self._using() as connection, connection:
+        with self._using() as connection, _transaction(connection):
             for run in runs:
                 self._insert(connection, run)
             connection.executemany(
@@ -283,6 +283,19 @@ class RunStore:
             with suppress(OSError):
                 os.unlink(old)
         _log.warning("recorded runs cannot be read (%s); they are set aside as %s", problem, aside)
+
+
+@contextmanager
+def _transaction(connection: apsw.Connection) -> Iterator[None]:
+    """All or nothing; a full disk may have undone it already."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
 
 
 def _rows(connection: apsw.Connection, query: str, values: Any = ()) -> list[Any]:
