@@ -57,7 +57,8 @@ async def browser() -> AsyncIterator[Browser]:
 class Dashboard:
     """A running `crossply ui`."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, pid: int = 0) -> None:
+        self.pid = pid
         self.address = address
         """With a token that can be used once."""
         self.url = address.partition("/login")[0].rstrip("/")
@@ -110,7 +111,7 @@ def running_dashboard(kubeconfig: str, log: pathlib.Path, *flags: str) -> Iterat
         line = process.stdout.readline()
         match = re.fullmatch(r"dashboard: (http://\S+)\n", line)
         assert match, line + log.read_text()
-        yield Dashboard(match[1])
+        yield Dashboard(match[1], process.pid)
     finally:
         process.send_signal(signal.SIGTERM)
         process.stdout.close()

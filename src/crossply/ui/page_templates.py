@@ -28,7 +28,9 @@ def make_environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.filters.update(age=age, cut=cut, moment=moment, count=count, duration=duration)
+    environment.filters.update(
+        age=age, cut=cut, moment=moment, count=count, milliseconds=milliseconds, duration=duration
+    )
     environment.globals.update(
         resource_url=resource_url,
         with_query=with_query,
@@ -71,6 +73,13 @@ def cut(value: Any, most: int = MOST_CHARACTERS) -> str:
 def count(number: int) -> str:
     """A number with thin spaces between thousands."""
     return f"{number:,}".replace(",", "\u202f")
+
+
+def milliseconds(seconds: float) -> str:
+    """A duration for a column of them."""
+    if not seconds:
+        return "–"
+    return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.3g} ms"
 
 
 def resource_url(group: str, kind: str, namespace: str, name: str, **query: str) -> str:

@@ -44,7 +44,7 @@ class Dashboard:
         self._hosts = LOOPBACK_NAMES | {name.lower() for name in settings.hosts}
         self._redeemer = TokenRedeemer(settings.key)
         self._sessions = Sessions()
-        self._viewer = Viewer(settings.config)
+        self._viewer = Viewer(settings.config, settings.metrics_socket)
         """Shared by all sessions that were opened by a one-time token."""
         self._templates = make_environment()
         self.application = self._make_application()

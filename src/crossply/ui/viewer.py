@@ -5,13 +5,15 @@ from __future__ import annotations
 from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig
 from crossply.ui.cluster_view import ClusterView
+from crossply.ui.metrics_source import MetricsSource
 
 
 class Viewer:
     """One identity. Nothing is read before the first page is."""
 
-    def __init__(self, config: ClusterConfig) -> None:
+    def __init__(self, config: ClusterConfig, metrics_socket: str = "") -> None:
         self._config = config
+        self.metrics = MetricsSource(metrics_socket)
         self._client: Client | None = None
         self._view: ClusterView | None = None
 
