@@ -129,6 +129,14 @@ class ClusterView:
         kinds = [composite_kind(definition) for definition in definitions]
         return await self._watch_all(kinds)
 
+    async def is_composite(self, kind: Kind) -> bool:
+        """Whether the kind is one of composite resources, as far as the viewer may know."""
+        try:
+            definitions = await self.definitions()
+        except MissingRight:
+            return False
+        return any((kind.group, kind.kind) == (each.group, each.names.kind) for each in definitions)
+
     async def claims(self) -> list[KindView]:
         """All kinds of claims."""
         definitions = await self.definitions()

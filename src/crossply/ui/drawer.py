@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import heapq
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
@@ -15,12 +16,15 @@ from crossply.compose.metadata import (
 )
 from crossply.diagnosis.model import Cause
 from crossply.kube.kind import Kind
+from crossply.provenance.field_reports import report_fields
+from crossply.provenance.model import COMPOSITE_STATUS, Provenance
 from crossply.resource_tree.composite_tree import child_references
 from crossply.resource_tree.node import Node, Reference
+from crossply.runs.model import Run
+from crossply.runs.run_provenance import explain_run
 from crossply.ui.causes import cause_in_memory
 from crossply.ui.cluster_view import ClusterView
 from crossply.ui.event_rows import last_seen
-from crossply.ui.field_list import fields_of
 from crossply.ui.object_state import Condition, Row, conditions_of, row_of
 from crossply.ui.object_yaml import shown_yaml, without_secret_values
 from crossply.ui.page import PageNotFound, PageRequest
@@ -38,6 +42,9 @@ TABS = {
     "relations": "Relations",
 }
 MOST_EVENTS = 100
+MOST_FIELDS = 500
+UNCOMPOSED = "-"
+"""No resource of a pipeline has this name."""
 MOST_OBJECTS = 2000
 
 
@@ -85,19 +92,19 @@ async def _conditions(page: PageRequest, kind: Kind, obj: Object) -> dict[str, A
 
 
 async def _fields(page: PageRequest, kind: Kind, obj: Object) -> dict[str, Any]:
-    shown = without_secret_values(obj)
-    return {"fields": fields_of(shown, "", None)}
+    run, name = await _composing_run(page, kind, obj)
+    # A pipeline is traced once more for it, which takes a processor for a moment.
+    provenance = Provenance({}) if run is None else await asyncio.to_thread(explain_run, run.world)
+    reports = report_fields(without_secret_values(obj), name, provenance)
+    reports.sort(key=lambda report: report.path.startswith(("metadata", "apiVersion", "kind")))
+    summary = None if run is None else run.summary
+    return {"fields": reports[:MOST_FIELDS], "more": len(reports) - MOST_FIELDS, "run": summary}
 
 
 async def _difference(page: PageRequest, kind: Kind, obj: Object) -> dict[str, Any]:
-    owner, name = controller_of(obj), annotations_of(obj).get(RESOURCE_NAME_ANNOTATION, "")
-    if owner is None or not name:
+    run, name = await _composing_run(page, kind, obj)
+    if name in (COMPOSITE_STATUS, UNCOMPOSED):
         return {"differences": None, "why": "Only resources that a pipeline composed have a desired state."}
-    owner_kind = await page.view.kind_named(api_group(text_in(owner, "apiVersion")), text_in(owner, "kind"))
-    run = None
-    if owner_kind is not None:
-        namespace = row_of(obj).namespace if owner_kind.namespaced else ""
-        run = await latest_run(page.client, owner_kind, namespace, text_in(owner, "name"))
     desired = None if run is None else desired_in(run, name)
     if run is None or desired is None:
         return {
@@ -105,6 +112,22 @@ async def _difference(page: PageRequest, kind: Kind, obj: Object) -> dict[str, A
             "why": "No recorded run of its composite resource tells what is desired.",
         }
     return {"differences": drift(desired, without_secret_values(obj)), "run": run.summary}
+
+
+async def _composing_run(page: PageRequest, kind: Kind, obj: Object) -> tuple[Run | None, str]:
+    """The latest run that desired the object, and what the pipeline calls it."""
+    row, owner = row_of(obj), controller_of(obj)
+    name = annotations_of(obj).get(RESOURCE_NAME_ANNOTATION, "")
+    if owner is not None and name:
+        group = api_group(text_in(owner, "apiVersion"))
+        owner_kind = await page.view.kind_named(group, text_in(owner, "kind"))
+        if owner_kind is None:
+            return None, name
+        namespace = row.namespace if owner_kind.namespaced else ""
+        return await latest_run(page.client, owner_kind, namespace, text_in(owner, "name")), name
+    if await page.view.is_composite(kind):
+        return await latest_run(page.client, kind, row.namespace, row.name), COMPOSITE_STATUS
+    return None, UNCOMPOSED
 
 
 async def _events(page: PageRequest, kind: Kind, obj: Object) -> dict[str, Any]:
