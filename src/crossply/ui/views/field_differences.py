@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from crossply.ui.views.short_text import cut, one_line
@@ -9,6 +10,8 @@ from crossply.values.differences import MISSING, Difference, differences, writte
 
 MAX_ROWS = 200
 
+COMPOSITE = "the composite resource"
+"""The name of the group of the composite resource."""
 ADDED, REMOVED, CHANGED = "added", "removed", "changed"
 
 
@@ -20,6 +23,8 @@ class DifferenceRow(NamedTuple):
     path: str
     before: str
     after: str
+    source: str = ""
+    """Where the new value comes from, where that is known."""
 
 
 class DifferenceGroup(NamedTuple):
@@ -33,7 +38,15 @@ class DifferenceGroup(NamedTuple):
 
 def difference_rows(before: Any, after: Any) -> list[DifferenceRow]:
     """Every field that differs, in the order of the paths."""
-    return [_row(difference, ()) for difference in differences(before, after)]
+    return [_row(difference) for difference in differences(before, after)]
+
+
+def differing_fields(
+    name: str, fields: Sequence[Difference], before: Any = None, after: Any = None
+) -> DifferenceGroup:
+    """The group of fields that are known to differ, and whether the whole was added or removed."""
+    rows = tuple(_row(field) for field in fields[:MAX_ROWS])
+    return DifferenceGroup(_change(before, after), cut(name, 200), rows, max(len(fields) - MAX_ROWS, 0))
 
 
 def desired_groups(before: Any, after: Any) -> list[DifferenceGroup]:
@@ -41,7 +54,7 @@ def desired_groups(before: Any, after: Any) -> list[DifferenceGroup]:
     groups = []
     before, after = _map(before), _map(after)
     old, new = _map(before.get("resources")), _map(after.get("resources"))
-    composite = _group("the composite resource", before.get("composite"), after.get("composite"))
+    composite = _group(COMPOSITE, before.get("composite"), after.get("composite"))
     if composite is not None:
         groups.append(composite._replace(change=CHANGED))
     for name in sorted({*old, *new}):
@@ -62,17 +75,13 @@ def _group(name: str, before: Any, after: Any) -> DifferenceGroup | None:
     found = differences(before, after)
     if not found:
         return None
-    rows = tuple(_row(difference, _wrapping(found)) for difference in found[:MAX_ROWS])
+    rows = tuple(_row(difference) for difference in found[:MAX_ROWS])
     return DifferenceGroup(_change(before, after), cut(name, 120), rows, max(len(found) - MAX_ROWS, 0))
 
 
-def _wrapping(found: list[Difference]) -> tuple[str, ...]:
-    """The protocol wraps each object in a field `resource`, which says nothing to a reader."""
-    return ("resource",) if all(difference.path[:1] == ("resource",) for difference in found) else ()
-
-
-def _row(difference: Difference, prefix: tuple[str, ...]) -> DifferenceRow:
-    path = difference.path[len(prefix) :]
+def _row(difference: Difference) -> DifferenceRow:
+    # The protocol wraps each object in a field `resource`, which says nothing to a reader.
+    path = difference.path[1:] if difference.path[:1] == ("resource",) else difference.path
     return DifferenceRow(
         _change(difference.before, difference.after),
         cut(written(path) or "(everything)", 300),

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from crossply.provenance.model import FieldSource, Provenance
 from crossply.runs.model import EffectRun, Run, StepRun
 from crossply.ui.views.field_differences import (
     ADDED,
     CHANGED,
+    COMPOSITE,
     REMOVED,
     DifferenceGroup,
     DifferenceRow,
@@ -58,20 +60,42 @@ class EffectView(NamedTuple):
     rows: tuple[DifferenceRow, ...]
 
 
-def step_view(run: Run, index: int) -> StepView | None:
-    """A step by its place in the run; None where there is no such step."""
+def step_view(run: Run, index: int, provenance: Provenance | None = None) -> StepView | None:
+    """A step by its place in the run; None where there is no such step. `provenance` tells sources."""
     if not 0 <= index < len(run.steps):
         return None
     step = run.steps[index]
     return StepView(
         index,
         step,
-        tuple(desired_groups(step.desired_before, step.desired_after)),
+        tuple(
+            _with_sources(group, step, provenance)
+            for group in desired_groups(step.desired_before, step.desired_after)
+        ),
         object_group("context", step.context_before or {}, step.context_after or {}),
         tuple(_rounds(step)),
         tuple(_results(step.results)),
         tuple(one_line(condition, 300) for condition in step.conditions[:20]),
     )
+
+
+def _with_sources(group: DifferenceGroup, step: StepRun, provenance: Provenance | None) -> DifferenceGroup:
+    """The group with where each value comes from that this step set last."""
+    if provenance is None:
+        return group
+    resource = "" if group.name == COMPOSITE else group.name
+    rows = []
+    for row in group.rows:
+        source = provenance.of(resource, row.path)
+        told = source_text(source) if source is not None and source.step == step.name else ""
+        rows.append(row._replace(source=told if row.change != REMOVED else ""))
+    return group._replace(rows=tuple(rows))
+
+
+def source_text(source: FieldSource) -> str:
+    """Where a field comes from in a few words: `patch 2 from composite spec.size`."""
+    fields = ", ".join(f"{field.object} {field.path}".strip() for field in source.sources[:3])
+    return cut(f"{source.how} from {fields}" if fields else source.how, 160)
 
 
 def effect_view(run: Run, index: int) -> EffectView | None:
