@@ -165,3 +165,22 @@ def test_what_wakes_an_xr_is_listed() -> None:
     circuit = {"type": "Responsive", "status": "False", "reason": "WatchCircuitOpen", "message": "too many"}
     xr["status"] = {"conditions": [circuit]}
     assert "the circuit breaker is open" in next_wakeup(xr, MODERN, is_failed=False)[0]
+
+
+def test_events_of_what_is_synced_again_say_nothing() -> None:
+    resource = node("x", kind="Db")
+    resource.origin = Origin("its kind comes from Provider sql, which is not running")
+    xr = node("xr")
+    xr.object["status"] = {"conditions": [{"type": "Synced", "status": "True"}]}
+    xr.children = [resource]
+    old = {"type": "Warning", "message": "denied. jane may not get dbs; to grant it: kubectl create role a"}
+    assert refined(xr, events={"xr": [old]}).sentence == resource.origin.why
+    condition = xr.object["status"]["conditions"][0]
+    condition |= {"status": "False", "message": 'pipeline step "a" returned a fatal result: no'}
+    xr.children = []
+    assert refined(xr, events={"xr": [old]}).sentence == 'step "a" returned a fatal result: no'
+    condition |= {"message": "Unsynced resources: db"}
+    new = {"type": "Warning", "message": 'cannot apply composed resource "db": Db "x" is invalid: spec.a: no'}
+    assert refined(xr, events={"xr": [old, new]}).sentence == (
+        'composed resource "db" has a wrong field: spec.a: no'
+    )

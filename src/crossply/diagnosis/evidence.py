@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from crossply.compose.composite_status import INVALID_RESOURCES
 from crossply.compose.machinery import MODERN, Machinery, machinery_at
 from crossply.compose.metadata import uid_of
 from crossply.kinds.definition import Definition
 from crossply.resource_tree.node import Node
 from crossply.values import Object
+
+REFUSED = "cannot apply composed resource "
+"""Begins the event about a composed resource that the API server refuses."""
+_REFERS_TO_EVENTS = ("Unsynced resources: ", INVALID_RESOURCES)
 
 
 class Evidence(NamedTuple):
@@ -28,13 +33,24 @@ class Evidence(NamedTuple):
     logs: Mapping[str, Sequence[str]] = {}
     """The last lines that a package wrote, by `provider/NAME` or `function/NAME`."""
 
-    def warnings(self, node: Node) -> list[str]:
-        """What went wrong with a resource according to its events, the newest first, each once."""
+    def failures(self, node: Node) -> list[str]:
+        """What is wrong with a resource now: what it reports, or its events where that only refers to them.
+
+        Events outlive what they tell of, so they count for nothing where a condition says more. The newest
+        come first.
+        """
+        synced = node.condition("Synced")
+        if synced.status == "True":
+            return []
+        if synced.status and not synced.message.startswith(_REFERS_TO_EVENTS):
+            return [synced.message]
         messages = [
             str(event.get("message") or "")
             for event in self.events.get(uid_of(node.object), ())
             if event.get("type") == "Warning"
         ]
+        if synced.status:
+            messages = [message for message in messages if message.startswith(REFUSED)]
         return list(dict.fromkeys(messages))
 
     @property

@@ -43,7 +43,7 @@ def _missing_config(cause: Cause, node: Node, parent: Node, evidence: Evidence) 
 
 
 def _webhook_down(cause: Cause, node: Node, parent: Node, evidence: Evidence) -> Cause | None:
-    for sentence in (cause.sentence, *evidence.warnings(node), *evidence.warnings(parent)):
+    for sentence in (cause.sentence, *evidence.failures(node), *evidence.failures(parent)):
         failed = _WEBHOOK.search(sentence)
         if failed:
             return cause._replace(
@@ -54,7 +54,7 @@ def _webhook_down(cause: Cause, node: Node, parent: Node, evidence: Evidence) ->
 
 
 def _namespace_terminating(cause: Cause, node: Node, parent: Node, evidence: Evidence) -> Cause | None:
-    for sentence in (cause.sentence, *evidence.warnings(parent)):
+    for sentence in (cause.sentence, *evidence.failures(parent)):
         terminating = _TERMINATING.search(sentence)
         if terminating:
             name = terminating["name"]

@@ -14,7 +14,7 @@ from difflib import get_close_matches
 import orjson
 
 from crossply.diagnosis.causes import kubectl, kubectl_name
-from crossply.diagnosis.evidence import Evidence
+from crossply.diagnosis.evidence import REFUSED, Evidence
 from crossply.diagnosis.managed_rules import MANAGED_RULES
 from crossply.diagnosis.model import Cause
 from crossply.diagnosis.readiness import unmet_check
@@ -25,7 +25,7 @@ Rule = Callable[[Cause, Node, Node, Evidence], Cause | None]
 """Takes the cause, its resource, the resource above it, and the evidence."""
 
 _GRANT = "; to grant it: "
-_REFUSED = re.compile(r'cannot apply composed resource "(?P<resource>[^"]+)": (?P<reason>.+)', re.DOTALL)
+_REFUSED = re.compile(rf'{REFUSED}"(?P<resource>[^"]+)": (?P<reason>.+)', re.DOTALL)
 _INVALID = re.compile(r'(?P<type>\S+) "(?P<name>[^"]+)" is invalid: (?P<fields>.+)', re.DOTALL)
 _FIELD = re.compile(r"\[?(?P<path>[^\s:]+): (?P<problem>.+)", re.DOTALL)
 _FATAL = re.compile(r'pipeline step "(?P<step>[^"]+)" returned a fatal result: (?P<message>.+)', re.DOTALL)
@@ -33,7 +33,7 @@ _CALL = re.compile(r'cannot run Composition pipeline step "(?P<step>[^"]+)": (?P
 _NO_COMPOSITION = re.compile(r'Composition\.\S+ "(?P<name>[^"]+)" not found')
 _NO_REVISION = re.compile(r'CompositionRevision\.\S+ "(?P<name>[^"]+)" not found')
 _INDEX = re.compile(r"\[.*?\]")
-_LOG_LINES = 3
+_MOST_EVENTS = 3
 
 
 def refine(cause: Cause, node: Node, parent: Node, evidence: Evidence) -> Cause:
@@ -42,17 +42,21 @@ def refine(cause: Cause, node: Node, parent: Node, evidence: Evidence) -> Cause:
         refined = rule(cause, node, parent, evidence)
         if refined is not None:
             return refined
-    warnings = [f"event: {message}" for message in evidence.warnings(node)[:_LOG_LINES]]
-    return cause._replace(evidence=(*cause.evidence, *warnings))
+    told = " ".join(cause.evidence)
+    events = [
+        f"event: {message}" for message in evidence.failures(node)[:_MOST_EVENTS] if message not in told
+    ]
+    return cause._replace(evidence=(*cause.evidence, *events))
 
 
 def _missing_right(cause: Cause, node: Node, parent: Node, evidence: Evidence) -> Cause | None:
-    sentences = (cause.sentence, *evidence.warnings(node), *evidence.warnings(parent))
+    sentences = (cause.sentence, *evidence.failures(node), *evidence.failures(parent))
     for sentence in sentences:
         message, found, commands = sentence.partition(_GRANT)
         if found:
             refusal = message.rpartition(". ")[2]
-            return cause._replace(sentence=f"a right is missing: {refusal}", command=commands)
+            shown = tuple(text for text in cause.evidence if _GRANT not in text)
+            return cause._replace(sentence=f"a right is missing: {refusal}", evidence=shown, command=commands)
     return None
 
 
@@ -62,7 +66,7 @@ def _refused_by_schema(cause: Cause, node: Node, parent: Node, evidence: Evidenc
     owner = parent if is_missing else node
     if not is_missing and not re.search(r"Unsynced resources|some resources were invalid", cause.sentence):
         return None
-    for message in evidence.warnings(owner):
+    for message in evidence.failures(owner):
         refused = _REFUSED.search(message)
         if refused and (not is_missing or f'"{node.reference.name}"' in message):
             resource, reason = refused["resource"], refused["reason"]
