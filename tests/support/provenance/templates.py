@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hypothesis import strategies as st
+import re
+from random import Random
 
 SCALARS = ("a", "b", "c", "nested.x", "nested.y", "deep.er.z", "missing", "nested.missing")
 NUMBERS = ("n", "nested.n")
@@ -40,164 +41,147 @@ second: {{ .spec.b | quote }}
 {{- end }}
 """
 
-_ROOTS = ("$xr.spec.", ".observed.composite.resource.spec.", "$spec.", "$.observed.composite.resource.spec.")
+_GRAMMAR: dict[str, tuple[str, ...]] = {
+    "ROOT": ("$xr.spec.", "$spec.", "$.observed.composite.resource.spec."),
+    "SCALAR": tuple(f"ROOT{name}" for name in SCALARS),
+    "NUMBER": tuple(f"ROOT{name}" for name in NUMBERS),
+    "BOOL": tuple(f"ROOT{name}" for name in BOOLS),
+    "CONTAINER": tuple(f"ROOT{name}" for name in LISTS + MAPS),
+    "ATOM": (
+        *("SCALAR",) * 4,
+        "NUMBER",
+        "(index $spec.words 1)",
+        "(index $spec.items 0).name",
+        '(get $spec "a")',
+        '(dig "nested" "x" "none" $spec)',
+        "(first $spec.words)",
+        "(len $spec.words)",
+        '(hasKey $spec "c")',
+        "$kept",
+        "$box.value",
+        "$box.other",
+        '(include "joined" (dict "left" $spec.c "xr" $xr))',
+        '(keys $spec.tags | sortAlpha | join ",")',
+        '"literal"',
+    ),
+    "VALUE": (
+        *("ATOM",) * 3,
+        "ATOM | default ATOM",
+        'printf "%v/%v" ATOM ATOM',
+        "ternary ATOM ATOM (TEST | not | not)",
+        "coalesce ATOM ATOM ATOM",
+        "or ATOM ATOM",
+        "and ATOM ATOM",
+        "ATOM | toString | upper | trunc 4",
+        "list ATOM ATOM | last",
+        'get (dict "k" ATOM "l" ATOM) "k"',
+        '(dict "k" ATOM "l" ATOM).l',
+        "ATOM | toJson | b64enc",
+    ),
+    "TEST": (
+        *("BOOL", "SCALAR", "CONTAINER", "not BOOL", "and BOOL SCALAR", "gt (int NUMBER) 5"),
+        'eq (SCALAR | default "") "alpha"',
+    ),
+    "KEY": tuple(f"k{number}" for number in range(20)),
+    "FIELD": (
+        *("KEY: {{ VALUE | toString | quote }}\n",) * 3,
+        "KEY: fixed\n",
+        'KEY: "x{{ if TEST }}y{{ end }}z"\n',
+        "KEY: [1, {{ VALUE | toJson }}, {{ VALUE | toJson }}]\n",
+        "KEY: |\n  text {{ VALUE }}\n  more\n",
+        "KEY:\n  {{- MAP | toYaml | nindent INDENT }}\n",
+    ),
+    "MAP": ("$spec.tags", "$spec.nested", "$box"),
+    "ITEM": (
+        "- {{ VALUE | toString | quote }}\n",
+        "- name: {{ VALUE | toString | quote }}\n  fixed: 1\n",
+        "- {{ MAP | toJson }}\n",
+    ),
+    "CHANGE": (
+        "{{- $kept = VALUE }}\n",
+        '{{- $_ := set $box "value" (VALUE) }}\n',
+        '{{- $_ := set $box "other" (VALUE) }}\n',
+    ),
+}
+_SYMBOL = re.compile(r"\b(?:" + "|".join(_GRAMMAR) + r")(?=\b|[a-z])")
+_RANGE = "{{- range $i, $e := CONTAINER }}\n"
 
 
-@st.composite
-def fields(draw: st.DrawFn, names: tuple[str, ...] = SCALARS) -> str:
-    root = draw(st.sampled_from(_ROOTS[:1] + _ROOTS[2:]))  # the dot changes in `with` and `range`
-    return root + draw(st.sampled_from(names))
+class _Writer:
+    """Writes one template."""
 
+    def __init__(self, seed: int) -> None:
+        self._random = Random(seed)
 
-def _atoms() -> st.SearchStrategy[str]:
-    return st.one_of(
-        fields(),
-        fields(NUMBERS),
-        st.just("(index $spec.words 1)"),
-        st.just("(index $spec.items 0).name"),
-        st.just('(get $spec "a")'),
-        st.just('(dig "nested" "x" "none" $spec)'),
-        st.just("(first $spec.words)"),
-        st.just("(len $spec.words)"),
-        st.just('(hasKey $spec "c")'),
-        st.just("$kept"),
-        st.just("$box.value"),
-        st.just("$box.other"),
-        st.just('(include "joined" (dict "left" $spec.c "xr" $xr))'),
-        st.just('(keys $spec.tags | sortAlpha | join ",")'),
-        st.just('"literal"'),
-    )
+    def expand(self, text: str) -> str:
+        """The text with a random production for each symbol."""
+        while (match := _SYMBOL.search(text)) is not None:
+            text = text[: match.start()] + self._random.choice(_GRAMMAR[match[0]]) + text[match.end() :]
+        return text
 
+    def lines(self, indent: int, depth: int, part: str) -> str:
+        """Statements that print whole lines of one map (FIELD) or one list (ITEM)."""
+        count = self._random.randint(1, 4)
+        return "".join(self._statement(indent, depth, part) for _ in range(count))
 
-@st.composite
-def expressions(draw: st.DrawFn) -> str:
-    atom, other, third = draw(_atoms()), draw(_atoms()), draw(_atoms())
-    condition = draw(conditions())
-    return draw(
-        st.sampled_from(
-            (
-                atom,
-                atom,
-                f"{atom} | default {other}",
-                f'printf "%v/%v" {atom} {other}',
-                f"ternary {atom} {other} ({condition} | not | not)",
-                f"coalesce {atom} {other} {third}",
-                f"or {atom} {other}",
-                f"and {atom} {other}",
-                f"{atom} | toString | upper | trunc 4",
-                f"list {atom} {other} | last",
-                f'get (dict "k" {atom} "l" {other}) "k"',
-                f'(dict "k" {atom} "l" {other}).l',
-                f"{atom} | toJson | b64enc",
+    def _statement(self, indent: int, depth: int, part: str) -> str:
+        kind = self._random.choice(
+            ("part", "part", "if", "with", "range", "change", "below") if depth else ("part",)
+        )
+        if kind in ("if", "with"):
+            return self._branch(kind, indent, depth, part)
+        if kind == "below":
+            return self._below(indent, depth, part)
+        if kind == "range":
+            item = (
+                "- {{ $e | toJson | quote }}\n"
+                if part == "ITEM"
+                else "r{{ $i }}KEY: {{ $e | toJson | quote }}\n"
             )
+            return _indented(self.expand(f"{_RANGE}{item}{{{{- end }}}}\n"), indent)
+        text = self.expand("CHANGE" if kind == "change" else part)
+        return _indented(text, indent).replace("INDENT", str(indent + 2))
+
+    def _branch(self, kind: str, indent: int, depth: int, part: str) -> str:
+        text = _indented(self.expand(f"{{{{- {kind} TEST }}}}\n"), indent) + self.lines(
+            indent, depth - 1, part
         )
-    )
+        for otherwise in self._random.choice(((), ("",), (f" {kind} TEST",), (f" {kind} TEST", ""))):
+            text += _indented(self.expand(f"{{{{- else{otherwise} }}}}\n"), indent)
+            text += self.lines(indent, depth - 1, part)
+        return text + _indented("{{- end }}\n", indent)
 
+    def _below(self, indent: int, depth: int, part: str) -> str:
+        if part == "ITEM":
+            return _indented("- inner:\n", indent) + self.lines(indent + 4, depth - 1, "FIELD")
+        key = _indented(self.expand("KEY:\n"), indent)
+        if self._random.random() < 0.5:
+            return key + self.lines(indent, depth - 1, "ITEM")
+        return key + self.lines(indent + 2, depth - 1, "FIELD")
 
-@st.composite
-def conditions(draw: st.DrawFn) -> str:
-    return draw(
-        st.one_of(
-            fields(BOOLS),
-            fields(),
-            fields(LISTS),
-            fields(MAPS),
-            fields().map(lambda field: f'eq ({field} | default "") "alpha"'),
-            fields(BOOLS).map(lambda field: f"not {field}"),
-            st.tuples(fields(BOOLS), fields()).map(lambda pair: f"and {pair[0]} {pair[1]}"),
-            fields(NUMBERS).map(lambda field: f"gt (int {field}) 5"),
-        )
-    )
-
-
-_KEYS = ("k1", "k2", "k3", "k4", "k5", "k6", "k7", "k8", "same")
-
-
-@st.composite
-def lines(draw: st.DrawFn, indent: int, depth: int, in_list: bool = False) -> str:
-    """Statements that print whole lines of one map or one list."""
-    statements = draw(st.lists(statement(indent, depth, in_list), min_size=1, max_size=4))
-    return "".join(statements)
-
-
-@st.composite
-def statement(draw: st.DrawFn, indent: int, depth: int, in_list: bool) -> str:
-    pad = " " * indent
-    kinds = ["field", "field", "field"] + (
-        ["if", "with", "range", "map", "list", "set", "yaml"] if depth else []
-    )
-    kind = draw(st.sampled_from(kinds))
-    key = draw(st.sampled_from(_KEYS)) + draw(st.sampled_from(("", "a", "b", "c")))
-    if kind == "field":
-        expression = draw(expressions())
-        if in_list:
-            return draw(
-                st.sampled_from(
-                    (
-                        f"{pad}- {{{{ {expression} | toString | quote }}}}\n",
-                        f"{pad}- name: {{{{ {expression} | toString | quote }}}}\n{pad}  fixed: 1\n",
-                    )
-                )
-            )
-        shape = draw(
-            st.sampled_from(
-                (
-                    "{pad}{key}: {{{{ {e} | toString | quote }}}}\n",
-                    "{pad}{key}: fixed\n",
-                    '{pad}{key}: "x{{{{ if {c} }}}}y{{{{ end }}}}z"\n',
-                    "{pad}{key}: [1, {{{{ {e} | toJson }}}}, {{{{ {e2} | toJson }}}}]\n",
-                    "{pad}{key}: |\n{pad}  text {{{{ {e} }}}}\n{pad}  more\n",
-                )
-            )
-        )
-        return shape.format(pad=pad, key=key, e=expression, e2=draw(expressions()), c=draw(conditions()))
-    if kind in ("if", "with"):
-        then = draw(lines(indent, depth - 1, in_list))
-        condition = draw(conditions())
-        text = f"{pad}{{{{- {kind} {condition} }}}}\n{then}"
-        if draw(st.booleans()):
-            otherwise = draw(lines(indent, depth - 1, in_list))
-            test = f" {kind} {draw(conditions())}" if draw(st.booleans()) else ""
-            text += f"{pad}{{{{- else{test} }}}}\n{otherwise}"
-        return f"{text}{pad}{{{{- end }}}}\n"
-    if kind == "range":
-        over = draw(fields(LISTS + MAPS + ("missing",)))
-        if in_list:
-            item = f"{pad}- {{{{ $e | toJson | quote }}}}\n"
-            return f"{pad}{{{{- range $i, $e := {over} }}}}\n{item}{pad}{{{{- end }}}}\n"
-        return (
-            f"{pad}{{{{- range $i, $e := {over} }}}}\n"
-            f"{pad}r{{{{ $i }}}}{key}: {{{{ $e | toJson | quote }}}}\n{pad}{{{{- end }}}}\n"
-        )
-    if kind == "set":
-        target = draw(
-            st.sampled_from(("$kept = {e}", '$_ := set $box "value" ({e})', '$_ := set $box "{k}" ({e})'))
-        )
-        action = target.format(e=draw(expressions()), k=draw(st.sampled_from(("value", "other"))))
-        return f"{pad}{{{{- {action} }}}}\n"
-    if kind == "yaml":
-        source = draw(st.sampled_from(("$spec.tags", "$spec.nested", "$box")))
-        if in_list:
-            return f"{pad}- {{{{ {source} | toJson }}}}\n"
-        return f"{pad}{key}:\n{pad}  {{{{- {source} | toYaml | nindent {indent + 2} }}}}\n"
-    if in_list:
-        return f"{pad}- inner:\n{draw(lines(indent + 4, depth - 1))}"
-    if kind == "list":
-        return f"{pad}{key}:\n{draw(lines(indent, depth - 1, True))}"
-    return f"{pad}{key}:\n{draw(lines(indent + 2, depth - 1))}"
-
-
-@st.composite
-def templates(draw: st.DrawFn) -> str:
-    parts = [HELPERS, "{{- $xr := getCompositeResource . }}\n{{- $spec := $xr.spec }}\n"]
-    parts.append('{{- $kept := "k" }}\n{{- $box := dict "value" $spec.b "other" "o" }}\n')
-    for name in ("one", "two"):
-        body = draw(lines(2, 3))
+    def document(self, name: str) -> str:
+        body = self.lines(2, 3, "FIELD")
         document = (
             f"---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  annotations:\n"
             f'    {{{{ setResourceNameAnnotation "{name}" }}}}\ndata:\n{body}'
         )
-        if draw(st.booleans()):
-            document = f"{{{{- if {draw(conditions())} }}}}\n{document}{{{{- end }}}}\n"
-        parts.append(document)
-    return "".join(parts)
+        if self._random.random() < 0.5:
+            document = self.expand("{{- if TEST }}\n") + f"{document}{{{{- end }}}}\n"
+        return document
+
+
+def _indented(text: str, indent: int) -> str:
+    return "".join(" " * indent + line for line in text.splitlines(keepends=True))
+
+
+_VARIABLES = """{{- $xr := getCompositeResource . }}
+{{- $spec := $xr.spec }}
+{{- $kept := "k" }}
+{{- $box := dict "value" $spec.b "other" "o" }}
+"""
+
+
+def random_template(seed: int) -> str:
+    """A template of two ConfigMaps, the same for the same seed."""
+    writer = _Writer(seed)
+    return HELPERS + _VARIABLES + writer.document("one") + writer.document("two")
