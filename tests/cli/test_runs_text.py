@@ -120,7 +120,7 @@ def test_a_field_says_which_patch_set_it() -> None:
     step = COMPOSE._replace(desired_after=state(bucket={"kind": "Bucket", "spec": {"region": "eu"}, **named}))
     fields = {"spec.region": source, "kind": other, "ports[1].port": source}
     lines = list(step_changes(step, PLAIN, Provenance({"bucket": fields})))
-    behind = "  ← patch 1 (FromCompositeFieldPath), from composite: spec.region"
+    behind = "  ← patch 1 (FromCompositeFieldPath), from spec.region"
     assert '  + spec.region: "eu"' + behind in lines
     assert "  + ports[b].port: 1" + behind in lines
     assert '  + kind: "Bucket"' in lines

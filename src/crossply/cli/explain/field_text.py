@@ -7,14 +7,14 @@ from typing import Any
 
 from crossply.cli.framework.printing import harmless
 from crossply.cli.framework.styling import Style
-from crossply.functions.field_trace import COMPOSITE, CONDITION, KEYS, REQUEST
 from crossply.provenance.field_managers import FieldManager
 from crossply.provenance.field_reports import API_SERVER, ENGINE, FieldReport
-from crossply.provenance.model import FieldSource, SourceField
+from crossply.provenance.model import FieldSource
+from crossply.provenance.source_text import how_text, one_line, source_name, source_verb, sources_text
 
 _COMPOSED = "apiextensions.crossplane.io/"
 """How the names of the control plane's field managers begin."""
-LONGEST_VALUE, LONGEST_SOURCES = 40, 80
+LONGEST_VALUE, LONGEST_SOURCES, LONGEST_LINE = 40, 80, 160
 _TITLES = ("FIELD", "VALUE", "SET BY", "FROM")
 _OTHERS = {
     ENGINE: "the composition engine, not a step of the pipeline",
@@ -64,29 +64,15 @@ def _source_lines(source: FieldSource) -> list[str]:
     lines = [f"  set by  {_step(source)}: {_how(source)}{where}"]
     if source.how != "function":
         lines.append(f"  function  {_cell(source.function)}")
-    lines += [f"  {_verb(field)}  {source_text(field)}" for field in source.sources]
+    lines += [f"  {source_verb(field)}  {_cell(source_name(field))}" for field in source.sources]
     if not source.sources:
         lines.append("  from  the Composition: no other field decides it")
     return lines
 
 
-def _verb(field: SourceField) -> str:
-    return "if" if field.use == CONDITION else "for each of" if field.use == KEYS else "from"
-
-
-def source_text(field: SourceField) -> str:
-    """The name of a source: fields of the XR by their path alone."""
-    if field.object == REQUEST:
-        return _cell(field.path) or "anything that the function was sent"
-    if field.object == COMPOSITE:
-        return _cell(field.path) or "the whole XR"
-    return _cell(str(field))
-
-
 def source_line(source: FieldSource) -> str:
     """The step, how it set a field, and the sources, in one line."""
-    sources = _sources(source)
-    return f"set by {_step(source)}: {_how(source)}" + (f", from {sources}" if sources else "")
+    return f"set by {_step(source)}: {_cropped(_cell(one_line(source)), LONGEST_LINE)}"
 
 
 def _set_by(report: FieldReport) -> str:
@@ -98,15 +84,7 @@ def _set_by(report: FieldReport) -> str:
 
 
 def _from(report: FieldReport) -> str:
-    return "" if report.source is None else _sources(report.source)
-
-
-def _sources(source: FieldSource) -> str:
-    texts = []
-    for field in source.sources:
-        verb = _verb(field)
-        texts.append(source_text(field) if verb == "from" else f"{verb} {source_text(field)}")
-    return _cropped(", ".join(texts), LONGEST_SOURCES)
+    return "" if report.source is None else _cropped(_cell(sources_text(report.source)), LONGEST_SOURCES)
 
 
 def _manager(manager: FieldManager) -> str:
@@ -125,7 +103,7 @@ def _step(source: FieldSource) -> str:
 
 
 def _how(source: FieldSource) -> str:
-    return _cell(source.function if source.how == "function" else source.how)
+    return _cell(how_text(source))
 
 
 def _value(value: Any) -> str:

@@ -9,6 +9,7 @@ from crossply.cli.framework.printing import harmless
 from crossply.cli.framework.styling import Style
 from crossply.cli.runs.field_lines import field_lines, indented
 from crossply.provenance.model import COMPOSITE_STATUS, FieldSource, Provenance
+from crossply.provenance.source_text import one_line
 from crossply.runs.model import StepRun
 from crossply.values import Object
 from crossply.values.differences import MISSING, Item, Path, differences
@@ -75,7 +76,7 @@ def origin_text(source: FieldSource) -> str:
     """How a step set a field, and from what; empty where only the step is known."""
     if source.how == "function":
         return ""
-    return f"{source.how}, from {', '.join(map(str, source.sources))}" if source.sources else source.how
+    return one_line(source)
 
 
 def _by_index(obj: Any, path: Path) -> tuple[str | int, ...]:
