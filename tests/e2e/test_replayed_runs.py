@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import pathlib
 import textwrap
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from crossply.cli.main import main
 from crossply.cli.runs.replay_functions import calling as calling_functions
 from crossply.cli.runs.replay_functions import functions_of_cluster, with_built_in
+from crossply.control.kinds import OPERATION
 from crossply.kinds.composition import Composition, parse_composition
 from crossply.kube.config import ClusterConfig
+from crossply.kube.kind import Kind
 from crossply.runs.client import RunClient
 from crossply.runs.composition_manifest import composition_manifest
 from crossply.runs.effect_differences import compare_effects, encoded
-from crossply.runs.model import APPLIED, Run
+from crossply.runs.export import export_files
+from crossply.runs.model import APPLIED, PUBLISHED, Run
 from crossply.runs.pipeline_steps import called_functions, composition_of
 from crossply.runs.replay import Replayed, recorded_effects, replay
 from crossply.values import Object
 from tests.support.e2e.pipelines import SIZE, calling, entry, patch, resources
-from tests.support.e2e.scenario import CONFIG_MAP, Scenario, scenario_on
+from tests.support.e2e.scenario import COMPOSITION, CONFIG_MAP, Scenario, scenario_on
 from tests.support.e2e.things import SYNCED, Things
 from tests.support.function_servers import CROSSPLY, free_port, started
 
@@ -129,7 +134,15 @@ def pipelines(namespace: str) -> dict[str, list[Object]]:
     }
 
 
-CASES = (*pipelines("-"), "external")
+CASES = (*pipelines("-"), "external", "legacy", "native")
+PASSWORD = "hunter2-correct-horse"
+
+
+def publishing(namespace: str) -> Object:
+    """A resource of a legacy XR, with a connection detail."""
+    details = [{"name": "password", "type": "FromFieldPath", "fromFieldPath": "data.password"}]
+    base = {"metadata": {"namespace": namespace}, "data": {"password": PASSWORD}}
+    return entry("one", SIZE, base=base, connectionDetails=details)
 
 
 class RecordedRuns:
@@ -168,14 +181,32 @@ async def record(config: ClusterConfig, address: str) -> RecordedRuns:
             )
         steps["external"] = [await calling(s, address, "external")]
         await prepare_inputs(s)
-        await asyncio.gather(*(record_case(s, things, case, steps[case], recorded) for case in CASES))
+        legacy = await Things.defined(s, "LegacyCluster", "Old")
+        one = publishing(s.id)
+        await asyncio.gather(
+            *(record_case(s, things, case, recorded, pipeline=pipeline) for case, pipeline in steps.items()),
+            record_case(s, legacy, "legacy", recorded, pipeline=[resources(one)]),
+            record_case(s, legacy, "native", recorded, mode="Resources", resources=[one]),
+            record_operation(s, recorded),
+        )
     return recorded
+
+
+async def record_operation(s: Scenario, recorded: RecordedRuns) -> None:
+    """An Operation that applies a ConfigMap."""
+    metadata = {"name": "operated", "namespace": s.id}
+    resource = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"a": "b"}}
+    response = {"desired": {"resources": {"it": {"resource": resource}}}}
+    spec = {"mode": "Pipeline", "pipeline": [step("dummy", response=response)]}
+    body = {"apiVersion": OPERATION.api_version, "kind": OPERATION.kind, "metadata": {"name": s.id}}
+    await s.client.apply(OPERATION, {**body, "spec": spec}, "test")
+    await s.until(CONFIG_MAP, "operated", bool)
+    recorded.runs["operation"] = await s.eventually(lambda: loaded_runs(s, OPERATION, s.id))
+    recorded.functions["operation"] = with_built_in([], {"function-dummy"})
 
 
 async def prepare_inputs(s: Scenario) -> None:
     """What functions ask for."""
-    from crossply.kube.kind import Kind
-
     group = "apiextensions.crossplane.io"
     environments = Kind(group, "v1beta1", "EnvironmentConfig", "environmentconfigs", False)
     body = {"apiVersion": f"{group}/v1beta1", "kind": "EnvironmentConfig", "data": {"region": "eu"}}
@@ -184,20 +215,32 @@ async def prepare_inputs(s: Scenario) -> None:
     await s.client.create(CONFIG_MAP, {"metadata": metadata, "data": {"text": "A"}})
 
 
+async def loaded_runs(s: Scenario, kind: Kind, name: str) -> list[Run]:
+    """The recorded runs of an object; kinds of other scenarios may have its name."""
+    runs = RunClient(s.client)
+    listed = await runs.list_runs(kind.kind, s.id if kind.namespaced else "", name)
+    own = [summary for summary in listed if summary.subject.api_version == kind.api_version]
+    return [await runs.load_run(summary.id) for summary in own]
+
+
 async def record_case(
-    s: Scenario, things: Things, case: str, steps: list[Object], recorded: RecordedRuns
+    s: Scenario, things: Things, case: str, recorded: RecordedRuns, **composition: Any
 ) -> None:
+    """Make an XR by a Composition with this spec, and edit it."""
     name = f"{s.id}-{case}"
-    await things.compose(*steps, name=name)
-    await things.apply(case, {"size": "3", **things.engine_spec(compositionRef={"name": name})})
+    composite = {"apiVersion": things.kind.api_version, "kind": things.kind.kind}
+    body = {"apiVersion": COMPOSITION.api_version, "kind": COMPOSITION.kind, "metadata": {"name": name}}
+    spec = {"compositeTypeRef": composite, "mode": "Pipeline", **composition}
+    await s.client.apply(COMPOSITION, {**body, "spec": spec}, "test")
+    engine = {"compositionRef": {"name": name}}
+    if things.scope == "LegacyCluster":
+        engine["writeConnectionSecretToRef"] = {"name": case, "namespace": s.id}
+    await things.apply(case, {"size": "3", **things.engine_spec(**engine)})
     await things.until(case, SYNCED)
     await things.change(case, {"spec": {"size": "4"}})
-    runs = RunClient(s.client)
 
     async def both() -> list[Run] | None:
-        listed = await runs.list_runs(things.kind.kind, s.id, case)
-        edited = [entry for entry in listed if entry.subject.api_version == things.kind.api_version]
-        loaded = [await runs.load_run(entry.id) for entry in edited]
+        loaded = await loaded_runs(s, things.kind, case)
         return loaded if any(run.composite["spec"].get("size") == "4" for run in loaded) else None
 
     recorded.runs[case] = await s.eventually(both)
@@ -213,7 +256,33 @@ def test_a_replay_has_the_recorded_effects(recorded: RecordedRuns, case: str) ->
         then, now = recorded_effects(run.world), recorded.replay(case, run).effects
         assert compare_effects(then, now) == ()
         assert list(map(encoded, map(list, now))) == list(map(encoded, map(list, then)))
-        assert APPLIED in {effect.verb for effect in then}
+    assert APPLIED in {effect.verb for effect in recorded_effects(recorded.runs[case][0].world)}
+
+
+def test_a_replay_of_an_operation_wants_what_was_applied(recorded: RecordedRuns) -> None:
+    [run] = recorded.runs["operation"]
+    then = recorded_effects(run.world)
+    assert [(effect.verb, effect.content["data"]) for effect in then] == [(APPLIED, {"a": "b"})]
+    assert recorded.replay("operation", run).effects == then
+
+
+def test_connection_details_are_published_by_placeholders(recorded: RecordedRuns) -> None:
+    for case in ("legacy", "native"):
+        effects = [effect for run in recorded.runs[case] for effect in recorded_effects(run.world)]
+        assert PUBLISHED in {effect.verb for effect in effects}
+        assert PASSWORD not in str([effect for effect in effects if effect.verb == PUBLISHED])
+
+
+def test_a_legacy_run_is_exported_with_its_definition_and_passes_its_test(
+    recorded: RecordedRuns, tmp_path: pathlib.Path
+) -> None:
+    for case in ("legacy", "native", "extra-resources"):
+        directory = tmp_path / case
+        directory.mkdir()
+        for path, text in export_files(recorded.runs[case][0], recorded.functions[case]).items():
+            (directory / path).write_text(text)
+        assert (directory / "definition.yaml").exists() == (case != "extra-resources")
+        assert main(["test", str(directory)]) == 0, case
 
 
 def test_after_an_edit_of_the_composition_exactly_that_differs(recorded: RecordedRuns) -> None:
