@@ -8,7 +8,6 @@ import socket
 import threading
 import time
 from concurrent import futures
-from datetime import UTC, datetime
 
 import grpc
 import pytest
@@ -16,94 +15,11 @@ import pytest
 from crossply.certificates import FOR_CLIENTS, FOR_SERVERS
 from crossply.compose.messages import Response, Result
 from crossply.compose.wire import encode_response
-from crossply.control.runtimes.certificate_authority import (
-    Lifetimes,
-    issued,
-    purpose_for,
-    read_authorities,
-    renew_authority,
-)
-from crossply.control.runtimes.private_files import PrivateFiles
 from crossply.functions import channels
-from crossply.functions.channels import NOWHERE, Address
 from crossply.functions.failures import FunctionError, FunctionTimedOut, FunctionUnavailable
 from crossply.functions.remote import Remote
-from crossply.functions.server_certificates import server_credentials
-from tests.support.function_servers import REQUEST, V1, Methods, free_port
-
-LIVES = Lifetimes()
-NAME = "fn.crossplane-system"
-
-
-class Authority:
-    """An authority at some moment, and files by it."""
-
-    def __init__(self, before=None, ago=0.0):
-        """What became of one from before, some part of its life ago."""
-        now = datetime.now(UTC) - LIVES.authority * ago
-        known = before.files if before else {}
-        changes = renew_authority(known, now, LIVES)
-        self.files = {key: value for key, value in {**known, **changes}.items() if value}
-
-    def issue(self, usage, *names):
-        now = datetime.now(UTC)
-        return issued(purpose_for(usage, names), read_authorities(self.files, now), now, LIVES)
-
-
-@contextlib.contextmanager
-def files(content):
-    """A directory of certificates that can be replaced."""
-    private = PrivateFiles()
-    private.replace(content)
-    try:
-        yield private
-    finally:
-        private.remove()
-
-
-@contextlib.contextmanager
-def serving(message, directory, port=0, delay=0.0, answer=None):
-    """A function that says who it is; gives its port."""
-
-    def say_who(data, context):
-        time.sleep(delay)
-        return encode_response(Response(results=(Result(3, message),)))
-
-    methods = Methods({V1: answer or say_who})
-    options = [("grpc.so_reuseport", 0)]
-    server = grpc.server(futures.ThreadPoolExecutor(16), handlers=[methods], options=options)
-    bound_port = server.add_secure_port(f"127.0.0.1:{port}", server_credentials(directory))
-    server.start()
-    try:
-        yield bound_port
-    finally:
-        server.stop(2.0).wait()
-
-
-def at(*ports):
-    """Where a function of several replicas is, as the Service would say."""
-    return lambda: Address("ipv4:" + ",".join(f"127.0.0.1:{port}" for port in ports), NAME)
-
-
-def message_from(remote, timeout=5.0):
-    return remote(REQUEST, timeout).results[0].message
-
-
-@pytest.fixture(scope="module")
-def authority():
-    return Authority()
-
-
-@pytest.fixture
-def server_files(authority):
-    with files(authority.issue(FOR_SERVERS, "fn", NAME, f"{NAME}.svc")) as certificate_files:
-        yield certificate_files
-
-
-@pytest.fixture
-def client_files(authority):
-    with files(authority.issue(FOR_CLIENTS, "crossplane.crossplane-system")) as certificate_files:
-        yield certificate_files
+from tests.support.function_servers import V1, Methods
+from tests.support.mutual_tls_functions import NAME, Authority, at, calling, files, message_from, serving
 
 
 def test_a_caller_with_a_certificate_is_answered(server_files, client_files):
@@ -245,48 +161,6 @@ def test_a_call_that_a_stopping_replica_cancels_is_repeated_once(
     assert len(received) == calls
 
 
-class Calls:
-    """What came of many calls."""
-
-    def __init__(self):
-        self.messages = []
-        self.failed = []
-        self.over = threading.Event()
-
-    @property
-    def finished(self):
-        return len(self.messages) + len(self.failed)
-
-    def wait_for(self, number):
-        end = time.monotonic() + 30
-        while self.finished < number:
-            assert time.monotonic() < end, (self.finished, self.failed[:3])
-            time.sleep(0.01)
-
-
-@contextlib.contextmanager
-def calling(remote, at_once=4):
-    """Call all the time, from several threads."""
-    calls = Calls()
-
-    def call():
-        while not calls.over.is_set():
-            try:
-                calls.messages.append(message_from(remote, 10.0))
-            except FunctionError as problem:
-                calls.failed.append(problem)
-
-    threads = [threading.Thread(target=call) for _ in range(at_once)]
-    for thread in threads:
-        thread.start()
-    try:
-        yield calls
-    finally:
-        calls.over.set()
-        for thread in threads:
-            thread.join(30)
-
-
 def test_a_new_authority_takes_over_under_load_without_a_failed_call(monkeypatch):
     """Every phase, in the worst order: servers and callers hear of each at different times."""
     monkeypatch.setattr(channels, "_CHECK_SECONDS", 0.0)
@@ -342,76 +216,3 @@ def test_a_certificate_that_is_lost_for_a_moment_does_no_harm(authority, client_
         remote = Remote("f", "f", client_files.directory, resolve=at(port))
         assert message_from(remote) == "hello"
         remote.close()
-
-
-def test_a_call_waits_for_a_function_that_is_not_there_yet(server_files, client_files):
-    port = free_port()
-    remote = Remote("f", "f", client_files.directory, resolve=at(port))
-    messages = []
-    waiting = threading.Thread(target=lambda: messages.append(message_from(remote, 20.0)))
-    waiting.start()
-    time.sleep(0.2)
-    with serving("at last", server_files.directory, port):
-        waiting.join(20)
-    remote.close()
-    assert messages == ["at last"]
-
-
-def test_a_call_that_waits_is_made_where_the_function_is_by_then(server_files, client_files):
-    """Its Pod may be replaced by one with another address while it cannot be reached."""
-    places = [NOWHERE]
-    remote = Remote("f", "f", client_files.directory, resolve=lambda: places[-1])
-    messages = []
-    waiting = threading.Thread(target=lambda: messages.append(message_from(remote, 20.0)))
-    waiting.start()
-    time.sleep(0.15)
-    places.append(at(free_port())())
-    time.sleep(0.15)
-    with serving("here", server_files.directory) as port:
-        places.append(at(port)())
-        waiting.join(20)
-    remote.close()
-    assert messages == ["here"]
-
-
-def test_a_function_that_is_nowhere_is_told_in_time(client_files):
-    remote = Remote("f", "dns:///fn.home:9443", client_files.directory, resolve=lambda: NOWHERE)
-    with pytest.raises(FunctionUnavailable, match=r"no replica of dns:///fn.home:9443 is ready"):
-        message_from(remote, 0.3)
-
-
-def test_a_call_that_a_replica_may_have_seen_is_not_made_again(server_files, client_files):
-    """Only what nobody can have seen is sent again."""
-    calls = []
-
-    def die(data, context):
-        calls.append(data)
-        context.abort(grpc.StatusCode.UNAVAILABLE, "I saw it, and I will not tell what I did")
-
-    server = grpc.server(futures.ThreadPoolExecutor(2), handlers=[Methods({V1: die})])
-    port = server.add_secure_port("127.0.0.1:0", server_credentials(server_files.directory))
-    server.start()
-    remote = Remote("f", "f", client_files.directory, resolve=at(port))
-    with pytest.raises(FunctionUnavailable, match="I saw it"):
-        message_from(remote, 3.0)
-    assert len(calls) == 1
-    remote.close()
-    server.stop(None).wait()
-
-
-def test_closing_waits_for_nobody_and_cuts_nobody_off(server_files, client_files):
-    with serving("slow", server_files.directory, delay=0.4) as port:
-        remote = Remote("f", "f", client_files.directory, resolve=at(port))
-        messages = []
-        calling = threading.Thread(target=lambda: messages.append(message_from(remote)))
-        calling.start()
-        time.sleep(0.2)
-        remote.close()
-        calling.join(10)
-    assert messages == ["slow"]
-
-
-def test_files_that_are_not_there_are_told(tmp_path):
-    remote = Remote("f", "f", str(tmp_path), resolve=at(1))
-    with pytest.raises(FunctionUnavailable, match=r"cannot load certificates: open .*ca\.crt"):
-        message_from(remote)

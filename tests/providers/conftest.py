@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
@@ -20,3 +20,15 @@ def postgres() -> Iterator[object]:
 
     with running_postgres() as server:
         yield server
+
+
+@pytest.fixture
+async def server(postgres: object) -> AsyncIterator[object]:
+    """A client of that server, as the kinds of the PostgreSQL provider use it."""
+    from provider_postgresql.server import Server
+
+    from tests.support.postgresql_kinds import login_to
+
+    server = Server(login_to(postgres))  # type: ignore[arg-type]
+    yield server
+    await server.close()
