@@ -33,7 +33,7 @@ async def install_platform(client: Client) -> None:
     await client.apply(OPERATION, shops.operation("report", shops.REPORT), MANAGER)
     await client.apply(OPERATION, shops.operation("broken", '{{ fail "no printer" }}'), MANAGER)
     await client.apply(CRON_OPERATION, shops.NIGHTLY, MANAGER)
-    await until(client, SHOP, "bakery", "default", lambda obj: _status(obj, "Ready") == "True")
+    await until(client, SHOP, "bakery", "default", is_ready)
     await until(client, SHOP, "arcade", "default", lambda obj: _status(obj, "Synced") == "False")
     await until(client, SHOP, "cinema", "default", lambda obj: _status(obj, "Ready") == "False")
     await until(client, OPERATION, "report", "", lambda obj: _status(obj, "Succeeded") == "True")
@@ -65,6 +65,11 @@ async def until(
                 await asyncio.sleep(0.05)
     except TimeoutError:
         raise AssertionError(f"{kind.kind} {name} stays: {obj}") from None
+
+
+def is_ready(obj: Object) -> bool:
+    """Whether a composite resource is ready."""
+    return _status(obj, "Ready") == "True"
 
 
 def _status(obj: Object, type_: str) -> str:

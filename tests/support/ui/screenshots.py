@@ -16,4 +16,5 @@ async def take_screenshot(page: Page, name: str) -> None:
     """Write what the page shows to NAME.png."""
     if DIRECTORY:
         await page.evaluate("document.activeElement && document.activeElement.blur()")
+        await page.evaluate("scrollTo(0, 0)")
         await page.screenshot(path=pathlib.Path(DIRECTORY) / f"{name}.png", animations="disabled")

@@ -9,7 +9,7 @@ from crossply.runs.client import RunClient
 from tests.support.browser import errors_of
 from tests.support.patience import PATIENCE
 from tests.support.programs import needs
-from tests.support.ui.running_platform import MANAGER, SHOP, until
+from tests.support.ui.running_platform import MANAGER, SHOP, is_ready, until
 from tests.support.ui.screenshots import PHONE, WIDE, take_screenshot
 from tests.support.ui.shop_platform import shop
 
@@ -24,9 +24,9 @@ pytestmark = [
 async def edited(platform):
     """A shop that was created with one web server, then edited to have two, and the ids of both runs."""
     await platform.apply(SHOP, shop("tailor", replicas=1), MANAGER)
-    await _composed(platform, 2)
+    await until(platform, SHOP, "tailor", "default", is_ready)
     await platform.apply(SHOP, shop("tailor", replicas=2), MANAGER)
-    await _composed(platform, 3)
+    await until(platform, SHOP, "tailor", "default", lambda obj: _composes(obj) == 3 and is_ready(obj))
     runs = []
     while len(runs) < 2:
         runs = await RunClient(platform).list_runs("Shop", "default", "tailor")
@@ -34,12 +34,9 @@ async def edited(platform):
     return runs[1].id, runs[0].id
 
 
-async def _composed(platform, number):
-    def has_references(obj):
-        crossplane = obj["spec"].get("crossplane") or {}
-        return len(crossplane.get("resourceRefs") or ()) == number
-
-    await until(platform, SHOP, "tailor", "default", has_references)
+def _composes(obj):
+    crossplane = obj["spec"].get("crossplane") or {}
+    return len(crossplane.get("resourceRefs") or ())
 
 
 async def test_a_step_shows_what_it_got_and_answered_and_which_patch_set_a_field(browser, shops, edited):
@@ -77,6 +74,7 @@ async def test_two_runs_are_compared_and_the_step_that_differs_is_named(browser,
     await page.get_by_role("button", name="Compare A with B").click()
     main = page.get_by_role("main")
     await expect(main.get_by_role("row").filter(has_text="spec.replicas").first).to_contain_text("2")
+    await expect(main).to_contain_text("The first step that made something else is web-servers.")
     await expect(main).to_contain_text("web-1")
     await take_screenshot(page, "two-runs-compared")
     assert errors_of(page) == []

@@ -20,7 +20,7 @@ from crossply.values import Object
 class UnrenderableKind(CrossplyError):
     """The playground has no definition or no Composition for a kind."""
 
-    code = "CP-885"
+    code = "CP-898"
     hint = "choose a definition that has a Composition, or use crossply render with files"
 
 

@@ -19,6 +19,8 @@ from crossply.values.differences import Difference
 
 _TIMES = ("lastTransitionTime", "observedGeneration", "creationTimestamp", "uid", "generation")
 """Fields of inputs that differ between any two runs."""
+_REFERENCES = ("spec", "crossplane", "resourceRefs")
+"""What the control plane notes of the resources that an earlier run composed."""
 
 
 class StepComparison(NamedTuple):
@@ -80,7 +82,7 @@ def _inputs(found: RunDifferences) -> Iterable[DifferenceGroup]:
 
 
 def _is_bookkeeping(field: Difference) -> bool:
-    return bool(field.path) and field.path[-1] in _TIMES
+    return field.path[:3] == _REFERENCES or (bool(field.path) and field.path[-1] in _TIMES)
 
 
 def _steps(left: Run, right: Run, found: RunDifferences) -> Iterable[StepComparison]:
