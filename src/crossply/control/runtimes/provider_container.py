@@ -169,7 +169,7 @@ class RunningContainer:
 
     async def ready(self) -> None:
         """It never says so."""
-        await self._ended
+        await self.wait()
 
     async def stop(self) -> None:
         """Ask its first process to end, then end it."""
