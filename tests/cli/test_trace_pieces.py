@@ -289,3 +289,10 @@ def test_mermaid_paints_what_an_xr_waits_for_as_waiting() -> None:
     root = waiting_for("deployment", composed("Deployment", "deployment"), composed("ConfigMap", "map"))
     lines = mermaid(Trace([root], False)).splitlines()
     assert [line.rpartition(":::")[2] for line in lines if ":::" in line] == ["waiting", "waiting", "ready"]
+
+
+def test_a_message_of_several_lines_is_one_cell_on_a_terminal() -> None:
+    root = node("x", Synced=("False", "E", "two\n  lines"))
+    text = Table(False, Style(decorated=True)).write(Trace([root], False))
+    assert text.splitlines()[-1].endswith("E: two lines")
+    assert Table(False).write(Trace([root], False)).endswith("E: two\n  lines\n"), "as Crossplane prints it"

@@ -108,3 +108,11 @@ def test_commands_are_a_permission_of_their_own(tmp_path):
 )
 def test_functions_that_use_nothing_of_the_machine_need_no_permission(safe_function):
     HostAccess().check(safe_function)
+
+
+def test_a_refusal_says_where_a_relative_path_leads_and_what_is_allowed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    access = HostAccess((str(tmp_path / "allowed"),))
+    with pytest.raises(HostAccessRefused) as refused:
+        access.check(function({"crossply.dev/templates": "other/templates"}))
+    assert str(refused.value).endswith(f"(it is {tmp_path}/other/templates; allowed is {tmp_path}/allowed)")

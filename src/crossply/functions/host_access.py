@@ -58,7 +58,7 @@ class HostAccess(NamedTuple):
                 kind, elsewhere = (
                     ("Provider", _PROVIDER_ELSEWHERE) if is_provider else ("Function", _ELSEWHERE)
                 )
-                raise HostAccessRefused(_refusal(kind, package, use, elsewhere))
+                raise HostAccessRefused(self._refusal(kind, package, use, elsewhere))
 
     def _allows(self, use: HostUse) -> bool:
         if use.path is None:
@@ -66,6 +66,21 @@ class HostAccess(NamedTuple):
         if any(_is_below(use.path, directory) for directory in self.excluded):
             return False
         return any(_is_below(use.path, directory) for directory in self.directories)
+
+    def _refusal(self, kind: str, package: Object, use: HostUse, elsewhere: str) -> str:
+        flag = "--allow-local-commands" if use.path is None else "--allow-local-functions=DIR"
+        return (
+            f'cannot run {kind} "{package["metadata"]["name"]}": annotation "{use.annotation}" names '
+            f"{use.what} on the control plane's machine, which its operator does not allow: {elsewhere}; "
+            f"crossply up and crossply plan allow it with {flag}{self._places(use)}"
+        )
+
+    def _places(self, use: HostUse) -> str:
+        """Where the path leads, and what is allowed: a relative one begins where the control plane does."""
+        if use.path is None or "\0" in use.path:
+            return ""
+        allowed = ", ".join(map(os.path.abspath, self.directories)) or "no directory"
+        return f" (it is {os.path.abspath(use.path)}; allowed is {allowed})"
 
 
 EVERYTHING = HostAccess((os.sep,), commands=True)
@@ -79,12 +94,3 @@ def _is_below(path: str, directory: str) -> bool:
         return os.path.commonpath((os.path.realpath(path), root)) == root
     except ValueError:  # no path at all: it has a NUL
         return False
-
-
-def _refusal(kind: str, package: Object, use: HostUse, elsewhere: str) -> str:
-    flag = "--allow-local-commands" if use.path is None else "--allow-local-functions=DIR"
-    return (
-        f'cannot run {kind} "{package["metadata"]["name"]}": annotation "{use.annotation}" names '
-        f"{use.what} on the control plane's machine, which its operator does not allow: {elsewhere}; "
-        f"crossply up and crossply plan allow it with {flag}"
-    )

@@ -107,7 +107,10 @@ class Table:
         ]
 
     def _words(self, condition: Condition) -> str:
-        message = condition.message if self.wide else _cropped(condition.message)
+        message = condition.message
+        if not self.wide:
+            # A message of several lines would break the table that people read.
+            message = _cropped(" ".join(message.split()) if self.style.decorated else message)
         words = harmless(f"{condition.reason}: {message}" if message else condition.reason)
         return self.style.bad(words) if self.style.decorated and condition.reason == "Error" else words
 
