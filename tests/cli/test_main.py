@@ -157,7 +157,7 @@ def test_an_error_exits_1_with_our_additions_first_and_its_sentence_last(monkeyp
     assert capsys.readouterr().err.splitlines() == [
         "crossply: at wall.yaml:14",
         "crossply: try: mop the floor",
-        "crossply: see docs/reference/errors.md#cp-599",
+        "crossply: see: crossply explain CP-599",
         "crossply: error: red paint",
     ]
 

@@ -142,7 +142,7 @@ def test_yaml_says_what_json_says(trace) -> None:
 HINT = (
     'crossply: try: there is no Shop in the namespace "default": name another with -n; '
     "kubectl get shops.acme.test -A lists those of all namespaces\n"
-    "crossply: see docs/reference/errors.md#cp-580\n"
+    "crossply: see: crossply explain CP-580\n"
     "crossply: error: "
 )
 

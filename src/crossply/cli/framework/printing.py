@@ -13,7 +13,6 @@ from typing import TextIO
 from crossply.errors import CrossplyError
 
 PROGRAM = "crossply"
-ERRORS_PAGE = "docs/reference/errors.md"
 
 
 def report(error: CrossplyError, stream: TextIO) -> None:
@@ -23,7 +22,7 @@ def report(error: CrossplyError, stream: TextIO) -> None:
     if error.hint:
         stream.write(f"{PROGRAM}: try: {error.hint}\n")
     if error.code != CrossplyError.code and (error.place or error.hint):
-        stream.write(f"{PROGRAM}: see {ERRORS_PAGE}#{error.code.lower()}\n")
+        stream.write(f"{PROGRAM}: see: {PROGRAM} explain {error.code}\n")
     prefix = getattr(error, "prefix", "error: ")
     stream.write(f"{PROGRAM}: {prefix}{harmless(str(error))}\n")
 

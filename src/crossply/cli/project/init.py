@@ -98,7 +98,7 @@ COMMAND = Command(
     run,
     arguments=(Argument("name", "The name of the new project."),),
     flags=(
-        Flag("directory", "Directory to initialize. Defaults to project name", short="d", kind="path"),
+        Flag("directory", "Directory to initialize. Defaults to project name.", short="d", kind="path"),
         Flag(
             "registry",
             "Override the registry in the project file.",

@@ -141,7 +141,7 @@ COMMAND = Command(
             kind="path",
             default=".",
         ),
-        Flag("run-init-script", "Runs the init.sh script if it exists without prompting", short="r"),
+        Flag("run-init-script", "Runs the init.sh script if it exists without prompting.", short="r"),
         Flag(
             "ref-name",
             "The branch or tag to clone from the template repository.",

@@ -58,7 +58,7 @@ COMMAND = Command(
             choices=("xr", SIMPLE_SCHEMA),
         ),
         Flag("path", "Output path.", kind="string"),
-        Flag("replace", "Replaces the existing definition file"),
+        Flag("replace", "Replace the existing definition file."),
         Flag("plural", "Custom plural form for the XRD.", kind="string"),
         PROJECT_FILE_FLAG,
     ),

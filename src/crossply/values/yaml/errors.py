@@ -50,7 +50,9 @@ def from_libyaml(error: Any, first_line: int, source: str) -> YamlError:
     prefix = f"line {number}: " if number else ""
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     line = first_line + (mark.line if mark is not None else 0)
-    return YamlError(f"yaml: {prefix}{problem}", place=place(source, line))
+    is_binary = type(error).__name__ == "ReaderError"
+    hint = "this is no text in UTF-8: check that it is the file you meant" if is_binary else ""
+    return YamlError(f"yaml: {prefix}{problem}", place=place(source, line), hint=hint)
 
 
 def _go_line(error: Any) -> int:
