@@ -19,7 +19,7 @@ def test_the_first_step_that_made_something_else_is_named_and_later_ones_that_pa
     assert [step.name for step in comparison.steps if step.group is not None] == ["other"]
     group = comparison.steps[1].group
     assert group is not None
-    assert [(row.change, row.before, row.after) for row in group.rows] == [("changed", "1", "2")]
+    assert [tuple(row)[:4] for row in group.rows] == [("changed", "one.data.a", "1", "2")]
 
 
 def test_what_the_runs_were_given_is_compared_without_what_changes_with_every_write():

@@ -90,5 +90,14 @@ def _steps(left: Run, right: Run, found: RunDifferences) -> Iterable[StepCompari
     ours, theirs = ({step.name: step.seconds for step in last_steps(run)} for run in (left, right))
     for name in {**ours, **theirs}:
         fields = differing.get(name)
-        group = differing_fields(name, fields)._replace(change=CHANGED) if fields else None
+        group = differing_fields(name, _short(fields))._replace(change=CHANGED) if fields else None
         yield StepComparison(cut(name, 80), (ours.get(name), theirs.get(name)), group)
+
+
+def _short(fields: Iterable[Difference]) -> list[Difference]:
+    """Fields of desired resources by the resource's name: `web.spec.size`."""
+    short = []
+    for field in fields:
+        is_resource = field.path[:2] == ("desired", "resources") and field.path[3:4] == ("resource",)
+        short.append(field._replace(path=(*field.path[2:3], *field.path[4:])) if is_resource else field)
+    return short
