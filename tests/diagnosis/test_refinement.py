@@ -125,8 +125,13 @@ def test_the_readiness_check_that_is_not_met_is_told_with_its_value() -> None:
 
 def test_the_log_of_a_provider_that_is_down_is_evidence() -> None:
     resource = node("x")
-    resource.origin = Origin("its kind comes from Provider sql, which is not running", "", "sql")
+    why = (
+        'which is not running: UnhealthyPackageRevision: Package runtime health is "False" with message: '
+        "post establish runtime hook failed for package: provider is unavailable: it ended"
+    )
+    resource.origin = Origin(why, "", "sql")
     cause = refined(resource, logs={"provider/sql": ["no password"]})
+    assert cause.sentence.endswith("which is not running: it ended")
     assert cause.evidence == ("log of provider/sql: no password",)
     assert cause.command == "crossply logs provider/sql"
 
@@ -136,12 +141,12 @@ def test_a_deletion_waits_for_finalizers_and_what_was_composed_is_named_first() 
     child = node(
         "child", kind="Db", metadata={**when, "finalizers": ["finalizer.managedresource.crossplane.io"]}
     )
-    child.origin = Origin("its kind comes from Provider sql, which is not running", "kubectl describe p sql")
+    child.origin = Origin("its kind comes from Provider sql, which …", "kubectl describe p sql", "sql")
     root = node("root", metadata={**when, "finalizers": ["foregroundDeletion"]})
     root.children = [child]
     first, second = deletion_blockers(root, ())
     assert first.ref.name == "child"
-    assert "the Provider removes it when the external resource is gone; its kind comes from" in first.sentence
+    assert first.sentence.endswith("when the external resource is gone; Provider sql is not running")
     assert (first.since, first.command) == (when["deletionTimestamp"], "kubectl describe p sql")
     assert second.sentence.endswith("still there: Db/child (apps)")
 

@@ -56,7 +56,8 @@ def _finalizers(node: Node) -> Iterator[Blocker]:
         remover = _REMOVED_BY.get(str(finalizer), "the controller that added it has to remove it")
         sentence = f"finalizer {finalizer}: {remover}"
         if node.origin and not str(finalizer).startswith(("foreground", "orphan")):
-            sentence += f"; {node.origin.why}"
+            provider = node.origin.provider
+            sentence += f"; Provider {provider} is not running" if provider else f"; {node.origin.why}"
         waits = [child.label for child in node.children if _is_left(child)]
         if finalizer == "foregroundDeletion" and waits:
             sentence += f"; still there: {', '.join(waits[:3])}"

@@ -33,6 +33,11 @@ _CALL = re.compile(r'cannot run Composition pipeline step "(?P<step>[^"]+)": (?P
 _NO_COMPOSITION = re.compile(r'Composition\.\S+ "(?P<name>[^"]+)" not found')
 _NO_REVISION = re.compile(r'CompositionRevision\.\S+ "(?P<name>[^"]+)" not found')
 _INDEX = re.compile(r"\[.*?\]")
+_WRAPPED_HEALTH = re.compile(
+    r'UnhealthyPackageRevision: Package \w+ health is "False" with message: '
+    r"(?:post establish runtime hook failed for package: )?(?:provider is unavailable: )?"
+)
+"""What the conditions of a package and its revision put before the reason."""
 _MOST_EVENTS = 3
 
 
@@ -193,8 +198,9 @@ def _provider_down(cause: Cause, node: Node, parent: Node, evidence: Evidence) -
         return None
     name = f"provider/{node.origin.provider}"
     lines = evidence.logs.get(name, ())
+    cause = cause._replace(sentence=_WRAPPED_HEALTH.sub("", cause.sentence))
     if not lines:
-        return None
+        return cause
     return cause._replace(
         evidence=(*cause.evidence, *(f"log of {name}: {line}" for line in lines)),
         command=f"crossply logs {name}",

@@ -14,6 +14,7 @@ from crossply.diagnosis.model import Cause
 from crossply.resource_tree.node import Reference
 from crossply.values import Object
 
+_MOST_BLOCKERS = 5
 _SAME = 40
 """So many characters at the end of a message tell whether it is the same."""
 
@@ -29,8 +30,10 @@ def as_text(explanation: Explanation, style: Style) -> str:
         lines += ["", *_cause("Also:", other, style)]
     if explanation.blockers:
         lines += ["", style.bold("Deletion is blocked by")]
-        for blocker in explanation.blockers:
+        for blocker in explanation.blockers[:_MOST_BLOCKERS]:
             lines += _blocker(blocker, style)
+        if len(explanation.blockers) > _MOST_BLOCKERS:
+            lines.append(f"  and {len(explanation.blockers) - _MOST_BLOCKERS} more")
     if explanation.selection:
         selection = explanation.selection
         lines += ["", style.bold("Composed by")]
