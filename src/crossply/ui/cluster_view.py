@@ -50,6 +50,9 @@ class ClusterView:
         self.client = client
         self.kinds = Kinds(client)
         self.hub = Hub()
+        self._definitions: list[Definition] = []
+        self._parsed_at = -1
+        """After how many changes the definitions were parsed."""
         self._views: dict[tuple[str, str], KindView] = {}
         self._background: dict[tuple[str, str], asyncio.Task[None]] = {}
         self._starting: dict[tuple[str, str], asyncio.Lock] = {}
@@ -64,25 +67,33 @@ class ClusterView:
         selection: Selection = EVERYTHING,
         make_row: Callable[[Object], Row] = row_of,
     ) -> KindView:
-        """A kind, with everything in it that exists. Its `require()` raises where the viewer may not read it.
+        """A kind, with what exists of it, all of it if that takes no longer than SYNC_SECONDS.
+
+        Its `require()` raises where the viewer may not read it.
 
         A viewer who may not read all namespaces sees that of their kubeconfig's context.
         """
+        view = await self._start(kind, selection, make_row)
+        await view.settle()
+        return view
+
+    async def _start(
+        self, kind: Kind, selection: Selection, make_row: Callable[[Object], Row] = row_of
+    ) -> KindView:
         key = (kind.group, kind.kind)
         async with self._starting.setdefault(key, asyncio.Lock()):
             view = self._views.get(key)
-            if view is not None and view.kind != kind:
+            if view is not None and (view.kind != kind or (view.selection.labels and not selection.labels)):
                 await view.close()
                 view = None
             if view is None:
                 view = KindView(self.client, kind, selection, self.hub, make_row)
-                await view.settle()
+                await view.first_answer()
                 if view.refused and kind.namespaced:
                     await view.close()
                     own = selection._replace(namespace=self.client.config.namespace)
                     view = KindView(self.client, kind, own, self.hub, make_row)
                 self._views[key] = view
-        await view.settle()
         return view
 
     async def events(self) -> KindView:
@@ -115,13 +126,19 @@ class ClusterView:
 
     async def definitions(self) -> list[Definition]:
         """The definitions that can be understood; raises MissingRight."""
-        parsed = []
-        for obj in await self.objects(DEFINITION):
+        view = await self.watch(DEFINITION)
+        view.require()
+        if view.changes == self._parsed_at:
+            return self._definitions
+        changes, parsed = view.changes, []
+        for obj in view.objects():
             try:
                 parsed.append(parse_definition(obj))
             except CrossplyError:
                 continue
-        return sorted(parsed, key=lambda definition: definition.name)
+        self._definitions = sorted(parsed, key=lambda definition: definition.name)
+        self._parsed_at = changes
+        return self._definitions
 
     async def composites(self) -> list[KindView]:
         """All kinds of composite resources."""
@@ -164,17 +181,33 @@ class ClusterView:
         except CrossplyError as problem:
             _log.warning("cannot watch %s %s: %s", api_version, kind, problem)
 
+    async def composed_started(self, api_version: str, kind: str) -> KindView | None:
+        """The kind of a composed resource, of which not everything may be here yet; None if not served."""
+        view = self._views.get((api_group(api_version), kind))
+        if view is not None:
+            return view
+        served = await self._composed_kind(api_version, kind)
+        if served is None:
+            return None
+        view = await self._start(*served)
+        await view.first_answer()
+        return view
+
     async def composed(self, api_version: str, kind: str) -> KindView | None:
         """The kind of a composed resource; None where it is not served."""
         view = self._views.get((api_group(api_version), kind))
         if view is not None:
             await view.settle()
             return view
+        served = await self._composed_kind(api_version, kind)
+        return None if served is None else await self.watch(*served)
+
+    async def _composed_kind(self, api_version: str, kind: str) -> tuple[Kind, Selection] | None:
         served = await self.kinds.called(api_version, kind)
         if served is None:
             return None
         is_core = not served.group and served.kind in _METADATA_ONLY
-        return await self.watch(served, COMPOSED_METADATA if is_core else COMPOSED)
+        return served, COMPOSED_METADATA if is_core else COMPOSED
 
     async def kind_named(self, group: str, kind: str) -> Kind | None:
         """The kind of a group, at the version that the dashboard watches or the server prefers."""

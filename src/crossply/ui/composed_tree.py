@@ -6,6 +6,7 @@ nodes are open is part of the address, so that every state of the page is a link
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -17,12 +18,12 @@ from crossply.resource_tree.composite_tree import child_references
 from crossply.resource_tree.node import Node, Reference
 from crossply.ui.cluster_view import ClusterView
 from crossply.ui.kind_view import KindView
-from crossply.ui.object_state import ATTENTION, HIDDEN, MISSING, ORDER, Row, row_of
+from crossply.ui.object_state import ATTENTION, HIDDEN, MISSING, ORDER, PRESENT, Row, row_of
 from crossply.values import Object
 from crossply.values.api_version import api_group
 
 MOST_NODES = 3000
-MOST_READS = 20
+MOST_READS = 100
 GROUPED_FROM = 4
 """So many children of one kind in one state are shown as one line."""
 _ABSENT = Row("", "", "", MISSING, 0.0, 0.0, "", "")
@@ -79,19 +80,15 @@ class TreeBuilder:
         references = child_references(Node(obj), False)
         if len(above) > 16:
             return []
-        nodes = []
-        for reference in references:
-            if self._left <= 0:
-                break
-            self._left -= 1
-            node = await self._node(reference, above)
-            if node is not None:
-                nodes.append(node)
+        shown = references[: max(self._left, 0)]
+        self._left -= len(references)
+        loaded = await asyncio.gather(*(self._node(reference, above) for reference in shown))
+        nodes = [node for node in loaded if node is not None]
         nodes.sort(key=lambda node: (ORDER.index(node.row.state), node.reference))
         return nodes if self._is_flat else list(self._grouped(nodes, above[-1]))
 
     async def _node(self, reference: Reference, above: tuple[Reference, ...]) -> TreeNode | None:
-        view = await self._view.composed(reference.api_version, reference.kind)
+        view = await self._view.composed_started(reference.api_version, reference.kind)
         if view is not None:
             self.kinds.add(view.kind.resource)
             if not view.kind.namespaced:
@@ -110,14 +107,16 @@ class TreeBuilder:
         return node
 
     async def _found(self, view: KindView | None, reference: Reference) -> tuple[Row, Object | None]:
-        """The row and the object; one without the label of composed resources is read by itself."""
+        """The row and the object; one that is not in memory, or not labelled as composed, is read alone."""
         row = row_in(view, reference)
         if view is None or view.refused:
             return row, None
         if row.state != MISSING:
             return row, view.object(reference.namespace, reference.name)
-        if not view.selection.labels or self._reads <= 0:
+        if view.synced and not view.selection.labels:
             return row, None
+        if self._reads <= 0:
+            return (row if view.synced else row._replace(state=PRESENT, reason="is being read")), None
         self._reads -= 1
         try:
             obj = await self._view.client.get(view.kind, reference.name, reference.namespace)

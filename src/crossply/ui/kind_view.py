@@ -19,7 +19,9 @@ from crossply.ui.object_state import ATTENTION, Row, row_of
 from crossply.ui.page import MissingRight
 from crossply.values import Object
 
-SYNC_SECONDS = 10.0
+SYNC_SECONDS = 3.0
+"""How long a page waits for a kind to be read; later it shows what is here, and is told of the rest."""
+_POLL_SECONDS = 0.02
 
 
 class KindView:
@@ -39,6 +41,8 @@ class KindView:
         """How many objects are in which state."""
         self.attention: set[Key] = set()
         """Those whose state needs attention."""
+        self.changes = 0
+        """How many changes were taken in."""
         self._rows: dict[Key, Row] = {}
         self._keys_by_owner: dict[str, set[Key]] = {}
         self._hub = hub
@@ -46,6 +50,7 @@ class KindView:
         self._informer = Informer(client, kind, selection)
         self._informer.subscribe(self._take)
         self._task = asyncio.create_task(self._informer.run(), name=f"dashboard: {kind.resource}")
+        self._synced = asyncio.create_task(self._publish_when_synced())
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -58,6 +63,11 @@ class KindView:
     @property
     def is_served(self) -> bool:
         return not isinstance(self._informer.trouble, NotServed)
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether more of it is to come."""
+        return not (self.synced or self.refused) and self.is_served
 
     @property
     def synced(self) -> bool:
@@ -91,11 +101,18 @@ class KindView:
 
     async def settle(self) -> None:
         """Wait until everything is here, or it is clear that it cannot be; at most SYNC_SECONDS."""
+        await self._until(lambda: self.synced)
+
+    async def first_answer(self) -> None:
+        """Wait until something is here, or it is clear that nothing will be; at most SYNC_SECONDS."""
+        await self._until(lambda: self.synced or bool(self._rows))
+
+    async def _until(self, is_done: Callable[[], bool]) -> None:
         deadline = asyncio.get_running_loop().time() + SYNC_SECONDS
-        while not (self.synced or self.refused or not self.is_served):
+        while not (is_done() or self.refused or not self.is_served):
             if asyncio.get_running_loop().time() > deadline:
                 return
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(_POLL_SECONDS)
 
     def require(self) -> None:
         """Raise MissingRight where the viewer may not read this kind."""
@@ -103,10 +120,16 @@ class KindView:
             raise MissingRight("list", self.kind.resource, self.selection.namespace)
 
     async def close(self) -> None:
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
+        for task in (self._task, self._synced):
+            task.cancel()
+        await asyncio.gather(self._task, self._synced, return_exceptions=True)
+
+    async def _publish_when_synced(self) -> None:
+        await self._informer.synced.wait()
+        self._hub.publish(self.kind.resource)
 
     def _take(self, change: str, key: Key, before: bytes | None, after: bytes | None) -> None:
+        self.changes += 1
         self._forget(key)
         if after is not None:
             self._keep(key, self._make_row(orjson.loads(after)))

@@ -30,6 +30,7 @@ async def show(page: PageRequest) -> Content:
         "pages": -(-len(listed) // PAGE),
         "kinds": sorted({_name(view.kind) for view in views}),
         "states": WORDS,
+        "reading": [view.kind for view in chosen if view.is_reading],
         "hidden": [view.kind for view in chosen if view.refused],
         "chosen": {"kind": kind, "state": state, "q": text},
     }

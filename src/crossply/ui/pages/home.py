@@ -52,6 +52,7 @@ async def show(page: PageRequest) -> Content:
         "total": sum(totals.values()),
         "attention": needs_attention(page.view, readable, MOST_ATTENTION),
         "attention_total": sum(len(view.attention) for view in readable),
+        "reading": [view.kind for view in views if view.is_reading],
         "kinds": [kind_count(view) for view in views],
     }
     kinds = (DEFINITION, EVENT, *PACKAGE_KINDS, *(view.kind for view in views))
