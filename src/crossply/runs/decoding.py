@@ -83,6 +83,7 @@ class _Decoding:
 
     def __init__(self, document: Object) -> None:
         self.objects: list[Any] = document["objects"]
+        self.xr: Object = self.objects[document["xr"]]
         self.calls: list[CallNote | None] = []
         operation = document.get("operation")
         self.operation = None if operation is None else typed(Operation, operation)
@@ -220,14 +221,13 @@ class _Decoding:
         return effects.FetchObject(typed(ObjectRef, question)), self._object(answer)
 
     def accept_request(self, question: Any, answer: Any) -> tuple[Any, Any]:
-        return effects.AcceptRequest(self.objects[question[0]], question[1]), answer
+        return effects.AcceptRequest(self.xr, question), answer
 
     def select_composition(self, question: Any, answer: Any) -> tuple[Any, Any]:
-        return effects.SelectComposition(self.objects[question]), answer and Selected(*answer)
+        return effects.SelectComposition(self.xr), answer and Selected(*answer)
 
     def select_revision(self, question: Any, answer: Any) -> tuple[Any, Any]:
-        effect = effects.SelectRevision(self.objects[question[0]], question[1])
-        return effect, answer and Selected(*answer)
+        return effects.SelectRevision(self.xr, question), answer and Selected(*answer)
 
     def fetch_composition(self, question: Any, answer: Any) -> tuple[Any, Any]:
         self._response = None
@@ -241,20 +241,20 @@ class _Decoding:
         return effects.FetchComposition(question), None
 
     def count_owners(self, question: Any, answer: Any) -> tuple[Any, Any]:
-        return effects.CountOwners(self.objects[question[0]], question[1]), answer
+        return effects.CountOwners(self.xr, question), answer
 
     def observe(self, question: Any, answer: Any) -> tuple[Any, Any]:
         assert self._prepared is not None
-        effect = effects.Observe(self.objects[question], self._prepared)
+        effect = effects.Observe(self.xr, self._prepared)
         if answer is None:
             return effect, None
         found = [Observed(self._snapshot(index), self._details(details)) for index, details in answer[0]]
         return effect, effects.Observation(found, self._details(answer[1]))
 
     def record_events(self, question: Any, answer: Any) -> tuple[Any, Any]:
-        events = tuple(typed(Event, event) for event in question[1])
-        groups = tuple(tuple(typed(Event, event) for event in group) for group in question[2])
-        return effects.RecordEvents(self.objects[question[0]], events, groups), None
+        events = tuple(typed(Event, event) for event in question[0])
+        groups = tuple(tuple(typed(Event, event) for event in group) for group in question[1])
+        return effects.RecordEvents(self.xr, events, groups), None
 
     def save_composite(self, question: Any, answer: Any) -> tuple[Any, Any]:
         effect = effects.SaveComposite(self.objects[question[0]], self.objects[question[1]])
@@ -267,25 +267,25 @@ class _Decoding:
     def apply_composed(self, question: Any, answer: Any) -> tuple[Any, Any]:
         composed = tuple(
             Composed(name, self.objects[index], ready, None if live is None else self._snapshot(live))
-            for name, index, ready, live in question[1]
+            for name, index, ready, live in question
         )
-        effect = effects.ApplyComposed(self.objects[question[0]], composed)
+        effect = effects.ApplyComposed(self.xr, composed)
         if answer is None:
             return effect, None
         written = {name: self.objects[index] for name, index in answer[2].items()}
         return effect, effects.Applied(answer[0], answer[1], written)
 
     def publish_details(self, question: Any, answer: Any) -> tuple[Any, Any]:
-        return effects.PublishDetails(self.objects[question[0]], self._details(question[1])), answer
+        return effects.PublishDetails(self.xr, self._details(question)), answer
 
     def write_status(self, question: Any, answer: Any) -> tuple[Any, Any]:
         effect = effects.WriteStatus(self.objects[question[0]], self.objects[question[1]])
         return effect, self._object(answer)
 
     def diagnose(self, question: Any, answer: Any) -> tuple[Any, Any]:
-        xr, problem, composition, composed = question
+        problem, composition, composed = question
         objects = [self.objects[index] for index in composed]
-        effect = effects.Diagnose(self.objects[xr], decode_problem(problem), composition, objects)
+        effect = effects.Diagnose(self.xr, decode_problem(problem), composition, objects)
         if answer is None:
             return effect, None
         return effect, effects.Diagnosis(decode_problem(answer[0]), self.objects[answer[1]], answer[2])
@@ -296,7 +296,7 @@ def _about_kind(kind: Any) -> Callable[[_Decoding, Any, Any], tuple[Any, Any]]:
 
 
 def _about_xr(kind: Any) -> Callable[[_Decoding, Any, Any], tuple[Any, Any]]:
-    return lambda decoding, question, answer: (kind(decoding.objects[question]), None)
+    return lambda decoding, question, answer: (kind(decoding.xr), None)
 
 
 _DECODERS: dict[str, Callable[[_Decoding, Any, Any], tuple[Any, Any]]] = {

@@ -2,7 +2,8 @@
 
 Every object is written once, however often it was part of a question or an answer. A step is written as what
 it changed: its request refers to the observed state and to the response before it, and its response has only
-those desired resources that differ from the request. Secrets are not written (see `redaction`). `decoding`
+those desired resources that differ from the request. The composite resource that a question carries along is
+written only where the question is to change it. Secrets are not written (see `redaction`). `decoding`
 reads it.
 """
 
@@ -278,14 +279,14 @@ class _Encoding:
         return [effect.api_version, effect.kind], answer
 
     def accept_request(self, effect: effects.AcceptRequest, answer: Any) -> tuple[Any, Any]:
-        return [self._ref(effect.xr), effect.token], answer
+        return effect.token, answer
 
     def select_composition(self, effect: effects.SelectComposition, answer: Any) -> tuple[Any, Any]:
-        return self._ref(effect.xr), answer and [answer.name, answer.changed]
+        return None, answer and [answer.name, answer.changed]
 
     def select_revision(self, effect: effects.SelectRevision, answer: Any) -> tuple[Any, Any]:
         self._public.add(effect.composition)
-        return [self._ref(effect.xr), effect.composition], answer and [answer.name, answer.changed]
+        return effect.composition, answer and [answer.name, answer.changed]
 
     def fetch_composition(
         self, effect: effects.FetchComposition, answer: PreparedComposition | None
@@ -297,27 +298,25 @@ class _Encoding:
         return effect.revision, None if answer is None else self._fragment(answer.composition)
 
     def count_owners(self, effect: effects.CountOwners, answer: Any) -> tuple[Any, Any]:
-        return [self._ref(effect.xr), effect.most], answer
+        return effect.most, answer
 
     def observe(self, effect: effects.Observe, answer: Any) -> tuple[Any, Any]:
-        question = self._ref(effect.xr)
         if answer is None:
-            return question, None
+            return None, None
         found = [
             [self._live(observed.snapshot.object), self._details(observed.connection_details)]
             for observed in answer.resources
         ]
-        return question, [found, self._details(answer.connection_details)]
+        return None, [found, self._details(answer.connection_details)]
 
     def no_question(self, effect: Any, answer: Any) -> tuple[Any, Any]:
         return None, answer
 
-    def about_xr(self, effect: Any, answer: Any) -> tuple[Any, Any]:
-        return self._ref(effect.xr), None
+    def nothing(self, effect: Any, answer: Any) -> tuple[Any, Any]:
+        return None, None
 
     def record_events(self, effect: effects.RecordEvents, answer: Any) -> tuple[Any, Any]:
-        groups = [plain(tuple(group)) for group in effect.progress]
-        return [self._ref(effect.xr), plain(tuple(effect.events)), groups], None
+        return [plain(tuple(effect.events)), [plain(tuple(group)) for group in effect.progress]], None
 
     def save_composite(self, effect: effects.SaveComposite, answer: Any) -> tuple[Any, Any]:
         question = [self._ref(effect.live), self._ref(effect.desired)]
@@ -336,14 +335,13 @@ class _Encoding:
             self._public.add(f"{obj.get('apiVersion')} {obj.get('kind')} {resource.name}")
             live = None if observed is None else self._live(observed.object)
             composed.append([resource.name, self._ref(obj), resource.ready, live])
-        question = [self._ref(effect.xr), composed]
         if answer is None:
-            return question, None
+            return composed, None
         written = {name: self._live(obj) for name, obj in answer.written.items()}
-        return question, [dict(answer.refused), answer.is_observable, written]
+        return composed, [dict(answer.refused), answer.is_observable, written]
 
     def publish_details(self, effect: effects.PublishDetails, answer: Any) -> tuple[Any, Any]:
-        return [self._ref(effect.xr), self._details(effect.details)], answer
+        return self._details(effect.details), answer
 
     def write_status(self, effect: effects.WriteStatus, answer: Any) -> tuple[Any, Any]:
         question = [self._ref(effect.live), self._ref(effect.status)]
@@ -351,7 +349,7 @@ class _Encoding:
 
     def diagnose(self, effect: effects.Diagnose, answer: Any) -> tuple[Any, Any]:
         composed = [self._ref(obj) for obj in effect.composed]
-        question = [self._ref(effect.xr), encode_problem(effect.problem), effect.composition, composed]
+        question = [encode_problem(effect.problem), effect.composition, composed]
         if answer is None:
             return question, None
         return question, [encode_problem(answer.problem), self._live(answer.live), answer.is_invalid]
@@ -377,9 +375,9 @@ _ENCODERS: dict[type, Callable[[_Encoding, Any, Any], tuple[Any, Any]]] = {
     effects.DeleteComposed: _Encoding.delete_composed,
     effects.ApplyComposed: _Encoding.apply_composed,
     effects.PublishDetails: _Encoding.publish_details,
-    effects.WatchDependencies: _Encoding.about_xr,
+    effects.WatchDependencies: _Encoding.nothing,
     effects.WriteStatus: _Encoding.write_status,
-    effects.RemoveFinalizer: _Encoding.about_xr,
+    effects.RemoveFinalizer: _Encoding.nothing,
     effects.Diagnose: _Encoding.diagnose,
 }
 

@@ -147,7 +147,11 @@ class StepRun(NamedTuple):
 
 
 class Exchange(NamedTuple):
-    """One effect that the engine asked for, and its answer, in the types of `compose.effects`."""
+    """One effect that the engine asked for, and its answer, in the types of `compose.effects`.
+
+    The composite resource that an effect carries along is the one at the start of the run, except where it is
+    written: in `SaveComposite` and `WriteStatus`.
+    """
 
     effect: Any
     answer: Any
