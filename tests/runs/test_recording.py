@@ -119,4 +119,4 @@ def replayed(world: World) -> Any:
     else:
         raise AssertionError("the engine asks for more than it did")
     capture.calls = [CallNote("", False)] * len(world.exchanges)
-    return orjson.loads(orjson.dumps(RunEncoder(Redactor()).encode(capture).document))
+    return orjson.loads(orjson.dumps(RunEncoder(Redactor()).encode(capture).fields))

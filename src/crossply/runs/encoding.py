@@ -30,10 +30,10 @@ SAME = True
 _FRAGMENT_BYTES = 16 << 20
 
 
-class EncodedRun(NamedTuple):
+class RunDocument(NamedTuple):
     """A run without its summary, and what redaction has to know."""
 
-    document: Object
+    fields: Object
     secrets: set[bytes]
     public: set[str]
     """Texts in which nothing is secret: names and kinds."""
@@ -46,7 +46,7 @@ class RunEncoder:
         self._redactor = redactor
         self._fragments: BoundedCache[int, tuple[Any, orjson.Fragment]] = BoundedCache(_FRAGMENT_BYTES)
 
-    def encode(self, capture: Capture) -> EncodedRun:
+    def encode(self, capture: Capture) -> RunDocument:
         """The run as a document of plain values; only what was captured is in it."""
         return _Encoding(capture, self._redactor, self._fragment).document()
 
@@ -84,7 +84,7 @@ class _Encoding:
         self._public: set[str] = set()
         self._calls = iter(capture.calls)
 
-    def document(self) -> EncodedRun:
+    def document(self) -> RunDocument:
         capture, settings = self._capture, self._capture.settings
         exchanges = [self._exchange(exchange) for exchange in capture.exchanges]
         document: Object = {
@@ -106,7 +106,7 @@ class _Encoding:
             document["writes"] = [[self._optional(old), self._ref(new)] for old, new in capture.writes]
         document["states"] = self._states
         document["objects"] = self._objects
-        return EncodedRun(document, self._secrets, self._public)
+        return RunDocument(document, self._secrets, self._public)
 
     def _exchange(self, exchange: Answered) -> list[Any]:
         effect, answer, problem, began, ended = exchange

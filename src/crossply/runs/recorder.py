@@ -1,4 +1,4 @@
-"""Storing runs beside the controllers: they hand over what they captured, one thread does all the rest.
+"""Storing runs beside the controllers: they hand over what they captured as JSON, one thread does the rest.
 
 Runs are taken from the queue in batches, so that the thread seldom wakes while much happens. What cannot be
 encoded or written is dropped and counted. Nothing here ever fails, or waits in, a reconcile.
@@ -22,6 +22,7 @@ from crossply.apiserver.storage import PLAIN, ValueCodec
 from crossply.record import control_plane_metrics as metrics
 from crossply.runs.capture import Capture
 from crossply.runs.encoding import RunEncoder
+from crossply.runs.model import Subject
 from crossply.runs.record_format import RunCompressor
 from crossply.runs.redaction import Redactor
 from crossply.runs.store import IN_MEMORY, Limits, RunStore, StoredRun
@@ -61,6 +62,17 @@ def open_recorder(settings: RunSettings | None) -> RunRecorder | None:
         return None
 
 
+class _RunDraft(NamedTuple):
+    """A run between the controllers and the thread that stores it."""
+
+    id: str
+    subject: Subject
+    summary: bytes
+    data: bytes
+    secrets: set[bytes]
+    public: set[str]
+
+
 class RunRecorder:
     """Records the runs of one process."""
 
@@ -69,7 +81,7 @@ class RunRecorder:
         self._redactor = Redactor()
         self._encoder = RunEncoder(self._redactor)
         self._compressor = RunCompressor()
-        self._queue: queue.SimpleQueue[Capture | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[_RunDraft | None] = queue.SimpleQueue()
         self._newest = store.newest()
         """The newest run of each object, by UID: what repeats are counted for."""
         self._repeats: dict[str, int] = {}
@@ -96,7 +108,11 @@ class RunRecorder:
         # The first run of an object is stored even if it changed nothing: there is nothing else to look at.
         if not always:
             self._newest.setdefault(uid, "")
-        self._queue.put(capture)
+        try:
+            self._queue.put(self._draft(capture))
+        except Exception as problem:  # noqa: BLE001 - a mistake of ours must not cost a reconcile
+            _DROPPED.value += 1
+            self._warn("a run cannot be recorded: %r", problem)
 
     @contextmanager
     def recording(self, capture: Capture) -> Iterator[None]:
@@ -126,9 +142,9 @@ class RunRecorder:
         while not is_over:
             batch = self._next_batch()
             is_over = None in batch
-            self._write([capture for capture in batch if capture is not None])
+            self._write([run for run in batch if run is not None])
 
-    def _next_batch(self) -> list[Capture | None]:
+    def _next_batch(self) -> list[_RunDraft | None]:
         """What is waiting, after a while; nothing now and then, so that repeats are stored, too."""
         try:
             batch = [self._queue.get(timeout=_REPEATS_SECONDS)]
@@ -140,8 +156,8 @@ class RunRecorder:
             batch.append(self._queue.get())
         return batch
 
-    def _write(self, batch: list[Capture]) -> None:
-        runs = [run for run in map(self._encoded, batch) if run is not None]
+    def _write(self, batch: list[_RunDraft]) -> None:
+        runs = [run for run in map(self._packed, batch) if run is not None]
         with self._lock:
             repeats, self._repeats = self._repeats, {}
         if not runs and not repeats:
@@ -157,9 +173,9 @@ class RunRecorder:
             if run.subject.uid in self._newest:
                 self._newest[run.subject.uid] = run.id
 
-    def _encoded(self, capture: Capture) -> StoredRun | None:
+    def _packed(self, run: _RunDraft) -> StoredRun | None:
         try:
-            return self.encode(capture)
+            return self._pack(run)
         except Exception as problem:  # noqa: BLE001 - a mistake of ours must not cost other runs
             _DROPPED.value += 1
             self._warn("a run cannot be recorded: %r", problem)
@@ -167,18 +183,29 @@ class RunRecorder:
 
     def encode(self, capture: Capture) -> StoredRun:
         """A run as it is stored: without secrets, compressed."""
-        encoded, subject = self._encoder.encode(capture), subject_of(capture.xr)
-        summary = summarize(capture, new_id(capture.started_at))
-        encoded.document["summary"] = summary
-        data = orjson.dumps(encoded.document, default=_unknown)
-        public = {*encoded.public, " ".join(subject)}
-        data, redacted = self._redactor.redact(data, encoded.secrets, public)
+        return self._pack(self._draft(capture))
+
+    def _draft(self, capture: Capture) -> _RunDraft:
+        """A run as JSON, which still has secrets in it.
+
+        This happens at once, while what was captured is in the processor's caches, and so that it is freed.
+        Later it would take two or three times as long.
+        """
+        document = self._encoder.encode(capture)
+        subject = subject_of(capture.xr)
+        summary = document.fields["summary"] = summarize(capture, new_id(capture.started_at))
+        data = orjson.dumps(document.fields, default=_unknown)
+        public = {*document.public, " ".join(subject)}
+        return _RunDraft(summary["id"], subject, orjson.dumps(summary), data, document.secrets, public)
+
+    def _pack(self, run: _RunDraft) -> StoredRun:
+        data, redacted = self._redactor.redact(run.data, run.secrets, run.public)
+        summary = run.summary
         if redacted:
             document = orjson.loads(data)
-            summary = document["summary"]
-            summary["redacted"] = redacted
-            data = orjson.dumps(document)
-        return StoredRun(summary["id"], subject, orjson.dumps(summary), self._compressor.compress(data))
+            document["summary"]["redacted"] = redacted
+            data, summary = orjson.dumps(document), orjson.dumps(document["summary"])
+        return StoredRun(run.id, run.subject, summary, self._compressor.compress(data))
 
     def _warn(self, message: str, problem: Exception) -> None:
         now = time.monotonic()

@@ -165,13 +165,15 @@ class RunStore:
             self._delete_oldest(connection, subject.uid, kept)
 
     def _delete_oldest(self, connection: apsw.Connection, uid: str, kept: _Kept) -> None:
-        """Delete the oldest runs of one object until the others are within its limits."""
-        oldest = _rows(connection, "SELECT id, bytes FROM runs WHERE uid = ? ORDER BY id", (uid,))
-        for id_, size in oldest[:-1]:
-            if kept.runs <= self._limits.runs_each and kept.bytes <= self._limits.bytes_each:
-                return
-            connection.execute("DELETE FROM runs WHERE id = ?", (id_,))
-            kept = self._count(uid, -1, -size)
+        """Delete the oldest runs of one object, but for its last, until the others are within its limits."""
+        query = "SELECT id, bytes FROM runs WHERE uid = ? ORDER BY id LIMIT 4"
+        while kept.runs > 1:
+            for id_, size in _rows(connection, query, (uid,)):
+                within = kept.runs <= self._limits.runs_each and kept.bytes <= self._limits.bytes_each
+                if within or kept.runs <= 1:
+                    return
+                connection.execute("DELETE FROM runs WHERE id = ?", (id_,))
+                kept = self._count(uid, -1, -size)
 
     def _make_room(self, connection: apsw.Connection) -> None:
         """Delete the oldest runs of all until the others are within the limits."""
