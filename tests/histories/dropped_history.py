@@ -10,22 +10,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tests.histories.history import UNKNOWN_COMPLETION, Operation, Outcome, WatchSegment
-from tests.histories.versions import order_versions
-from tests.histories.watch_logs import covered_until
 
 
 def checkable_part(
     operations: Sequence[Operation], segments: Sequence[WatchSegment]
 ) -> tuple[Sequence[Operation], Sequence[WatchSegment]]:
-    """The operations and watches up to the first version that no watcher saw; all where there is none."""
-    order = order_versions(operations, segments)
-    reached = covered_until(order, segments)
-    later = [operation.completed for operation in operations if _newest_seen(operation) > reached]
-    if order.index_at(reached) == len(order.versions) or not later:
+    """The operations and watches up to where every watcher lost its place; all where one of them kept it."""
+    reached = _covered_until(segments)
+    if all(_newest_seen(operation) <= reached for operation in operations):
         return operations, segments
-    end = min(later)
-    cut = [_without_answer(operation, end) for operation in operations if operation.invoked < end]
+    # The answers to deletions have no resourceVersion: none is believed after the last write that was seen.
+    seen = (operation.completed for operation in operations if 0 < _written(operation) <= reached)
+    end = max(seen, default=0.0)
+    cut = [_without_answer(operation, end) for operation in operations if operation.invoked <= end]
     return cut, [segment for segment in segments if segment.start <= reached]
+
+
+def _covered_until(segments: Sequence[WatchSegment]) -> int:
+    """The resourceVersion up to which some watcher saw everything, also deletions that no answer shows."""
+    first, *others = sorted(segments, key=lambda segment: segment.start)
+    reached = first.end
+    for segment in others:
+        if segment.start > reached:
+            break
+        reached = max(reached, segment.end)
+    return reached
 
 
 def _newest_seen(operation: Operation) -> int:
@@ -35,9 +44,13 @@ def _newest_seen(operation: Operation) -> int:
     return max(listed, operation.version.rv if operation.version is not None else 0)
 
 
+def _written(operation: Operation) -> int:
+    return operation.version.rv if operation.token and operation.version is not None else 0
+
+
 def _without_answer(operation: Operation, end: float) -> Operation:
     """The operation as it was known at a time: it may not have been answered yet."""
-    if operation.completed < end:
+    if operation.completed <= end:
         return operation
     return operation._replace(
         outcome=Outcome.UNKNOWN, completed=UNKNOWN_COMPLETION, version=None, uid="", snapshot=None

@@ -172,9 +172,11 @@ def test_where_no_watcher_kept_its_place_the_history_is_checked_until_then() -> 
     parts = [watched(A), watched(GONE, SECOND, start=30)]
     checked = check_history(WRITES, parts, may_drop=True)
     assert checked.versions == 1
+    unseen_deletion = [watched(A, B, C), watched(SECOND, start=45)]
+    assert check_history(WRITES, unseen_deletion, may_drop=True).versions == 3
     assert check_history(WRITES, [WATCH], may_drop=True).operations == len(WRITES)
     with pytest.raises(Violation, match="no-author"):
-        check_history(WRITES[1:], parts, may_drop=True)
+        check_history([WRITES[0], *WRITES[2:]], [watched(A, B), parts[1]], may_drop=True)
 
 
 def test_a_list_that_is_no_snapshot_is_refused() -> None:

@@ -51,16 +51,12 @@ def _type(order: VersionOrder, version: Version) -> str:
 
 def _check_covered(order: VersionOrder, segments: Sequence[WatchSegment]) -> None:
     """Without a gap in all watches together; otherwise unseen versions could hide."""
-    missed = order.versions[order.index_at(covered_until(order, segments)) :]
-    if missed:
-        raise Violation("watch-gap", "no watcher saw these versions", missed[:5])
-
-
-def covered_until(order: VersionOrder, segments: Sequence[WatchSegment]) -> int:
-    """The resourceVersion up to which every version was seen by some watcher."""
     reached = 0
     for segment in sorted(segments, key=lambda segment: segment.start):
-        if order.between(reached, segment.start):
-            break
+        missed = order.between(reached, segment.start)
+        if missed:
+            raise Violation("watch-gap", "no watcher saw these versions", missed[:5])
         reached = max(reached, segment.end)
-    return reached
+    missed = order.versions[order.index_at(reached) :]
+    if missed:
+        raise Violation("watch-gap", "no watcher saw these versions", missed[:5])
