@@ -13,6 +13,7 @@ from time import sleep
 
 from crossply.cli.framework.command import Invocation
 from crossply.cli.framework.printing import report
+from crossply.cli.framework.styling import is_dumb
 from crossply.errors import CrossplyError
 
 _PAUSE = 0.2
@@ -37,7 +38,7 @@ def watch(invocation: Invocation, work: Callable[[Invocation], int], files: File
 
 
 def _once(invocation: Invocation, work: Callable[[Invocation], int]) -> None:
-    if invocation.stdout.isatty():
+    if invocation.stdout.isatty() and not is_dumb(invocation.environ):
         invocation.stdout.write(_CLEAR)
     try:
         work(invocation)

@@ -57,7 +57,9 @@ class TerminalLine(Line):
 
     def __init__(self, stream: TextIO, text: str, frames: str, size: Callable[[], int]) -> None:
         import threading
+        from time import monotonic
 
+        self._clock = monotonic
         self._stream = stream
         self._text = text
         self._first_text = text
@@ -90,13 +92,11 @@ class TerminalLine(Line):
             yield
 
     def _paint_until_ended(self) -> None:
-        from time import monotonic
-
-        started, frame = monotonic(), 0
+        started, frame = self._clock(), 0
         pause = PATIENCE
         while not self._ended.wait(pause):
             pause, frame = _FRAME, frame + 1
-            seconds = int(monotonic() - started)
+            seconds = int(self._clock() - started)
             self._paint(self._frames[frame % len(self._frames)], seconds)
 
     def _paint(self, sign: str, seconds: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
 from crossply.cli.render import flags
@@ -51,7 +51,8 @@ def render(invocation: Invocation) -> int:
         from crossply.provenance.call_recorder import CallRecorder
 
         recorder = CallRecorder()
-    rendered = _render(invocation, xr, definition, file, functions, recorder)
+    with _progress(invocation):
+        rendered = _render(invocation, xr, definition, file, functions, recorder)
     if recorder is not None:
         return _write_explained(invocation, rendered, recorder)
     shown = documents(
@@ -66,6 +67,15 @@ def render(invocation: Invocation) -> int:
         if event.reason == OBSERVED_CHANGED:
             invocation.stderr.write(f"crossply: warning: {event.message}\n")
     return 0
+
+
+def _progress(invocation: Invocation) -> AbstractContextManager[object]:
+    """A line on a terminal; nothing is imported for it elsewhere."""
+    if not invocation.stderr.isatty():
+        return nullcontext()
+    from crossply.cli.framework.progress import progress
+
+    return progress(invocation, "rendering")
 
 
 def _write_explained(invocation: Invocation, rendered: Rendered, recorder: CallRecorder) -> int:

@@ -35,6 +35,7 @@ def run(invocation: Invocation) -> int:
 
 
 async def _trace(invocation: Invocation, config: ClusterConfig, target: Target) -> None:
+    from crossply.cli.framework.progress import progress
     from crossply.cli.trace.output import Output
     from crossply.kube.client import Client
     from crossply.resource_tree.package_tree import Choice
@@ -53,15 +54,17 @@ async def _trace(invocation: Invocation, config: ClusterConfig, target: Target) 
         origins=output.explains,
     )
     async with Client(config) as client:
-        loading = await loading_for(client, target, options)
+        with progress(invocation, "reading"):
+            loading = await loading_for(client, target, options)
+            trace = await (loading.load_one() if target.name else loading.load_all())
         if not target.name:
-            output.write(await loading.load_all())
+            output.write(trace)
             if invocation["watch"]:
                 invocation.stdout.write("error: you may only watch a single resource at a time\n")
         elif invocation["watch"]:
-            await output.watch(client, loading)
+            await output.watch(client, loading, trace.roots[0])
         else:
-            output.write(await loading.load_one())
+            output.write(trace)
 
 
 COMMAND = Command(

@@ -41,8 +41,8 @@ class Output:
         self._stdout.write(self._picture(trace))
         self._stderr.write(self._aside(trace))
 
-    async def watch(self, client: Client, loading: Loading) -> None:
-        """Write again whenever something changes."""
+    async def watch(self, client: Client, loading: Loading, first: Node) -> None:
+        """Write the first tree, and again whenever something in it changes."""
         from crossply.cli.framework.screen import Screen
         from crossply.cli.trace.watch import watch
 
@@ -53,7 +53,6 @@ class Output:
             screen.paint(self._picture(trace))
             aside.paint(self._aside(trace))
 
-        first = (await loading.load_one()).roots[0]
         await watch(client, first, loading.reload, paint)
         self._stderr.write(f"crossply: {first.label} was deleted\n")
 
