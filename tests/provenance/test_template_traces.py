@@ -120,3 +120,8 @@ def test_json_output_names_everything_that_the_text_depends_on():
         '{"annotations": {"gotemplating.fn.crossplane.io/composition-resource-name": "cm"}}}'
     )
     assert sources(explained(manifest, head="")["data.f"]) == "value spec.a"
+
+
+def test_keys_that_field_paths_cannot_spell_do_no_harm():
+    fields = explained('  "a[b": {{ index $xr.spec.tags "k" }}\n  "x]": 1\n')
+    assert len([path for path in fields if path.startswith("data")]) == 2

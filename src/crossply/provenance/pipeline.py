@@ -26,7 +26,7 @@ from crossply.provenance.model import COMPOSITE_STATUS, FieldSource, Provenance
 from crossply.values import Object
 from crossply.values.api_version import api_group
 from crossply.values.deepcopy import equal
-from crossply.values.field_path import parse, to_string
+from crossply.values.field_path import PathError, parse, to_string
 
 
 class StepCall(NamedTuple):
@@ -149,7 +149,10 @@ class _History:
         return union(sources, *origins)
 
     def _earlier(self, source: SourceField) -> tuple[Sources, Path]:
-        path = parse(source.path)
+        try:
+            path = parse(source.path)
+        except PathError:
+            return {}, ()  # a key that field paths cannot spell
         if source.object == ENVIRONMENT:
             return self._context, (ENVIRONMENT_KEY, *path)
         if source.object == CONTEXT:

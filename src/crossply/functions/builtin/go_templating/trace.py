@@ -56,7 +56,7 @@ def trace(request: Request) -> StepTrace | None:
         template = template_text(request, step_input, os.environ)
         output = _render(request, step_input, template)
         manifests = list(_manifests(output))
-    except (InputError, SourceError, TemplateError, ManifestError, LimitExceeded):
+    except (InputError, SourceError, TemplateError, ManifestError, LimitExceeded, RecursionError):
         return None
     return _Fields(request, step_input, template).of(manifests)
 
