@@ -34,7 +34,11 @@ Mutation = tuple[list[tuple[Path, bool]], dict[str, Any]]
 
 
 def mutations(xr: dict[str, Any]) -> Iterator[Mutation]:
-    """Every leaf changed, and every leaf removed."""
+    """Every leaf changed, every leaf removed, and what is not there added."""
+    for place_of in (lambda spec: spec, lambda spec: spec["nested"]):
+        changed = deepcopy(xr)
+        place_of(changed["spec"])["missing"] = "now"
+        yield list(_differences(xr, changed)), changed
     for path, value in list(leaves(xr)):
         if path[0] in ("apiVersion", "kind"):
             continue
