@@ -82,8 +82,8 @@ test-rest: bytecode ## Watch a settled control plane of 200 composite resources 
 test-node: bytecode ## Run the controllers and functions as Pods on a Kubernetes of one node (root, Debian's containerd)
 	@CROSSPLY_NODE=1 $(BIN)/python -m pytest tests/node
 
-test-providers: packages bytecode ## Run the providers against real systems: crashes, outages, a thousand databases
-	@CROSSPLY_PROVIDERS=1 $(BIN)/python -m pytest tests/providers
+test-providers: packages bytecode ## Run the providers against real systems: crashes, outages, a thousand databases (TESTS=tests/providers/...)
+	@CROSSPLY_PROVIDERS=1 $(BIN)/python -m pytest -rs $(or $(TESTS),tests/providers)
 
 test-takeover: bytecode ## Take a cluster over from a real Crossplane, and give it back (built once, by Go, in .cache)
 	@PYTHON=$(BIN)/python tests/cluster/takeover.sh
