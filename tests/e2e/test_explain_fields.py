@@ -19,7 +19,7 @@ from tests.support.patience import PATIENCE
 pytestmark = pytest.mark.xdist_group("e2e")
 
 
-async def explain(s: Scenario, directory, *words: str) -> str:
+async def explain(s: Scenario, directory, *words: str, fails: bool = False) -> str:
     kubeconfig = directory / "kubeconfig"
     kubeconfig.write_text(json.dumps(await kubeconfig_for(s.client.config)))
     done = await asyncio.to_thread(
@@ -30,8 +30,8 @@ async def explain(s: Scenario, directory, *words: str) -> str:
         text=True,
         timeout=PATIENCE,
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    assert done.returncode == fails, done.stderr
+    return done.stderr if fails else done.stdout
 
 
 async def test_a_field_of_a_live_resource_names_its_patch_its_source_and_its_manager(s, tmp_path):
@@ -46,6 +46,8 @@ async def test_a_field_of_a_live_resource_names_its_patch_its_source_and_its_man
     document = json.loads(await explain(s, tmp_path, f"configmap/{composed}", "data", "-o", "json"))
     [field] = document["fields"]
     assert field["source"]["sources"] == [{"object": "composite", "path": "spec.size", "use": "value"}]
+    problem = await explain(s, tmp_path, f"configmap/{composed}", "data.sise", fails=True)
+    assert "did you mean data.size" in problem
     table = await explain(s, tmp_path, f"configmap/{composed}")
     assert "FIELD" in table
     assert "more fields are set by the engine and the API server" in table

@@ -135,3 +135,19 @@ def test_what_a_later_step_sets_again_was_set_before_by_the_earlier_one():
     unchanged = provenance.of("cm", "data.fixed")
     assert unchanged is not None
     assert unchanged.step == "compose"
+
+
+def test_a_key_of_the_connection_secret_names_the_detail_and_the_resource():
+    xr = {**XR, "spec": {**XR["spec"], "crossplane": {}}}
+    details = [{"name": "id", "type": "FromFieldPath", "fromFieldPath": "status.id"}]
+    step_input = {
+        "apiVersion": "pt.fn.crossplane.io/v1beta1",
+        "kind": "Resources",
+        "resources": [{"name": "cm", "base": BASE, "connectionDetails": details}],
+    }
+    request = Request(State(Resource(xr), {"cm": Resource(SEEN)}), State(), input=step_input)
+    call = StepCall("compose", "function-patch-and-transform", request, run(request))
+    source = explain_pipeline([call]).of("web-connection-secret", "data.id")
+    assert source is not None
+    assert source.how == "connection detail 0 of cm (FromFieldPath)"
+    assert source.sources[0] == SourceField("observed/cm", "status.id")

@@ -16,9 +16,11 @@ from crossply.compose.metadata import (
     uid_of,
 )
 from crossply.errors import CrossplyError
+from crossply.functions.builtin.traced_object import leaves
 from crossply.provenance.field_reports import FieldReport, report_fields
 from crossply.provenance.model import COMPOSITE_STATUS, Provenance
 from crossply.values import Object
+from crossply.values.field_path import PathNotFound, to_string
 
 if TYPE_CHECKING:
     from crossply.kube.client import Client
@@ -43,6 +45,15 @@ class ExplainedFields(NamedTuple):
         return [report.to_json() for report in self.reports]
 
 
+def _missing(obj: Object, field: str) -> PathNotFound:
+    from difflib import get_close_matches
+
+    known = [to_string(path[:length]) for path, _ in leaves(obj) for length in range(1, len(path) + 1)]
+    near = get_close_matches(field, dict.fromkeys(known), 3, 0.5)
+    hint = f"did you mean {' or '.join(near)}?" if near else "leave out the field to see all that it has"
+    return PathNotFound(f"{text_in(obj, 'kind')}/{name_of(obj)} has no field {field}", hint=hint)
+
+
 class _Found(NamedTuple):
     provenance: Provenance
     basis: str = ""
@@ -52,6 +63,8 @@ class _Found(NamedTuple):
 async def load_fields(client: Client, node: Node, field: str) -> ExplainedFields:
     """Explain the fields at and below one, or all fields of a resource."""
     obj = node.object
+    if field and not report_fields(obj, "", Provenance({}), field):
+        raise _missing(obj, field)
     resource = annotations_of(obj).get(RESOURCE_NAME_ANNOTATION, COMPOSITE_STATUS)
     found = await _find(client, obj, resource)
     reports = report_fields(obj, resource, found.provenance, field)
@@ -119,7 +132,7 @@ def write_fields(fields: ExplainedFields, style: Style) -> str:
     from crossply.cli.explain.field_text import field_paragraph, field_table
 
     if not fields.reports:
-        return f"no field {harmless(fields.field)}\n" if fields.field else ""
+        return ""
     lines = [] if fields.field else ["", style.bold("Fields")]
     if fields.field and len(fields.reports) == 1:
         lines += field_paragraph(fields.reports[0], style)

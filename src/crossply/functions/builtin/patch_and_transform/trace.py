@@ -17,6 +17,7 @@ from crossply.functions.builtin.patch_and_transform.compiled_input import (
     CompiledTemplate,
     compile_input,
 )
+from crossply.functions.builtin.patch_and_transform.detail_traces import detail_traces
 from crossply.functions.builtin.patch_and_transform.dialect import (
     COMBINE_TYPES,
     FROM_COMPOSED,
@@ -234,7 +235,10 @@ class _Tracer:
         before = self._request.desired.resources
         for name, resource in desired.items():
             if name not in resources and resource is not before.get(name):
-                resources[name] = {leaf: _CONNECTION_SECRET for leaf, _ in leaves(resource.object)}
+                details = detail_traces(self._request.input or {})
+                resources[name] = {
+                    leaf: details.get(leaf, _CONNECTION_SECRET) for leaf, _ in leaves(resource.object)
+                }
         context = {(ENVIRONMENT_KEY, *path): trace for path, trace in self._environment.fields.items()}
         return StepTrace(resources, self._composite.fields, context)
 
