@@ -8,7 +8,7 @@ RUN_STAMP := $(VENV)/.installed-to-run
 RESULTS := .cache/test-results.xml
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/crossply/version.py)
 
-.PHONY: help bytecode run stop packages test promises lint format bench soak store-faults fuzz figures docs lock proto test-cluster test-e2e test-rest test-node test-takeover test-providers manifests image clean
+.PHONY: screenshots help bytecode run stop packages test promises lint format bench soak store-faults fuzz figures docs lock proto test-cluster test-e2e test-rest test-node test-takeover test-providers manifests image clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -57,6 +57,9 @@ figures: $(STAMP) ## Count modules, lines, importers, and words in names that sa
 
 docs: $(STAMP) ## Write the generated pages of the reference
 	@$(BIN)/python tools/generate_docs.py
+
+screenshots: $(STAMP) ## Write docs/images: what the journeys in the dashboard show (needs Chromium)
+	@CROSSPLY_SCREENSHOTS=docs/images $(BIN)/python -m pytest -q tests/ui/journeys
 
 proto: $(STAMP) ## Generate the wire messages from the .proto files
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh tools/generate_protos.sh

@@ -16,6 +16,7 @@ async def take_screenshot(page: Page, name: str, part: str = "") -> None:
     """Write what the page shows, or the part that a selector names, to NAME.png."""
     path = pathlib.Path(DIRECTORY) / f"{name}.png"
     if part and DIRECTORY:
+        await page.evaluate("document.querySelector('header').style.position = 'static'")
         await page.locator(part).screenshot(path=path, animations="disabled")
     elif DIRECTORY:
         await page.evaluate("document.activeElement && document.activeElement.blur()")

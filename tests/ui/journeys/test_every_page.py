@@ -9,7 +9,7 @@ from tests.support.browser import errors_of
 from tests.support.programs import needs
 from tests.support.ui import shop_platform
 from tests.support.ui.running_platform import DEFINITION, MANAGER
-from tests.support.ui.screenshots import PHONE, take_screenshot
+from tests.support.ui.screenshots import PHONE
 
 pytestmark = [
     needs("chromium"),
@@ -57,7 +57,6 @@ async def test_axe_finds_nothing_serious_and_no_page_is_wider_than_a_phone(
 async def test_the_overview_fits_a_phone(browser, shops):
     page = await shops.open(browser, viewport=PHONE)
     await expect(page.get_by_role("region", name="Needs attention")).to_contain_text("arcade")
-    await take_screenshot(page, "phone")
 
 
 async def test_hostile_definitions_compositions_and_functions_run_nothing(browser, shops, platform):

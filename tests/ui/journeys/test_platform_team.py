@@ -68,7 +68,6 @@ async def test_a_field_of_a_schema_is_found(browser, shops):
     await page.get_by_role("link", name="Shop", exact=True).click()
     schema = page.get_by_role("region", name="Schema")
     await expect(schema).to_contain_text("How many web servers answer.")
-    await take_screenshot(page, "definition")
     await page.keyboard.press("/")
     await page.keyboard.type("backups")
     await expect(schema.get_by_text("replicas", exact=True)).to_be_hidden()
