@@ -55,8 +55,8 @@ def commands_page() -> str:
         "exit code is 0 for success, 1 for an error while running, 80 for a line that is not understood.",
         "## Flags of every command",
         _flags_table(GLOBAL_FLAGS),
-        f"`{PROGRAM} --version` prints the version of the program, `{PROGRAM} help COMMAND` the same as "
-        f"`{PROGRAM} COMMAND --help`.",
+        f"`{PROGRAM} --version` prints the version of the program. The word `help` before a command does the "
+        "same as `--help` behind it.",
         "On a terminal, output has colors and symbols, and progress is shown on standard error. `--color` "
         "decides about colors, then `NO_COLOR` (none), `FORCE_COLOR` (also where there is no terminal) and "
         "`TERM=dumb` (none, and nothing is painted over). Where the locale's character set is not UTF-8, "
