@@ -89,7 +89,8 @@ class KindView:
         if data is None:
             return None
         value: Object = orjson.loads(data)
-        return value
+        # Where only metadata is read, the server calls every object a PartialObjectMetadata.
+        return {**value, "apiVersion": self.kind.api_version, "kind": self.kind.kind}
 
     def objects(self) -> list[Object]:
         """All objects, decoded; for kinds with few of them."""

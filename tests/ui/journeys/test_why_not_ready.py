@@ -21,6 +21,7 @@ async def test_the_overview_says_why_and_a_click_shows_the_resource_below_that_i
     await expect(entry).to_contain_text("more than 5 web servers need an approval")
     await take_screenshot(page, "overview")
     await attention.get_by_role("link", name="Shop cinema").click()
+    await expect(page.get_by_role("main")).to_contain_text("ConfigMap cinema-")
     tree = page.get_by_role("tree")
     await expect(tree.get_by_role("treeitem").filter(has_text="Database").first).to_contain_text("Not ready")
     await take_screenshot(page, "not-ready")
