@@ -13,7 +13,7 @@ from crossply.kinds.composition import parse_composition
 from crossply.rendering.available_functions import available_functions
 from crossply.rendering.functions import caller
 from crossply.runs.effect_differences import compare_effects
-from crossply.runs.model import APPLIED, STATUS, World
+from crossply.runs.model import APPLIED, SAVED, STATUS, World
 from crossply.runs.replay import recorded_call, recorded_effects, replay
 from crossply.values import Object
 from tests.support.runs.in_memory_runs import InMemoryPlane
@@ -101,7 +101,23 @@ def test_another_composition_changes_what_it_patches_and_nothing_else(call: Call
 def test_what_is_created_anew_is_observed_in_the_second_pipeline(call: CallFunction) -> None:
     world = InMemoryPlane(XR, composition(SIZE, color="red"), call).run().world
     changed = composition(SIZE, color="blue")
-    assert differing(world, call, changed) == [(APPLIED, ["data.color"]), (APPLIED, ["data.color"])]
+    assert differing(world, call, changed) == [(APPLIED, ["data.color"])]
+    assert [effect.verb for effect in replay(world, call, parse_composition(changed)).effects].count(
+        APPLIED
+    ) == 2
+
+
+def test_what_is_composed_besides_is_listed_once(call: CallFunction) -> None:
+    plane = InMemoryPlane(XR, composition(SIZE), call)
+    created, settled = plane.run().world, plane.run().world
+    more = composition(SIZE)
+    resources = more["spec"]["pipeline"][0]["input"]["resources"]
+    resources.append({**resources[0], "name": "more"})
+    for world in (created, settled):
+        replayed = replay(world, call, parse_composition(more))
+        found = compare_effects(recorded_effects(world), replayed.effects)
+        assert [difference.verb for difference in found] == [SAVED, APPLIED]
+        assert found[1].target.startswith("more (ConfigMap apps/web-")
 
 
 def test_a_composition_that_fails_is_a_difference(call: CallFunction) -> None:

@@ -49,8 +49,6 @@ class RecordedAnswers:
     def handlers(self) -> Handlers:
         answers: dict[type, Callable[[Any], Any]] = {
             AcceptRequest: lambda _: True,
-            SelectComposition: lambda _: Selected("", changed=False),
-            SelectRevision: lambda _: Selected("", changed=False),
             CountOwners: lambda _: 0,
             ServesWatchedRefs: lambda _: True,
             FetchResources: self._select,
@@ -60,7 +58,8 @@ class RecordedAnswers:
             IsNamespaced: self._assume_namespaced,
             FindScope: lambda _: None,
         }
-        return {kind: self._recorded_or(otherwise) for kind, otherwise in answers.items()}
+        handlers = {kind: self._recorded_or(otherwise) for kind, otherwise in answers.items()}
+        return {**handlers, SelectComposition: self._selected, SelectRevision: self._selected}
 
     def next(self, effect: Any) -> Exchange | None:
         """The next recorded exchange of a question; the last one again when there are no more."""
@@ -71,6 +70,16 @@ class RecordedAnswers:
         used = self._used.get(question, 0)
         self._used[question] = used + 1
         return exchanges[min(used, len(exchanges) - 1)]
+
+    def _selected(self, effect: SelectComposition | SelectRevision) -> Selected:
+        """What was selected; in one more pipeline than then, the composite resource refers to it already."""
+        question = question_of(effect)
+        is_repeated = self._used.get(question, 0) >= len(self._exchanges.get(question, ()))
+        exchange = self.next(effect)
+        if exchange is None:
+            return Selected("", changed=False)
+        selected: Selected = recorded_answer(exchange)
+        return selected._replace(changed=False) if is_repeated else selected
 
     def _recorded_or(self, otherwise: Callable[[Any], Any]) -> Callable[[Any], Any]:
         def answer(effect: Any) -> Any:

@@ -6,6 +6,7 @@ from crossply.cli.framework.command import Argument, Command, Flag, Invocation
 from crossply.cli.runs.recorder_access import ACCESS_FLAGS, with_recorder
 
 OUTPUTS = ("default", "wide", "json", "yaml")
+_NONE = "No runs: one is recorded when it changes something, and shown to whoever may get its XR.\n"
 
 
 def run(invocation: Invocation) -> int:
@@ -21,7 +22,7 @@ def run(invocation: Invocation) -> int:
         write_object(run_list(runs), output, invocation.stdout)
         return 0
     if not runs:
-        invocation.stderr.write("No runs recorded yet. A run is recorded when it changes something.\n")
+        invocation.stderr.write(_NONE)
         return 0
     from crossply.cli.runs.run_table import RunTable
 

@@ -8,9 +8,12 @@ from crossply.cli.framework.printing import harmless
 from crossply.cli.framework.styling import Style
 from crossply.cli.runs.field_lines import field_lines, indented
 from crossply.runs.effect_differences import EffectDifference
-from crossply.runs.model import DELETE, EVENT
+from crossply.runs.model import DELETE, EVENT, PUBLISHED, SAVED
 from crossply.runs.run_differences import PartDifference, RunDifferences
 from crossply.values.differences import MISSING
+
+_COMPOSITE = {SAVED: "composite resource", PUBLISHED: "of the composite resource"}
+"""What effects on the composite resource itself are on, where their verb does not say."""
 
 
 def difference_lines(found: RunDifferences, style: Style) -> Iterator[str]:
@@ -37,7 +40,7 @@ def effect_difference_lines(effects: Iterable[EffectDifference], style: Style) -
     """Effects that only one side has, and the fields of those that both have."""
     for effect in effects:
         sign = "+" if effect.before is MISSING else "-" if effect.after is MISSING else "~"
-        what = f"{effect.verb} {effect.target}".rstrip()
+        what = f"{effect.verb} {effect.target or _COMPOSITE.get(effect.verb, '')}".rstrip()
         if effect.verb == EVENT:
             event = effect.after if sign == "+" else effect.before
             yield style.sign(sign, harmless(f"{sign} {what}: {event['message']}"))

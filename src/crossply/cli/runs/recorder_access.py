@@ -92,8 +92,15 @@ def _did_you_mean(ids: list[str]) -> str:
 
 
 _HOW_TO_RUN = (
-    "runs are recorded from when the control plane starts with its recorder, and old ones make room for new "
-    "ones: crossply runs lists them; kubectl annotate XR crossplane.io/reconcile-requested-at=now makes one"
+    "crossply runs lists what is recorded of the XRs that you may get; old runs make room for new ones, and "
+    "kubectl annotate XR crossplane.io/reconcile-requested-at=now has an XR reconciled"
+)
+
+_HOW_TO_GRANT = (
+    "somebody who administers the cluster lets you see where runs are served: kubectl create role "
+    "run-viewer -n crossplane-system --verb=get --resource=configmaps --resource-name=crossply-runs, and "
+    "kubectl create rolebinding run-viewer -n crossplane-system --role=run-viewer --user=YOU (or "
+    "--serviceaccount=NAMESPACE:NAME); which runs you then see, your rights to get XRs decide"
 )
 
 
@@ -104,13 +111,17 @@ def with_recorder(invocation: Invocation, work: Callable[[Recorder], Awaitable[R
     from crossply.cli.framework.cluster_flags import cluster_configuration
     from crossply.cli.framework.progress import progress
     from crossply.kube.client import Client
+    from crossply.kube.failures import Forbidden
     from crossply.runs.client import RunClient
 
     config = cluster_configuration(invocation["context"], invocation.environ)
 
     async def connected() -> Result:
         async with Client(config) as client:
-            return await work(Recorder(client, RunClient(client), invocation["namespace"] or ""))
+            try:
+                return await work(Recorder(client, RunClient(client), invocation["namespace"] or ""))
+            except Forbidden as problem:
+                raise problem.replace(hint=_HOW_TO_GRANT) from None
 
     with progress(invocation, "reading recorded runs"):
         return asyncio.run(connected())
