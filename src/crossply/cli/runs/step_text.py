@@ -8,7 +8,7 @@ from typing import Any
 from crossply.cli.framework.printing import harmless
 from crossply.cli.framework.styling import Style
 from crossply.cli.runs.field_lines import field_lines, indented
-from crossply.provenance.model import COMPOSITE_STATUS, FieldSource, Provenance
+from crossply.provenance.model import COMPOSITE_STATUS, Provenance
 from crossply.provenance.source_text import one_line
 from crossply.runs.model import StepRun
 from crossply.values import Object
@@ -67,16 +67,11 @@ def _origins(step: StepRun, title: str, obj: Object, provenance: Provenance | No
         if provenance is None or not path or str(path[0]).startswith("("):
             return ""
         source = provenance.of(resource, to_string(_by_index(obj, path)))
-        return "" if source is None or source.step != step.name else origin_text(source)
+        if source is None or source.step != step.name or source.how == "function":
+            return ""
+        return one_line(source)
 
     return origin
-
-
-def origin_text(source: FieldSource) -> str:
-    """How a step set a field, and from what; empty where only the step is known."""
-    if source.how == "function":
-        return ""
-    return one_line(source)
 
 
 def _by_index(obj: Any, path: Path) -> tuple[str | int, ...]:
