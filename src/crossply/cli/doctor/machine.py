@@ -13,6 +13,12 @@ _OLDEST_PYTHON = (3, 11)
 _GIB = 1 << 30
 _LITTLE, _TOO_LITTLE = 2 * _GIB, _GIB // 4
 _CGROUP = "/sys/fs/cgroup"
+_USER_NAMESPACES = {
+    "user.max_user_namespaces": "0",
+    "kernel.unprivileged_userns_clone": "0",
+    "kernel.apparmor_restrict_unprivileged_userns": "1",
+}
+"""Settings of the kernel, each with the value that forbids them."""
 
 
 def check_machine(environ: Mapping[str, str], data: str) -> Iterator[Finding]:
@@ -54,12 +60,29 @@ def _containers(environ: Mapping[str, str]) -> Iterator[Finding]:
             f"none at {_CGROUP}: limits of containers cannot be enforced",
             "mount cgroup2, or run where it is mounted",
         )
+    yield _user_namespaces()
     pasta = find_pasta(environ)
     if pasta:
         yield Finding("container network", OK, f"pasta at {pasta}")
     else:
         fix = "apt install passt, or start with crossply up --provider-network=host"
         yield Finding("container network", WARN, "pasta is not installed: Providers cannot run in it", fix)
+
+
+def _user_namespaces(root: str = "/proc/sys") -> Finding:
+    """Containers are started in user namespaces, which some systems forbid to ordinary users."""
+    check = "user namespaces"
+    for setting, forbidding in _USER_NAMESPACES.items():
+        try:
+            with open(os.path.join(root, *setting.split("."))) as file:
+                value = file.read().strip()
+        except OSError:
+            continue
+        if value == forbidding and os.geteuid() != 0:
+            allowed = "1" if setting.endswith("clone") else "0" if forbidding == "1" else "15000"
+            text = f"{setting} is {value}: containers cannot be started by ordinary users"
+            return Finding(check, WARN, text, f"sudo sysctl {setting}={allowed}")
+    return Finding(check, OK, "allowed")
 
 
 def _disk(check: str, directory: str) -> Finding:
