@@ -103,6 +103,20 @@ def test_files_are_applied_to_a_control_plane_that_runs_already(window: Terminal
     assert "spec.color" in done.stderr
 
 
+def test_where_nothing_can_be_painted_over_changes_are_lines(window: Terminal, folder: Path) -> None:
+    file = folder / "lines.yaml"
+    file.write_text(XR.replace("shop", "lines"))
+    command = [CROSSPLY, *WORDS, "--watch", "lines.yaml"]
+    with terminal(command, {"TERM": "dumb"}, rows=60, columns=140, cwd=folder) as shown:
+        shown.wait_for("+ ConfigMap/lines-")
+        file.write_text(XR.replace("shop", "lines").replace("red", "blue"))
+        text = shown.wait_for('~ data.color: "red" -> "blue"')
+        assert "\x1b" not in shown.written
+        assert "NAME" not in text
+        shown.type("\x03")
+        assert shown.finish() == 0
+
+
 def test_top_shows_the_control_plane_at_work(window: Terminal, folder: Path) -> None:
     command = [CROSSPLY, "top", "--data", ".state"]
     done = subprocess.run([*command, "-o", "json"], cwd=folder, capture_output=True, timeout=120, check=True)

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from crossply.cli.framework.command import Invocation
 from crossply.cli.framework.printing import harmless
 from crossply.cli.framework.screen import Screen
+from crossply.cli.framework.styling import is_dumb
 from crossply.cli.trace.causes import explain
 from crossply.cli.trace.table import Table
 from crossply.cli.up.files.save_report import composed_lines, objects_of
@@ -35,7 +36,7 @@ class View:
     def __init__(self, invocation: Invocation, header: str) -> None:
         self._style = invocation.style
         self._stdout = invocation.stdout
-        self._on_terminal = invocation.stdout.isatty()
+        self._on_terminal = invocation.stdout.isatty() and not is_dumb(invocation.environ)
         self._screen = Screen(invocation.stdout, invocation.environ)
         self._header = header
         self._saves: list[Save] = []
