@@ -12,7 +12,11 @@ from hypothesis import strategies as st
 
 from crossply.compose.messages import Request, Resource, Response, State
 from crossply.compose.requirements import is_fatal
+from crossply.functions.builtin.go_templating.engine.program import compile_text
 from crossply.functions.builtin.go_templating.function import run as run_template
+from crossply.functions.builtin.go_templating.input import read_input
+from crossply.functions.builtin.go_templating.template_data import data_of
+from crossply.functions.builtin.go_templating.trace import traced_output
 from crossply.functions.builtin.patch_and_transform.function import run as run_patches
 from crossply.functions.builtin.traced_object import leaves
 from crossply.functions.field_trace import KEYS, VALUE, Path
@@ -138,7 +142,11 @@ def _template_request(text: str) -> Any:
 @_SETTINGS
 @given(st.integers(0, 1 << 32))
 def test_a_field_of_a_template_changes_only_with_a_source_that_is_named(seed: int):
-    check(run_template, _template_request(templates.random_template(seed)), templates.XR)
+    text = templates.random_template(seed)
+    check(run_template, _template_request(text), templates.XR)
+    request = _template_request(text)(templates.XR)
+    rendered = compile_text(text).render(data_of(request))
+    assert traced_output(request, read_input(request), text).text == rendered
 
 
 @_SETTINGS

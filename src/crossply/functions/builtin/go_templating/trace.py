@@ -54,14 +54,15 @@ def trace(request: Request) -> StepTrace | None:
     try:
         step_input = read_input(request)
         template = template_text(request, step_input, os.environ)
-        output = _render(request, step_input, template)
+        output = traced_output(request, step_input, template)
         manifests = list(_manifests(output))
     except (InputError, SourceError, TemplateError, ManifestError, LimitExceeded, RecursionError):
         return None
     return _Fields(request, step_input, template).of(manifests)
 
 
-def _render(request: Request, step_input: Input, template: str) -> TracedOutput:
+def traced_output(request: Request, step_input: Input, template: str) -> TracedOutput:
+    """Render a template with a tracer; the text is the one that the function renders."""
     data = data_of(request)
     tracer = Tracer(data)
     scope_of = partial(TracingScope, tracer)
