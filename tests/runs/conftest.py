@@ -1,0 +1,5 @@
+"""A running server for what needs one."""
+
+from tests.support.server_fixtures import client, ns, server
+
+__all__ = ["client", "ns", "server"]

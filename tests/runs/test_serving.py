@@ -1,0 +1,155 @@
+"""Replicas serve the runs that they recorded, each to those who may get the object."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from typing import Any
+
+import orjson
+import pytest
+
+from crossply.compose.effects import RemoveFinalizer
+from crossply.compose.machinery import MODERN
+from crossply.compose.reconcile import Settings
+from crossply.kube.client import Client
+from crossply.kube.core_kinds import NAMESPACE as NAMESPACES
+from crossply.kube.core_kinds import ROLE, ROLE_BINDING, SERVICE_ACCOUNT
+from crossply.kube.credentials import Credential, Fixed
+from crossply.kube.discovery import Discovery
+from crossply.kube.failures import Conflict
+from crossply.runs.announcement import NAME, NAMESPACE, Replica, announce, announced, retract
+from crossply.runs.capture import Capture
+from crossply.runs.client import RunClient
+from crossply.runs.errors import NoRecorder, RunNotFound
+from crossply.runs.recorder import RunRecorder
+from crossply.runs.serving import RunServer
+from crossply.runs.store import IN_MEMORY, RunStore
+from crossply.runs.viewers import Viewers
+
+
+def stored_run(namespace: str, name: str) -> Any:
+    """A run of a ConfigMap, which rights are easily granted for."""
+    metadata = {"name": name, "namespace": namespace, "uid": f"uid-{name}"}
+    obj = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
+    capture = Capture(obj, Settings(MODERN, lambda: "2024-01-01T00:00:00Z"), triggers=("created",))
+    capture.started_at = 1_700_000_000 + ord(name)
+    capture.answered(RemoveFinalizer(obj), None, None, capture.started)
+    capture.end()
+    return capture
+
+
+@asynccontextmanager
+async def replica(client: Client, name: str, captures: list[Capture]) -> AsyncIterator[RunStore]:
+    """A replica that has recorded runs."""
+    recorder = RunRecorder(RunStore(IN_MEMORY))
+    recorder.store.append([recorder.encode(capture) for capture in captures])
+    authority = client.config.authority
+    serving = RunServer(recorder.store, Viewers(client, Discovery(client)), authority)
+    port = await serving.start("127.0.0.1", 0)
+    await announce(client, Replica(name, port, serving.certificate))
+    try:
+        yield recorder.store
+    finally:
+        await retract(client, name)
+        await serving.stop()
+        recorder.stop()
+
+
+async def create(client: Client, kind: Any, obj: dict[str, Any]) -> None:
+    """Create an object, unless another case has."""
+    with suppress(Conflict):
+        await client.create(kind, {"apiVersion": kind.api_version, "kind": kind.kind, **obj})
+
+
+@pytest.fixture
+async def place(client: Client, ns: str) -> str:
+    for name in (NAMESPACE, ns):
+        await create(client, NAMESPACES, {"metadata": {"name": name}})
+    return ns
+
+
+@asynccontextmanager
+async def viewer(client: Client, namespace: str, name: str) -> AsyncIterator[RunClient]:
+    """A service account that may read where replicas are, and nothing else."""
+    await create(client, SERVICE_ACCOUNT, {"metadata": {"name": name, "namespace": namespace}})
+    rule = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"], "resourceNames": [NAME]}
+    await grant(client, NAMESPACE, namespace, name, rule)
+    path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token"
+    request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
+    reply = await client.request("POST", path, body=request)
+    token = orjson.loads(reply.data)["status"]["token"]
+    credentials = Fixed(Credential(f"Bearer {token}"))
+    async with Client(replace(client.config, credentials=credentials, certificate=None)) as own:
+        yield RunClient(own)
+
+
+async def grant(client: Client, place: str, account_namespace: str, account: str, rule: Any) -> None:
+    metadata = {"name": f"{account_namespace}-{account}", "namespace": place}
+    await create(client, ROLE, {"metadata": metadata, "rules": [rule]})
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": metadata["name"]}
+    subject = {"kind": "ServiceAccount", "name": account, "namespace": account_namespace}
+    await create(client, ROLE_BINDING, {"metadata": metadata, "roleRef": role, "subjects": [subject]})
+
+
+async def test_a_client_asks_all_replicas(client: Client, place: str) -> None:
+    runs = RunClient(client)
+    async with (
+        replica(client, "one", [stored_run(place, "a"), stored_run(place, "b")]),
+        replica(client, "two", [stored_run(place, "c")]),
+    ):
+        listed = await runs.list_runs("ConfigMap", place)
+        assert [(run.subject.name, run.replica) for run in listed] == [
+            ("c", "two"),
+            ("b", "one"),
+            ("a", "one"),
+        ]
+        assert [run.subject.name for run in await runs.list_runs(limit=1)] == ["c"]
+        assert [run.subject.name for run in await runs.list_runs(before=listed[0].id)] == ["b", "a"]
+        loaded = await runs.load_run(listed[1].id)
+        assert loaded.summary == listed[1]
+        assert loaded.effects[0].verb == "removed finalizer"
+        with pytest.raises(RunNotFound):
+            await runs.load_run("0000")
+    with pytest.raises(NoRecorder):
+        await runs.list_runs()
+
+
+async def test_a_replica_that_is_gone_does_not_hide_the_others(client: Client, place: str) -> None:
+    async with replica(client, "one", [stored_run(place, "a")]):
+        await announce(client, Replica("gone", 1, "no certificate"))
+        await announce(client, Replica("silent", 1, ""))
+        assert len(await RunClient(client).list_runs(namespace=place)) == 1
+        await retract(client, "gone")
+        await retract(client, "silent")
+
+
+async def test_who_may_not_get_an_object_sees_nothing_of_its_runs(client: Client, place: str) -> None:
+    async with (
+        replica(client, "one", [stored_run(place, "a"), stored_run(place, "b")]),
+        viewer(client, place, "stranger") as stranger,
+        viewer(client, place, "reader") as reader,
+    ):
+        everything = await RunClient(client).list_runs(namespace=place)
+        assert await stranger.list_runs() == []
+        with pytest.raises(RunNotFound):
+            await stranger.load_run(everything[0].id)
+        rule = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"], "resourceNames": ["a"]}
+        await grant(client, place, place, "reader", rule)
+        assert [run.subject.name for run in await reader.list_runs()] == ["a"]
+        loaded = await reader.load_run((await reader.list_runs())[0].id)
+        assert loaded.summary.subject.name == "a"
+        hidden = next(run for run in everything if run.subject.name == "b")
+        with pytest.raises(RunNotFound):
+            await reader.load_run(hidden.id)
+
+
+async def test_a_token_of_nobody_is_refused(client: Client, place: str) -> None:
+    async with replica(client, "one", [stored_run(place, "a")]):
+        forged = Client(
+            replace(client.config, credentials=Fixed(Credential("Bearer forged")), certificate=None)
+        )
+        asked = RunClient(forged)
+        statuses = [(await asked._here(found, "/runs", {}))[0] for found in await announced(client)]
+        assert statuses == [401]
