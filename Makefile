@@ -86,7 +86,7 @@ test-node: bytecode ## Run the controllers and functions as Pods on a Kubernetes
 	@CROSSPLY_NODE=1 $(BIN)/python -m pytest tests/node
 
 test-providers: packages bytecode ## Run the providers against real systems: crashes, outages, a thousand databases (TESTS=tests/providers/...)
-	@CROSSPLY_PROVIDERS=1 $(BIN)/python -m pytest -rs $(or $(TESTS),tests/providers)
+	@CROSSPLY_PROVIDERS=1 $(BIN)/python tools/run_tests.py -rs $(or $(TESTS),tests/providers)
 
 test-takeover: bytecode ## Take a cluster over from a real Crossplane, and give it back (built once, by Go, in .cache)
 	@PYTHON=$(BIN)/python tests/cluster/takeover.sh
