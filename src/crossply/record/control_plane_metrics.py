@@ -49,6 +49,11 @@ RUNS = Counter(
     "(too many at once, or no room on the disk).",
     "result",
 )
+RUNS_CPU = Counter(
+    "crossply_runs_cpu_seconds_total",
+    "CPU time that recording pipeline runs took: encoding them between reconciles, storing them beside.",
+    "part",
+)
 CACHE_WRITES = Counter(
     "function_run_function_response_cache_writes_total", "Answers written to disk.", "function_name"
 )
@@ -154,6 +159,7 @@ ALL: tuple[MetricFamily, ...] = (
     CACHE_BYTES_WRITTEN,
     CACHE_BYTES_DELETED,
     RUNS,
+    RUNS_CPU,
     *WorkMeter.FAMILIES,
     Gauge("workqueue_depth", "Objects that wait to be worked on.", "controller", "name", read=waiting),
     Gauge(

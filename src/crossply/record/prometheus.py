@@ -91,7 +91,7 @@ class Series:
     __slots__ = ("value",)
 
     def __init__(self) -> None:
-        self.value = 0
+        self.value: float = 0
 
 
 class Counter:

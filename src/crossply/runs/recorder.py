@@ -39,6 +39,7 @@ _QUIET_SECONDS = 60.0
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
 
 _RECORDED, _REPEATED, _DROPPED = (metrics.RUNS.of(word) for word in ("recorded", "repeated", "dropped"))
+_ENCODING, _STORING = (metrics.RUNS_CPU.of(part) for part in ("encode", "store"))
 _log = logging.getLogger("crossply.runs")
 
 
@@ -95,6 +96,11 @@ class RunRecorder:
 
         Operations run to do something once: each run of one is stored.
         """
+        started = time.thread_time()
+        self._finish(capture, always)
+        _ENCODING.value += time.thread_time() - started
+
+    def _finish(self, capture: Capture, always: bool) -> None:
         uid = str(capture.xr.get("metadata", {}).get("uid", ""))
         newest = self._newest.get(uid)
         if newest is not None and not always and not capture.changed_anything():
@@ -143,6 +149,7 @@ class RunRecorder:
             batch = self._next_batch()
             is_over = None in batch
             self._write([run for run in batch if run is not None])
+            _STORING.value = time.thread_time()
 
     def _next_batch(self) -> list[_RunDraft | None]:
         """What is waiting, after a while; nothing now and then, so that repeats are stored, too."""
