@@ -14,7 +14,7 @@ import pytest
 from crossply.certificates import Span, new_authority, subject_of
 from crossply.cli.doctor.connection import Greeting, check_connection
 from crossply.cli.doctor.finding import FAIL, OK, WARN, Finding
-from crossply.cli.doctor.machine import check_machine
+from crossply.cli.doctor.machine import check_machine, check_user_namespaces
 from crossply.kube.config import ClusterConfig
 from tests.support.cli.command import Run
 
@@ -130,3 +130,14 @@ def test_the_container_runtime_and_the_network_are_looked_for(tmp_path: Path) ->
     }
     assert findings["control plane here"].text == f"none was started in {tmp_path / 'd'}"
     assert findings["disk of the data directory"].text.endswith(f"free at {tmp_path}")
+
+
+def test_user_namespaces_that_the_kernel_forbids_to_users_are_told(tmp_path: Path) -> None:
+    setting = tmp_path / "kernel" / "unprivileged_userns_clone"
+    setting.parent.mkdir()
+    setting.write_text("0\n")
+    finding = check_user_namespaces(False, str(tmp_path))
+    assert (finding.state, finding.fix) == (WARN, "sudo sysctl kernel.unprivileged_userns_clone=1")
+    assert check_user_namespaces(True, str(tmp_path)).state == OK
+    setting.write_text("1\n")
+    assert check_user_namespaces(False, str(tmp_path)).state == OK

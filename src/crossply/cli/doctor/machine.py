@@ -60,7 +60,7 @@ def _containers(environ: Mapping[str, str]) -> Iterator[Finding]:
             f"none at {_CGROUP}: limits of containers cannot be enforced",
             "mount cgroup2, or run where it is mounted",
         )
-    yield _user_namespaces()
+    yield check_user_namespaces(os.geteuid() == 0)
     pasta = find_pasta(environ)
     if pasta:
         yield Finding("container network", OK, f"pasta at {pasta}")
@@ -69,7 +69,7 @@ def _containers(environ: Mapping[str, str]) -> Iterator[Finding]:
         yield Finding("container network", WARN, "pasta is not installed: Providers cannot run in it", fix)
 
 
-def _user_namespaces(root: str = "/proc/sys") -> Finding:
+def check_user_namespaces(is_root: bool, root: str = "/proc/sys") -> Finding:
     """Containers are started in user namespaces, which some systems forbid to ordinary users."""
     check = "user namespaces"
     for setting, forbidding in _USER_NAMESPACES.items():
@@ -78,7 +78,7 @@ def _user_namespaces(root: str = "/proc/sys") -> Finding:
                 value = file.read().strip()
         except OSError:
             continue
-        if value == forbidding and os.geteuid() != 0:
+        if value == forbidding and not is_root:
             allowed = "1" if setting.endswith("clone") else "0" if forbidding == "1" else "15000"
             text = f"{setting} is {value}: containers cannot be started by ordinary users"
             return Finding(check, WARN, text, f"sudo sysctl {setting}={allowed}")
