@@ -38,10 +38,20 @@ def run(invocation: Invocation) -> int:
 async def _load(invocation: Invocation, recorder: Recorder) -> tuple[Run, list[Object]]:
     from crossply.cli.runs.replay_functions import functions_of_cluster, with_built_in
     from crossply.runs.pipeline_steps import called_functions
+    from crossply.runs.replay import FunctionMissing
 
     recorded = await recorder.load(invocation["run"])
     called = called_functions(recorded.world)
-    return recorded, with_built_in(await functions_of_cluster(recorder.client, recorded, called), called)
+    found = await functions_of_cluster(recorder.client, recorded, called)
+    try:
+        return recorded, with_built_in(found, called)
+    except FunctionMissing as problem:
+        raise problem.replace(hint=_MISSING) from None
+
+
+_MISSING = (
+    "export needs its package: install the Function again, or be allowed to get functions.pkg.crossplane.io"
+)
 
 
 def _write(path: str, text: str) -> None:
