@@ -99,7 +99,11 @@ async def _revisions(view: ClusterView, composition: Object) -> list[RevisionRow
 async def _used(view: ClusterView, composition: Object) -> Counter[str]:
     """How many composite resources of a Composition are on each revision."""
     used: Counter[str] = Counter()
-    for definition in await view.definitions():
+    try:
+        definitions = await view.definitions()
+    except MissingRight:
+        return used
+    for definition in definitions:
         type_ref = (composition.get("spec") or {}).get("compositeTypeRef") or {}
         if (type_ref.get("apiVersion"), type_ref.get("kind")) != definition.composite:
             continue
