@@ -7,12 +7,12 @@ encoded or written is dropped and counted. Nothing here ever fails, or waits in,
 from __future__ import annotations
 
 import logging
-import os
 import queue
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from random import getrandbits
 from typing import Any, NamedTuple
 
 import apsw
@@ -37,6 +37,7 @@ _MOST_WAITING = 5_000
 _QUIET_SECONDS = 60.0
 """At most so often is the same trouble logged."""
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
+_PAIRS = [first + second for first in _DIGITS for second in _DIGITS]
 
 _RECORDED, _REPEATED, _DROPPED = (metrics.RUNS.of(word) for word in ("recorded", "repeated", "dropped"))
 _ENCODING, _STORING = (metrics.RUNS_CPU.of(part) for part in ("encode", "store"))
@@ -223,8 +224,8 @@ class RunRecorder:
 
 def new_id(started: float) -> str:
     """The id of a run: nine digits of the millisecond that it started in, and three of chance."""
-    number = int(started * 1000) << 15 | int.from_bytes(os.urandom(2)) >> 1
-    return "".join([_DIGITS[number >> shift & 31] for shift in range(55, -5, -5)])
+    number = int(started * 1000) << 15 | getrandbits(15)
+    return "".join([_PAIRS[number >> shift & 1023] for shift in range(50, -10, -10)])
 
 
 def _unknown(value: Any) -> Any:
