@@ -18,6 +18,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CHART = os.path.join(ROOT, "deploy", "chart")
 STANDING_ROLES = os.path.join(CHART, "templates", "standing-roles.yaml")
 MANIFESTS = os.path.join(ROOT, "deploy", "manifests", "install.yaml")
+RUNS = os.path.join(ROOT, "deploy", "manifests", "runs.yaml")
 CLUSTER = os.path.join(ROOT, "tests", "cluster")
 NAMESPACE = "crossplane-system"
 KUBERNETES = "1.36.0"
@@ -51,11 +52,20 @@ def template(helm: str, namespace: str = NAMESPACE) -> list[str]:
 
 def plain(helm: str) -> str:
     """What the chart makes of its defaults, and the namespace that it is for."""
-    rendered = subprocess.run(template(helm), stdout=subprocess.PIPE, text=True, check=True).stdout
     namespace = f"---\napiVersion: v1\nkind: Namespace\nmetadata:\n  name: {NAMESPACE}\n"
-    # Nothing but kubectl looks after these.
-    lines = [line for line in rendered.splitlines(keepends=True) if "managed-by: Helm" not in line]
-    return _NOTICE.format(source="deploy/chart") + namespace + "".join(lines)
+    return _NOTICE.format(source="deploy/chart") + namespace + _rendered(template(helm))
+
+
+def runs_rights(helm: str) -> str:
+    """The rights that the controllers need to serve recorded runs, beside the plain manifests."""
+    only = ["--set", "runs.enabled=true", "--show-only", "templates/runs.yaml"]
+    return _NOTICE.format(source="deploy/chart/templates/runs.yaml") + _rendered([*template(helm), *only])
+
+
+def _rendered(command: list[str]) -> str:
+    """What Helm renders, for kubectl to look after."""
+    text = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    return "".join(line for line in text.splitlines(keepends=True) if "managed-by: Helm" not in line)
 
 
 def present_helm() -> str | None:
@@ -75,7 +85,7 @@ def find_helm() -> str | None:
 
 
 def main(arguments: list[str]) -> int:
-    """Write both, or look whether they are as they should be."""
+    """Write all of them, or look whether they are as they should be."""
     check = arguments == ["--check"]
     stale = _put(STANDING_ROLES, chart_roles(), check)
     helm = find_helm()
@@ -83,6 +93,7 @@ def main(arguments: list[str]) -> int:
         print("there is no Helm and no Go to build it with: deploy/manifests stays as it is", file=sys.stderr)
         return NO_HELM
     stale = _put(MANIFESTS, plain(helm), check) or stale
+    stale = _put(RUNS, runs_rights(helm), check) or stale
     if check and stale:
         print("deploy/ is not up to date: run `make manifests`", file=sys.stderr)
     return int(check and stale)

@@ -12,7 +12,7 @@ from crossply.kube.client import Client
 from crossply.kube.discovery import Discovery
 from crossply.values import yaml
 from crossply.version import __version__
-from tests.support.chart_installation import controller_flags, manifests
+from tests.support.chart_installation import RUNS, controller_flags, manifests
 
 ROOT = pathlib.Path(__file__).parents[2]
 CHART = ROOT / "deploy" / "chart"
@@ -21,6 +21,8 @@ args: [--debug]
 podAnnotations: {a: b}
 priorityClassName: system-cluster-critical
 metrics: {serviceMonitor: {enabled: true, labels: {release: prometheus}}}
+runs: {enabled: true, viewers: [{apiGroup: rbac.authorization.k8s.io, kind: Group, name: developers}]}
+dashboard: {enabled: true, allowWrites: true}
 rbac:
   connectionSecrets: true
   providers: true
@@ -84,6 +86,7 @@ def test_the_chart_is_of_the_version_of_the_product():
 
 def test_the_manifests_are_what_the_chart_makes(helm):
     assert pathlib.Path(TOOL.MANIFESTS).read_text() == TOOL.plain(helm), "run `make manifests`"
+    assert pathlib.Path(TOOL.RUNS).read_text() == TOOL.runs_rights(helm), "run `make manifests`"
 
 
 def test_the_chart_is_good_for_one_namespace_and_says_which(helm):
@@ -130,7 +133,7 @@ def test_beside_crossplane_nothing_has_a_name_of_crossplanes_chart(helm):
 
 def test_nobody_gets_what_the_controllers_must_not_have():
     """No role of theirs has a wildcard for verbs, and only the impersonated user may escalate."""
-    for obj in manifests():
+    for obj in [*manifests(), *manifests(RUNS)]:
         name = obj["metadata"]["name"]
         for rule in obj.get("rules") or ():
             is_own = name.startswith("crossplane:system") or name.startswith("crossply")

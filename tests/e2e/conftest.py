@@ -9,7 +9,7 @@ import pytest
 
 from crossply.kube.config import ClusterConfig, load_config
 from tests.support.api_servers import embedded, real
-from tests.support.chart_installation import allowing, composing, controller_flags, install
+from tests.support.chart_installation import RUNS, allowing, composing, controller_flags, install, manifests
 from tests.support.control_plane import FLAGS, running
 from tests.support.e2e.plans import Plans
 from tests.support.e2e.scenario import Scenario, scenario_on
@@ -35,8 +35,9 @@ def control_plane(request, registry_certificate, tmp_path_factory) -> ClusterCon
     if request.config.getoption("--server") == "real":
         with real(directory) as server:
             # With the rights that the chart gives them, and for the composed kinds of the scenarios.
-            account = install(server.kubeconfig, server.ca, directory, COMPOSED)
+            account = install(server.kubeconfig, server.ca, directory, *manifests(RUNS), COMPOSED)
             flags += ("--xpkg-cache-dir", str(directory / "packages"))
+            flags += ("--record-runs", "--runs-dir", str(directory / "runs"), "--runs-port=0")
             with running(directory, *controller_flags(), "--kubeconfig", account, *flags):
                 yield load_config(server.kubeconfig)
     else:

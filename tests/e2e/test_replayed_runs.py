@@ -30,10 +30,7 @@ from tests.support.e2e.scenario import COMPOSITION, CONFIG_MAP, Scenario, scenar
 from tests.support.e2e.things import SYNCED, Things
 from tests.support.function_servers import CROSSPLY, free_port, started
 
-pytestmark = [
-    pytest.mark.xdist_group("e2e"),
-    pytest.mark.embedded_only("the controllers of a real server are not started with a recorder"),
-]
+pytestmark = pytest.mark.xdist_group("e2e")
 
 ENVIRONMENT = "apiextensions.crossplane.io/environment"
 EXTRA = "apiextensions.crossplane.io/extra-resources"

@@ -20,10 +20,7 @@ from tests.support.e2e.pipelines import SIZE, entry, resources
 from tests.support.e2e.scenario import Scenario
 from tests.support.e2e.things import READY, Things
 
-pytestmark = [
-    pytest.mark.xdist_group("e2e"),
-    pytest.mark.embedded_only("the controllers of a real server are not started with a recorder"),
-]
+pytestmark = pytest.mark.xdist_group("e2e")
 
 PASSWORD = "hunter2-correct-horse"
 SECRET = entry(

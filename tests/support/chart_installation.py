@@ -14,6 +14,8 @@ from crossply.values import Object, yaml
 from tests.support.paths import ROOT
 
 MANIFESTS = ROOT / "deploy" / "manifests" / "install.yaml"
+RUNS = MANIFESTS.with_name("runs.yaml")
+"""What serving recorded runs needs beside."""
 NAMESPACE, ACCOUNT = "crossplane-system", "crossply"
 CLUSTER_ROLE = Kind("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", False)
 _ROLE = Kind(CLUSTER_ROLE.group, "v1", "Role", "roles", True)
@@ -31,9 +33,9 @@ contexts: [{{name: crossply, context: {{cluster: it, user: crossply}}}}]
 """
 
 
-def manifests() -> list[Object]:
+def manifests(path: pathlib.Path = MANIFESTS) -> list[Object]:
     """All objects of the plain manifests."""
-    return [document.value for document in yaml.read_stream(MANIFESTS.read_text()) if document.value]
+    return [document.value for document in yaml.read_stream(path.read_text()) if document.value]
 
 
 def controller_flags() -> list[str]:
