@@ -18,7 +18,8 @@ from crossply.kube.core_kinds import NAMESPACE as NAMESPACES
 from crossply.kube.core_kinds import ROLE, ROLE_BINDING, SERVICE_ACCOUNT
 from crossply.kube.credentials import Credential, Fixed
 from crossply.kube.discovery import Discovery
-from crossply.kube.failures import Conflict
+from crossply.kube.failures import Conflict, Unauthorized
+from crossply.kube.tls import Certificate
 from crossply.runs.announcement import NAME, NAMESPACE, Replica, announce, announced, retract
 from crossply.runs.capture import Capture
 from crossply.runs.client import RunClient
@@ -27,6 +28,7 @@ from crossply.runs.recorder import RunRecorder
 from crossply.runs.serving import RunServer
 from crossply.runs.store import IN_MEMORY, RunStore
 from crossply.runs.viewers import Viewers
+from tests.support.server_process import Server
 
 
 def stored_run(namespace: str, name: str) -> Any:
@@ -80,9 +82,13 @@ async def viewer(client: Client, namespace: str, name: str) -> AsyncIterator[Run
     request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
     reply = await client.request("POST", path, body=request)
     token = orjson.loads(reply.data)["status"]["token"]
-    credentials = Fixed(Credential(f"Bearer {token}"))
-    async with Client(replace(client.config, credentials=credentials, certificate=None)) as own:
+    async with showing(client, Credential(f"Bearer {token}")) as own:
         yield RunClient(own)
+
+
+def showing(client: Client, credential: Credential) -> Client:
+    """A client that shows the same server this, and nothing else."""
+    return Client(replace(client.config, credentials=Fixed(credential), certificate=None))
 
 
 async def grant(client: Client, place: str, account_namespace: str, account: str, rule: Any) -> None:
@@ -147,9 +153,36 @@ async def test_who_may_not_get_an_object_sees_nothing_of_its_runs(client: Client
 
 async def test_a_token_of_nobody_is_refused(client: Client, place: str) -> None:
     async with replica(client, "one", [stored_run(place, "a")]):
-        forged = Client(
-            replace(client.config, credentials=Fixed(Credential("Bearer forged")), certificate=None)
-        )
-        asked = RunClient(forged)
+        asked = RunClient(showing(client, Credential("Bearer forged")))
         statuses = [(await asked._here(found, "/runs", {}))[0] for found in await announced(client)]
         assert statuses == [401]
+
+
+@pytest.fixture
+async def certified(client: Client, server: Server) -> AsyncIterator[Client]:
+    """An administrator who has a certificate, and no token."""
+    pki = server.directory / "pki"
+    pair = Certificate((pki / "admin.crt").read_bytes(), (pki / "admin.key").read_bytes())
+    async with showing(client, Credential(certificate=pair)) as own:
+        yield own
+
+
+async def test_a_certificate_is_as_good_as_a_token(client: Client, certified: Client, place: str) -> None:
+    async with replica(client, "one", [stored_run(place, "a")]):
+        assert [run.subject.name for run in await RunClient(certified).list_runs(namespace=place)] == ["a"]
+
+
+async def test_for_a_pod_a_certificate_gets_a_token_that_is_good_for_runs_alone(
+    client: Client, certified: Client, place: str
+) -> None:
+    await create(client, SERVICE_ACCOUNT, {"metadata": {"name": place, "namespace": NAMESPACE}})
+    rule = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"], "resourceNames": ["a"]}
+    await grant(client, place, NAMESPACE, place, rule)
+    async with replica(client, "one", [stored_run(place, "a"), stored_run(place, "b")]):
+        [found] = await announced(client)
+        token = await RunClient(certified)._token_for(found._replace(service_account=place))
+        async with showing(client, Credential(f"Bearer {token}")) as made:
+            status, data = await RunClient(made)._here(found, "/runs", {})
+            assert (status, [run["subject"][3] for run in orjson.loads(data)["runs"]]) == (200, ["a"])
+            with pytest.raises(Unauthorized):
+                await announced(made)
