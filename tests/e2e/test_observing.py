@@ -1,4 +1,4 @@
-"""What a control plane tells about its work: metrics, traces and logs, none of which tells a secret."""
+"""What a control plane tells about its work: metrics, traces, logs, calls of functions. No secret."""
 
 from __future__ import annotations
 
@@ -16,17 +16,28 @@ from typing import Any, NamedTuple
 import pytest
 from prometheus_client.parser import text_string_to_metric_families as parse
 
-from crossply.compose.messages import READY_TRUE, Request, Resource, State, respond
+from crossply.compose.messages import (
+    READY_TRUE,
+    Request,
+    Requirements,
+    Resource,
+    ResourceSelector,
+    Response,
+    State,
+    respond,
+)
 from crossply.compose.wire import decode_request, encode_response
+from crossply.control.kinds import OPERATION
 from crossply.kube.client import Client
 from crossply.kube.config import load_config
 from crossply.values import Object
 from tests.support.control_plane import running
 from tests.support.e2e.pipelines import calling, served
-from tests.support.e2e.scenario import EVENT, SECRET, Scenario, condition
+from tests.support.e2e.scenario import EVENT, FUNCTION, SECRET, Scenario, condition
 from tests.support.function_servers import free_port, serving
 from tests.support.otlp_receiver import Received, attributes, receiving
 from tests.support.patience import PATIENCE
+from tests.support.pipeline_inspector import Emitted, Inspector, inspecting, socket_path
 
 pytestmark = [
     pytest.mark.xdist_group("e2e"),
@@ -39,6 +50,7 @@ READY = condition("Ready", "True", "Available")
 FAILED = condition("Synced", "False", "ReconcileError")
 CANARY, NUMBER = "canary-7f3a9b", 7391846250
 """The values of every secret here; nothing may tell them."""
+ONCE = {"apiVersion": OPERATION.api_version, "kind": OPERATION.kind}
 HIDDEN = {"token": base64.b64encode(CANARY.encode()).decode()}
 
 
@@ -48,6 +60,7 @@ class Observed(NamedTuple):
     directory: pathlib.Path
     port: int
     collector: Received
+    inspector: Inspector
 
     @contextlib.asynccontextmanager
     async def scenario(self, name: str) -> AsyncIterator[Scenario]:
@@ -92,11 +105,17 @@ class Observed(NamedTuple):
 def observed(tmp_path_factory):
     directory = tmp_path_factory.mktemp("observed")
     flags = ("--log-format", "json", "--debug", "--metrics-port", str(port := free_port()))
-    with receiving() as collector, pytest.MonkeyPatch.context() as environment:
+    with (
+        socket_path() as path,
+        inspecting(path) as inspector,
+        receiving() as collector,
+        pytest.MonkeyPatch.context() as environment,
+    ):
         environment.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
         environment.setenv("OTEL_BSP_SCHEDULE_DELAY", "100")
+        flags += ("--pipeline-inspector-socket", path, "--enable-operations")
         with running(directory, "up", "--in-memory", "--data", str(directory), *flags):
-            yield Observed(directory, port, collector)
+            yield Observed(directory, port, collector, inspector)
 
 
 async def apply(s: Scenario, name: str, **spec: Any) -> None:
@@ -153,6 +172,45 @@ async def test_a_trace_leads_from_the_composite_resource_to_the_function_that_is
     }
 
 
+async def test_a_pipeline_inspector_gets_the_calls_of_composite_resources_and_operations(observed):
+    def answer(request: Request) -> Response:
+        selector = ResourceSelector("v1", "ConfigMap", match_labels={"inspected": "true"})
+        return respond(request, requirements=Requirements({"maps": selector}))
+
+    async with observed.scenario("inspecting") as s:
+        with served(answer) as address:
+            await s.offer()
+            await s.compose(s.config_map(), await calling(s, address), name="inspected")
+            await apply(s, "seen", size="3")
+            xr = await s.until(s.xrs, "seen", READY)
+            await s.until(FUNCTION, "inspecting-tell", condition("Healthy", "True"))
+            pipeline = {"mode": "Pipeline", "pipeline": [await calling(s, address)]}
+            operation = {**ONCE, "metadata": {"name": "inspected"}, "spec": pipeline}
+            await s.client.create(OPERATION, operation)
+            operation = await s.until(OPERATION, "inspected", condition("Succeeded", "True"))
+    received = observed.inspector.until(lambda received: _of_operation(received) and received)
+    composed = [one for one in received if one.meta.composition_meta.composite_resource_name == "seen"]
+    # The function may not be there yet for an earlier run, and a later one knows what will be required.
+    trace = next(one.meta.trace_id for one in composed if one.meta.iteration == 1)
+    first = [one for one in composed if one.meta.trace_id == trace]
+    steps = [(one.method, one.meta.step_index, one.meta.step_name, one.meta.iteration) for one in first]
+    assert steps == [
+        (method, *call)
+        for call in ((0, "compose", 0), (1, "tell", 0), (1, "tell", 1))
+        for method in ("request", "response")
+    ]
+    assert first[0].meta.composition_meta.composition_name == "inspected"
+    assert first[0].meta.composition_meta.composite_resource_uid == xr["metadata"]["uid"]
+    assert first[2].meta.function_name == "inspecting-tell"
+    assert first[2].body["desired"] == first[1].body["desired"]
+    assert "maps" in first[4].body["requiredResources"]
+    assert _of_operation(received)[0].meta.operation_meta.operation_uid == operation["metadata"]["uid"]
+
+
+def _of_operation(received: list[Emitted]) -> list[Emitted]:
+    return [one for one in received if one.meta.operation_meta.operation_name == "inspected"]
+
+
 def _is_traced(spans: list[Any]) -> bool:
     """A run is sent when it ends, after what is within it."""
     called = {span.trace_id for span in spans if span.name == "RunFunction tracing-tell"}
@@ -190,7 +248,7 @@ async def test_a_function_that_fails_for_many_composite_resources_does_not_flood
 
 
 async def test_no_secret_value_is_told_anywhere(observed):
-    """Promise: secret-logs: logs at the finest level, traces, metrics, events, conditions."""
+    """Promise: secret-logs: logs at the finest level, traces, metrics, events, conditions, inspector."""
 
     def answer(request: Request):
         assert request.credentials["keys"]["token"] == CANARY.encode()
@@ -220,6 +278,9 @@ async def test_no_secret_value_is_told_anywhere(observed):
             await s.until_gone(s.xrs, "kept")
         texts = [str(failed).encode(), *(await s.client.list(EVENT)).items]
         texts += [str(span).encode() for span in observed.collector.spans]
+        inspected = [one for one in observed.inspector.received if one.meta.function_name == "canary-tell"]
+        assert inspected
+        texts += [str(one).encode() for one in inspected]
         log = (observed.directory / "control-plane.err").read_bytes()
         assert b'"xr":"XDb kept"' in log
         for text in (*texts, log, observed.page().encode()):

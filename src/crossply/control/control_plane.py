@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from crossply.compose.messages import CAPABILITIES, REQUIRED_RESOURCES
 from crossply.control.calls.pipeline_functions import PipelineFunctions, watch_functions
+from crossply.control.calls.pipeline_inspector import PipelineInspector
 from crossply.control.calls.response_cache import ResponseCache
 from crossply.control.calls.response_store import ResponseStore
 from crossply.control.calls.runner_factory import RunnerFactory
@@ -83,6 +84,7 @@ class ControlPlane:
             retry=options.retry,
             shortest_poll=options.shortest_poll,
             runs=open_recorder(options.runs),
+            inspector=PipelineInspector(options.inspector_socket) if options.inspector_socket else None,
         )
         self._membership: asyncio.Task[None] | None = None
         self._controllers: list[Controller] = []
@@ -173,6 +175,8 @@ class ControlPlane:
         self._plane.functions.close()
         if self._plane.runs is not None:
             await asyncio.to_thread(self._plane.runs.stop)
+        if self._plane.inspector is not None:
+            await asyncio.to_thread(self._plane.inspector.stop)
 
     def _declare_controllers(self) -> list[Controller]:
         plane, packages = self._plane, self._options.packages

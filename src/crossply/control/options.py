@@ -53,5 +53,7 @@ class Options(NamedTuple):
     """Where runs of pipelines are recorded; None to record none."""
     run_serving: RunServing = RunServing()
     """How recorded runs are served."""
+    inspector_socket: str | None = None
+    """Where a pipeline inspector listens; None for none."""
     host_access: HostAccess = HostAccess()
     """What Functions may use of the machine that the control plane runs on."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from crossply.compose.messages import CAPABILITIES
 from crossply.control.calls.pipeline_functions import PipelineFunctions
+from crossply.control.calls.pipeline_inspector import PipelineInspector
 from crossply.control.composite_dependencies import Dependencies
 from crossply.control.published_schemas import PublishedSchemas
 from crossply.kube.backoff import RetryPauses
@@ -65,6 +66,8 @@ class Plane:
     now: Callable[[], str] = current_timestamp
     runs: RunRecorder | None = None
     """Records the runs of pipelines; None where they are not recorded."""
+    inspector: PipelineInspector | None = None
+    """Gets every call of a function; None where there is none."""
 
     @property
     def composes_as_account(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import orjson
 
 from crossply.compose.messages import Request, Response
-from crossply.compose.wire import decode_response, encode_request
+from crossply.compose.wire import decode_response, encode_request, encode_response
 from crossply.functions.failures import FunctionReplyDamaged
 from crossply.functions.observed_state_check import with_warning
 from crossply.values.protobuf_struct import from_wire
@@ -23,6 +23,16 @@ def write_request(request: Request) -> bytes:
 
     message = RunFunctionRequest.FromString(encode_request(request))
     # Whole numbers are written as such: a shell script would take 3.0 for a text that is not 3.
+    return orjson.dumps(from_wire(json_format.MessageToDict(message)))
+
+
+def write_response(response: Response) -> bytes:
+    """A RunFunctionResponse in JSON."""
+    from google.protobuf import json_format
+
+    from crossply.functions.proto.v1.run_function_pb2 import RunFunctionResponse
+
+    message = RunFunctionResponse.FromString(encode_response(response))
     return orjson.dumps(from_wire(json_format.MessageToDict(message)))
 
 

@@ -43,6 +43,12 @@ CACHE_ERRORS = Counter(
     "Answers on disk that could not be read or written.",
     "function_name",
 )
+INSPECTOR_ERRORS = Counter(
+    "function_run_function_pipeline_inspector_errors_total",
+    "Messages about calls of functions that the pipeline inspector did not get: request or response.",
+    "function_name",
+    "type",
+)
 RUNS = Counter(
     "crossply_runs_total",
     "Pipeline runs by what the recorder did: recorded, repeated (nothing changed: only counted), or dropped "
@@ -158,6 +164,7 @@ ALL: tuple[MetricFamily, ...] = (
     CACHE_DELETES,
     CACHE_BYTES_WRITTEN,
     CACHE_BYTES_DELETED,
+    INSPECTOR_ERRORS,
     RUNS,
     RUNS_CPU,
     *WorkMeter.FAMILIES,

@@ -11,8 +11,10 @@ from crossply.cli.controller.control_plane_process import (
 from crossply.cli.controller.function_flags import CALL_FLAGS, call_settings
 from crossply.cli.controller.observability_flags import (
     IN_A_CLUSTER,
+    INSPECTOR_FLAGS,
     LOG_FORMAT,
     debug_flag,
+    inspector_socket,
     metrics_port,
     observed,
     reachable_host,
@@ -54,6 +56,7 @@ async def _run(invocation: Invocation) -> None:
             calls=call_settings(invocation),
             runs=run_settings(invocation, invocation["runs-dir"]),
             run_serving=controller_serving(invocation),
+            inspector_socket=inspector_socket(invocation),
         )
         plane = ControlPlane(client, shards, webhook_settings(invocation), options)
         port = invocation["health-probe-port"]
@@ -85,6 +88,7 @@ COMMAND = Command(
         *RUNTIME_FLAGS,
         *CALL_FLAGS,
         *CONTROLLER_RUN_FLAGS,
+        *INSPECTOR_FLAGS,
         *WEBHOOK_FLAGS,
         HEALTH_PROBE_PORT,
         metrics_port(8080, IN_A_CLUSTER),

@@ -10,6 +10,7 @@ from crossply.cli.framework.command import Flag, Invocation
 
 LOOPBACK = "127.0.0.1"
 IN_A_CLUSTER = "in a cluster at every address, elsewhere at this machine's own"
+INSPECTOR_SOCKET = "/var/run/pipeline-inspector/socket"
 HERE_ONLY = "at this machine's own address"
 
 LOG_FORMAT = Flag(
@@ -20,6 +21,26 @@ LOG_FORMAT = Flag(
     placeholder="logfmt",
     choices=("logfmt", "json"),
 )
+INSPECTOR_FLAGS = (
+    Flag(
+        "enable-pipeline-inspector",
+        "Send every call of a function to the pipeline inspector at --pipeline-inspector-socket.",
+        default=False,
+    ),
+    Flag(
+        "pipeline-inspector-socket",
+        "The unix socket of a pipeline inspector, which is sent every call of a function. "
+        f"Defaults to {INSPECTOR_SOCKET} with --enable-pipeline-inspector, else to none.",
+        kind="path",
+        env="PIPELINE_INSPECTOR_SOCKET",
+    ),
+)
+
+
+def inspector_socket(invocation: Invocation) -> str | None:
+    """Where calls of functions are sent; None to send none."""
+    default = INSPECTOR_SOCKET if invocation["enable-pipeline-inspector"] else None
+    return invocation["pipeline-inspector-socket"] or default
 
 
 def debug_flag(short: str = "") -> Flag:

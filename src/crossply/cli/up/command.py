@@ -26,9 +26,11 @@ from crossply.cli.controller.control_plane_process import run_plane, unless_stop
 from crossply.cli.controller.function_flags import HOST_ACCESS_FLAGS, host_access
 from crossply.cli.controller.observability_flags import (
     HERE_ONLY,
+    INSPECTOR_FLAGS,
     LOG_FORMAT,
     LOOPBACK,
     debug_flag,
+    inspector_socket,
     metrics_port,
     observed,
 )
@@ -171,6 +173,7 @@ def _options(invocation: Invocation) -> Options:
             providers=provider_settings(invocation, data),
         ),
         host_access=host_access(invocation, data),
+        inspector_socket=inspector_socket(invocation),
     )
 
 
@@ -250,6 +253,7 @@ COMMAND = Command(
         *HOST_ACCESS_FLAGS,
         *TRUST_FLAGS,
         *UP_RUN_FLAGS,
+        *INSPECTOR_FLAGS,
         metrics_port(0, HERE_ONLY),
         LOG_FORMAT,
         debug_flag(),

@@ -5,7 +5,7 @@ What is read in a reconcile is noted: a change of it later has the composite res
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import orjson
 
@@ -28,6 +28,8 @@ from crossply.compose.messages import (
     Response,
     Snapshot,
 )
+from crossply.control.calls.async_runner import Answer
+from crossply.control.calls.pipeline_inspector import InspectedRun
 from crossply.control.composite_dependencies import Interest
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
@@ -59,6 +61,8 @@ class ClusterReads:
         self._selected: dict[str, list[Snapshot]] = {}
         self._interests = interests
         """Everything that is read is added to it."""
+        self.inspection: InspectedRun | None = None
+        """Where calls of functions are sent to a pipeline inspector."""
         self.calls: list[CallNote] = []
         """How each function was called, in order."""
         self.fresh_for: float | None = None
@@ -77,7 +81,7 @@ class ClusterReads:
 
     async def _call(self, call: Call) -> Response:
         self._check()
-        answer = await self._plane.functions.call(call.step, call.request, not self._uses_cache)
+        answer = await self._answer(call)
         self.calls.append(CallNote(answer.revision, answer.is_cached))
         if answer.ttl is not None and (self.fresh_for is None or answer.ttl < self.fresh_for):
             self.fresh_for = answer.ttl
@@ -85,6 +89,10 @@ class ClusterReads:
             check_count(len(answer.response.desired.resources), self._plane.most_composed)
         await self._note_watched(answer.response.requirements)
         return answer.response
+
+    def _answer(self, call: Call) -> Awaitable[Answer]:
+        answer = self._plane.functions.call(call.step, call.request, not self._uses_cache)
+        return answer if self.inspection is None else self.inspection.inspect(call.step, call.request, answer)
 
     async def _note_watched(self, requirements: Requirements | None) -> None:
         if requirements is None or REQUIRED_RESOURCES not in self._plane.capabilities:

@@ -230,10 +230,14 @@ class _Driver:
         return count_owners(count.xr, self._plane.informers.running(), count.most)
 
     async def _observe(self, effect: Observe) -> Observation:
-        kind, xr = self._reconciler, effect.xr
+        kind, xr, composition = self._reconciler, effect.xr, effect.prepared_composition.composition
+        if self._plane.inspector is not None:
+            self._reads.inspection = self._plane.inspector.begin_composition(
+                composition.name, composition.steps
+            )
         self._plane.functions.register_caller(
             (kind.kind, *self._key),
-            effect.prepared_composition.composition.steps,
+            composition.steps,
             lambda: kind.enqueue(*self._key, False, FUNCTION_CHANGED),
         )
         resources = await kind.composed.load(xr, kind.machinery)

@@ -129,6 +129,9 @@ class OperationReconciler:
         # Every Operation asks anew: that is what it is for.
         reads = ClusterReads(self._plane, set(), uses_cache=False)
         capture.calls = reads.calls
+        if self._plane.inspector is not None:
+            name, uid = name_of(capture.xr), uid_of(capture.xr)
+            reads.inspection = self._plane.inspector.begin_operation(name, uid, parsed.steps)
         try:
             async with asyncio.timeout(_SECONDS):
                 work = operate(parsed, {}, report, self._plane.capabilities)
