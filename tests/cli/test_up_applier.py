@@ -64,6 +64,34 @@ def test_a_file_that_breaks_counts_as_it_was(tmp_path: Path) -> None:
     assert files.read() == ([], []), "that is no mistake: its objects are pruned"
 
 
+def test_a_file_that_is_empty_for_a_moment_counts_as_it_was(tmp_path: Path) -> None:
+    file = tmp_path / "xr.yaml"
+    file.write_text(XR)
+    files = FileSet([str(file)])
+    files.read()
+    for blank in ("", " \n"):
+        file.write_text(blank)
+        items, problems = files.read()
+        assert [item.label for item in items] == ["App/shop (default)"]
+        assert "the file is empty" in str(problems[0])
+    file.write_text("# nothing, on purpose\n")
+    assert files.read() == ([], [])
+
+
+def test_an_object_that_is_refused_is_known_to_exist_if_it_does(world: World) -> None:
+    def item(name: str, **data: object) -> FileObject:
+        return FileObject(obj("v1", "ConfigMap", name, data=data), "file.yaml:1")
+
+    async def case(client: Client) -> list[tuple[str, bool]]:
+        applier = Applier(client)
+        await applier.apply([item("older", a="1")])
+        outcomes = await applier.apply([item("older", a=[]), item("newer", a=[])])
+        await applier.apply([])
+        return [(outcome.action, outcome.exists) for outcome in outcomes]
+
+    assert world.run(case) == [(FAILED, True), (FAILED, False)]
+
+
 def test_objects_are_created_changed_and_deleted(world: World) -> None:
     def item(**data: str) -> FileObject:
         return FileObject(obj("v1", "ConfigMap", "applied", data=data), "file.yaml:1")

@@ -78,6 +78,20 @@ def test_an_object_that_the_server_refuses_is_said_and_the_others_are_applied(
     assert "at platform/more.yaml:1" in text
 
 
+def test_an_xr_that_is_refused_or_empty_for_a_moment_keeps_its_tree(window: Terminal, folder: Path) -> None:
+    app = folder / "app.yaml"
+    text = app.read_text()
+    app.write_text(text.replace("red", "[]"))
+    shown = window.wait_for("! App/shop (default): ")
+    assert "└─ ConfigMap/shop-" in shown
+    app.write_text("")
+    shown = window.wait_for("! app.yaml: the file is empty; nothing of it is deleted")
+    assert "└─ ConfigMap/shop-" in shown
+    app.write_text(text)
+    shown = window.wait_for(lambda shown: "✓ True   ✓ True" in shown and "= nothing changed" in shown)
+    assert "- ConfigMap/" not in shown
+
+
 def test_objects_that_leave_the_files_are_deleted_but_not_definitions(window: Terminal, folder: Path) -> None:
     (folder / "platform" / "more.yaml").unlink()
     window.wait_for("- App/second (default) deleted")

@@ -44,7 +44,9 @@ async def _apply(invocation: Invocation) -> int:
     from crossply.kube.config import load_config
 
     async with Client(load_config(os.path.join(invocation["data"], "kubeconfig"))) as client:
-        loop = ApplyLoop(invocation, client, header(invocation))
+        loop = ApplyLoop(
+            invocation, client, header(invocation, "Ctrl-C ends watching, the control plane runs on")
+        )
         if invocation["watch"] and not invocation["detach"]:
             await loop.watch()
         return 0 if await loop.once() else FAILED
@@ -69,12 +71,12 @@ async def apply_when_ready(
     await asyncio.Event().wait()
 
 
-def header(invocation: Invocation) -> str:
+def header(invocation: Invocation, interrupt: str = "Ctrl-C stops the control plane") -> str:
     """The first line of the picture."""
     data = os.path.relpath(invocation["data"])
     address = offered_address(invocation["data"])
     dashboard = f"\ndashboard: {address}" if address else ""
-    return f"KUBECONFIG={data}/kubeconfig · log: {data}/{LOG_FILE} · Ctrl-C stops{dashboard}"
+    return f"KUBECONFIG={data}/kubeconfig · log: {data}/{LOG_FILE} · {interrupt}{dashboard}"
 
 
 @contextmanager

@@ -41,6 +41,8 @@ class Outcome(NamedTuple):
     fields: tuple[Field, ...] = ()
     problem: str = ""
     hint: str = ""
+    exists: bool = True
+    """Of one that failed: whether there is an older one in the control plane."""
 
 
 class Applier:
@@ -87,7 +89,8 @@ class Applier:
                 kind = await self._discovery.kind_for(item.reference.api_version, item.reference.kind)
             return await self._write(item, kind)
         except (CrossplyError, Conflict) as problem:
-            return Outcome(item, FAILED, problem=str(problem), hint=getattr(problem, "hint", ""))
+            before = self._applied.get(item.reference)
+            return _failed(before._replace(place=item.place) if before else item, problem, before is not None)
 
     async def _kind(self, item: FileObject) -> Kind | None:
         try:
@@ -97,24 +100,32 @@ class Applier:
 
     async def _write(self, item: FileObject, kind: Kind) -> Outcome:
         obj = addressed(item.object, kind, self._client.config.namespace)
-        reference = item._replace(object=obj).reference
-        before = await self._client.get(kind, reference.name, reference.namespace)
-        after = await self._client.apply(kind, obj, MANAGER)
-        self._applied[item.reference] = item
+        sent = item._replace(object=obj)
+        before = await self._client.get(kind, sent.reference.name, sent.reference.namespace)
+        try:
+            after = await self._client.apply(kind, obj, MANAGER)
+        except (CrossplyError, Conflict) as problem:
+            return _failed(sent, problem, before is not None)
+        self._applied[item.reference] = sent
         if before is None:
-            return Outcome(item._replace(object=obj), CREATED)
+            return Outcome(sent, CREATED)
         fields = tuple(
             field for field in fields_between(before, after) if not field.path.startswith("status")
         )
-        return Outcome(item._replace(object=obj), CHANGED if fields else UNCHANGED, fields)
+        return Outcome(sent, CHANGED if fields else UNCHANGED, fields)
 
     async def _prune(self, items: Sequence[FileObject]) -> list[Outcome]:
         present = {item.reference for item in items}
-        gone = [item for reference, item in self._applied.items() if reference not in present]
-        return [await self._delete(item) for item in reversed(gone)]
+        gone = [reference for reference in self._applied if reference not in present]
+        outcomes = []
+        for reference in reversed(gone):
+            outcome = await self._delete(self._applied[reference])
+            outcomes.append(outcome)
+            if outcome.action != FAILED:
+                del self._applied[reference]
+        return outcomes
 
     async def _delete(self, item: FileObject) -> Outcome:
-        del self._applied[item.reference]
         try:
             kind = await self._kind(item)
             if kind is None:
@@ -125,8 +136,13 @@ class Applier:
             reference = item._replace(object=obj).reference
             await self._client.delete(kind, reference.name, reference.namespace)
         except (CrossplyError, Conflict) as problem:
-            return Outcome(item, FAILED, problem=str(problem), hint=getattr(problem, "hint", ""))
+            return _failed(item, problem, exists=True)
         return Outcome(item, DELETED)
+
+
+def _failed(item: FileObject, problem: CrossplyError | Conflict, exists: bool) -> Outcome:
+    hint = getattr(problem, "hint", "")
+    return Outcome(item, FAILED, problem=str(problem), hint=hint, exists=exists)
 
 
 def addressed(obj: Object, kind: Kind, namespace: str) -> Object:

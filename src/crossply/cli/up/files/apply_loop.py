@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from crossply.cli.framework.command import Invocation
-from crossply.cli.framework.file_watcher import file_states
+from crossply.cli.framework.file_watcher import FileStates, file_states
 from crossply.cli.framework.printing import harmless
 from crossply.cli.up.files.applier import CHANGED, CREATED, DELETED, FAILED, Applier, Outcome
 from crossply.cli.up.files.apply_order import is_shown
@@ -64,10 +64,12 @@ class ApplyLoop:
         view = View(self._invocation, self._header)
         showing = asyncio.create_task(self._show(trees, view))
         try:
-            states = None
+            states: FileStates | None = None
             while True:
                 current = file_states(self._files.files)
                 if current != states:
+                    if states is not None:
+                        current = await self._settled(current)
                     changed = [path for path in current if not states or states.get(path) != current[path]]
                     await self._save(trees, view, changed, first=states is None)
                     states = current
@@ -78,6 +80,14 @@ class ApplyLoop:
             showing.cancel()
             await asyncio.gather(showing, return_exceptions=True)
             await trees.close()
+
+    async def _settled(self, current: FileStates) -> FileStates:
+        """The files once nobody is in the middle of writing them: two looks in a row find the same."""
+        while True:
+            await asyncio.sleep(_PAUSE)
+            before, current = current, file_states(self._files.files)
+            if current == before:
+                return current
 
     async def _save(self, trees: LiveTrees, view: View, changed: list[str], first: bool) -> None:
         names = ", ".join(map(relative, changed[:3]))
@@ -99,7 +109,7 @@ class ApplyLoop:
         trees.references = tuple(
             outcome.item.reference
             for outcome in outcomes
-            if is_shown(outcome.item.object) and outcome.action not in (DELETED, FAILED)
+            if is_shown(outcome.item.object) and outcome.action != DELETED and outcome.exists
         )
         trees.wake()
 

@@ -16,6 +16,9 @@ _ENDINGS = (".yaml", ".yml")
 _NO_RESOURCES = ("crossply.dev", "meta.pkg.crossplane.io", "meta.dev.upbound.io", "kustomize.config.k8s.io")
 """API groups whose documents are read by programs, not by API servers: test suites, packages, projects."""
 
+_BLANK_BYTES = 4096
+_HOW_TO_DELETE = "delete the file, or leave a comment in it, to have its objects deleted"
+
 
 class FileObject(NamedTuple):
     """An object, and where it is written."""
@@ -33,7 +36,7 @@ class FileObject(NamedTuple):
 
 
 class FileSet:
-    """Files and directories. A file that is broken counts as it last was, so that nothing is pruned."""
+    """Files and directories. One that is broken or empty counts as it last was, so that nothing is pruned."""
 
     def __init__(self, paths: Sequence[str]) -> None:
         self._paths = paths
@@ -48,13 +51,32 @@ class FileSet:
         problems: list[CrossplyError] = []
         objects: dict[str, list[FileObject]] = {}
         for file in self.files():
+            before = self._objects.get(file, [])
             try:
                 objects[file] = _read(file)
+                if before and not objects[file] and _is_blank(file):
+                    raise SourceError(
+                        f"the file is empty; nothing of it is deleted ({_count(before)} before)",
+                        hint=_HOW_TO_DELETE,
+                    )
             except CrossplyError as problem:
                 problems.append(problem.at(file))
-                objects[file] = self._objects.get(file, [])
+                objects[file] = before
         self._objects = objects
         return [item for items in objects.values() for item in items], problems
+
+
+def _count(items: Sequence[FileObject]) -> str:
+    return f"{len(items)} object{'' if len(items) == 1 else 's'}"
+
+
+def _is_blank(file: str) -> bool:
+    """Tell whether a file has nothing in it: an editor may be about to write it."""
+    try:
+        with open(file, "rb") as stream:
+            return not stream.read(_BLANK_BYTES).strip()
+    except OSError:
+        return False
 
 
 def relative(place: str) -> str:
