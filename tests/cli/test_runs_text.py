@@ -140,6 +140,15 @@ def test_a_run_shows_requirements_results_and_effects() -> None:
     assert "> event: Selected revision" in text
 
 
+def test_what_was_asked_for_again_and_why_a_step_failed_is_said_once() -> None:
+    asked = Round({}, {}, 0.1, False, {"resources": {"zones": ZONE}}, {"zones": [{}]})
+    fatal = ({"severity": "SEVERITY_FATAL", "message": "no zone b"},)
+    step = COMPOSE._replace(rounds=(asked, asked), results=fatal, problem="no zone b")
+    text = "\n".join(RunText(RUN._replace(steps=(step,)), PLAIN).lines())
+    assert text.count("asked for zones: Zone a; 1 found") == 1
+    assert text.count("no zone b") == 1
+
+
 def test_what_the_api_server_refused_says_why() -> None:
     [line, why] = effect_lines(EffectRun(APPLIED, BUCKET, refused="spec.region: Invalid value"), PLAIN)
     assert line == "! applied bucket (Bucket apps/web-1)"

@@ -59,7 +59,7 @@ def test_a_run_tells_what_its_steps_did() -> None:
     ]
     first, second = run.steps[:2]
     assert [bool(round_.asked) for round_ in first.rounds] == [True, True]
-    assert first.rounds[0].found["one"][0]["metadata"]["name"] == "r1"
+    assert [round_.found["one"][0]["metadata"]["name"] for round_ in first.rounds] == ["r1", "r1"]
     assert list(first.desired_after["resources"]) == ["a"]
     assert first.desired_after == second.desired_before
     assert list(second.desired_after["resources"]) == ["a", "b"]

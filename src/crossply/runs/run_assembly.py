@@ -114,9 +114,12 @@ def _round(world: World, position: int, exchange: Exchange, note: CallNote | Non
 
 
 def _found(world: World, position: int, exchange: Exchange) -> Object:
-    """What was read between this call and the next, by the names in the response's requirements."""
+    """What was read between this call and the next, by the names in the response's requirements.
+
+    A function that asks for what it asked for before has been sent it: it is not read again.
+    """
     requirements = exchange.answer.requirements
-    found: Object = {}
+    found = _sent(exchange)
     for answered in world.exchanges[position + 1 :]:
         effect = answered.effect
         if not isinstance(effect, effects.FetchResources | effects.FetchSchema):
@@ -126,6 +129,19 @@ def _found(world: World, position: int, exchange: Exchange) -> Object:
                 if selector == effect.selector:
                     found[name] = _read(answered)
     return found
+
+
+def _sent(exchange: Exchange) -> Object:
+    """What the request had of what the response asks for."""
+    requirements, request = exchange.answer.requirements, exchange.effect.request
+    found: Object = {}
+    for names, sent in (
+        (requirements.extra_resources, request.extra_resources),
+        (requirements.resources, request.required_resources),
+    ):
+        found |= {name: [_object(resource) for resource in sent[name]] for name in names if name in sent}
+    schemas = request.required_schemas
+    return found | {name: schemas[name] for name in requirements.schemas if name in schemas}
 
 
 def _read(answered: Exchange) -> object:

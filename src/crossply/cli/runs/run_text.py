@@ -70,10 +70,13 @@ class RunText:
         yield from indented(lines or [style.dim("= changed nothing")], 1)
 
     def _requirements(self, step: StepRun) -> Iterator[str]:
+        told: set[tuple[str, str]] = set()
         for number, round_ in enumerate(step.rounds, 1):
             for name, what in _asked(round_.asked):
-                found = _found_text(round_.found.get(name))
-                yield f"? round {number} asked for {harmless(name)}: {harmless(what)}; {found}"
+                if (name, what) not in told:
+                    told.add((name, what))
+                    found = _found_text(round_.found.get(name))
+                    yield f"? round {number} asked for {harmless(name)}: {harmless(what)}; {found}"
 
     def _messages(self, step: StepRun) -> Iterator[str]:
         style = self._style
@@ -86,7 +89,7 @@ class RunText:
             status = str(condition.get("status", "")).removeprefix("STATUS_CONDITION_").capitalize()
             reason = f" ({condition['reason']})" if condition.get("reason") else ""
             yield harmless(f"> condition {condition.get('type')} {status}{reason}")
-        if step.problem:
+        if step.problem and step.problem not in [result.get("message") for result in step.results]:
             yield style.bad(f"! {harmless(step.problem)}")
 
     def _effects(self) -> Iterator[str]:
@@ -109,7 +112,7 @@ def _asked(asked: Object) -> Iterator[tuple[str, str]]:
 
 def _found_text(found: Any) -> str:
     if isinstance(found, list):
-        return f"{len(found)} found"
+        return f"{len(found) or 'none'} found"
     return harmless(found) if isinstance(found, str) else "none found" if found is None else "found"
 
 
