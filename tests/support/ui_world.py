@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.control.kinds import DEFINITION
+from crossply.control.kinds import DEFINITION, PROVIDER
 from crossply.kube.client import Client
 from crossply.kube.core_kinds import CRD, NAMESPACE
 from crossply.kube.failures import NotServed
@@ -41,9 +41,9 @@ FAILING = (condition("Synced", "False", "ReconcileError", "cannot compose resour
 
 async def install_kinds(client: Client) -> None:
     """The CRDs of the dashboard's own kinds and of the world's."""
-    for kind in (DEFINITION, NETWORK, SUBNET):
+    for kind in (DEFINITION, PROVIDER, NETWORK, SUBNET):
         await client.create(CRD, crd(kind))
-    for kind in (DEFINITION, NETWORK, SUBNET):
+    for kind in (DEFINITION, PROVIDER, NETWORK, SUBNET):
         await served(client, kind)
     await client.create(DEFINITION, definition(NETWORK))
 

@@ -3,6 +3,7 @@
 import pytest
 from playwright.async_api import expect
 
+from crossply.control.kinds import PROVIDER
 from tests.support import ui_world as world
 from tests.support.browser import errors_of
 from tests.support.programs import needs
@@ -33,3 +34,27 @@ async def test_a_page_shows_a_change_without_reloading(browser, dashboard, clien
     await world.composite(client, "overview-live", "shop", world.FAILING)
     await expect(page.get_by_role("region", name="Needs attention")).to_contain_text("overview-live")
     assert await page.evaluate("window.notReloaded")
+
+
+async def test_a_package_that_is_unhealthy_needs_attention(browser, dashboard, client):
+    unhealthy = (
+        world.condition("Installed", "True"),
+        world.condition("Healthy", "False", "UnhealthyPackageRevision", "it ended with exit status 1"),
+    )
+    metadata = {"name": "provider-cloud"}
+    await client.create(
+        PROVIDER,
+        {
+            "apiVersion": PROVIDER.api_version,
+            "kind": "Provider",
+            "metadata": metadata,
+            "status": {"conditions": list(unhealthy)},
+        },
+    )
+    page = await dashboard.open(browser)
+    attention = page.get_by_role("region", name="Needs attention")
+    entry = attention.get_by_role("listitem").filter(has_text="Provider provider-cloud")
+    await expect(entry).to_contain_text("Unhealthy")
+    await expect(entry).to_contain_text("it ended with exit status 1")
+    await client.delete(PROVIDER, "provider-cloud", "")
+    await expect(entry).to_have_count(0)

@@ -3,6 +3,7 @@
 import pytest
 from playwright.async_api import expect
 
+from crossply.kube.core_kinds import EVENT
 from tests.support import ui_world as world
 from tests.support.browser import errors_of
 from tests.support.programs import needs
@@ -166,3 +167,35 @@ async def test_hostile_objects_run_nothing(browser, dashboard, client):
         assert len(await page.content()) < 1_500_000, path
     assert errors_of(page) == []
     await client.delete(world.NETWORK, "hostile", "shop")
+
+
+async def test_the_cause_is_the_one_that_explain_finds(browser, dashboard, client):
+    unsynced = (world.condition("Synced", "False", "ReconcileError", "Unsynced resources: server"),)
+    xr = await world.composite(client, "wrong-field", "shop", unsynced)
+    refusal = (
+        'Subnet.cloud.example.org "a" is invalid: spec.forProvider.port: Invalid value: 70000: too large'
+    )
+    await client.create(
+        EVENT,
+        {
+            "metadata": {"name": "wrong-field.1", "namespace": "shop"},
+            "involvedObject": {
+                "kind": "Network",
+                "namespace": "shop",
+                "name": "wrong-field",
+                "uid": xr["metadata"]["uid"],
+            },
+            "type": "Warning",
+            "reason": "ComposeResources",
+            "message": f'cannot apply composed resource "server": {refusal}',
+            "lastTimestamp": world.TRANSITION,
+        },
+    )
+    page = await dashboard.open(browser)
+    entry = page.get_by_role("listitem").filter(has_text="Network wrong-field")
+    await expect(entry.first).to_contain_text("spec.forProvider.port: Invalid value: 70000")
+    await page.get_by_role("link", name="Network wrong-field").first.click()
+    cause = page.get_by_role("region", name="Why it is not ready")
+    await expect(cause).to_contain_text('"server" has a wrong field: spec.forProvider.port')
+    await expect(cause).to_contain_text("condition Synced is False")
+    await expect(cause).to_contain_text("kubectl explain subnet.spec.forProvider.port")

@@ -96,6 +96,11 @@ class ClusterView:
                 self._views[key] = view
         return view
 
+    def if_ready(self, kind: Kind) -> KindView | None:
+        """A kind that is watched and was read; None for any other."""
+        view = self._views.get((kind.group, kind.kind))
+        return view if view is not None and view.synced and not view.refused else None
+
     async def events(self) -> KindView:
         """Events; a row belongs to the uid of the object that the event is about."""
         return await self.watch(EVENT, REDUCED_EVENTS, event_row)

@@ -22,9 +22,9 @@ from crossply.resource_tree.composite_tree import child_references
 from crossply.resource_tree.node import Node, Reference
 from crossply.runs.model import Run
 from crossply.runs.run_provenance import explain_run
-from crossply.ui.causes import cause_in_memory
 from crossply.ui.cluster_view import ClusterView
 from crossply.ui.event_rows import last_seen
+from crossply.ui.explained_cause import explained_cause
 from crossply.ui.object_state import Condition, Row, conditions_of, row_of
 from crossply.ui.object_yaml import shown_yaml, without_secret_values
 from crossply.ui.page import PageNotFound, PageRequest
@@ -80,7 +80,8 @@ async def sheet(page: PageRequest, reference: Reference, tab: str) -> Drawer | N
         return None
     content = await _SHEETS[tab](page, kind, obj)
     name = annotations_of(obj).get(RESOURCE_NAME_ANNOTATION, "")
-    return Drawer(tab, kind, row_of(obj), name, cause_in_memory(page.view, obj), content)
+    cause = await explained_cause(page, kind, obj) if tab == "conditions" else None
+    return Drawer(tab, kind, row_of(obj), name, cause, content)
 
 
 async def _conditions(page: PageRequest, kind: Kind, obj: Object) -> dict[str, Any]:

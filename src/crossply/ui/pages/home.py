@@ -7,18 +7,19 @@ import heapq
 from collections import Counter
 from typing import NamedTuple
 
-from crossply.control.kinds import CONFIGURATION, DEFINITION, FUNCTION, PROVIDER
+from crossply.control.kinds import COMPOSITION, CONFIGURATION, DEFINITION, FUNCTION, PROVIDER
+from crossply.diagnosis.model import Cause
 from crossply.kube.core_kinds import EVENT
 from crossply.kube.kind import Kind
 from crossply.ui.activity import latest_activity
-from crossply.ui.causes import cause_in_memory
+from crossply.ui.causes import CausesInMemory
 from crossply.ui.cluster_view import EVERYTHING_SYNCED, ClusterView
 from crossply.ui.kind_view import KindView
 from crossply.ui.object_state import ATTENTION, ORDER, Row
 from crossply.ui.page import Content, Navigation, PageRequest, Route
-from crossply.values import Object
 
 MOST_ATTENTION = 25
+MOST_PACKAGES = 10
 PACKAGE_KINDS = (PROVIDER, FUNCTION, CONFIGURATION)
 
 
@@ -41,17 +42,23 @@ async def show(page: PageRequest) -> Content:
     views = await page.view.composites()
     readable = [view for view in views if not view.refused]
     totals = sum((view.counts for view in readable), Counter[str]())
-    activity, packages, figures = await asyncio.gather(
-        latest_activity(page.view), package_counts(page), page.viewer.metrics.figures(page.client)
+    activity, packages, figures, _ = await asyncio.gather(
+        latest_activity(page.view),
+        package_views(page.view),
+        page.viewer.metrics.figures(page.client),
+        page.view.watch(COMPOSITION),
     )
+    causes = CausesInMemory(page.view, await page.view.definitions())
     values = {
         "activity": activity,
-        "packages": packages,
+        "packages": [kind_count(view) for view in packages],
         "figures": figures,
         "totals": [(state, totals[state]) for state in ORDER if totals[state]],
         "total": sum(totals.values()),
-        "attention": needs_attention(page.view, readable, MOST_ATTENTION),
-        "attention_total": sum(len(view.attention) for view in readable),
+        "unhealthy": needs_attention(causes, packages, MOST_PACKAGES),
+        "attention": needs_attention(causes, readable, MOST_ATTENTION),
+        "attention_composites": sum(len(view.attention) for view in readable),
+        "attention_total": sum(len(view.attention) for view in (*readable, *packages)),
         "reading": [view.kind for view in views if view.is_reading],
         "kinds": [kind_count(view) for view in views],
     }
@@ -59,14 +66,14 @@ async def show(page: PageRequest) -> Content:
     return Content("home.html", values, "Overview", {EVERYTHING_SYNCED, *(kind.resource for kind in kinds)})
 
 
-async def package_counts(page: PageRequest) -> list[KindCount]:
-    """Providers, Functions and Configurations by state, as far as they are served."""
-    views = await asyncio.gather(*(page.view.watch(kind) for kind in PACKAGE_KINDS))
-    return [kind_count(view) for view in views if view.is_served]
+async def package_views(cluster: ClusterView) -> list[KindView]:
+    """Providers, Functions and Configurations, as far as they are served."""
+    views = await asyncio.gather(*(cluster.watch(kind) for kind in PACKAGE_KINDS))
+    return [view for view in views if view.is_served]
 
 
-def needs_attention(cluster: ClusterView, views: list[KindView], most: int) -> list[Attention]:
-    """What needs attention: composite resources at the top of their trees, the worst and the latest first."""
+def needs_attention(causes: CausesInMemory, views: list[KindView], most: int) -> list[Attention]:
+    """What needs attention: the worst and the latest first."""
     rows = (
         (ATTENTION.index(row.state), -row.since, row.namespace, row.name, view)
         for view in views
@@ -78,16 +85,15 @@ def needs_attention(cluster: ClusterView, views: list[KindView], most: int) -> l
     for _, _, namespace, name, view in worst:
         row, obj = view.row(namespace, name), view.object(namespace, name)
         if row is not None and obj is not None:
-            entries.append(Attention(view.kind, row, why(cluster, obj, row)))
+            entries.append(Attention(view.kind, row, why(causes.of(view.kind, obj), row, view.kind)))
     return entries
 
 
-def why(cluster: ClusterView, obj: Object, row: Row) -> str:
+def why(cause: Cause | None, row: Row, kind: Kind) -> str:
     """The deepest cause that is known, with the resource it is about where that is another one."""
-    cause = cause_in_memory(cluster, obj)
     if cause is None or not cause.sentence:
         return row.reason
-    if (cause.ref.kind, cause.ref.name) == (obj.get("kind"), row.name):
+    if (cause.ref.kind, cause.ref.name) == (kind.kind, row.name):
         return cause.sentence
     return f"{cause.ref.kind} {cause.ref.name}: {cause.sentence}"
 

@@ -10,11 +10,11 @@ from aiohttp import web
 
 from crossply.kube.kind import Kind
 from crossply.resource_tree.node import Reference
-from crossply.ui.causes import cause_in_memory
 from crossply.ui.cluster_view import EVERYTHING_SYNCED
 from crossply.ui.composed_tree import TreeBuilder, TreeNode
 from crossply.ui.drawer import TABS, sheet
-from crossply.ui.object_state import ATTENTION, row_of
+from crossply.ui.explained_cause import explained_cause
+from crossply.ui.object_state import row_of
 from crossply.ui.object_yaml import whole_yaml
 from crossply.ui.page import Content, PageRequest, Route
 from crossply.ui.tree_graph import draw
@@ -45,7 +45,7 @@ async def show(page: PageRequest) -> Content:
         "tree": tree,
         "toggled": lambda node: ",".join(sorted(opened ^ {node.id})),
         "is_cut": builder.is_cut,
-        "cause": cause_in_memory(page.view, obj) if row.state in ATTENTION else None,
+        "cause": await explained_cause(page, kind, obj),
         "graph": draw(tree) if page.query.get("view") == "graph" else "",
         "selected": selected,
         "tabs": TABS,
