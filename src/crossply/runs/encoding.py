@@ -75,6 +75,7 @@ class _Encoding:
         self._objects: list[Any] = []
         self._by_id: dict[int, int] = {}
         self._by_version: dict[tuple[str, str], int] = {}
+        self._last_composite: int | None = None
         self._states: list[Any] = []
         self._state_ids: dict[int, int] = {}
         self._prepared: PreparedComposition | None = None
@@ -86,7 +87,7 @@ class _Encoding:
 
     def document(self) -> RunDocument:
         capture, settings = self._capture, self._capture.settings
-        exchanges = [self._exchange(exchange) for exchange in capture.exchanges]
+        exchanges = list(map(self._exchange, capture.exchanges))
         document: Object = {
             "format": FORMAT,
             "xr": self._ref(capture.xr),
@@ -134,12 +135,26 @@ class _Encoding:
         if index is not None:
             return index
         metadata = obj.get("metadata") or {}
-        version = (metadata.get("uid", ""), metadata.get("resourceVersion", ""))
-        index = self._by_version.get(version) if all(version) else None
-        if index is None:
-            index = self._ref(obj)
-            self._by_version[version] = index
+        uid, version = metadata.get("uid"), metadata.get("resourceVersion")
+        if not uid or not version:
+            return self._ref(obj)
+        index = self._by_version.setdefault((uid, version), len(self._objects))
+        if index == len(self._objects):
+            self._objects.append(obj)
         self._by_id[id(obj)] = index
+        return index
+
+    def _composite(self, obj: Object) -> int:
+        """The same for the composite resource, which is often what it was before.
+
+        Some views of one version have no status, so that its content is compared.
+        """
+        index = self._by_id.get(id(obj))
+        if index is None:
+            last = self._last_composite
+            index = last if last is not None and self._objects[last] == obj else self._ref(obj)
+            self._by_id[id(obj)] = index
+        self._last_composite = index
         return index
 
     def _optional(self, obj: Any) -> int | None:
@@ -158,9 +173,12 @@ class _Encoding:
         index = self._state_ids.get(id(state))
         if index is None:
             index = self._state_ids[id(state)] = len(self._states)
-            composite = None if state.composite is None else self._observed(state.composite)
+            composite = state.composite
+            if composite is not None and composite.snapshot is not None:
+                self._composite(composite.snapshot.object)
+            observed = None if composite is None else self._observed(composite)
             resources = {name: self._observed(resource) for name, resource in state.resources.items()}
-            self._states.append([composite, resources])
+            self._states.append([observed, resources])
         return index
 
     def _observed(self, resource: Resource) -> list[Any]:
@@ -319,7 +337,7 @@ class _Encoding:
         return [plain(tuple(effect.events)), [plain(tuple(group)) for group in effect.progress]], None
 
     def save_composite(self, effect: effects.SaveComposite, answer: Any) -> tuple[Any, Any]:
-        question = [self._ref(effect.live), self._ref(effect.desired)]
+        question = [self._composite(effect.live), self._composite(effect.desired)]
         return question, None if answer is None else self._live(answer)
 
     def delete_composed(self, effect: effects.DeleteComposed, answer: Any) -> tuple[Any, Any]:
@@ -344,7 +362,7 @@ class _Encoding:
         return self._details(effect.details), answer
 
     def write_status(self, effect: effects.WriteStatus, answer: Any) -> tuple[Any, Any]:
-        question = [self._ref(effect.live), self._ref(effect.status)]
+        question = [self._composite(effect.live), self._ref(effect.status)]
         return question, None if answer is None else self._live(answer)
 
     def diagnose(self, effect: effects.Diagnose, answer: Any) -> tuple[Any, Any]:

@@ -30,8 +30,11 @@ from crossply.runs.summary import subject_of, summarize
 
 BATCH_SECONDS = 0.25
 """So long runs are gathered before they are stored."""
+_BUSY_SECONDS = 1.0
+"""The same while there are many: each batch costs, however few runs are in it."""
+_FEW = 4
 _REPEATS_SECONDS = 5.0
-_BATCH = 100
+_BATCH = 500
 _MOST_WAITING = 5_000
 """Runs beyond this number are not recorded: they would take the memory that controllers need."""
 _QUIET_SECONDS = 60.0
@@ -89,6 +92,7 @@ class RunRecorder:
         self._repeats: dict[str, int] = {}
         self._lock = threading.Lock()
         self._warned = 0.0
+        self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="run-recorder", daemon=True)
         self._thread.start()
 
@@ -97,11 +101,6 @@ class RunRecorder:
 
         Operations run to do something once: each run of one is stored.
         """
-        started = time.thread_time()
-        self._finish(capture, always)
-        _ENCODING.value += time.thread_time() - started
-
-    def _finish(self, capture: Capture, always: bool) -> None:
         uid = str(capture.xr.get("metadata", {}).get("uid", ""))
         newest = self._newest.get(uid)
         if newest is not None and not always and not capture.changed_anything():
@@ -115,11 +114,13 @@ class RunRecorder:
         # The first run of an object is stored even if it changed nothing: there is nothing else to look at.
         if not always:
             self._newest.setdefault(uid, "")
+        started = time.thread_time()
         try:
             self._queue.put(self._draft(capture))
         except Exception as problem:  # noqa: BLE001 - a mistake of ours must not cost a reconcile
             _DROPPED.value += 1
             self._warn("a run cannot be recorded: %r", problem)
+        _ENCODING.value += time.thread_time() - started
 
     @contextmanager
     def recording(self, capture: Capture) -> Iterator[None]:
@@ -140,6 +141,7 @@ class RunRecorder:
 
     def stop(self) -> None:
         """Store what is waiting, and end."""
+        self._stopping.set()
         self._queue.put(None)
         self._thread.join(timeout=10.0)
         self.store.close()
@@ -158,8 +160,9 @@ class RunRecorder:
             batch = [self._queue.get(timeout=_REPEATS_SECONDS)]
         except queue.Empty:
             return []
-        if batch[0] is not None:
-            time.sleep(BATCH_SECONDS)
+        self._stopping.wait(BATCH_SECONDS)
+        if self._queue.qsize() > _FEW:
+            self._stopping.wait(_BUSY_SECONDS - BATCH_SECONDS)
         while len(batch) < _BATCH and not self._queue.empty():
             batch.append(self._queue.get())
         return batch
@@ -200,11 +203,12 @@ class RunRecorder:
         Later it would take two or three times as long.
         """
         document = self._encoder.encode(capture)
-        subject = subject_of(capture.xr)
-        summary = document.fields["summary"] = summarize(capture, new_id(capture.started_at))
+        id_, subject = new_id(capture.started_at), subject_of(capture.xr)
+        summary = orjson.dumps(summarize(capture, id_, subject))
+        document.fields["summary"] = orjson.Fragment(summary)
         data = orjson.dumps(document.fields, default=_unknown)
-        public = {*document.public, " ".join(subject)}
-        return _RunDraft(summary["id"], subject, orjson.dumps(summary), data, document.secrets, public)
+        document.public.add(" ".join(subject))
+        return _RunDraft(id_, subject, summary, data, document.secrets, document.public)
 
     def _pack(self, run: _RunDraft) -> StoredRun:
         data, redacted = self._redactor.redact(run.data, run.secrets, run.public)

@@ -38,7 +38,7 @@ def subject_of(obj: Object) -> Subject:
     )
 
 
-def summarize(capture: Capture, id_: str) -> Object:
+def summarize(capture: Capture, id_: str, subject: Subject) -> Object:
     """The summary as it is stored; secrets are still in it."""
     outcome, problem = _outcome(capture), capture.problem
     composition = revision = ""
@@ -53,13 +53,13 @@ def summarize(capture: Capture, id_: str) -> Object:
             pipelines += 1
         elif kind is effects.SelectRevision and answer is not None:
             composition, revision = effect.composition, answer.name
-        elif failure is None:
+        elif failure is None and kind in _CHANGING:
             changes.update(dict.fromkeys(_changes(effect, answer)))
     for _, written in capture.writes:
         changes[f"{APPLIED} {_named(written)}"] = None
     return {
         "id": id_,
-        "subject": list(subject_of(capture.xr)),
+        "subject": list(subject),
         "started": round(capture.started_at, 6),
         "seconds": round(capture.ended - capture.started, 6),
         "triggers": list(capture.triggers),
@@ -71,6 +71,18 @@ def summarize(capture: Capture, id_: str) -> Object:
         "changes": list(changes)[:_MOST_CHANGES],
         "steps": len(steps),
     }
+
+
+_CHANGING = frozenset(
+    {
+        effects.ApplyComposed,
+        effects.DeleteComposed,
+        effects.SaveComposite,
+        effects.WriteStatus,
+        effects.PublishDetails,
+        effects.RemoveFinalizer,
+    }
+)
 
 
 def _outcome(capture: Capture) -> str:
@@ -107,6 +119,7 @@ def _applied(effect: effects.ApplyComposed, answer: effects.Applied) -> Iterator
 
 
 def _named(obj: Object) -> str:
-    name = name_of(obj) or text_in(metadata_of(obj), "generateName")
-    namespace = namespace_of(obj)
+    metadata = metadata_of(obj)
+    name = text_in(metadata, "name") or text_in(metadata, "generateName")
+    namespace = text_in(metadata, "namespace")
     return f"{text_in(obj, 'kind')} {namespace}/{name}" if namespace else f"{text_in(obj, 'kind')} {name}"
