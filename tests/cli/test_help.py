@@ -66,6 +66,11 @@ def test_commands_of_a_concealed_maturity_are_left_out() -> None:
     assert "\n  xrd " not in render("", None, frozenset({"beta"}))
 
 
+def test_alpha_commands_that_are_not_listed_are_named() -> None:
+    assert "Also there, but alpha: operation, xr." in render("", None, frozenset({"alpha"}))
+    assert "Also there" not in render("", None)
+
+
 def test_the_program_lists_what_people_do_first_and_compatible_spellings_last() -> None:
     text = render("", None)
     words = ["\n  render ", "\n  up ", "\n  trace ", "\n  xpkg ", "\n  composition "]

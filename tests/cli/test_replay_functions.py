@@ -8,7 +8,7 @@ import pathlib
 import pytest
 
 from crossply.cli.framework.command import UsageError
-from crossply.cli.runs.replay_functions import calling, functions_in_directories, with_built_in
+from crossply.cli.runs.replay_functions import calling, check_names, functions_in_directories, with_built_in
 from crossply.compose.messages import Request, Response, respond
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import Step
@@ -105,3 +105,11 @@ def test_a_function_that_is_nowhere_to_be_found_says_what_to_give() -> None:
     with pytest.raises(FunctionMissing, match='"function-web"') as raised:
         with_built_in([], {"function-auto-ready", "function-web"})
     assert "--function NAME=DIR" in raised.value.hint
+
+
+def test_a_function_that_no_step_calls_is_refused() -> None:
+    check_names({"function-web": "."}, {"function-web", "function-first"})
+    with pytest.raises(
+        UsageError, match=r'no step calls "nope".* calls the functions function-first, function-web'
+    ):
+        check_names({"nope": "."}, {"function-web", "function-first"})

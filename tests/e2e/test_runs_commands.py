@@ -88,6 +88,14 @@ async def test_the_runs_of_an_xr_are_listed_shown_and_compared(s: Scenario, cros
     shown = await crossply("runs", "show", edit[:11])
     [line] = [line for line in shown.text.splitlines() if '+ data.size: "4"' in line]
     assert line.endswith("(FromCompositeFieldPath), from spec.size")
+    mistyped = await crossply("runs", words[0].replace("mine", "mime"), words[1])
+    assert mistyped.code == 1
+    assert f"there is no such object in namespace {s.id}" in mistyped.stderr
+    assert f"did you mean crossply runs thing/mine -n {s.id}?" in mistyped.stderr
+    unknown = await crossply("runs", "ghosts/mine")
+    assert (unknown.code, "the cluster has no such kind" in unknown.stderr) == (1, True)
+    command = await crossply("runs", "shwo", *words)
+    assert 'unexpected argument shwo, did you mean "show"?' in command.stderr
     assert '~ data.size: "3" → "4"' in shown.text
     calls = json.loads((await crossply("runs", "show", edit, "--step", "compose", "-o", "json")).text)[
         "calls"

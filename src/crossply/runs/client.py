@@ -78,7 +78,11 @@ class RunClient:
     async def _ask_all(self, path: str, query: Mapping[str, str]) -> list[tuple[Replica, tuple[int, bytes]]]:
         """What each replica answers that can be asked; raises NoRecorder where none can be."""
         if self._client.config.actor is not None:
-            raise NoRecorder("recorded runs cannot be read while impersonating another user")
+            raise NoRecorder(
+                "recorded runs cannot be read while impersonating another user",
+                hint="use a context of the kubeconfig without as and as-groups: runs are shown by the rights "
+                "of whoever proves who they are",
+            )
         replicas = await announced(self._client)
         answers = await asyncio.gather(
             *(self._ask(replica, path, query) for replica in replicas), return_exceptions=True

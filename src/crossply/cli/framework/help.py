@@ -54,9 +54,22 @@ def _group_sections(path: str, concealed: frozenset[str]) -> list[str]:
     return [
         _wrap(GROUPS.get(path, "") or INTRODUCTION, 0),
         *(_command_tables(shown) if path else _task_tables(shown)),
+        "" if path else _wrap(_concealed_note(concealed, shown), 0),
         _table("Flags:", [(_flag_label(flag), _flag_help(flag)) for flag in flags]),
         f'Run "{PROGRAM} {path + " " if path else ""}<command> --help" for more information on a command.',
     ]
+
+
+def _concealed_note(concealed: frozenset[str], shown: list[Child]) -> str:
+    """Name the commands that are left out because they are alpha; they run all the same."""
+    names = {child.name for child in shown}
+    visible = [child.name for child in children("") if not child.hidden and child.name not in names]
+    if not visible or "alpha" not in concealed:
+        return ""
+    return (
+        f"Also there, but alpha: {', '.join(visible)}. "
+        f'"{PROGRAM} config set features.enableAlpha true" lists them.'
+    )
 
 
 def _command_tables(shown: list[Child]) -> list[str]:

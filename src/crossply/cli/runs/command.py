@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
-from crossply.cli.runs.recorder_access import ACCESS_FLAGS, with_recorder
+from crossply.cli.runs.recorder_access import ACCESS_FLAGS, Recorder, with_recorder
+
+if TYPE_CHECKING:
+    from crossply.runs.model import RunSummary
 
 OUTPUTS = ("default", "wide", "json", "yaml")
 _NONE = "No runs: one is recorded when it changes something, and shown to whoever may get its XR.\n"
@@ -14,7 +19,8 @@ def run(invocation: Invocation) -> int:
     from time import time
 
     resource, name = invocation["xr"] or "", invocation["name"] or ""
-    runs = with_recorder(invocation, lambda recorder: recorder.list(resource, name, invocation["limit"]))
+    check_subcommand(resource, name)
+    runs = with_recorder(invocation, lambda recorder: _list(recorder, resource, name, invocation["limit"]))
     output = invocation["output"]
     if output in ("json", "yaml"):
         from crossply.cli.runs.json_output import run_list, write_object
@@ -32,6 +38,23 @@ def run(invocation: Invocation) -> int:
     if invocation.style.decorated:
         invocation.stderr.write(invocation.error_style.dim(f"\ncrossply runs show {runs[0].id}\n"))
     return 0
+
+
+async def _list(recorder: Recorder, resource: str, name: str, limit: int) -> list[RunSummary]:
+    runs = await recorder.list(resource, name, limit)
+    if resource and not runs:
+        from crossply.cli.runs.absent_target import check_target
+
+        await check_target(recorder.client, resource, name, recorder.namespace)
+    return runs
+
+
+def check_subcommand(word: str, behind: str) -> None:
+    """Raise UsageError for `runs shwo app/web`: a name has no slash, so the first word is no kind."""
+    if "/" in behind:
+        from crossply.cli.framework.suggestions import unknown_command
+
+        raise unknown_command("runs", word, frozenset())
 
 
 COMMAND = Command(

@@ -52,6 +52,7 @@ async def _load(
 ) -> tuple[Run, list[Object]]:
     """The run, and the functions that its pipeline calls."""
     from crossply.cli.runs.replay_functions import (
+        check_names,
         functions_in_directories,
         functions_of_cluster,
         with_built_in,
@@ -61,6 +62,7 @@ async def _load(
     recorded = await recorder.load(invocation["run"])
     directories = invocation["function"] or {}
     called = called_functions(recorded.world, composition)
+    check_names(directories, called)
     if invocation["recorded-functions"]:
         called &= set(directories)
     functions = functions_in_directories(directories)

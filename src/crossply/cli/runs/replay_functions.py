@@ -18,6 +18,14 @@ from crossply.runs.replay import FunctionMissing, recorded_call
 from crossply.values import Object
 
 
+def check_names(given: Iterable[str], called: Collection[str]) -> None:
+    """Raise UsageError for a function of `--function` that the pipeline does not call."""
+    for name in given:
+        if name not in called:
+            names = f"the functions {', '.join(sorted(called))}" if called else "no function"
+            raise UsageError(f'--function: no step calls "{name}"; the pipeline calls {names}')
+
+
 def functions_in_directories(directories: Mapping[str, str]) -> list[Object]:
     """The functions of `--function NAME=DIR`."""
     from crossply.project.functions import function_in
