@@ -35,6 +35,42 @@ def test_a_templated_field_names_its_line(capsys):
     assert {"object": "composite", "path": "spec.cidr", "use": "value"} in cidr["source"]["sources"]
 
 
+WAITING = """
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {name: waiting}
+spec:
+  compositeTypeRef: {apiVersion: example.org/v1, kind: App}
+  mode: Pipeline
+  pipeline:
+  - step: copy
+    functionRef: {name: function-go-templating}
+    input:
+      apiVersion: gotemplating.fn.crossplane.io/v1beta1
+      kind: GoTemplate
+      source: Inline
+      inline:
+        template: |
+          apiVersion: meta.gotemplating.fn.crossplane.io/v1alpha1
+          kind: ExtraResources
+          requirements:
+            pw: {apiVersion: v1, kind: Secret, matchName: pw}
+"""
+
+
+def test_what_a_step_waits_for_is_said(capsys, tmp_path):
+    (tmp_path / "xr.yaml").write_text("apiVersion: example.org/v1\nkind: App\nmetadata: {name: web}\n")
+    (tmp_path / "composition.yaml").write_text(WAITING)
+    functions = ROOT / "examples" / "08-go-templating" / "functions.yaml"
+    files = [str(tmp_path / "xr.yaml"), str(tmp_path / "composition.yaml"), str(functions)]
+    assert main(["render", *files, "--explain"]) == 0
+    sentence = "step copy asked for Secret pw, which is not given: --required-resources=FILE"
+    assert sentence in capsys.readouterr().err
+    (tmp_path / "pw.yaml").write_text("apiVersion: v1\nkind: Secret\nmetadata: {name: pw}\n")
+    assert main(["render", *files, "--explain", f"--required-resources={tmp_path}/pw.yaml"]) == 0
+    assert "asked for" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("example", ["10-starlark"])
 def test_a_function_that_cannot_be_traced_is_named_by_its_step(capsys, example):
     assert explained(example) == 0

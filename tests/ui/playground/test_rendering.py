@@ -72,3 +72,16 @@ spec: {region: eu-west}
 """
     tree = _tree(_template(recursive))
     assert tree.size == 5
+
+
+def test_what_a_function_waits_for_is_told():
+    tree = _tree(
+        _template(
+            "apiVersion: meta.gotemplating.fn.crossplane.io/v1alpha1\n"
+            "kind: ExtraResources\n"
+            "requirements: {pw: {apiVersion: v1, kind: Secret, matchName: pw}}\n"
+        )
+    )
+    assert tree.children == ()
+    assert tree.messages[0][0] == "warning"
+    assert "asked for Secret pw, which is not given" in tree.messages[0][1]

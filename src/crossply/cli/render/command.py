@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext, suppress
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
+from crossply.cli.framework.printing import harmless
 from crossply.cli.render import flags
 from crossply.cli.render.flags import build_context, functions_for
 from crossply.compose.errors import ComposeError, RenderInputError, StepFailed
@@ -80,8 +81,11 @@ def _progress(invocation: Invocation) -> AbstractContextManager[object]:
 
 def _write_explained(invocation: Invocation, rendered: Rendered, recorder: CallRecorder) -> int:
     from crossply.cli.render.explain_output import explained_json, explained_text
+    from crossply.provenance.absent_requirements import absent_requirements
     from crossply.provenance.pipeline import explain_pipeline
 
+    for sentence in absent_requirements(recorder.calls()):
+        invocation.stderr.write(f"crossply: warning: {harmless(sentence)}: --required-resources=FILE\n")
     provenance = explain_pipeline(recorder.calls())
     if invocation["output"] == "json":
         invocation.stdout.write(explained_json(rendered, provenance))

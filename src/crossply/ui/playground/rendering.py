@@ -14,6 +14,8 @@ from crossply.compose.prepared_composition import prepare
 from crossply.errors import CrossplyError
 from crossply.functions.function_set import Runners
 from crossply.functions.host_access import HostAccess
+from crossply.provenance.absent_requirements import absent_requirements
+from crossply.provenance.call_recorder import CallRecorder
 from crossply.rendering.functions import caller
 from crossply.rendering.schemas import apply_definition_defaults
 from crossply.ui.playground.platform import Platform
@@ -82,17 +84,18 @@ class _Tree:
         node = _leaf(xr, resource)
         self._renderings += 1
         try:
-            name, rendered = self._rendered(xr, composition)
+            name, rendered, absent = self._rendered(xr, composition)
         except CrossplyError as problem:
             return node._replace(problem=cut(str(problem), 2000), hint=problem.hint)
         children = [self._child(child, depth + 1) for child in self._bounded(rendered.composed)]
+        events = [
+            ("warning" if event.type == WARNING else "info", event.message) for event in rendered.events
+        ]
+        events[:0] = [("warning", f"{sentence}: nothing of the cluster is read here") for sentence in absent]
         return node._replace(
             yaml=block(rendered.composite, 20_000),
             composition=name,
-            messages=tuple(
-                ("warning" if event.type == WARNING else "info", cut(event.message, 500))
-                for event in rendered.events[:50]
-            ),
+            messages=tuple((severity, cut(message, 500)) for severity, message in events[:50]),
             children=tuple(children),
         )
 
@@ -112,13 +115,17 @@ class _Tree:
             return _leaf(obj, resource)
         return self.node(obj, "", resource, depth)
 
-    def _rendered(self, xr: Object, preferred: str) -> tuple[str, Rendered]:
+    def _rendered(self, xr: Object, preferred: str) -> tuple[str, Rendered, list[str]]:
+        """The name of its Composition, what that makes of it, and what functions did not get."""
         composition = self._platform.composition_for(xr, preferred)
         functions = self._platform.functions_of(composition, self._settings.access)
         with Runners(functions) as runners:
             call = caller(runners, max(self._deadline - monotonic(), 0.001))
-            rendering = Rendering(self._platform.machinery_of(xr), InMemoryCluster([]), call)
-            return composition.name, rendering.run(xr, prepare(composition), [], {})
+            calls = CallRecorder()
+            machinery = self._platform.machinery_of(xr)
+            rendering = Rendering(machinery, InMemoryCluster([]), calls.recorded(call))
+            rendered = rendering.run(xr, prepare(composition), [], {})
+            return composition.name, rendered, list(absent_requirements(calls.calls()))
 
 
 def _leaf(obj: Object, resource: str) -> RenderedNode:

@@ -10,7 +10,7 @@ from crossply.cli.framework.file_watcher import FileStates, file_states
 from crossply.cli.framework.printing import harmless
 from crossply.cli.up.files.applier import CHANGED, CREATED, DELETED, FAILED, Applier, Outcome
 from crossply.cli.up.files.apply_order import is_shown
-from crossply.cli.up.files.file_set import FileObject, FileSet, relative
+from crossply.cli.up.files.file_set import FileObject, FileSet, FilesRead, relative
 from crossply.cli.up.files.live_trees import LiveTrees
 from crossply.cli.up.files.live_view import View
 from crossply.cli.up.files.save_report import outcome_lines
@@ -70,8 +70,11 @@ class ApplyLoop:
                 if current != states:
                     if states is not None:
                         current = await self._settled(current)
+                    read = self._files.read()
+                    if states is not None and file_states(self._files.files) != current:
+                        continue  # saved again while it was read
                     changed = [path for path in current if not states or states.get(path) != current[path]]
-                    await self._save(trees, view, changed, first=states is None)
+                    await self._save(trees, view, changed, read, first=states is None)
                     states = current
                 if showing.done():
                     showing.result()
@@ -89,11 +92,13 @@ class ApplyLoop:
             if current == before:
                 return current
 
-    async def _save(self, trees: LiveTrees, view: View, changed: list[str], first: bool) -> None:
+    async def _save(
+        self, trees: LiveTrees, view: View, changed: list[str], read: FilesRead, first: bool
+    ) -> None:
         names = ", ".join(map(relative, changed[:3]))
         names += f" and {len(changed) - 3} more" if len(changed) > 3 else ""
         view.begin(f"applied {names}" if first or changed else "files were deleted")
-        items, problems = self._files.read()
+        items, problems = read
 
         def waiting(later: Sequence[FileObject]) -> None:
             view.waiting(_awaited(later))

@@ -35,6 +35,10 @@ class FileObject(NamedTuple):
         return self.reference.label
 
 
+FilesRead = tuple[list[FileObject], list[CrossplyError]]
+"""The objects of all files, and what is wrong with some of them."""
+
+
 class FileSet:
     """Files and directories. One that is broken or empty counts as it last was, so that nothing is pruned."""
 
@@ -46,8 +50,8 @@ class FileSet:
         """Every file there is now, those of directories in order."""
         return [file for path in self._paths for file in files_below(path)]
 
-    def read(self) -> tuple[list[FileObject], list[CrossplyError]]:
-        """The objects of all files, and what is wrong with some of them."""
+    def read(self) -> FilesRead:
+        """Read all files as they are now."""
         problems: list[CrossplyError] = []
         objects: dict[str, list[FileObject]] = {}
         for file in self.files():

@@ -1,0 +1,29 @@
+"""What functions asked for and did not get, for people who wonder why so little was rendered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from crossply.compose.messages import ResourceSelector
+from crossply.provenance.pipeline import StepCall
+
+
+def absent_requirements(calls: Iterable[StepCall]) -> Iterator[str]:
+    """`step copy asked for Secret pw, which is not given`, for the last call of each step."""
+    for call in calls:
+        wanted = call.response.requirements
+        if wanted is None:
+            continue
+        selectors = {**wanted.extra_resources, **wanted.resources}
+        sent = {**call.request.extra_resources, **call.request.required_resources}
+        for name, selector in sorted(selectors.items()):
+            if not sent.get(name):
+                yield f"step {call.step} asked for {_selected(selector)}, which is not given"
+
+
+def _selected(selector: ResourceSelector) -> str:
+    if selector.match_name is not None:
+        place = f"{selector.namespace}/" if selector.namespace else ""
+        return f"{selector.kind} {place}{selector.match_name}"
+    labels = ", ".join(f"{key}={value}" for key, value in sorted((selector.match_labels or {}).items()))
+    return f"{selector.kind} with {labels}" if labels else selector.kind
