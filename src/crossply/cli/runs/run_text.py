@@ -55,7 +55,8 @@ class RunText:
         if summary.repeats:
             yield f"  since     {summary.repeats} more runs changed nothing"
         if self._run.redacted:
-            yield f"  redacted  {self._run.redacted} secret values are shown as redacted-…"
+            values = "secret value is" if self._run.redacted == 1 else "secret values are"
+            yield f"  redacted  {self._run.redacted} {values} shown as redacted-…"
 
     def _step(self, step: StepRun) -> Iterator[str]:
         style = self._style

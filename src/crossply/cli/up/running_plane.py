@@ -44,9 +44,7 @@ async def _apply(invocation: Invocation) -> int:
     from crossply.kube.config import load_config
 
     async with Client(load_config(os.path.join(invocation["data"], "kubeconfig"))) as client:
-        loop = ApplyLoop(
-            invocation, client, header(invocation, "Ctrl-C ends watching, the control plane runs on")
-        )
+        loop = ApplyLoop(invocation, client, header(invocation, "Ctrl-C ends watching only"))
         if invocation["watch"] and not invocation["detach"]:
             await loop.watch()
         return 0 if await loop.once() else FAILED
@@ -71,7 +69,7 @@ async def apply_when_ready(
     await asyncio.Event().wait()
 
 
-def header(invocation: Invocation, interrupt: str = "Ctrl-C stops the control plane") -> str:
+def header(invocation: Invocation, interrupt: str = "Ctrl-C stops") -> str:
     """The first line of the picture."""
     data = os.path.relpath(invocation["data"])
     address = offered_address(invocation["data"])
