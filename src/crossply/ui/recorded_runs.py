@@ -9,6 +9,7 @@ from crossply.kube.client import Client
 from crossply.kube.kind import Kind
 from crossply.runs.client import RunClient
 from crossply.runs.model import Run, RunSummary
+from crossply.runs.redaction import PLACEHOLDER
 from crossply.values import Object
 from crossply.values.differences import MISSING, differences
 
@@ -48,10 +49,25 @@ def desired_in(run: Run, resource_name: str) -> Object | None:
 
 
 def drift(desired: Object, live: Object) -> list[FieldDifference]:
-    """The desired fields that are otherwise in the live object; what others added is no difference."""
+    """The desired fields that are otherwise in the live object; what others added is no difference.
+
+    A placeholder was recorded in place of a secret value: it tells nothing about the live one.
+    """
     result = []
-    for difference in differences(desired, live):
-        if difference.before is not MISSING:
-            after = None if difference.after is MISSING else str(difference.after)
-            result.append(FieldDifference(difference.field, str(difference.before), after))
+    for difference in differences(_as_stored(desired), live):
+        is_there = difference.after is not MISSING
+        if difference.before is MISSING or (is_there and PLACEHOLDER.search(str(difference.before))):
+            continue
+        after = str(difference.after) if is_there else None
+        result.append(FieldDifference(difference.field, str(difference.before), after))
     return result
+
+
+def _as_stored(obj: Object) -> Object:
+    """An object as the API server stores it: a Secret has its `stringData` in `data`."""
+    text = obj.get("stringData")
+    if (obj.get("apiVersion"), obj.get("kind")) != ("v1", "Secret") or type(text) is not dict:
+        return obj
+    data = obj.get("data")
+    kept = {key: value for key, value in obj.items() if key != "stringData"}
+    return {**kept, "data": {**(data if type(data) is dict else {}), **text}}
