@@ -199,3 +199,19 @@ async def test_the_cause_is_the_one_that_explain_finds(browser, dashboard, clien
     await expect(cause).to_contain_text('"server" has a wrong field: spec.forProvider.port')
     await expect(cause).to_contain_text("condition Synced is False")
     await expect(cause).to_contain_text("kubectl explain subnet.spec.forProvider.port")
+
+
+async def test_a_table_is_readable_on_a_telephone_and_an_address_without_a_page_has_one(
+    browser, dashboard, client
+):
+    await world.composite(client, "narrow", "shop", world.FAILING)
+    page = await dashboard.open(browser, "/composites?q=narrow")
+    await page.set_viewport_size({"width": 360, "height": 800})
+    why = page.locator("#resources td", has_text="step one failed")
+    await expect(why).to_have_attribute("data-label", "Why")
+    box = await why.bounding_box()
+    assert box["width"] > 200
+    response = await page.goto(f"{dashboard.url}/nonsense")
+    assert response.status == 404
+    await expect(page.get_by_role("heading", name="Not found")).to_be_visible()
+    await expect(page.get_by_role("link", name="Overview", exact=True)).to_be_visible()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from crossply.ui.object_state import WORDS
 from crossply.ui.views.run_waterfall import duration, outcome_state
@@ -29,7 +31,13 @@ def make_environment() -> Environment:
         auto_reload=False,
     )
     environment.filters.update(
-        age=age, cut=cut, moment=moment, count=count, milliseconds=milliseconds, duration=duration
+        age=age,
+        cut=cut,
+        breakable=breakable,
+        moment=moment,
+        count=count,
+        milliseconds=milliseconds,
+        duration=duration,
     )
     environment.globals.update(
         resource_url=resource_url,
@@ -68,6 +76,11 @@ def cut(value: Any, most: int = MOST_CHARACTERS) -> str:
     """A value as text, with at most so many characters."""
     text = str(value)
     return text if len(text) <= most else f"{text[:most]}…"
+
+
+def breakable(text: str) -> Markup:
+    """A path that may be broken after its separators."""
+    return Markup("<wbr>").join(re.split(r"(?<=[./])(?=.)", text))
 
 
 def count(number: int) -> str:

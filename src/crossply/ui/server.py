@@ -18,7 +18,7 @@ from crossply.kube.failures import KubeError, Unauthorized, Unreachable
 from crossply.ui import pages
 from crossply.ui.one_time_token import TokenRedeemer
 from crossply.ui.page import Content, MissingRight, PageNotFound, PageRequest, Route
-from crossply.ui.page_templates import HERE, make_environment
+from crossply.ui.page_templates import HERE, cut, make_environment
 from crossply.ui.security import (
     LOOPBACK_NAMES,
     SAFE_METHODS,
@@ -76,6 +76,12 @@ class Dashboard:
             if request.method not in SAFE_METHODS:
                 check_same_origin(request)
             response = await handler(request)
+        except web.HTTPNotFound as missing:
+            session = self._session(request)
+            if session is None or request.path.startswith("/assets/"):
+                missing.headers.update(secured(web.Response()).headers)
+                raise
+            response = await self._not_found(request, session)
         except web.HTTPException as refused:
             refused.headers.update(secured(web.Response()).headers)
             raise
@@ -145,6 +151,13 @@ class Dashboard:
             return await self._answer(page, route)
 
         return handle
+
+    async def _not_found(self, request: web.Request, session: Session) -> web.Response:
+        assert isinstance(session.viewer, Viewer)
+        await session.viewer.open()
+        page = PageRequest(request, session, session.viewer, self._settings)
+        problem = PageNotFound(f"there is no page {cut(request.path, 200)}")
+        return self._render(page, Content("problem.html", {"problem": problem}, "Not found", status=404))
 
     async def _check_write(self, page: PageRequest, route: Route) -> None:
         if not page.session.has_csrf(await csrf_token(page.http)):

@@ -33,7 +33,10 @@ SYMBOLS = {
 
 
 def draw(root: TreeNode) -> str:
-    """The picture. Texts are escaped; there is no script and no style in it."""
+    """The picture. Texts are escaped; there is no script and no style in it.
+
+    Its colours are those of the light theme; on a page, the style sheet gives its classes those of the page.
+    """
     boxes: list[tuple[int, float, TreeNode]] = []
     lines: list[tuple[int, float, float]] = []
     rows = _place(root, 0, 0.0, boxes, lines)
@@ -88,13 +91,17 @@ def _box(column: int, row: float, node: TreeNode) -> str:
     below = node.reference.name or "…"
     state = f"{SYMBOLS[node.row.state]} {WORDS[node.row.state]}"
     return (
-        f"<g><title>{escape(_label(node))}</title>"
-        f'<rect x="{x}" y="{y:g}" width="{WIDTH}" height="{HEIGHT}" rx="6" fill="#ffffff" stroke="{colour}" '
-        f'stroke-width="1.4"/><rect x="{x}" y="{y + 8:g}" width="3" height="{HEIGHT - 16}" fill="{colour}"/>'
-        f'<text x="{x + 12}" y="{y + 19:g}" font-weight="600" fill="#16202a">'
+        f'<g class="state-{node.row.state}"><title>{escape(_label(node))}</title>'
+        f'<rect class="graph-box" x="{x}" y="{y:g}" width="{WIDTH}" height="{HEIGHT}" rx="6" '
+        f'fill="#ffffff" stroke="{colour}" '
+        f'stroke-width="1.4"/><rect class="graph-mark" x="{x}" y="{y + 8:g}" width="3" '
+        f'height="{HEIGHT - 16}" fill="{colour}"/>'
+        f'<text class="graph-kind" x="{x + 12}" y="{y + 19:g}" font-weight="600" fill="#16202a">'
         f"{escape(cut(kind, MOST_CHARACTERS - 10))}</text>"
-        f'<text x="{x + WIDTH - 10}" y="{y + 19:g}" text-anchor="end" fill="{colour}">{escape(state)}</text>'
-        f'<text x="{x + 12}" y="{y + 36:g}" fill="#56626f">{escape(cut(below, MOST_CHARACTERS))}</text></g>'
+        f'<text class="graph-mark" x="{x + WIDTH - 10}" y="{y + 19:g}" text-anchor="end" '
+        f'fill="{colour}">{escape(state)}</text>'
+        f'<text class="graph-name" x="{x + 12}" y="{y + 36:g}" fill="#56626f">'
+        f"{escape(cut(below, MOST_CHARACTERS))}</text></g>"
     )
 
 

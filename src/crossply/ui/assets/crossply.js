@@ -55,6 +55,20 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   }
 });
 
+// On narrow screens, where a row is a block of lines, each value has the name of its column before it.
+function labelCells() {
+  for (const table of document.querySelectorAll("table.table")) {
+    const names = Array.from(table.tHead?.rows[0]?.cells ?? [], (cell) => cell.textContent.trim());
+    for (const body of table.tBodies) {
+      for (const row of body.rows) {
+        Array.from(row.cells).forEach((cell, index) => { if (cell.colSpan === 1 && names[index]) cell.dataset.label = names[index]; });
+      }
+    }
+  }
+}
+document.addEventListener("DOMContentLoaded", labelCells);
+document.addEventListener("htmx:afterSettle", labelCells);
+
 // Links and forms with data-swap change the address and morph the page instead of loading it anew.
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[data-swap]");
