@@ -10,7 +10,16 @@ from typing import Any
 import pytest
 
 from tests.support.cli.up_process import Plane, plane_at
-from tests.support.diagnosis.stories import GROUP, Stories, apply, composition, definition, manifests, xr
+from tests.support.diagnosis.stories import (
+    GROUP,
+    Stories,
+    apply,
+    composing,
+    composition,
+    definition,
+    manifests,
+    xr,
+)
 
 pytestmark = pytest.mark.xdist_group("diagnosis")
 
@@ -138,7 +147,7 @@ def test_a_reader_is_told_what_they_may_know(stories: Stories) -> None:
             "apiVersion": "rbac.authorization.k8s.io/v1",
             "kind": "ClusterRole",
             "metadata": {"name": "check-reader"},
-            "rules": [{"apiGroups": [GROUP], "resources": ["checks"], "verbs": ["get"]}],
+            "rules": [{"apiGroups": [GROUP], "resources": ["checks", "maps"], "verbs": ["get"]}],
         },
         {
             "apiVersion": "rbac.authorization.k8s.io/v1",
@@ -154,3 +163,14 @@ def test_a_reader_is_told_what_they_may_know(stories: Stories) -> None:
     )
     text = stories.explain_until("no such region: mars", "check/mine", "--as", "jane")
     assert "Composed by" not in text
+    template = composing("ConfigMap", "v1", "map").replace(
+        "{gotempl", '{gotemplating.fn.crossplane.io/ready: "True", gotempl'
+    )
+    stories.apply(definition("Map"), composition("Map", template), xr("Map"))
+    stories.explain_until("nothing is wrong", "map/mine")
+    text = stories.explain("map/mine", "--as", "jane")
+    assert text.startswith("Map/mine (default) is synced and ready: nothing is wrong\n")
+    assert "forbidden" not in text
+    left_out = text.splitlines()[-1]
+    assert left_out.startswith("Left out, because you may not read it: ConfigMap/mine-")
+    assert "CompositeResourceDefinition" in left_out

@@ -26,6 +26,8 @@ class Evidence(NamedTuple):
     compositions: Sequence[Object] = ()
     revisions: Sequence[Object] = ()
     """Of the Composition that the XR names."""
+    knows_compositions: bool = True
+    """Whether Compositions and their revisions could be read."""
     functions: Mapping[str, Object] = {}
     provider_configs: Sequence[Object] = ()
     """Of the API groups of what is at fault."""

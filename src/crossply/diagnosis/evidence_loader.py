@@ -1,4 +1,4 @@
-"""Loads what causes are looked up in. What the caller may not read stays empty."""
+"""Loads what causes are looked up in. What the caller may not read stays empty, and is noted."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from crossply.compose.metadata import uid_of
 from crossply.diagnosis.causes import Finding
 from crossply.diagnosis.evidence import Evidence
 from crossply.diagnosis.managed_rules import config_groups
+from crossply.diagnosis.unreadable import is_forbidden
 from crossply.kinds.definition import Definition, parse_definition
 from crossply.kinds.fields import KindError
 from crossply.kinds.revision import COMPOSITION_NAME
 from crossply.kube.client import Client
 from crossply.kube.core_kinds import EVENT
-from crossply.kube.failures import KubeError
+from crossply.kube.failures import Forbidden, KubeError
 from crossply.kube.selection import Selection
 from crossply.resource_tree.node import Node, Reference
 from crossply.resource_tree.object_reader import Reader
-from crossply.resource_tree.trace_target import TraceError
 from crossply.values import Object
 
 _EXTENSIONS = "apiextensions.crossplane.io"
@@ -30,6 +30,7 @@ _USAGES = (
     ("protection.crossplane.io/v1beta1", "ClusterUsage"),
     (f"{_EXTENSIONS}/v1beta1", "Usage"),
 )
+_SELECTED = frozenset({"Composition", "CompositionRevision"})
 _STEP = re.compile(r'pipeline step "([^"]+)"')
 _MOST_ABOUT = 10
 """So many resources are asked for their events."""
@@ -45,6 +46,8 @@ class EvidenceLoader:
         self._client = client
         self._reader = reader
         self._log = log
+        self.unread: dict[str, None] = {}
+        """The kinds that the caller may not read."""
 
     async def definition_of(self, node: Node) -> Definition | None:
         """The definition of an XR; None for what is no XR."""
@@ -52,6 +55,8 @@ class EvidenceLoader:
             return None
         reference = Reference(f"{_EXTENSIONS}/v1", "CompositeResourceDefinition", node.kind.resource)
         found = await self._reader.get(reference)
+        if is_forbidden(found):
+            self.unread[reference.kind] = None
         if found.problem:
             return None
         try:
@@ -77,7 +82,9 @@ class EvidenceLoader:
             provider_configs=configs,
             usages=[usage for listed in usages for usage in listed],
         )
-        evidence = evidence._replace(revisions=await self._revisions(xr.object, evidence))
+        revisions = await self._revisions(xr.object, evidence)
+        unread = not _SELECTED.isdisjoint(self.unread)
+        evidence = evidence._replace(revisions=revisions, knows_compositions=not unread)
         return evidence._replace(logs=await self._logs(xr.object, findings, evidence))
 
     async def _revisions(self, xr: Object, evidence: Evidence) -> list[Object]:
@@ -95,8 +102,8 @@ class EvidenceLoader:
         selection = Selection(node.reference.namespace or "default", fields=f"involvedObject.uid={uid}")
         try:
             listed = await self._client.list_selected(EVENT, selection)
-        except KubeError:
-            return []
+        except KubeError as problem:
+            return self._nothing(EVENT.kind, problem)
         events = [orjson.loads(item) for item in listed.items]
         return sorted(events, key=lambda event: str(event.get("lastTimestamp") or ""), reverse=True)
 
@@ -128,7 +135,14 @@ class EvidenceLoader:
     async def _all(self, api_version: str, kind: str, labels: str = "") -> list[Object]:
         try:
             served = await self._reader.kind(api_version, kind)
-            nodes = [] if served is None else await self._reader.everything(served, "", labels)
-        except (TraceError, KubeError):
-            return []
-        return [{**node.object, "apiVersion": api_version, "kind": kind} for node in nodes]
+            if served is None:
+                return []
+            listed = await self._client.list_selected(served, Selection("", labels))
+        except KubeError as problem:
+            return self._nothing(kind, problem)
+        return [{**orjson.loads(item), "apiVersion": api_version, "kind": kind} for item in listed.items]
+
+    def _nothing(self, kind: str, problem: KubeError) -> list[Object]:
+        if isinstance(problem, Forbidden):
+            self.unread[kind] = None
+        return []

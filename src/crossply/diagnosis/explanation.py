@@ -12,6 +12,7 @@ from crossply.diagnosis.evidence_loader import EvidenceLoader, PackageLog
 from crossply.diagnosis.model import Cause
 from crossply.diagnosis.refinement import refine
 from crossply.diagnosis.selection import Selection, explain_selection
+from crossply.diagnosis.unreadable import leave_out_forbidden
 from crossply.diagnosis.wakeup import next_wakeup
 from crossply.kube.client import Client
 from crossply.resource_tree.node import Node, Reference
@@ -33,11 +34,14 @@ class Explanation(NamedTuple):
     wakeups: tuple[str, ...] = ()
     blockers: tuple[Blocker, ...] = ()
     """What blocks its deletion, or would."""
+    unread: tuple[str, ...] = ()
+    """What the caller may not read: resources of the tree, and kinds."""
 
 
 async def explain_resource(client: Client, reader: Reader, root: Node, log: PackageLog) -> Explanation:
     """Explain a resource whose tree is loaded, with the origins of its kinds."""
     loader = EvidenceLoader(client, reader, log)
+    left_out = leave_out_forbidden(root)
     findings = deepest_first(root) or await _unready_in_its_owner(reader, root)
     findings = findings[:_MOST_CAUSES]
     xr = _composite(root)
@@ -55,6 +59,7 @@ async def explain_resource(client: Client, reader: Reader, root: Node, log: Pack
         causes[0] if causes else None,
         tuple(causes[1:]),
         blockers=tuple(deletion_blockers(root, evidence.usages)),
+        unread=(*left_out, *loader.unread),
     )
     if definition is None:
         return explanation
@@ -62,7 +67,9 @@ async def explain_resource(client: Client, reader: Reader, root: Node, log: Pack
     return explanation._replace(
         selection=explain_selection(
             xr.object, evidence.machinery, definition, evidence.compositions, evidence.revisions
-        ),
+        )
+        if evidence.knows_compositions
+        else None,
         wakeups=() if root.deleting else next_wakeup(xr.object, evidence.machinery, is_failed),
     )
 

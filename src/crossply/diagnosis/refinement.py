@@ -147,7 +147,9 @@ def _unhealthy(package: Node) -> str:
 
 def _no_composition(cause: Cause, node: Node, parent: Node, evidence: Evidence) -> Cause | None:
     is_selection = "no compatible Compositions found" in cause.sentence
-    if evidence.definition is None or not (is_selection or _NO_COMPOSITION.search(cause.sentence)):
+    if evidence.definition is None or not evidence.knows_compositions:
+        return None
+    if not is_selection and not _NO_COMPOSITION.search(cause.sentence):
         return None
     selection = explain_selection(
         node.object, evidence.machinery, evidence.definition, evidence.compositions, evidence.revisions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,6 +16,7 @@ from crossply.resource_tree.node import Reference
 from crossply.values import Object
 
 _MOST_BLOCKERS = 5
+_MOST_UNREAD = 8
 _SAME = 40
 """So many characters at the end of a message tell whether it is the same."""
 
@@ -41,7 +43,14 @@ def as_text(explanation: Explanation, style: Style) -> str:
     if explanation.wakeups:
         lines += ["", style.bold("Reconciled next by")]
         lines += [f"  {_line(text)}" for text in explanation.wakeups]
+    if explanation.unread:
+        lines += ["", style.dim(f"Left out, because you may not read it: {_unread(explanation.unread)}")]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _unread(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_UNREAD} more" if len(names) > _MOST_UNREAD else ""
+    return _line(", ".join(names[:_MOST_UNREAD])) + more
 
 
 def _cause(title: str, cause: Cause, style: Style) -> list[str]:
