@@ -49,6 +49,8 @@ def report_fields(obj: Object, resource: str, provenance: Provenance, field: str
     for path, value in sorted(_shown(obj, _parsed(field)), key=lambda leaf: list(map(str, leaf[0]))):
         text = to_string(path)
         source, by = provenance.of(resource, text), _set_by(path)
+        if hides and path[0] == "data":
+            source = _folded(provenance, resource, path) or source
         if by == ENGINE and text not in provenance.get(resource, {}):
             source = None  # put by the engine into a map of the pipeline
         if resource == COMPOSITE_STATUS and source is None and path[0] != "status" and not field:
@@ -56,6 +58,12 @@ def report_fields(obj: Object, resource: str, provenance: Provenance, field: str
         shown = SECRET if hides and path[0] in ("data", "stringData") else value
         reports.append(FieldReport(text, shown, source, by, managers.of(path)))
     return reports
+
+
+def _folded(provenance: Provenance, resource: str, path: Path) -> FieldSource | None:
+    """The source of a value of a Secret in `stringData`, which the API server folds into its data."""
+    written = to_string(("stringData", *path[1:]))
+    return provenance.get(resource, {}).get(written)
 
 
 def resolve_items(path: str, obj: Object) -> str:
