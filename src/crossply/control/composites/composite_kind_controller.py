@@ -15,7 +15,7 @@ from crossply.control.composites.composed_store import ComposedStore
 from crossply.control.composites.composition_selection import Compositions
 from crossply.control.composites.reconciler import CompositeReconciler
 from crossply.control.composites.service_account import composing
-from crossply.control.composites.triggers import CHANGED
+from crossply.control.composites.triggers import CHANGED, STARTED
 from crossply.control.plane import Plane
 from crossply.kinds.definition import Definition
 from crossply.kube.controller import Controller, Requeue, Spec
@@ -28,7 +28,9 @@ Key = tuple[str, str]
 class CompositeKind:
     """Starts with its definition, and stops with it."""
 
-    def __init__(self, plane: Plane, definition: Definition, compositions: Compositions) -> None:
+    def __init__(
+        self, plane: Plane, definition: Definition, compositions: Compositions, started: str = STARTED
+    ) -> None:
         self._plane = plane
         self._compositions = compositions
         self.kind = kind_of(definition)
@@ -57,6 +59,7 @@ class CompositeKind:
             self._informer,
             self._circuit,
             self._dependency_changed,
+            started,
         )
         self._unsubscribe: Callable[[], None] = lambda: None
 

@@ -52,7 +52,7 @@ from crossply.control.composites.events import record_events
 from crossply.control.composites.polling import poll_interval, spread
 from crossply.control.composites.run_guard import RunGuard
 from crossply.control.composites.service_account import explain_refusal
-from crossply.control.composites.triggers import FUNCTION_CHANGED, Triggers
+from crossply.control.composites.triggers import FUNCTION_CHANGED, STARTED, Triggers
 from crossply.control.plane import Plane
 from crossply.control.rbac_grants import Composed, Place
 from crossply.kinds.definition import Definition
@@ -88,6 +88,7 @@ class CompositeReconciler:
         informer: Informer,
         circuit: CircuitBreaker,
         enqueue: Enqueue,
+        started: str = STARTED,
     ) -> None:
         self.plane = plane
         self.definition = definition
@@ -102,7 +103,7 @@ class CompositeReconciler:
         self.enqueue = enqueue
         self.handled: dict[str, str] = {}
         """The last request to reconcile that was handled, by UID: the API does not keep it."""
-        self.triggers = Triggers()
+        self.triggers = Triggers(started)
         self._circuit = circuit
         self._required: dict[str, Mapping[str, Requirements]] = {}
         """What the last run of each composite resource required, by its UID."""

@@ -11,6 +11,9 @@ from crossply.values import Object
 
 CHANGED = "composite resource changed"
 FUNCTION_CHANGED = "function of the pipeline changed"
+STARTED = "control plane started"
+DEFINITION_CHANGED = "definition changed"
+"""Then the controller of the kind is started anew, and reconciles all there are."""
 _MOST = 8
 """So many reasons of one run are told."""
 _REQUESTED = "crossplane.io/reconcile-requested-at"
@@ -31,7 +34,9 @@ class _LastRun(NamedTuple):
 class Triggers:
     """The reasons to reconcile, of all composite resources of a kind."""
 
-    def __init__(self) -> None:
+    def __init__(self, started: str = STARTED) -> None:
+        self._started = started
+        """Why the controller of the kind was started."""
         self._noted: dict[Key, dict[str, None]] = {}
         self._last: dict[Key, _LastRun] = {}
 
@@ -55,7 +60,7 @@ class Triggers:
         self._last[key] = now
         if last is None or last.uid != now.uid:
             known = FINALIZER in (metadata_of(xr).get("finalizers") or ())
-            return ("control plane started" if known else "created",)
+            return (self._started if known else "created",)
         own = _own_changes(last, now)
         if own or CHANGED not in noted:
             noted.pop(CHANGED, None)

@@ -9,6 +9,7 @@ from crossply.compose.events import NORMAL, WARNING, Event
 from crossply.compose.metadata import finalizers_of
 from crossply.control.composites.composite_kind_controller import CompositeKind
 from crossply.control.composites.composition_selection import Compositions
+from crossply.control.composites.triggers import DEFINITION_CHANGED, STARTED
 from crossply.control.conditions import ESTABLISHED, PROTECTED, TERMINATING
 from crossply.control.definitions.defined_kinds import (
     COMPOSITE_TYPE,
@@ -115,8 +116,10 @@ class DefinitionReconciler:
         await self._kinds.run_beside(xrd, definition.name, version, lambda: self._run(xrd, definition))
 
     async def _run(self, xrd: Object, definition: Definition) -> None:
+        started = DEFINITION_CHANGED if self._kinds.running(definition.name) else STARTED
+
         def make() -> CompositeKind:
-            return CompositeKind(self._plane, definition, self._compositions)
+            return CompositeKind(self._plane, definition, self._compositions, started)
 
         version = (xrd["metadata"].get("generation", 0), definition.shows_cause)
         await self._kinds.run(definition.name, version, make)
