@@ -87,6 +87,10 @@ def test_missing_rights_come_with_the_command_that_grants_them(cluster: Doctor) 
     assert see["fix"] == (
         "kubectl create clusterrolebinding right-to-see-jane --clusterrole=crossplane-view --user=jane"
     )
+    assert findings["versions"]["state"] == "WARN"
+    assert findings["versions"]["text"].startswith("cannot be checked: deployments.apps is forbidden")
+    assert "API server" not in findings
+    assert [findings[check]["state"] for check in ("packages", "definitions")] == ["WARN", "WARN"]
     account = "system:serviceaccount:crossplane-system:crossply"
     _, findings = cluster("--controller", "--as", account)
     assert "--serviceaccount=crossplane-system:crossply" in findings["rights of the controllers"]["fix"]

@@ -101,7 +101,7 @@ async def _control_plane(invocation: Invocation, client: Client) -> AsyncIterato
     for finding in await check_definitions(client):
         yield finding
     yield await check_recorder(client)
-    images = [str((package.object.get("spec") or {}).get("package") or "") for package in packages]
+    images = [str((package.object.get("spec") or {}).get("package") or "") for package in packages.nodes]
     for finding in await check_logins(invocation.environ, images):
         yield finding
 

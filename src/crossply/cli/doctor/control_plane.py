@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import orjson
 
@@ -10,7 +11,7 @@ from crossply.cli.doctor.finding import FAIL, OK, WARN, Finding
 from crossply.cli.version import ServerVersionUnknown, server_version
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
-from crossply.kube.failures import KubeError
+from crossply.kube.failures import Forbidden, KubeError
 from crossply.kube.kind import Kind
 from crossply.resource_tree.node import Node
 from crossply.version import __version__
@@ -36,20 +37,35 @@ async def check_version(client: Client) -> Finding:
             "no control plane is installed in the cluster",
             "crossply up runs one here; docs/how-to/install-on-kubernetes.md installs it",
         )
+    except Forbidden as problem:
+        return _unchecked("versions", problem)
     text = f"client v{__version__}, control plane {version}"
     if version.removeprefix("v").split(".")[:2] == __version__.split(".")[:2]:
         return Finding("versions", OK, text)
     return Finding("versions", WARN, text, "use the client of the control plane's version")
 
 
-async def load_packages(client: Client) -> list[Node]:
-    """All packages; none where they cannot be read."""
-    return [node for kind in PACKAGE_KINDS for node in await _all(client, kind)]
+class Packages(NamedTuple):
+    """All packages that can be read, and why some cannot."""
+
+    nodes: list[Node]
+    refusal: Forbidden | None = None
 
 
-def check_packages(packages: list[Node]) -> Iterator[Finding]:
+async def load_packages(client: Client) -> Packages:
+    """All packages."""
+    try:
+        return Packages([node for kind in PACKAGE_KINDS for node in await _all(client, kind)])
+    except Forbidden as refusal:
+        return Packages([], refusal)
+
+
+def check_packages(loaded: Packages) -> Iterator[Finding]:
     """Those that do not work, one by one, and how many do."""
-    healthy = 0
+    if loaded.refusal:
+        yield _unchecked("packages", loaded.refusal)
+        return
+    packages, healthy = loaded.nodes, 0
     for package in packages:
         reference = package.reference
         conditions = [package.condition(name) for name in ("Installed", "Healthy")]
@@ -68,7 +84,10 @@ def check_packages(packages: list[Node]) -> Iterator[Finding]:
 
 async def check_definitions(client: Client) -> list[Finding]:
     """Definitions whose kinds are not served."""
-    nodes = await _all(client, _DEFINITION)
+    try:
+        nodes = await _all(client, _DEFINITION)
+    except Forbidden as refusal:
+        return [_unchecked("definitions", refusal)]
     broken = [node for node in nodes if node.condition("Established").status != "True"]
     findings = [
         Finding(
@@ -93,9 +112,16 @@ async def check_recorder(client: Client) -> Finding:
     return Finding("recorder", OK, "it has recorded runs" if runs else "it has recorded no run yet")
 
 
+def _unchecked(check: str, problem: KubeError) -> Finding:
+    return Finding(check, WARN, f"cannot be checked: {problem}", "ask somebody who may, or for the right")
+
+
 async def _all(client: Client, kind: Kind) -> list[Node]:
+    """Everything of a kind; nothing where it is not served. Raises Forbidden."""
     try:
         listed = await client.list(kind)
+    except Forbidden:
+        raise
     except KubeError:
         return []
     return [
