@@ -117,6 +117,9 @@ def test_a_start_with_everything_in_place_writes_only_who_runs_and_what_is_logge
         "data/lock",
         "data/crossply.db-wal",
         "data/crossply.db-mark",
+        "dashboard",  # where it listens
+        "runs/runs.db-wal",
+        "runs/runs.db-shm",
     }
 
 
