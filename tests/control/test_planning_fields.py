@@ -59,3 +59,15 @@ def test_names_and_uids_that_are_not_known_yet_get_words():
         "a": ["(known after apply)", "mine-(generated)"],
         "n": 1,
     }
+
+
+def test_what_a_secret_holds_is_not_told_by_other_objects_either():
+    unknown = Unknown()
+    held = {"password": "aHVudGVyLTQy", "flag": "bm8="}  # hunter-42, no
+    unknown.note_secret({"apiVersion": "v1", "kind": "Secret", "data": held})
+    live = {"data": {"url": "sql://app:old@db", "answer": "yes"}}
+    (answer, url) = map(
+        unknown.field, fields_between(live, {"data": {"url": "sql://app:hunter-42@db", "answer": "no"}})
+    )
+    assert url.after == "sql://app:(secret)@db"
+    assert answer.after == "no"

@@ -6,11 +6,13 @@ What a Secret holds is never told, only that it would change.
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from crossply.compose.metadata import metadata_of, name_of, text_in, uid_of
 from crossply.provenance.model import FieldSource
+from crossply.runs.redaction import SUBSTRING_BYTES
 from crossply.values import Object
 from crossply.values.differences import MISSING, Path, differences
 
@@ -40,7 +42,7 @@ def fields_between(before: Object | None, after: Object | None) -> tuple[Field, 
     """Every field of an object that would change. An object that goes has none: it goes as a whole."""
     if after is None:
         return ()
-    hides = text_in(after, "kind") == "Secret" and text_in(after, "apiVersion") == "v1"
+    hides = _is_secret(after)
     fields = []
     for difference in differences(before if before is not None else {}, after):
         if _is_untold(difference.path, new=before is None):
@@ -65,6 +67,24 @@ def _is_untold(path: Path, new: bool) -> bool:
     return path in (("apiVersion",), ("kind",))
 
 
+def _is_secret(obj: Object) -> bool:
+    return text_in(obj, "kind") == "Secret" and text_in(obj, "apiVersion") == "v1"
+
+
+def _texts(value: Any, is_encoded: bool) -> set[str]:
+    """A secret as it is in other objects: plain or in base64; short words are everywhere, and no secrets."""
+    if not isinstance(value, str):
+        return set()
+    texts = {value, value.strip()}
+    if is_encoded:
+        try:
+            plain = base64.b64decode(value, validate=True).decode()
+        except ValueError:
+            plain = value
+        texts |= {plain, plain.strip()}
+    return {text for text in texts if len(text) >= SUBSTRING_BYTES}
+
+
 def _hidden(value: Any) -> Any:
     return value if value is MISSING else SECRET
 
@@ -74,6 +94,16 @@ class Unknown:
 
     def __init__(self) -> None:
         self._words: dict[str, str] = {}
+        self._secrets: set[str] = set()
+
+    def note_secret(self, obj: Object | None) -> None:
+        """Note what a Secret holds: no other object that it came into tells it either."""
+        if obj is None or not _is_secret(obj):
+            return
+        for name in _SECRET_FIELDS:
+            values = obj.get(name)
+            for value in values.values() if isinstance(values, dict) else ():
+                self._secrets |= _texts(value, is_encoded=name == "data")
 
     def note(self, obj: Object) -> None:
         """Note an object that would be new."""
@@ -99,6 +129,8 @@ class Unknown:
     def value(self, value: Any) -> Any:
         """A value with words in place of all that is not known."""
         if isinstance(value, str):
+            for secret in sorted(self._secrets, key=len, reverse=True):
+                value = value.replace(secret, SECRET)
             return self.text(value)
         if isinstance(value, list):
             return [self.value(item) for item in value]
@@ -108,7 +140,7 @@ class Unknown:
 
     def field(self, field: Field) -> Field:
         """A field with words in place of all that is not known."""
-        if not self._words:
+        if not self._words and not self._secrets:
             return field
         return field._replace(
             path=self.text(field.path), before=self.value(field.before), after=self.value(field.after)

@@ -51,7 +51,10 @@ async def make_plan(config: ClusterConfig, request: PlanRequest, progress: Progr
             plan = await _planned(planner, request.objects, request.deletes)
             if request.explains:
                 add_sources(plan.nodes(), functions)
-            return PlanResult(plan, planner.forest.unknown)
+            unknown = planner.forest.unknown
+            for obj in (*client.store.looked_at.values(), *(node.obj for node in plan.nodes())):
+                unknown.note_secret(obj)
+            return PlanResult(plan, unknown)
         finally:
             await plane.recorder.settle()
             await plane.informers.close()
