@@ -61,6 +61,7 @@ def forms(value: bytes) -> set[bytes]:
     result = {
         value,
         encoded,
+        base64.b64encode(encoded),
         base64.urlsafe_b64encode(value),
         value.hex().encode(),
         value.hex().upper().encode(),
@@ -93,6 +94,7 @@ def leaking_run() -> Capture:
         "plain": PASSWORD,
         "within": f"postgres://user:{PASSWORD}@db/{TOKEN}",
         "base64": base64.b64encode(PASSWORD.encode()).decode(),
+        "twice": base64.b64encode(base64.b64encode(TOKEN.encode())).decode(),
         "basic": "Basic " + base64.b64encode(b"user:" + PASSWORD.encode()).decode(),
         "hex": PASSWORD.encode().hex(),
         "HEX": BINARY.hex().upper(),

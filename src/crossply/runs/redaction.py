@@ -1,8 +1,9 @@
 """Keeping secrets out of recorded runs.
 
 By structure, the data of Secrets, connection details and credentials are never part of a record. By value,
-each secret that was seen in a run is replaced wherever else it occurs in the record: as it is, in base64, in
-hex, quoted for URLs or for JSON, as a whole string or as a part of one. Functions copy what they like.
+each secret that was seen in a run is replaced wherever else it occurs in the record: as it is, in base64 once
+or twice, in hex, quoted for URLs or for JSON, as a whole string or as a part of one. Functions copy what they
+like. What they compute of a secret in another way, as a hash or a slice, is not recognised.
 
 The same secret has the same placeholder within one process. It is made with a random key that is stored
 nowhere, so that a guess cannot be checked against it. A value in base64 or hex is replaced by the placeholder
@@ -96,7 +97,9 @@ class _Forms:
     def add(self, value: bytes, placeholder: str) -> None:
         stands_for = placeholder.encode()
         for encode in (base64.b64encode, base64.urlsafe_b64encode):
-            self._put(value, encode(value).decode(), encode(stands_for).decode())
+            once, once_for = encode(value), encode(stands_for)
+            self._put(value, once.decode(), once_for.decode())
+            self._put(value, encode(once).decode(), encode(once_for).decode())
         if len(value) >= SUBSTRING_BYTES:
             self._put(value, value.hex(), stands_for.hex())
             self._put(value, value.hex().upper(), stands_for.hex().upper())
