@@ -44,4 +44,4 @@ def _load() -> dict[str, dict[str, Any]]:
 def _nearest(code: str, pages: dict[str, dict[str, Any]]) -> str:
     number = int(digits) if (digits := code.removeprefix("CP-")).isdecimal() else 0
     near = sorted(pages, key=lambda known: (abs(int(known[3:]) - number), known))[:3]
-    return "; ".join(f"{known}: {pages[known]['text'][0].rstrip('.')}" for known in sorted(near))
+    return f"the nearest are {', '.join(sorted(near))}"
