@@ -82,7 +82,7 @@ class Loading:
         """The tree of one resource."""
         root = await self.reader.get(self._root)
         if root.problem:
-            raise self._missing(root.problem)
+            raise self._missing(root.problem, await self._has_namespace())
         await self._grow(root)
         return Trace([root], is_list=False)
 
@@ -125,9 +125,19 @@ class Loading:
         if self._origins is not None:
             await self._origins.add(root)
 
-    def _missing(self, problem: Problem) -> TraceError:
+    async def _has_namespace(self) -> bool:
+        """Whether the namespace of the root exists, as far as that may be read."""
+        namespace = self._root.namespace
+        if not self._kind.namespaced or not namespace:
+            return True
+        found = await self.reader.get(Reference("v1", "Namespace", namespace))
+        return found.problem is None or found.problem.sort != NOT_FOUND
+
+    def _missing(self, problem: Problem, has_namespace: bool) -> TraceError:
         place = f" -n {self._root.namespace}" if self._root.namespace else ""
         hint = f"crossply trace {self._kind.resource}{place} lists what is there"
+        if not has_namespace:
+            hint = f"there is no namespace {quote(self._root.namespace)}: kubectl get namespaces lists them"
         prefix = self._error_prefix(self._root.name)
         return TraceError(f"{prefix}: {problem.message}", hint=hint if problem.sort == NOT_FOUND else "")
 

@@ -12,6 +12,10 @@ from crossply.errors import CrossplyError
 _PAGES = os.path.join(os.path.dirname(__file__), "error_pages.json")
 
 
+_FAR = 50
+"""Codes so far from the one that was asked for are no help."""
+
+
 class UnknownErrorCode(CrossplyError):
     """There is no error with this code."""
 
@@ -44,4 +48,7 @@ def _load() -> dict[str, dict[str, Any]]:
 def _nearest(code: str, pages: dict[str, dict[str, Any]]) -> str:
     number = int(digits) if (digits := code.removeprefix("CP-")).isdecimal() else 0
     near = sorted(pages, key=lambda known: (abs(int(known[3:]) - number), known))[:3]
-    return f"the nearest are {', '.join(sorted(near))}"
+    if abs(int(near[0][3:]) - number) > _FAR:
+        known_codes = sorted(pages, key=lambda known: int(known[3:]))
+        return f"the codes go from {known_codes[0]} to {known_codes[-1]}"
+    return "; ".join(f"{known}: {pages[known]['text'][0].rstrip('.')}" for known in sorted(near))
