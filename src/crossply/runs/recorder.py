@@ -36,7 +36,10 @@ _FEW = 4
 _REPEATS_SECONDS = 5.0
 _BATCH = 500
 _MOST_WAITING = 5_000
-"""Runs beyond this number are not recorded: they would take the memory that controllers need."""
+"""Runs beyond this number, or beyond `_MOST_WAITING_BYTES`, are not recorded: controllers need the memory."""
+_MANY_BYTES = 2 << 20
+"""With more than this waiting, nothing is gathered any longer."""
+_MOST_WAITING_BYTES = 64 << 20
 _QUIET_SECONDS = 60.0
 """At most so often is the same trouble logged."""
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -92,7 +95,9 @@ class RunRecorder:
         self._repeats: dict[str, int] = {}
         self._lock = threading.Lock()
         self._warned = 0.0
-        self._stopping = threading.Event()
+        self._waiting_bytes = 0
+        self._hurry = threading.Event()
+        """Set while what waits is to be stored at once: it is too much to keep, or the process ends."""
         self._thread = threading.Thread(target=self._run, name="run-recorder", daemon=True)
         self._thread.start()
 
@@ -108,7 +113,7 @@ class RunRecorder:
                 self._repeats[newest] = self._repeats.get(newest, 0) + 1
             _REPEATED.value += 1
             return
-        if self._queue.qsize() >= _MOST_WAITING:
+        if self._queue.qsize() >= _MOST_WAITING or self._waiting_bytes >= _MOST_WAITING_BYTES:
             _DROPPED.value += 1
             return
         # The first run of an object is stored even if it changed nothing: there is nothing else to look at.
@@ -116,11 +121,18 @@ class RunRecorder:
             self._newest.setdefault(uid, "")
         started = time.thread_time()
         try:
-            self._queue.put(self._draft(capture))
+            self._enqueue(self._draft(capture))
         except Exception as problem:  # noqa: BLE001 - a mistake of ours must not cost a reconcile
             _DROPPED.value += 1
             self._warn("a run cannot be recorded: %r", problem)
         _ENCODING.value += time.thread_time() - started
+
+    def _enqueue(self, draft: _RunDraft) -> None:
+        with self._lock:
+            self._waiting_bytes += len(draft.data)
+        self._queue.put(draft)
+        if self._waiting_bytes > _MANY_BYTES:
+            self._hurry.set()
 
     @contextmanager
     def recording(self, capture: Capture) -> Iterator[None]:
@@ -141,8 +153,8 @@ class RunRecorder:
 
     def stop(self) -> None:
         """Store what is waiting, and end."""
-        self._stopping.set()
         self._queue.put(None)
+        self._hurry.set()
         self._thread.join(timeout=10.0)
         self.store.close()
 
@@ -160,11 +172,17 @@ class RunRecorder:
             batch = [self._queue.get(timeout=_REPEATS_SECONDS)]
         except queue.Empty:
             return []
-        self._stopping.wait(BATCH_SECONDS)
+        self._hurry.wait(BATCH_SECONDS)
         if self._queue.qsize() > _FEW:
-            self._stopping.wait(_BUSY_SECONDS - BATCH_SECONDS)
-        while len(batch) < _BATCH and not self._queue.empty():
+            self._hurry.wait(_BUSY_SECONDS - BATCH_SECONDS)
+        size = _size_of(batch[0])
+        while len(batch) < _BATCH and size < _MANY_BYTES and not self._queue.empty():
             batch.append(self._queue.get())
+            size += _size_of(batch[-1])
+        with self._lock:
+            self._waiting_bytes -= size
+        if self._waiting_bytes <= _MANY_BYTES and None not in batch:
+            self._hurry.clear()
         return batch
 
     def _write(self, batch: list[_RunDraft]) -> None:
@@ -224,6 +242,10 @@ class RunRecorder:
         if now - self._warned > _QUIET_SECONDS:
             self._warned = now
             _log.warning(message, problem)
+
+
+def _size_of(draft: _RunDraft | None) -> int:
+    return 0 if draft is None else len(draft.data)
 
 
 def new_id(started: float) -> str:
