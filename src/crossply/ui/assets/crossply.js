@@ -55,6 +55,16 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   }
 });
 
+// An update that moves the focused item of a tree takes the focus from it: it is given back.
+let focused = "";
+document.addEventListener("htmx:beforeSwap", () => {
+  focused = document.activeElement?.matches("[role=treeitem]") ? document.activeElement.id : "";
+});
+document.addEventListener("htmx:afterSettle", () => {
+  const item = focused && document.getElementById(focused);
+  if (item && (document.activeElement === document.body || document.activeElement === item)) focusItem(item);
+});
+
 // On narrow screens, where a row is a block of lines, each value has the name of its column before it.
 function labelCells() {
   for (const table of document.querySelectorAll("table.table")) {
