@@ -15,6 +15,9 @@ from tests.support.cli.app_platform import COMPOSITION, DEFINITION, XR, write_pl
 from tests.support.cli.up_process import CROSSPLY
 from tests.support.terminal import Terminal, terminal
 
+# They share one window, and each goes on from where the one before ended.
+pytestmark = pytest.mark.xdist_group("up-files")
+
 WORDS = ["up", "--in-memory", "--data", ".state"]
 
 
