@@ -49,7 +49,7 @@ def run(invocation: Invocation) -> int:
 async def _server_version(invocation: Invocation) -> str:
     import asyncio
 
-    from crossply.cli.framework.cluster_flags import cluster_configuration
+    from crossply.cli.framework.cluster_configuration import cluster_configuration
     from crossply.kube.client import Client
     from crossply.kube.failures import KubeError
     from crossply.resource_tree.request_failures import failure

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from crossply.cli.doctor.finding import FAIL, OK, WARN, Finding
 from crossply.cli.framework.command import Command, Flag, Invocation
+from crossply.cli.framework.common_flags import CONTEXT, DEFAULT_OR_JSON, IMPERSONATION
 from crossply.cli.up.data_directory import data_directory_of, data_flag
 from crossply.errors import CrossplyError
 
@@ -34,7 +35,7 @@ def run(invocation: Invocation) -> int:
 
 async def _check(invocation: Invocation) -> list[Finding]:
     from crossply.cli.doctor.machine import check_machine
-    from crossply.cli.framework.cluster_flags import configuration
+    from crossply.cli.framework.cluster_configuration import configuration
 
     data = invocation["data"]
     if not invocation.given("data"):
@@ -137,25 +138,11 @@ COMMAND = Command(
     "Check this machine, the cluster and the control plane, and say how to fix what is wrong.",
     run,
     flags=(
-        Flag("context", "Kubernetes context.", short="c", kind="string", default=""),
+        CONTEXT,
         Flag("controller", "Check the rights that the controllers need, instead of those of a user."),
         data_flag("The data directory of crossply up. By default the one of the kubeconfig in use."),
-        Flag(
-            "output",
-            "Output format. One of: default, json.",
-            short="o",
-            kind="string",
-            default="default",
-            choices=("default", "json"),
-        ),
-        Flag("as", "Username to impersonate for the operation.", kind="string"),
-        Flag(
-            "as-group",
-            "Group to impersonate for the operation. Repeat to specify multiple groups.",
-            kind="strings",
-            placeholder="AS-GROUP",
-        ),
-        Flag("as-uid", "UID to impersonate for the operation.", kind="string"),
+        DEFAULT_OR_JSON,
+        *IMPERSONATION,
     ),
     description=(
         "Checks versions, Python, the container runtime, control groups, disk space, the control plane on\n"

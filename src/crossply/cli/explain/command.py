@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation, UsageError
+from crossply.cli.framework.common_flags import CONTEXT, DEFAULT_OR_JSON, IMPERSONATION
 
 if TYPE_CHECKING:
     from crossply.kube.config import ClusterConfig
@@ -29,7 +30,7 @@ def run(invocation: Invocation) -> int:
         return 0
     import asyncio
 
-    from crossply.cli.framework.cluster_flags import configuration
+    from crossply.cli.framework.cluster_configuration import configuration
     from crossply.cli.framework.progress import progress
     from crossply.resource_tree.trace_target import parse_target
 
@@ -90,24 +91,10 @@ COMMAND = Command(
         ),
     ),
     flags=(
-        Flag("context", "Kubernetes context.", short="c", kind="string", default=""),
+        CONTEXT,
         Flag("namespace", "Namespace of the resource.", short="n", kind="string", default=""),
-        Flag(
-            "output",
-            "Output format. One of: default, json.",
-            short="o",
-            kind="string",
-            default="default",
-            choices=("default", "json"),
-        ),
-        Flag("as", "Username to impersonate for the operation.", kind="string"),
-        Flag(
-            "as-group",
-            "Group to impersonate for the operation. Repeat to specify multiple groups.",
-            kind="strings",
-            placeholder="AS-GROUP",
-        ),
-        Flag("as-uid", "UID to impersonate for the operation.", kind="string"),
+        DEFAULT_OR_JSON,
+        *IMPERSONATION,
     ),
     description=(
         "For a claim, an XR, a composed or managed resource, or a package it says why it is not ready: the\n"

@@ -14,7 +14,7 @@ def run(invocation: Invocation) -> int:
     import asyncio
     import signal
 
-    from crossply.cli.framework.cluster_flags import cluster_configuration
+    from crossply.cli.framework.cluster_configuration import cluster_configuration
     from crossply.cli.provider.crd_installation import install_crds, read_crds
     from crossply.cli.provider.development_run import DevelopmentRun
     from crossply.provider.provider_directory import python_packages

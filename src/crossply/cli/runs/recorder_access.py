@@ -108,7 +108,7 @@ def with_recorder(invocation: Invocation, work: Callable[[Recorder], Awaitable[R
     """Do something with the recorder of the cluster that the flags name."""
     import asyncio
 
-    from crossply.cli.framework.cluster_flags import cluster_configuration
+    from crossply.cli.framework.cluster_configuration import cluster_configuration
     from crossply.cli.framework.progress import progress
     from crossply.kube.client import Client
     from crossply.kube.failures import Forbidden

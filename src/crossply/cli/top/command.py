@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crossply.cli.framework.command import Command, Flag, Invocation
+from crossply.cli.framework.common_flags import CONTEXT
 
 if TYPE_CHECKING:
     from crossply.cli.top.figures import Figures, Reading
@@ -33,7 +34,7 @@ def _control_plane(invocation: Invocation) -> tuple[str | None, ClusterConfig]:
     """The data directory, if it is one of `crossply up`, and how to reach the API server."""
     import os
 
-    from crossply.cli.framework.cluster_flags import cluster_configuration
+    from crossply.cli.framework.cluster_configuration import cluster_configuration
     from crossply.cli.up.data_directory import data_directory_of
     from crossply.kube.config import load_config
 
@@ -135,7 +136,7 @@ COMMAND = Command(
             choices=("text", "json"),
         ),
         Flag("interval", "How often the figures are read.", kind="duration", default="2s"),
-        Flag("context", "Kubernetes context.", short="c", kind="string", default=""),
+        CONTEXT,
         Flag(
             "data",
             "The data directory of a control plane on this machine. By default that of $KUBECONFIG.",

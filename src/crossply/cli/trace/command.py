@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
+from crossply.cli.framework.common_flags import CONTEXT, IMPERSONATION
 
 if TYPE_CHECKING:
     from crossply.kube.config import ClusterConfig
@@ -21,7 +22,7 @@ def run(invocation: Invocation) -> int:
     """Trace once, or until the resource is deleted."""
     import asyncio
 
-    from crossply.cli.framework.cluster_flags import configuration
+    from crossply.cli.framework.cluster_configuration import configuration
     from crossply.resource_tree.trace_target import parse_target
 
     config = configuration(invocation)
@@ -83,7 +84,7 @@ COMMAND = Command(
         ),
     ),
     flags=(
-        Flag("context", "Kubernetes context.", short="c", kind="string", default=""),
+        CONTEXT,
         Flag("namespace", "Namespace of the resource.", short="n", kind="string", default=""),
         Flag(
             "output",
@@ -111,19 +112,7 @@ COMMAND = Command(
         Flag("show-package-runtime-configs", "Show package runtime configs in the output."),
         Flag("concurrency", "How many resources are read at once.", kind="int", default="5"),
         Flag("watch", "Watch for changes until resource deletion.", short="w"),
-        Flag(
-            "as",
-            "Username to impersonate for the operation. User could be a regular user or a service account in "
-            "a namespace.",
-            kind="string",
-        ),
-        Flag(
-            "as-group",
-            "Group to impersonate for the operation. Repeat to specify multiple groups.",
-            kind="strings",
-            placeholder="AS-GROUP",
-        ),
-        Flag("as-uid", "UID to impersonate for the operation.", kind="string"),
+        *IMPERSONATION,
     ),
     description=(
         "Follows a claim to its XR, an XR to what it composed, and a package to its revisions and to the\n"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from crossply.cli.controller.function_flags import HOST_ACCESS_FLAGS, host_access
 from crossply.cli.framework.command import Command, Flag, Invocation
+from crossply.cli.framework.common_flags import CONTEXT
 
 if TYPE_CHECKING:
     from socket import socket
@@ -102,7 +103,7 @@ COMMAND = Command(
             kind="existing-file",
             placeholder="PATH",
         ),
-        Flag("context", "Kubernetes context.", short="c", kind="string", default=""),
+        CONTEXT,
         Flag("port", "The port on loopback. 0 selects a free port.", kind="int", default="0"),
         Flag(
             "allow-writes",

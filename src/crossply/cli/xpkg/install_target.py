@@ -72,7 +72,7 @@ def name_of(invocation: Invocation) -> str:
 @contextlib.asynccontextmanager
 async def cluster(invocation: Invocation) -> AsyncIterator[Client]:
     """A client for the cluster of the user."""
-    from crossply.cli.framework.cluster_flags import configuration
+    from crossply.cli.framework.cluster_configuration import configuration
 
     async with Client(configuration(invocation)) as client:
         yield client

@@ -1,4 +1,4 @@
-"""Flags that select a cluster and a user to impersonate, and loading the kubeconfig for them."""
+"""How to reach the cluster, and as whom, by the flags of a command and its environment."""
 
 from __future__ import annotations
 

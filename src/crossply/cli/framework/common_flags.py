@@ -1,0 +1,30 @@
+"""Flags that several commands have: which cluster, as whom, and the form of the output."""
+
+from __future__ import annotations
+
+from crossply.cli.framework.command import Flag
+
+CONTEXT = Flag("context", "Kubernetes context.", short="c", kind="string", default="")
+IMPERSONATION = (
+    Flag(
+        "as",
+        "Username to impersonate for the operation. User could be a regular user or a service account in "
+        "a namespace.",
+        kind="string",
+    ),
+    Flag(
+        "as-group",
+        "Group to impersonate for the operation. Repeat to specify multiple groups.",
+        kind="strings",
+        placeholder="AS-GROUP",
+    ),
+    Flag("as-uid", "UID to impersonate for the operation.", kind="string"),
+)
+DEFAULT_OR_JSON = Flag(
+    "output",
+    "Output format. One of: default, json.",
+    short="o",
+    kind="string",
+    default="default",
+    choices=("default", "json"),
+)
