@@ -278,8 +278,9 @@ async def test_no_secret_value_is_told_anywhere(observed):
             await s.until_gone(s.xrs, "kept")
         texts = [str(failed).encode(), *(await s.client.list(EVENT)).items]
         texts += [str(span).encode() for span in observed.collector.spans]
-        inspected = [one for one in observed.inspector.received if one.meta.function_name == "canary-tell"]
-        assert inspected
+        inspected = observed.inspector.until(
+            lambda received: [one for one in received if one.meta.function_name == "canary-tell"]
+        )
         texts += [str(one).encode() for one in inspected]
         log = (observed.directory / "control-plane.err").read_bytes()
         assert b'"xr":"XDb kept"' in log

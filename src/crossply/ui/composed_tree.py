@@ -18,7 +18,7 @@ from crossply.resource_tree.composite_tree import child_references
 from crossply.resource_tree.node import Node, Reference
 from crossply.ui.cluster_view import ClusterView
 from crossply.ui.kind_view import KindView
-from crossply.ui.object_state import ATTENTION, HIDDEN, MISSING, ORDER, PRESENT, Row, row_of
+from crossply.ui.object_state import HIDDEN, MISSING, ORDER, PRESENT, Row, row_of
 from crossply.values import Object
 from crossply.values.api_version import api_group
 
@@ -172,7 +172,3 @@ def node_id(reference: Reference, salt: str = "") -> str:
     """A short name of a node, for addresses and ids of elements."""
     text = "\0".join((*reference, salt))
     return hashlib.blake2s(text.encode(errors="replace"), digest_size=5).hexdigest()
-
-
-def is_unwell(node: TreeNode) -> bool:
-    return node.row.state in ATTENTION

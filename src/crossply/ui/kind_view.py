@@ -96,10 +96,6 @@ class KindView:
         """All objects, decoded; for kinds with few of them."""
         return [orjson.loads(data) for data in self._informer.objects()]
 
-    def bytes_kept(self) -> int:
-        """The size of the encoded objects."""
-        return sum(len(data) for data in self._informer.objects())
-
     async def settle(self) -> None:
         """Wait until everything is here, or it is clear that it cannot be; at most SYNC_SECONDS."""
         await self._until(lambda: self.synced)

@@ -11,7 +11,7 @@ from aiohttp import web
 from crossply.kube.kind import Kind
 from crossply.resource_tree.node import Reference
 from crossply.ui.cluster_view import EVERYTHING_SYNCED
-from crossply.ui.composed_tree import TreeBuilder, TreeNode
+from crossply.ui.composed_tree import TreeBuilder
 from crossply.ui.drawer import TABS, sheet
 from crossply.ui.explained_cause import explained_cause
 from crossply.ui.object_state import row_of
@@ -77,12 +77,6 @@ def _file(text: str, content_type: str, name: str) -> web.Response:
     safe = "".join(character if character.isalnum() or character in "-." else "_" for character in name)
     headers = {"Content-Disposition": f'attachment; filename="{safe}"'}
     return web.Response(text=text, content_type=content_type, headers=headers)
-
-
-def node_value(node: TreeNode) -> str:
-    """A node as the address names it."""
-    reference = node.reference
-    return "/".join((node.group or "core", reference.kind, reference.namespace or "-", reference.name))
 
 
 def parse_node(text: str) -> Reference | None:

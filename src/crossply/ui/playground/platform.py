@@ -88,15 +88,6 @@ class Platform:
                 functions.append(function)
         return functions
 
-    def unrunnable(self, composition: Composition, access: HostAccess) -> dict[str, str]:
-        """Why functions of a pipeline cannot be run here, by name."""
-        reasons = {}
-        for step in composition.steps:
-            function = self._functions.get(step.function)
-            if function is not None and (reason := why_not_runnable(function, access)):
-                reasons[step.function] = reason
-        return reasons
-
 
 def why_not_runnable(function: Object, access: HostAccess) -> str:
     """Why a Function of the control plane is not run for a playground; empty where it is."""

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from crossply.compose.metadata import text_in
-from crossply.control.planning.object_tree import NONE, Node
+from crossply.control.planning.object_tree import Node
 from crossply.control.planning.plan_run import PlanResult
 from crossply.ui.views.field_differences import ADDED, CHANGED, REMOVED, DifferenceRow
 from crossply.ui.views.short_text import cut, one_line
@@ -81,8 +81,3 @@ def _node(node: Node, result: PlanResult) -> PlanNode:
         cut(node.error, 500),
         tuple(_node(child, result) for child in node.children if _is_told(child)),
     )
-
-
-def changed_roots(summary: PlanSummary) -> int:
-    """How many composite resources would change."""
-    return sum(root.action != NONE or bool(root.children) for root in summary.roots) + summary.left_out
