@@ -6,9 +6,8 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 RUN_STAMP := $(VENV)/.installed-to-run
 RESULTS := .cache/test-results.xml
-VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/crossply/version.py)
 
-.PHONY: screenshots help bytecode run stop packages test promises lint format bench soak store-faults fuzz figures docs lock proto test-cluster test-e2e test-rest test-node test-takeover test-providers manifests image clean
+.PHONY: screenshots site help bytecode run stop packages test promises lint format bench soak store-faults fuzz figures docs lock proto test-cluster test-e2e test-rest test-node test-takeover test-providers manifests wheels image test-image test-newest lint-release release release-check lock-base clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -58,6 +57,9 @@ figures: $(STAMP) ## Count modules, lines, importers, and words in names that sa
 docs: $(STAMP) ## Write the generated pages of the reference
 	@$(BIN)/python tools/generate_docs.py
 
+site: $(STAMP) ## Build the site of the documentation into .cache/site; a broken link ends it
+	@$(BIN)/python tools/build_site.py
+
 screenshots: $(STAMP) ## Write docs/images: what the journeys in the dashboard show (needs Chromium)
 	@CROSSPLY_SCREENSHOTS=docs/images $(BIN)/python -m pytest -q tests/ui/journeys
 
@@ -67,8 +69,29 @@ proto: $(STAMP) ## Generate the wire messages from the .proto files
 manifests: $(STAMP) ## Write deploy/manifests from the chart (Helm is built once, by Go, in .cache)
 	@$(BIN)/python tools/manifests.py
 
-image: ## Build the image of the controllers (BASE=... for another base, ENGINE=docker)
-	@$(or $(ENGINE),podman) build -t crossply:$(VERSION) $(if $(BASE),--build-arg BASE=$(BASE)) -f deploy/Containerfile .
+wheels: $(STAMP) ## Build the wheels and the source archive into dist/, twice, and compare
+	@$(BIN)/python tools/build_wheels.py
+
+image: $(STAMP) ## Build the image of controllers, dashboard and functions into dist/ (BASE=, ARCHITECTURES="amd64 arm64")
+	@$(BIN)/python tools/build_image.py $(if $(BASE),--base $(BASE)) $(if $(ARCHITECTURES),--architecture $(ARCHITECTURES))
+
+test-image: bytecode ## Build the image twice, and run it as any user on a read-only file system (fetches packages)
+	@CROSSPLY_IMAGE=1 $(BIN)/python -m pytest -s tests/image
+
+test-newest: packages ## Run the suite with the newest versions of all dependencies, in an environment of its own
+	@sh tools/test_newest.sh $(PYTHON)
+
+lint-release: $(STAMP) ## Check workflows, chart and manifests: actionlint, zizmor, helm lint, kubeconform
+	@$(BIN)/python tools/lint_release.py
+
+release-check: $(STAMP) ## Check everything that must hold before a version is tagged (TAG=v0.2.0)
+	@$(BIN)/python tools/release.py --check $(TAG)
+
+release: $(STAMP) ## Check everything, then tag the version; nothing is pushed
+	@$(BIN)/python tools/release.py
+
+lock-base: $(STAMP) ## Pin the packages of Debian that the image is based on
+	@$(BIN)/python tools/lock_base.py
 
 lock: $(STAMP) ## Pin every dependency anew, by hash
 	@sh tools/lock.sh

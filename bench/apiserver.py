@@ -34,7 +34,7 @@ APPLY = "application/apply-patch+yaml"
 
 
 class Server(NamedTuple):
-    """A server under measurement, and the processes it is made of."""
+    """A measured server and its processes."""
 
     name: str
     url: str

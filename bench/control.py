@@ -37,7 +37,7 @@ from control_workload import (
 from crossply.kube.client import Client
 from crossply.kube.config import load_config
 from crossply.kube.failures import NotServed
-from crossply.kube.watch import follow
+from crossply.kube.watch import watch_objects
 from processes import Used, used
 
 SIZES = tuple(int(size) for size in os.environ.get("BENCH_XRS", "200,1000").split(","))
@@ -99,7 +99,7 @@ async def creation(client: Client, running: Running, size: int, least: float) ->
     took = time.perf_counter() - start
     await asyncio.sleep(5)
     sent = await requests(client) - before
-    # The bench's own: it creates each and asks for the counts.
+    # The bench's own: it creates each and reads the counts.
     own_requests = sent.total() - size - 1
     print(f"all Synced and Ready: {took:.1f} s, {took / least:.2f} x the floor (created in {elapsed:.1f} s)")
     print(f"requests of the controllers: {own_requests / size:.2f} for each: {describe(sent)}")
@@ -120,7 +120,7 @@ async def create_all(client: Client, size: int) -> None:
 
 async def until_ready(client: Client, size: int) -> None:
     ready: set[str] = set()
-    async with aclosing(follow(client, APP, namespace=NAMESPACE)) as events:
+    async with aclosing(watch_objects(client, APP, namespace=NAMESPACE)) as events:
         async for change in events:
             if is_ready(change.obj):
                 ready.add(change.obj["metadata"]["name"])
@@ -178,8 +178,8 @@ async def changes(client: Client, size: int) -> None:
 
 
 async def report(client: Client, observed: asyncio.Queue[str]) -> None:
-    """Tell the size of every ConfigMap that changes, after one word that it is listening."""
-    async with aclosing(follow(client, CONFIG_MAP, namespace=NAMESPACE)) as events:
+    """Print the size of every changed ConfigMap, after one line when it is ready."""
+    async with aclosing(watch_objects(client, CONFIG_MAP, namespace=NAMESPACE)) as events:
         async for change in events:
             if change.type == "SYNCED":
                 observed.put_nowait("listening")

@@ -1,7 +1,7 @@
-"""The floor: a bare client that makes only the unavoidable writes, for as many composite resources.
+"""The floor: a bare client that sends only the unavoidable writes, for as many composite resources.
 
-One apply of the composite resource, a create for each part, and one write of its status. Nothing less can
-make them real, whoever does it.
+One apply of the composite resource, a create for each part, and one write of its status. No control plane
+can do with less.
 """
 
 from __future__ import annotations

@@ -19,13 +19,13 @@ CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")
 
 
 class Running(NamedTuple):
-    """A control plane, and the processes it is made of by what they do."""
+    """A control plane, and its processes by their roles."""
 
     name: str
     kubeconfig: str
     processes: dict[str, int]
     metrics: str
-    """Where the controllers tell what they do."""
+    """The metrics address of the controllers."""
 
 
 @contextmanager
@@ -62,7 +62,7 @@ def real() -> Iterator[Running]:
 
 
 def free_port() -> int:
-    """A port of this machine that nobody listens at."""
+    """A free port of this machine."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -245,7 +245,7 @@ _LEAVES: tuple[Callable[[random.Random], Schema], ...] = (
 
 
 def _with_references(draw: random.Random, parameters: dict[str, Schema]) -> dict[str, Schema]:
-    """The parameters, of which some can be taken from other objects or from secrets."""
+    """The parameters; some can come from other objects or from secrets."""
     result = dict(parameters)
     for name in sorted(parameters)[:: draw.randint(3, 6)]:
         if parameters[name]["type"] == "string":

@@ -99,8 +99,8 @@ def cpu_seconds(server: Server) -> float:
 
 
 async def until_listed(client: Client, families: list[Family]) -> None:
-    wanted = {family.plural for family in families}
-    while wanted - listed_kinds(await get(client, "/apis", AGGREGATED)):
+    plurals = {family.plural for family in families}
+    while plurals - listed_kinds(await get(client, "/apis", AGGREGATED)):
         await asyncio.sleep(0.1)
 
 
@@ -170,7 +170,7 @@ async def openapi_figures(client: Client, measured: Measured) -> None:
 
 
 async def instance_figures(client: Client, figures: dict[str, float], families: list[Family]) -> None:
-    """How long the first object of a kind takes, whose schema the server has to compile, and the second."""
+    """The time for the first object of a kind, whose schema the server has to compile, and for the second."""
     first, second = [], []
     for family in families:
         namespace = "/namespaces/default" if family.scope == "Namespaced" else ""

@@ -31,7 +31,7 @@ from crossply.kube.informer import Informer  # noqa: E402
 from crossply.ui.cluster_view import COMPOSED, REDUCED  # noqa: E402
 
 XRS = int(os.environ.get("BENCH_XRS", "10000"))
-COMPOSED_EACH = 4
+RESOURCES_PER_XR = 4
 AT_ONCE = 32
 ROUNDS = 20
 
@@ -47,16 +47,16 @@ async def fill(client: Client) -> None:
 async def _fill_some(client: Client, numbers) -> None:
     for number in numbers:
         name = f"network-{number}"
-        names = [f"{name}-{index}" for index in range(COMPOSED_EACH)]
-        references = tuple(world.reference(world.SUBNET, each) for each in names)
+        names = [f"{name}-{index}" for index in range(RESOURCES_PER_XR)]
+        references = tuple(world.reference(world.SUBNET, subnet) for subnet in names)
         is_failing = number % 50 == 0
         conditions = world.WAITING if is_failing else world.READY
         xr = await world.composite(client, name, "shop", conditions, references)
-        for index, each in enumerate(names):
+        for index, subnet in enumerate(names):
             failed = (world.condition("Synced", "False", "ReconcileError", "the CIDR overlaps"),)
             state = failed if is_failing and index == 0 else world.READY
             spec = {"forProvider": {"cidr": f"10.{number % 256}.{index}.0/24", "tags": {"owner": name}}}
-            await world.composed(client, xr, each, state, spec=spec)
+            await world.composed(client, xr, subnet, state, spec=spec)
 
 
 async def caches_alone(kubeconfig: str) -> None:
@@ -67,7 +67,7 @@ async def caches_alone(kubeconfig: str) -> None:
         tasks = [asyncio.create_task(informer.run()) for informer in informers]
         for informer in informers:
             await informer.synced.wait()
-        data = sum(len(each) for informer in informers for each in informer.objects())
+        data = sum(len(encoded) for informer in informers for encoded in informer.objects())
         print(before, resident("self"), data)
         for task in tasks:
             task.cancel()
@@ -153,7 +153,7 @@ async def _filled(config) -> None:
         started = time.perf_counter()
         await fill(client)
         seconds = time.perf_counter() - started
-        print(f"{XRS} composite resources, {XRS * COMPOSED_EACH} composed, written in {seconds:.0f} s")
+        print(f"{XRS} composite resources, {XRS * RESOURCES_PER_XR} composed, written in {seconds:.0f} s")
 
 
 if __name__ == "__main__":

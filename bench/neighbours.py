@@ -1,7 +1,7 @@
 """How long an ordinary composite resource waits while another one, or a package, asks for far too much.
 
 For each load it prints the median and the longest time from an edit of a small composite resource until its
-ConfigMap follows, and the most memory that the controllers and the API server had.
+ConfigMap is updated, and the most memory that the controllers and the API server had.
 BENCH_SECONDS sets how long each load is watched (20).
 """
 
@@ -211,7 +211,7 @@ def registry_with_bomb() -> Iterator[str]:
         do_HEAD = do_GET  # noqa: N815 - the name is the library's
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Registry) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

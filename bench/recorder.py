@@ -1,7 +1,7 @@
 """What recording runs costs the controllers: the creation of `control.py` with and without it, in turns.
 
-The figures are CPU seconds of the controllers, and the part of them that the recorder says it took, which the
-load of the machine moves least. Each round starts both control planes anew. BENCH_XRS sets the number of
+The figures are CPU seconds of the controllers, and the part of them that the recorder reports, which the
+load of the machine moves least. Each round restarts both control planes. BENCH_XRS sets the number of
 composite resources (500), BENCH_ROUNDS that of rounds (5).
 """
 
@@ -43,7 +43,7 @@ async def main() -> None:
 
 
 def cpu_of_recorder(running: Running) -> float:
-    """The CPU seconds that the recorder took, as the controllers' metrics tell."""
+    """The CPU seconds of the recorder, by the controllers' metrics."""
     with urllib.request.urlopen(running.metrics) as reply:
         page = reply.read().decode()
     return sum(map(float, re.findall(r"^crossply_runs_cpu_seconds_total\{.*\} (\S+)$", page, re.MULTILINE)))

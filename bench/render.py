@@ -31,6 +31,13 @@ def whole_command(resources: int) -> float:
         return command_ms(COMMAND, cwd=folder)
 
 
+def whole_kcl_command() -> float:
+    """Milliseconds for the command with one step in KCL, which composes three resources."""
+    with tempfile.TemporaryDirectory() as folder:
+        workload.write_kcl_files(pathlib.Path(folder))
+        return command_ms(COMMAND, cwd=folder)
+
+
 def pipeline_run(resources: int) -> Callable[[], object]:
     """One run of the engine with in-process functions, everything warm."""
     prepared_composition = workload.prepared_composition(resources)
@@ -76,6 +83,8 @@ def main() -> None:
         ratio = took / bare_python_ms()
         times = f"{took:6.1f} ms = {ratio:5.1f} x python -c pass"
         print(f"crossply render, {resources:3} resources: {times} (goal {goal})")
+    ratio = whole_kcl_command() / bare_python_ms()
+    print(f"crossply render, KCL, 3 resources: {ratio:5.1f} x python -c pass (goal 12)")
     for resources, goal in ((3, 2500), (100, 200)):
         runs = per_second(pipeline_run(resources), 3)
         speed = f"{runs:8,.0f} a second (goal {goal:,}), {runs / loop:.3f} x yardstick"

@@ -72,15 +72,16 @@ def composition(resources: int) -> dict[str, Any]:
 
 
 def functions() -> list[dict[str, Any]]:
-    return [
-        {
-            "apiVersion": "pkg.crossplane.io/v1",
-            "kind": "Function",
-            "metadata": {"name": f"function-{name}"},
-            "spec": {"package": f"example.org/functions/function-{name}:v1"},
-        }
-        for name in FUNCTIONS
-    ]
+    return [_function(name) for name in FUNCTIONS]
+
+
+def _function(name: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "pkg.crossplane.io/v1",
+        "kind": "Function",
+        "metadata": {"name": f"function-{name}"},
+        "spec": {"package": f"xpkg.crossplane.io/crossplane-contrib/function-{name}:v1"},
+    }
 
 
 def prepared_composition(resources: int) -> PreparedComposition:
@@ -91,3 +92,28 @@ def write_files(folder: pathlib.Path, resources: int) -> None:
     (folder / "xr.yaml").write_text(dump_all([XR]))
     (folder / "composition.yaml").write_text(dump_all([composition(resources)]))
     (folder / "functions.yaml").write_text(dump_all(functions()))
+
+
+KCL = """
+items = [{
+    apiVersion = "s3.example.org/v1"
+    kind = "Bucket"
+    metadata = {name = "bucket-${number}", annotations = {"krm.kcl.dev/ready" = "True"}}
+    spec.forProvider.region = option("params").oxr.spec.region
+} for number in range(3)]
+"""
+
+
+def write_kcl_files(folder: pathlib.Path) -> None:
+    """A rendering with one step in KCL."""
+    step = {
+        "step": "buckets",
+        "functionRef": {"name": "function-kcl"},
+        "input": {"apiVersion": "krm.kcl.dev/v1alpha1", "kind": "KCLInput", "spec": {"source": KCL}},
+    }
+    base = composition(1)
+    (folder / "xr.yaml").write_text(dump_all([XR]))
+    (folder / "composition.yaml").write_text(
+        dump_all([{**base, "spec": {**base["spec"], "pipeline": [step]}}])
+    )
+    (folder / "functions.yaml").write_text(dump_all([_function("kcl")]))

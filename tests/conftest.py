@@ -40,7 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """A coroutine that waits for ever fails."""
+    """A coroutine that waits forever fails."""
     if isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.obj):
         mark = item.get_closest_marker("time_limit")
         item.obj = _limited(item.obj, mark.args[0] if mark else 3 * PATIENCE)

@@ -1,4 +1,4 @@
-"""Errors are values: to say more about one makes a copy."""
+"""Errors are values: adding to one returns a copy."""
 
 from __future__ import annotations
 

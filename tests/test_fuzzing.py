@@ -30,7 +30,7 @@ def test_random_input_is_read_or_refused_within_its_bounds(tmp_path: Path) -> No
     assert " 0 failed\n" in printed
 
 
-def test_a_failure_is_noticed_and_its_input_kept(tmp_path: Path) -> None:
+def test_a_failure_is_detected_and_its_input_saved(tmp_path: Path) -> None:
     """The fuzzer itself: without its definition of a target, what it keeps could not be replayed."""
     (tmp_path / "broken.json").write_text(json.dumps({"target": "json", "input": 5}))
     command = [sys.executable, str(TOOL), "--replay", str(tmp_path)]

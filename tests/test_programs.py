@@ -17,7 +17,7 @@ WITHOUT_TESTS = ROOT / "tests" / "support" / "cluster" / "credentials.py"
 SCRIPT = ROOT / "tools" / "system_packages.sh"
 
 
-def test_the_script_installs_what_tests_ask_for() -> None:
+def test_the_script_installs_the_programs_of_the_tests() -> None:
     listed = re.findall(
         r"([\w-]+):([\w-]+)", re.search(r'^programs="(.*?)"', SCRIPT.read_text(), re.M | re.S)[1]
     )
@@ -44,7 +44,7 @@ def test_the_script_names_the_package_of_a_program_that_is_missing(program: str,
 
 
 @pytest.mark.parametrize("program", [*DEBIAN, "kubectl", "go", "fish", "zsh"])
-def test_no_test_looks_for_a_program_by_itself(program: str) -> None:
+def test_no_test_searches_for_a_program_on_its_own(program: str) -> None:
     """They ask tests/support/programs.py, which skips them with a reason."""
     own = re.compile(rf"""(?:which|run|Popen|check_output|check_call)\(\s*\[?["']{program}["']""")
     places = [

@@ -1,18 +1,19 @@
 """Figures about the code: how it is cut into modules, and how many names use words that say nothing.
 
-    code_figures.py [DIRECTORY]
+    code_figures.py [--fragments] [DIRECTORY]
 
 The directory is the root of a checkout, by default the one that this file is in. A name counts once for each
-place where it is written, and a word once for each name that it is part of.
+place where it is written, and a word once for each name that it is part of. `--fragments` lists the small
+modules with one importer instead, each with its lines, its importer and the importer's lines.
 """
 
 from __future__ import annotations
 
+import argparse
 import ast
 import io
 import re
 import statistics
-import sys
 import tokenize
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
@@ -24,6 +25,8 @@ WORDS = tuple(
     "way follow what who tell wake verdict".split()
 )
 """Words that say nothing about what a name stands for, or that the field has another word for."""
+STANDARD_PHRASES = re.compile(r"(?i)not_?found|follow_symlinks|connection_made|three_way")
+"""Phrases of the field and of libraries that have such a word in them; they do not count."""
 SMALL = 60
 """A module with fewer lines and one importer usually belongs into its importer."""
 
@@ -84,8 +87,13 @@ def count_words(files: list[Path]) -> Counter[str]:
     for file in files:
         for token in tokenize.generate_tokens(io.StringIO(file.read_text()).readline):
             if token.type == tokenize.NAME:
-                counts.update(set(words_of(token.string)).intersection(WORDS))
+                counts.update(vague_words_in(token.string))
     return counts
+
+
+def vague_words_in(name: str) -> set[str]:
+    """Return which of the words a name has: `found` of `found_again`, nothing of `not_found`."""
+    return set(words_of(STANDARD_PHRASES.sub("", name))).intersection(WORDS)
 
 
 def words_of(name: str) -> list[str]:
@@ -113,10 +121,25 @@ def describe(root: Path) -> Iterator[str]:
     yield f"{'all':<14}{counts['src'].total():>8,}{counts['tests'].total():>8,}"
 
 
+def describe_fragments(root: Path) -> Iterator[str]:
+    """Yield a line for each small module with one importer."""
+    modules = product_modules(root)
+    lines = {name: len(file.read_text().splitlines()) for name, file in modules.items()}
+    importers = find_importers(modules)
+    for name in modules:
+        if lines[name] < SMALL and len(importers[name]) == 1 and not name.endswith("__init__"):
+            [importer] = importers[name]
+            yield f"{lines[name]:>4} {name} < {importer} ({lines[importer]})"
+
+
 def main() -> None:
     """Print the report."""
-    root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[1]
-    print("\n".join(describe(root)))
+    parser = argparse.ArgumentParser(description="Print figures about the code.")
+    parser.add_argument("--fragments", action="store_true", help="list small modules with one importer")
+    parser.add_argument("directory", nargs="?", type=Path, default=Path(__file__).parents[1])
+    options = parser.parse_args()
+    report = describe_fragments if options.fragments else describe
+    print("\n".join(report(options.directory)))
 
 
 if __name__ == "__main__":

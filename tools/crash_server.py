@@ -65,8 +65,8 @@ class Witness:
         """The uids of objects whose deletion was acknowledged."""
         self.watched: dict[str, State] = {}
         """The objects as the watch alone tells them."""
-        self.seen: set[int] = set()
-        self.last_seen = 0
+        self.observed: set[int] = set()
+        self.last_observed = 0
         self.highest = 0
 
     def answered(self, name: str, state: State) -> None:
@@ -79,13 +79,13 @@ class Witness:
     def watch_event(self, kind: str, obj: dict[str, Any]) -> None:
         """The watch told of a change."""
         name, state = name_of(obj), state_of(obj, kind)
-        require(state.version > self.last_seen, f"the watch went back to {state.version}")
+        require(state.version > self.last_observed, f"the watch went back to {state.version}")
         before = self.watched.get(name)
         there = before is not None and before.write != ""
         require(there == (kind != "ADDED"), f"{kind} of {name} at {state.version} does not follow {before}")
         self.watched[name] = state
-        self.seen.add(state.version)
-        self.last_seen = state.version
+        self.observed.add(state.version)
+        self.last_observed = state.version
         self.highest = max(self.highest, state.version)
 
     def check(self, listed: dict[str, State], version: int) -> None:
@@ -103,7 +103,7 @@ class Witness:
 
     def check_watch(self) -> None:
         """Every acknowledged write was seen, exactly as acknowledged."""
-        missed = [version for version in self.acknowledged if version not in self.seen]
+        missed = [version for version in self.acknowledged if version not in self.observed]
         require(not missed, f"the watch has never shown {missed[:5]}")
         for name, known in self.newest.items():
             watched = self.watched.get(name)
@@ -179,7 +179,7 @@ class Client:
     async def watch(self) -> None:
         """Follow the objects from where the last watch broke, until the server is gone."""
         witness = self._witness
-        query = {"watch": "1", "resourceVersion": str(witness.last_seen or 1)}
+        query = {"watch": "1", "resourceVersion": str(witness.last_observed or 1)}
         with contextlib.suppress(aiohttp.ClientError, OSError):
             async with self._session.get(self._url, params=query, timeout=_FOREVER) as response:
                 async for line in response.content:
@@ -206,7 +206,7 @@ async def run_round(directory: pathlib.Path, witness: Witness, writers: int, see
             witness.check(*await client.list())
             watching = asyncio.create_task(client.watch())
             await client.write(MARK, f"mark.{seed}")
-            await seen_by_watch(witness, watching)
+            await wait_for_watch(witness, watching)
             witness.check_watch()
             labels = [f"{seed}.{number}" for number in range(writers)]
             tasks = [client.write_forever(random.Random(label), label) for label in labels]
@@ -220,10 +220,10 @@ async def run_round(directory: pathlib.Path, witness: Witness, writers: int, see
         process.communicate()
 
 
-async def seen_by_watch(witness: Witness, watching: asyncio.Task[None]) -> None:
+async def wait_for_watch(witness: Witness, watching: asyncio.Task[None]) -> None:
     """Wait until the watch has shown all that was acknowledged."""
     newest = max(witness.acknowledged)
-    while witness.last_seen < newest:
+    while witness.last_observed < newest:
         if watching.done():
             await watching
             raise Broken("the watch ended")
@@ -253,6 +253,7 @@ async def crash_servers(rounds: int, writers: int, seed: int) -> str:
         check_integrity(os.path.join(name, "data"))
     return (
         f"{rounds} kills of the server, {writers} clients: {len(witness.acknowledged)} acknowledged writes "
-        f"and {len(witness.deleted)} deletions all there, {len(witness.seen)} watch events without a gap, "
+        f"and {len(witness.deleted)} deletions all there, "
+        f"{len(witness.observed)} watch events without a gap, "
         f"version {witness.highest}, integrity ok"
     )

@@ -35,7 +35,7 @@ LIMITS = HistoryLimits(events=3000)
 FIRST_REVISION = 1
 
 
-class Seen(NamedTuple):
+class StoreChange(NamedTuple):
     """A change as a client saw it."""
 
     revision: int
@@ -54,8 +54,8 @@ class Broken(Exception):
 async def work(directory: str, writers: int, seed: int) -> None:
     """Write until killed, and say over the pipe what was acknowledged ("A") and watched ("W")."""
     store = await Store.open(directory, limits=LIMITS)
-    say("S", Seen(store.revision, "", "", ""))
-    store.subscribe(RESOURCE, lambda event: say("W", seen(event)))
+    say("S", StoreChange(store.revision, "", "", ""))
+    store.subscribe(RESOURCE, lambda event: say("W", change_of(event)))
     await asyncio.gather(
         *[write_forever(store, random.Random(seed * 1000 + number)) for number in range(writers)]
     )
@@ -80,17 +80,17 @@ async def write_forever(store: Store, chance: random.Random) -> None:
                 entry, kind = await store.delete(key, current.revision, encode), "DELETED"
         except (Exists, Changed):
             continue
-        say("A", Seen(entry.revision, kind, key[2], digest(entry.data)))
+        say("A", StoreChange(entry.revision, kind, key[2], digest(entry.data)))
 
 
-def say(mark: str, change: Seen) -> None:
+def say(mark: str, change: StoreChange) -> None:
     """Tell the parent. A line is short enough to be written whole or not at all."""
     os.write(1, (json.dumps([mark, *change]) + "\n").encode())
 
 
-def seen(event: Event) -> Seen:
+def change_of(event: Event) -> StoreChange:
     """An event as a client would note it."""
-    return Seen(event.revision, event.type, event.key[2], digest(event.data))
+    return StoreChange(event.revision, event.type, event.key[2], digest(event.data))
 
 
 def digest(data: bytes) -> str:
@@ -101,7 +101,7 @@ def digest(data: bytes) -> str:
 # The process that kills and checks.
 
 
-def run_until_killed(directory: str, writers: int, seed: int) -> list[tuple[str, Seen]]:
+def run_until_killed(directory: str, writers: int, seed: int) -> list[tuple[str, StoreChange]]:
     """Start the workers, kill them at a random moment, and return what they said."""
     command = [sys.executable, os.path.abspath(__file__), "--work", directory]
     command += ["--writers", str(writers), "--seed", str(seed)]
@@ -114,7 +114,7 @@ def run_until_killed(directory: str, writers: int, seed: int) -> list[tuple[str,
     lines += process.stdout.readlines()
     if process.wait() != -signal.SIGKILL or not lines[0]:
         raise Broken("the worker ended by itself, or did not begin")
-    return [said(line) for line in lines if line.endswith(b"\n")]
+    return [parse_line(line) for line in lines if line.endswith(b"\n")]
 
 
 def kill_after(process: subprocess.Popen[bytes], seconds: float) -> threading.Timer:
@@ -124,22 +124,22 @@ def kill_after(process: subprocess.Popen[bytes], seconds: float) -> threading.Ti
     return timer
 
 
-def said(line: bytes) -> tuple[str, Seen]:
+def parse_line(line: bytes) -> tuple[str, StoreChange]:
     """A line of the worker."""
     mark, *change = json.loads(line)
-    return mark, Seen(*change)
+    return mark, StoreChange(*change)
 
 
 class Witness:
     """Everything that clients ever saw, over all rounds."""
 
     def __init__(self) -> None:
-        self.changes: dict[int, Seen] = {}
-        self.newest: dict[str, Seen] = {}
+        self.changes: dict[int, StoreChange] = {}
+        self.newest: dict[str, StoreChange] = {}
         self.acknowledged = 0
         self.highest = 0
 
-    def hear(self, lines: list[tuple[str, Seen]]) -> None:
+    def hear(self, lines: list[tuple[str, StoreChange]]) -> None:
         """Note what a worker said; a revision can mean one thing only."""
         before = self.highest
         for mark, change in lines:
@@ -160,7 +160,7 @@ class Witness:
         store = await Store.open(directory, limits=LIMITS)
         try:
             require(store.revision >= self.highest, f"at {store.revision}, but {self.highest} was seen")
-            history = [seen(event) for event in store.events(RESOURCE, store.compacted)]
+            history = [change_of(event) for event in store.events(RESOURCE, store.compacted)]
             self._check_history(history, store.compacted)
             self._check_objects(store, {event.name: event for event in history})
             self.highest = store.revision
@@ -169,7 +169,7 @@ class Witness:
         check_integrity(directory)
         return len(history)
 
-    def _check_history(self, history: list[Seen], compacted: int) -> None:
+    def _check_history(self, history: list[StoreChange], compacted: int) -> None:
         first = max(compacted, FIRST_REVISION) + 1
         complete = list(range(first, first + len(history)))
         require([event.revision for event in history] == complete, "the history has a hole")
@@ -178,7 +178,7 @@ class Witness:
             if revision > compacted:
                 require(stored.get(revision) == change, f"{change} became {stored.get(revision)}")
 
-    def _check_objects(self, store: Store, last_events: dict[str, Seen]) -> None:
+    def _check_objects(self, store: Store, last_events: dict[str, StoreChange]) -> None:
         for name, change in self.newest.items():
             expected = max(change, last_events.get(name, change))
             entry = store.get((RESOURCE, "default", name))

@@ -68,7 +68,7 @@ TOP_LEVEL = (
 )
 """Definitions that are needed besides those of the kinds."""
 
-KEPT = (
+SCHEMA_FIELDS = (
     "type",
     "format",
     "required",
@@ -258,7 +258,7 @@ def ref_name(ref: str) -> str:
 
 def compact(schema: dict[str, Any]) -> dict[str, Any]:
     """The structure of a schema, without texts and without Go's zero values."""
-    small = {key: schema[key] for key in KEPT if key in schema}
+    small = {key: schema[key] for key in SCHEMA_FIELDS if key in schema}
     if schema.get("default") not in ({}, "", 0, False, None):
         small["default"] = schema["default"]
     alone = schema.get("allOf", [schema])[0].get("$ref")
@@ -318,15 +318,15 @@ def go_facts(definitions: dict[str, Any], go: GoSource) -> dict[str, dict[str, s
     facts = {}
     for name in sorted(definitions):
         fields = go.fields(name)
-        found = {}
+        codes = {}
         for member, schema in definitions[name].get("properties", {}).items():
             if member in ("apiVersion", "kind") and member not in fields:
                 continue  # of the embedded TypeMeta
             code = field_code(resolved(schema, definitions), *fields[member])
             if code:
-                found[member] = code
-        if found:
-            facts[name] = found
+                codes[member] = code
+        if codes:
+            facts[name] = codes
     return facts
 
 

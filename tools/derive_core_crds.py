@@ -13,7 +13,7 @@ from typing import Any
 
 from crossply.values.yaml import load
 
-WANTED = frozenset(
+INCLUDED = frozenset(
     {
         "compositeresourcedefinitions.apiextensions.crossplane.io",
         "compositions.apiextensions.crossplane.io",
@@ -98,7 +98,7 @@ def main() -> None:
     crds = []
     for path in sorted(pathlib.Path(sys.argv[1]).glob("*.yaml")):
         crd = load(path.read_bytes())
-        if crd["metadata"]["name"] in WANTED:
+        if crd["metadata"]["name"] in INCLUDED:
             spec = structure(crd["spec"])
             crds.append(
                 extend(
@@ -110,7 +110,7 @@ def main() -> None:
                     }
                 )
             )
-    missing = WANTED - {crd["metadata"]["name"] for crd in crds}
+    missing = INCLUDED - {crd["metadata"]["name"] for crd in crds}
     if missing:
         sys.exit(f"not found: {', '.join(sorted(missing))}")
     json.dump(crds, sys.stdout, sort_keys=True, separators=(",", ":"))

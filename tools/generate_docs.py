@@ -1,4 +1,4 @@
-"""Write the parts of the reference that the code itself knows: commands, errors, metrics, kinds of providers.
+"""Write the parts of the reference that the code knows: commands, errors, metrics, functions, providers.
 
 Run `python tools/generate_docs.py`; with `--check` it only tells whether the pages are up to date.
 """
@@ -13,11 +13,11 @@ import sys
 from collections.abc import Iterable
 
 import crossply
+from crossply.cli.command_registry import COMMANDS, Entry, load
 from crossply.cli.framework.command import Argument, Command, Flag, summary
+from crossply.cli.framework.failure_reports import PROGRAM
 from crossply.cli.framework.help import maturity_note, usage_line, usage_of
 from crossply.cli.framework.parser import GLOBAL_FLAGS
-from crossply.cli.framework.printing import PROGRAM
-from crossply.cli.tree import COMMANDS, Entry, load
 from crossply.errors import CrossplyError
 from crossply.provider.managed_metrics import ALL as PROVIDER_METRICS
 from crossply.record.control_plane_metrics import ALL as CONTROL_PLANE_METRICS
@@ -26,6 +26,9 @@ from crossply.record.prometheus import MAX_SERIES, OTHER, MetricFamily
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+from api_pages import api_pages  # noqa: E402 - a module beside this one
+from builtin_functions import builtin_function_pages  # noqa: E402 - a module beside this one
+from kind_pages import kind_pages  # noqa: E402 - a module beside this one
 from provider_kinds import provider_pages  # noqa: E402 - a module beside this one
 
 ROOT = os.path.dirname(HERE)
@@ -216,7 +219,10 @@ PAGES = {
     "docs/reference/errors.md": errors_page,
     "src/crossply/cli/explain/error_pages.json": error_data,
     "docs/reference/metrics.md": metrics_page,
+    **builtin_function_pages(ROOT, NOTICE),
     **provider_pages(ROOT, NOTICE),
+    **kind_pages(NOTICE),
+    **api_pages(NOTICE),
 }
 
 

@@ -26,3 +26,4 @@ compile "$output" v1beta1/run_function.proto
 compile "$root/src" render/v1alpha1/render.proto
 compile "$root/src" v1alpha1/run_function.proto
 compile "$root/src" pipeline/v1alpha1/pipeline_inspector.proto
+"$python" "$root/tools/generate_descriptors.py" "$output" "$root/src"

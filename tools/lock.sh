@@ -9,7 +9,10 @@ compile() {
 }
 compile requirements/runtime.txt pyproject.toml
 compile requirements/otel.txt pyproject.toml --extra otel
-compile requirements/dev.txt pyproject.toml requirements/dev.in --extra otel --extra postgresql
+compile requirements/kcl.txt pyproject.toml --extra kcl
+compile requirements/image.txt pyproject.toml --extra otel --extra kcl
+compile requirements/dev.txt pyproject.toml requirements/dev.in --extra otel --extra postgresql --extra kcl
 compile providers/postgresql/requirements.txt providers/postgresql/requirements.in
+compile requirements/lint.txt requirements/lint.in
 compile requirements/sdk-peer.txt requirements/sdk-peer.in
 compile requirements/clients.txt requirements/clients.in

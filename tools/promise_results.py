@@ -27,8 +27,8 @@ def read_all(reports: list[pathlib.Path]) -> tuple[str, Results]:
     """Read several reports, of which the later ones are of tests that were run again."""
     date, results = "", Results()
     for report in reports:
-        date, found = read_results(report)
-        results |= found
+        date, outcomes = read_results(report)
+        results |= outcomes
     return date, results
 
 

@@ -150,7 +150,7 @@ async def page_path(client: Any, discovery: Any, website: Any) -> str:
 
 
 def show(website: Any, page: str) -> None:
-    from crossply.cli.up.dashboard_offer import offered_address
+    from crossply.cli.up.dashboard_flags import offered_address
 
     url = website["status"]["url"]
     print(f"\nWebsite hello is Ready at {url}. It is made of:")

@@ -28,7 +28,7 @@ _UNITS = {DATABASE: (0, 8192), LOG: (32, 8192 + 24), MARK: (0, 4096), BACKUP: (0
 Files = dict[str, bytes]
 
 
-class Moment(NamedTuple):
+class Snapshot(NamedTuple):
     """The files of a store at one moment, and what a start has to find in them."""
 
     files: Files
@@ -151,9 +151,9 @@ def _put(data: bytes, place: int, piece: bytes) -> bytes:
 # A store with a past.
 
 
-async def live(directory: str, chance: random.Random) -> list[Moment]:
+async def live(directory: str, chance: random.Random) -> list[Snapshot]:
     """Let a store live through writes, compactions, checkpoints and restarts; return moments of that."""
-    moments: list[Moment] = []
+    snapshots: list[Snapshot] = []
     past: list[Event] = []
 
     async def note(description: str) -> None:
@@ -161,8 +161,8 @@ async def live(directory: str, chance: random.Random) -> list[Moment]:
         await store.backup(str(backup))
         entries, files = store.list(RESOURCE), _read_files(directory)
         backup.unlink()
-        moments.append(
-            Moment(files, entries, store.revision, store.compacted, store.lineage, past, description)
+        snapshots.append(
+            Snapshot(files, entries, store.revision, store.compacted, store.lineage, past, description)
         )
 
     store = await Store.open(directory, limits=HistoryLimits(events=60))
@@ -179,7 +179,7 @@ async def live(directory: str, chance: random.Random) -> list[Moment]:
             store = await Store.open(directory, limits=HistoryLimits(events=60))
             store.subscribe(RESOURCE, past.append)
     await store.close()
-    return moments
+    return snapshots
 
 
 async def _change(store: Store, chance: random.Random) -> None:
@@ -207,36 +207,36 @@ def _read_files(directory: str) -> Files:
 class Trial(NamedTuple):
     """A damage to one file of one moment."""
 
-    moment: Moment
-    older: Moment
+    snapshot: Snapshot
+    older: Snapshot
     file: str
     damage: Damage
     seed: str
 
     def damaged(self) -> Files:
-        data = self.moment.files[self.file]
+        data = self.snapshot.files[self.file]
         chance = random.Random(self.seed)
         older = self.older.files.get(self.file, b"")
         start, size = _UNITS[self.file]
         changed = self.damage(chance, data, older, start, size) if data else data
-        files = {**self.moment.files, self.file: changed}
+        files = {**self.snapshot.files, self.file: changed}
         if self.damage is no_file or (self.damage is old_file and not older):
             del files[self.file]
         return files
 
     def __str__(self) -> str:
-        moments = f"{self.moment.description}, older: {self.older.description}"
-        return f"{self.damage.__name__} of {self.file} ({moments})"
+        snapshots = f"{self.snapshot.description}, older: {self.older.description}"
+        return f"{self.damage.__name__} of {self.file} ({snapshots})"
 
 
-def choose(chance: random.Random, moments: list[Moment], seed: str) -> Trial:
+def choose(chance: random.Random, snapshots: list[Snapshot], seed: str) -> Trial:
     """A trial whose older moment is really older."""
-    newer = chance.randrange(1, len(moments))
-    moment, older = moments[newer], moments[chance.randrange(newer)]
-    file = chance.choice(sorted(moment.files))
+    newer = chance.randrange(1, len(snapshots))
+    snapshot, older = snapshots[newer], snapshots[chance.randrange(newer)]
+    file = chance.choice(sorted(snapshot.files))
     # An older backup as a whole is a good backup.
     damages = [damage for damage in DAMAGES if file != BACKUP or damage is not old_file]
-    return Trial(moment, older, file, chance.choice(damages), seed)
+    return Trial(snapshot, older, file, chance.choice(damages), seed)
 
 
 async def try_out(trial: Trial, directory: Path) -> str:
@@ -256,9 +256,9 @@ async def try_out(trial: Trial, directory: Path) -> str:
         raise Broken(f"{trial}: {error!r}") from error
     try:
         difference = (
-            trial.moment.difference(store)
+            trial.snapshot.difference(store)
             if trial.file != BACKUP
-            else trial.moment.difference_of_objects(store)
+            else trial.snapshot.difference_of_objects(store)
         )
         if difference:
             raise Broken(f"{trial}: {difference}")
@@ -275,9 +275,9 @@ async def damage(trials: int, seed: int, on_broken: Callable[[str], None]) -> Co
     outcomes: Counter[str] = Counter()
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="store-damage-") as place:
-        moments = await live(os.path.join(place, "intact"), chance)
+        snapshots = await live(os.path.join(place, "intact"), chance)
         for number in range(trials):
-            trial = choose(chance, moments, f"{seed}/{number}")
+            trial = choose(chance, snapshots, f"{seed}/{number}")
             directory = Path(place, "damaged")
             try:
                 outcomes[await try_out(trial, directory)] += 1

@@ -6,8 +6,9 @@
 #   tools/system_packages.sh --check    only print what is missing
 set -eu
 
-programs="busybox:busybox-static chromium:chromium crun:crun docker-registry:docker-registry git:git newuidmap:uidmap
-    openssl:openssl pasta:passt postgres:postgresql runc:runc skopeo:skopeo strace:strace umoci:umoci"
+programs="busybox:busybox-static chromium:chromium crun:crun docker-registry:docker-registry fish:fish git:git newuidmap:uidmap
+    openssl:openssl pasta:passt postgres:postgresql promtool:prometheus runc:runc skopeo:skopeo strace:strace umoci:umoci
+    zsh:zsh"
 
 for bin in /usr/lib/postgresql/*/bin; do PATH="$PATH:$bin"; done
 missing=""

@@ -65,5 +65,5 @@ class Fifty(grpcv1.FunctionRunnerServiceServicer):
 
 
 if __name__ == "__main__":
-    made = {"Trivial": Trivial, "Fifty": Fifty}[sys.argv[1]]()
-    runtime.serve(made, sys.argv[2], creds=None, insecure=True)
+    runner = {"Trivial": Trivial, "Fifty": Fifty}[sys.argv[1]]()
+    runtime.serve(runner, sys.argv[2], creds=None, insecure=True)

@@ -1,1 +1,1 @@
-"""The API suite: what a Kubernetes API server answers, asked of the embedded one and of a real one."""
+"""The API suite: one set of requests, sent to the embedded API server and to a real one."""

@@ -23,7 +23,7 @@ def test_an_apply_creates(widgets):
     assert entry["fieldsV1"] == {"f:spec": {"f:size": {}}}
 
 
-def test_applying_the_same_again_changes_nothing(widgets):
+def test_a_repeated_apply_changes_nothing(widgets):
     first = widgets.apply("one", {"spec": {"size": 1}}, "a").ok(201)
     assert widgets.apply("one", {"spec": {"size": 1}}, "a").ok(200) == first
 
@@ -72,7 +72,7 @@ def test_force_takes_a_field_over(widgets):
     assert owned_by(changed, "b") == {"f:spec": {"f:size": {}}}
 
 
-def test_a_conflict_with_an_update_tells_its_time(widgets):
+def test_a_conflict_with_an_update_has_its_time(widgets):
     widgets.post(widgets.object("one", spec={"size": 1}), fieldManager="writer").ok(201)
     answer = widgets.apply("one", {"spec": {"size": 2}}, "b")
     assert answer.status == 409
@@ -166,7 +166,7 @@ def test_a_version_that_is_stale_conflicts(widgets):
     assert (answer.status, answer.reason) == (409, "Conflict")
 
 
-def test_an_applied_version_of_what_is_not_there_creates(widgets):
+def test_applying_a_resource_version_to_a_missing_object_creates_it(widgets):
     assert widgets.apply("one", {"metadata": {"resourceVersion": "5"}}, "a").status == 201
 
 
@@ -194,7 +194,7 @@ def test_managed_fields_are_reset_by_an_empty_entry(widgets):
     assert "managedFields" not in cleared["metadata"]
 
 
-def test_an_apply_after_a_reset_owns_what_was_before(widgets):
+def test_an_apply_after_a_reset_owns_the_earlier_fields(widgets):
     widgets.apply("one", {"spec": {"size": 1}}, "a").ok(201)
     widgets.merge("one", {"metadata": {"managedFields": [{}]}}).ok(200)
     changed = widgets.apply("one", {"spec": {"size": 1}}, "b").ok(200)
@@ -231,7 +231,7 @@ def test_yaml_is_applied(configmaps):
     assert answer.ok(201)["data"] == {"a": "text\n"}
 
 
-def test_ports_with_default_protocols_are_found(admin, ns):
+def test_ports_match_with_the_default_protocol(admin, ns):
     from tests.support.api.collection import Collection
 
     services = Collection(admin, "v1", "Service", "services", ns)
@@ -243,7 +243,7 @@ def test_ports_with_default_protocols_are_found(admin, ns):
 
 
 @pytest.mark.parametrize("body", [b"- a\n", b"a: ["])
-def test_what_is_no_object_cannot_be_applied(widgets, body):
+def test_a_body_that_is_no_object_cannot_be_applied(widgets, body):
     answer = widgets.client.patch(widgets.at("one"), body, APPLY_PATCH, fieldManager="a")
     assert answer.status in (400, 500)
     assert "error decoding YAML" in answer.message

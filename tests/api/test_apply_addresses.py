@@ -26,7 +26,7 @@ def yaml(rest):
 
 
 def send(collection, name, fields, subresource="", form="JSON", **options):
-    """Apply exactly these fields, without a name that nobody gave."""
+    """Apply exactly these fields, without adding a name."""
     body = FORMS[form](collection.api_version, collection.kind, fields)
     path = collection.at(name, subresource)
     return collection.client.patch(path, body, APPLY_PATCH, fieldManager="tester", **options)
@@ -81,13 +81,13 @@ def test_a_configuration_without_a_name_creates_nothing(widgets, configmaps, fie
         assert collection.get("one").status == 404
 
 
-def test_a_status_cannot_be_applied_to_what_does_not_exist(widgets):
+def test_a_status_cannot_be_applied_to_a_missing_object(widgets):
     answer = send(widgets, "one", {"status": {"phase": "Ready"}}, "status")
     assert (answer.status, answer.reason) == (404, "NotFound")
 
 
 @pytest.mark.parametrize("name", [None, ""])
-def test_a_name_that_is_taken_away_is_missed(widgets, name):
+def test_an_apply_without_a_name_is_refused(widgets, name):
     widgets.create("one")
     send(widgets, "one", {"metadata": {"name": name}}).refused(400, "BadRequest", UNNAMED)
 
@@ -128,7 +128,7 @@ def test_another_uid_cannot_be_applied(widgets, configmaps):
             assert refused.message.endswith(f'"one" is invalid: metadata.uid: {message}')
 
 
-def test_metadata_of_a_status_are_not_looked_at(widgets):
+def test_metadata_of_a_status_are_ignored(widgets):
     widgets.create("one")
     applied = send(widgets, "one", {"metadata": {"uid": OTHER_UID}, "status": {"phase": "x"}}, "status").ok(
         200

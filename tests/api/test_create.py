@@ -79,7 +79,7 @@ def test_creating_a_built_in_twice_conflicts(configmaps):
     assert status["details"] == {"name": "one", "kind": "configmaps"}
 
 
-def test_a_resource_version_must_not_be_given(configmaps):
+def test_a_create_with_a_resource_version_is_refused(configmaps):
     configmaps.post(configmaps.object("one", {"resourceVersion": "5"})).refused(
         500, "", "resourceVersion should not be set on objects to be created"
     )
@@ -141,7 +141,7 @@ def test_yaml_bodies_of_custom_objects_are_read(widgets):
     assert widgets.post(body.encode(), content=YAML).ok(201)["spec"]["size"] == 4
 
 
-def test_answers_come_in_yaml_when_asked_for(configmaps):
+def test_responses_are_yaml_when_requested(configmaps):
     configmaps.create("one", data={"a": "b"})
     answer = configmaps.get("one", accept=YAML)
     assert answer.headers["Content-Type"] == "application/yaml"
@@ -158,7 +158,7 @@ def test_status_is_dropped_from_a_new_object_whose_status_is_a_subresource(widge
     assert "status" not in created
 
 
-def test_finalizers_and_owners_are_kept(configmaps):
+def test_finalizers_and_owner_references_are_stored(configmaps):
     owner = configmaps.create("owner")
     reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner["metadata"]["uid"]}
     created = configmaps.create("one", {"finalizers": ["example.org/keep"], "ownerReferences": [reference]})

@@ -35,7 +35,7 @@ def test_some_kinds_answer_with_the_object(admin, ns):
     assert deleted["metadata"]["uid"] == created["metadata"]["uid"]
 
 
-def test_deleting_what_is_not_there(configmaps):
+def test_deleting_a_missing_object_returns_404(configmaps):
     configmaps.delete("one").refused(404, "NotFound", 'configmaps "one" not found')
 
 
@@ -94,7 +94,7 @@ def test_the_policy_may_be_in_the_body(configmaps):
     configmaps.merge("one", {"metadata": {"finalizers": None}}).ok(200)
 
 
-def test_orphan_dependents_and_a_policy_exclude_each_other(configmaps):
+def test_orphan_dependents_and_a_propagation_policy_are_mutually_exclusive(configmaps):
     configmaps.create("one")
     answer = configmaps.delete("one", {"propagationPolicy": "Orphan", "orphanDependents": True})
     answer.refused(
@@ -118,7 +118,7 @@ def test_a_foreign_kind_of_body_is_refused(configmaps):
     assert configmaps.get("one").status == 200
 
 
-def test_an_object_whose_grace_period_is_asked_for_goes_at_once(configmaps):
+def test_an_object_with_a_grace_period_is_deleted_at_once(configmaps):
     configmaps.create("one")
     configmaps.delete("one", gracePeriodSeconds=30).ok(200)
     assert configmaps.get("one").status == 404

@@ -1,4 +1,4 @@
-"""Discovery, OpenAPI, health and version: what a client asks before it asks for objects."""
+"""Discovery, OpenAPI, health and version: requests that a client sends first."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_aggregated_discovery_of_a_custom_kind(admin, widgets):
     assert sorted(s["subresource"] for s in resource["subresources"]) == ["scale", "status"]
 
 
-def test_aggregated_discovery_is_not_sent_again(admin):
+def test_unchanged_aggregated_discovery_returns_304(admin):
     tag = admin.get("/api", accept=AGGREGATED).headers["ETag"]
     assert admin.get("/api", accept=AGGREGATED, headers={"If-None-Match": tag}).status == 304
 
@@ -188,12 +188,12 @@ def test_openapi_v2_of_a_custom_kind(admin, widgets):
     assert eventually(result)
 
 
-def test_openapi_v2_is_not_sent_again(admin):
+def test_unchanged_openapi_v2_returns_304(admin):
     tag = admin.get("/openapi/v2").headers["ETag"]
     assert admin.get("/openapi/v2", headers={"If-None-Match": tag}).status == 304
 
 
-def test_the_root_tells_the_paths(admin):
+def test_the_root_lists_the_paths(admin):
     document = json.loads(admin.get("/").raw)
     assert "/api" in document["paths"]
     assert "/apis" in document["paths"]

@@ -12,7 +12,7 @@ def test_a_dry_creation(widgets):
     assert widgets.get("one").status == 404
 
 
-def test_a_dry_creation_of_what_exists_conflicts(widgets):
+def test_a_dry_run_create_of_an_existing_object_conflicts(widgets):
     widgets.create("one")
     assert widgets.post(widgets.object("one"), dryRun="All").status == 409
 
@@ -55,6 +55,6 @@ def test_an_unknown_dry_run_is_refused(configmaps):
     assert status["details"]["causes"][0]["reason"] == "FieldValueNotSupported"
 
 
-def test_a_generated_name_of_a_dry_creation_is_not_taken(configmaps):
+def test_a_dry_run_create_does_not_reserve_its_generated_name(configmaps):
     created = configmaps.post(configmaps.object("", {"generateName": "x-"}), dryRun="All").ok(201)
     assert configmaps.get(created["metadata"]["name"]).status == 404

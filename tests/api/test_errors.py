@@ -1,4 +1,4 @@
-"""Requests that make no sense, and what is said about them."""
+"""Invalid requests and their error messages."""
 # ruff: noqa: E501 - sentences of the server stay whole, so that they can be searched for
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ NO_METHOD = "the server does not allow this method on the requested resource"
     "path",
     ["/apis/no.such.group/v1/things", "/nothing", "/apis/no.such.group", "/apis/no.such.group/v1"],
 )
-def test_paths_that_nobody_serves(admin, path):
+def test_unknown_paths(admin, path):
     answer = admin.get(path)
     assert answer.status == 404
     assert answer.text == "404 page not found\n"
@@ -112,7 +112,7 @@ def test_a_wrong_type_in_a_custom_object(widgets):
     ]
 
 
-def test_several_mistakes_are_told_together(widgets):
+def test_several_errors_are_reported_together(widgets):
     answer = widgets.post(widgets.object("one", spec={"size": -1, "colour": "pink"}))
     assert answer.status == 422
     assert sorted((cause["field"], cause["reason"]) for cause in answer.causes) == [
@@ -173,7 +173,7 @@ def test_an_answer_of_an_unknown_type(configmaps):
     )
 
 
-def test_anything_is_acceptable_to_who_takes_anything(configmaps):
+def test_a_wildcard_accept_header_takes_any_form(configmaps):
     configmaps.create("one")
     assert configmaps.get("one", accept="*/*").json["kind"] == "ConfigMap"
     assert configmaps.get("one", accept="text/html, */*").json["kind"] == "ConfigMap"
@@ -200,7 +200,7 @@ def test_a_config_map_that_is_too_large(configmaps):
     )
 
 
-def test_getting_what_is_not_there(widgets):
+def test_getting_a_missing_object_returns_404(widgets):
     group = widgets.api_version.partition("/")[0]
     status = widgets.get("one").refused(404, "NotFound", f'widgets.{group} "one" not found')
     assert status["details"] == {"name": "one", "group": group, "kind": "widgets"}

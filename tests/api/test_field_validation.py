@@ -1,4 +1,4 @@
-"""Unknown and repeated fields: refused, warned about or dropped in silence, as the client wishes."""
+"""Unknown and repeated fields are refused, warned about or dropped, as the client chooses."""
 # ruff: noqa: E501 - sentences of the server stay whole, so that they can be searched for
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def test_unknown_fields_in_metadata_of_custom_objects(widgets):
 
 
 @pytest.mark.parametrize("verb", ["create", "update", "patch"])
-def test_an_unknown_wish_is_refused(configmaps, verb):
+def test_an_unknown_field_validation_is_refused(configmaps, verb):
     configmaps.create("one")
     send = {
         "create": lambda: configmaps.post(configmaps.object("two"), fieldValidation="Maybe"),

@@ -28,7 +28,7 @@ def gone(collection, name):
 
 
 @pytest.mark.parametrize("options", [{}, {"propagationPolicy": "Background"}, {"orphanDependents": "false"}])
-def test_dependents_follow_in_the_background(configmaps, options):
+def test_dependents_are_deleted_in_the_background(configmaps, options):
     family(configmaps, configmaps)
     configmaps.delete("owner", **options).ok(200)
     assert configmaps.get("owner").status == 404
@@ -103,7 +103,7 @@ def test_an_owner_in_another_namespace_is_absent(admin, configmaps, ns):
     admin.delete(f"/api/v1/namespaces/{other}")
 
 
-def test_generations_follow_each_other(configmaps):
+def test_generations_increase_by_one(configmaps):
     first = configmaps.create("one")
     two = configmaps.create("two", {"ownerReferences": [reference(first)]})
     configmaps.create("three", {"ownerReferences": [reference(two)]})

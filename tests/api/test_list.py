@@ -34,7 +34,7 @@ def test_items_of_custom_lists_have_their_kinds(widgets):
     assert widgets.list().json["items"][0]["kind"] == "Widget"
 
 
-def test_only_custom_lists_say_that_nothing_follows(widgets, configmaps):
+def test_only_custom_lists_have_an_empty_continue_token(widgets, configmaps):
     assert widgets.list().json["metadata"]["continue"] == ""
     assert "continue" not in configmaps.list().json["metadata"]
 
@@ -57,7 +57,7 @@ def test_a_list_in_a_namespace_that_is_not_there_is_empty(admin):
     assert listed["items"] == []
 
 
-def test_pages_have_as_many_items_as_asked_for(widgets):
+def test_pages_have_the_requested_number_of_items(widgets):
     fill(widgets, 5)
     first = widgets.list(limit=2).ok(200)
     assert [item["metadata"]["name"] for item in first["items"]] == ["n00", "n01"]
@@ -91,7 +91,7 @@ def test_pages_are_of_one_snapshot(widgets):
     assert rest["metadata"]["resourceVersion"] == first["metadata"]["resourceVersion"]
 
 
-def test_a_continue_token_tells_the_version_and_the_start(widgets):
+def test_a_continue_token_has_the_version_and_the_start(widgets):
     fill(widgets, 3)
     page = widgets.list(limit=1).ok(200)["metadata"]
     token = page["continue"]

@@ -26,7 +26,7 @@ def test_a_generated_name_has_five_more_characters(widgets):
     assert created["metadata"]["generateName"] == "some-"
 
 
-def test_a_given_name_wins_over_a_generated_one(configmaps):
+def test_a_name_wins_over_generate_name(configmaps):
     created = configmaps.create("mine", {"generateName": "some-"})
     assert created["metadata"]["name"] == "mine"
 

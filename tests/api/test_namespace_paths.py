@@ -30,7 +30,7 @@ OTHERS = "kube-system"
         ("POST", "persistentvolumes"),
     ],
 )
-def test_what_is_not_in_a_namespace_has_no_path_in_one(configmaps, ns, method, path):
+def test_a_cluster_scoped_kind_has_no_path_in_a_namespace(configmaps, ns, method, path):
     """The right to namespaces in one namespace must not reach those of others."""
     target = f"/api/v1/namespaces/{ns}/{path}".replace("NS", ns)
     answer_to(configmaps, method, target).refused(*NO_RESOURCE)

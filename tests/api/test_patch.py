@@ -10,7 +10,7 @@ from tests.support.api.client import MERGE_PATCH
 REJECTED = "the server rejected our request due to an error in our request"
 
 
-def test_a_merge_patch_changes_what_it_names(widgets):
+def test_a_merge_patch_changes_the_fields_it_names(widgets):
     widgets.create("one", spec={"size": 1, "note": "keep", "tags": ["a"]})
     changed = widgets.merge("one", {"spec": {"size": 2, "tags": ["b", "c"]}}).ok(200)
     assert changed["spec"] == {"size": 2, "note": "keep", "tags": ["b", "c"], "mode": "plain"}
@@ -36,7 +36,7 @@ def test_a_merge_patch_with_a_stale_version_conflicts(widgets):
     assert (answer.status, answer.reason) == (409, "Conflict")
 
 
-def test_a_merge_patch_of_what_is_not_there(widgets):
+def test_a_merge_patch_of_a_missing_object_returns_404(widgets):
     group = widgets.api_version.partition("/")[0]
     widgets.merge("one", {"spec": {}}).refused(404, "NotFound", f'widgets.{group} "one" not found')
 
@@ -189,7 +189,7 @@ def test_force_is_for_apply_only(configmaps):
     )
 
 
-def test_a_patch_is_made_on_top_of_other_writes(configmaps):
+def test_a_patch_applies_on_top_of_concurrent_writes(configmaps):
     configmaps.create("one", data={"n": "0"})
     for number in range(1, 20):
         configmaps.merge("one", {"data": {f"k{number}": "x"}}).ok(200)

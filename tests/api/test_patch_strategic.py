@@ -1,4 +1,4 @@
-"""Strategic merge patches, which know the lists of built-in kinds."""
+"""Strategic merge patches of the lists of built-in kinds."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def patched(deployments, pod):
     return containers(deployments.strategic("one", {"spec": {"template": {"spec": pod}}}).ok(200))
 
 
-def test_a_container_is_found_by_its_name(deployments, deployed):
+def test_a_container_is_matched_by_its_name(deployments, deployed):
     merged = patched(deployments, {"containers": [{"name": "b", "image": "b:2"}]})
     assert [(c["name"], c["image"]) for c in merged] == [("a", "a:1"), ("b", "b:2")]
 
@@ -89,7 +89,7 @@ def test_finalizers_are_a_set(configmaps):
     assert "finalizers" not in changed["metadata"]
 
 
-def test_owner_references_are_found_by_uid(configmaps):
+def test_owner_references_are_matched_by_uid(configmaps):
     reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x"}
     configmaps.create("owner")
     owner = configmaps.read("owner")["metadata"]["uid"]
@@ -98,7 +98,7 @@ def test_owner_references_are_found_by_uid(configmaps):
     assert "ownerReferences" not in configmaps.strategic("one", change).ok(200)["metadata"]
 
 
-def test_service_ports_are_found_by_port(admin, ns):
+def test_service_ports_are_matched_by_port(admin, ns):
     services = Collection(admin, "v1", "Service", "services", ns)
     services.create("one", spec={"ports": [{"name": "a", "port": 80}, {"name": "b", "port": 81}]})
     changed = services.strategic("one", {"spec": {"ports": [{"port": 81, "targetPort": 9000}]}}).ok(200)
@@ -140,7 +140,7 @@ def test_retained_keys_drop_the_others(deployments, deployed):
         ),
     ],
 )
-def test_a_directive_of_the_wrong_type_is_refused_in_words(configmaps, data, status, message):
+def test_a_directive_of_the_wrong_type_is_refused_with_a_message(configmaps, data, status, message):
     configmaps.create("one", data={"a": "1"})
     answer = configmaps.strategic("one", {"data": data})
     assert answer.status == status

@@ -46,7 +46,7 @@ def test_a_list_in_protobuf(configmaps):
     assert b"ConfigMapList" in answer.raw
 
 
-def test_json_is_taken_where_protobuf_cannot_be_had(widgets):
+def test_json_is_returned_where_protobuf_is_not_available(widgets):
     widgets.create("one")
     answer = widgets.get("one", accept=f"{PROTOBUF},application/json")
     assert answer.headers["Content-Type"] == "application/json"

@@ -147,7 +147,7 @@ NO_MANAGER = ("Required value: is required for apply patch", "FieldValueRequired
 
 
 def refused_options(answer, kind, *wrong):
-    """The answer must tell exactly these options."""
+    """The response must list exactly these options."""
     texts = [f"{field}: {message}" for message, _, field in wrong]
     listed = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
     status = answer.refused(422, "Invalid", f'{kind}.meta.k8s.io "" is invalid: {listed}')
@@ -171,7 +171,7 @@ def test_options_that_a_write_does_not_have(configmaps, widgets):
         collection.read("one")
 
 
-def test_everything_that_is_wrong_with_options_is_told_at_once(configmaps):
+def test_all_invalid_options_are_reported_at_once(configmaps):
     configmaps.create("one")
     odd = {"dryRun": "x", "fieldValidation": "Sometimes"}
     refused_options(
@@ -189,13 +189,13 @@ def test_everything_that_is_wrong_with_options_is_told_at_once(configmaps):
 
 
 @pytest.mark.parametrize("value", ["", "maybe", "TRUE", "1"])
-def test_a_flag_is_true_unless_it_says_otherwise(configmaps, value):
+def test_a_flag_is_true_by_default(configmaps, value):
     configmaps.create("one", data={"a": "1"})
     assert configmaps.apply("one", {"data": {"a": "2"}}, force=value).status == 200
     assert configmaps.apply("one", {"data": {"a": "3"}}, "other", force="False").status == 409
 
 
-def test_an_odd_wish_for_pretty_answers_changes_nothing(configmaps):
+def test_an_invalid_pretty_parameter_changes_nothing(configmaps):
     assert configmaps.post(configmaps.object("one"), pretty="maybe").status == 201
 
 
@@ -262,7 +262,7 @@ def test_numbers_of_a_list_that_are_none(configmaps, option, text, why):
     assert refused.message.endswith(f": {why}")
 
 
-def test_a_path_with_an_empty_part_is_no_mistake_of_the_server(admin):
+def test_a_path_with_an_empty_part_is_no_server_error(admin):
     for path in ("/api/v1/namespaces/default//", "/apis/apps/v1//one", "/api/v1/namespaces//configmaps"):
         assert admin.get(path).status < 500
 

@@ -40,7 +40,7 @@ def test_operations_that_do_not_fit(configmaps, operations):
         ("x", "string", "[]handlers.jsonPatchOp"),
     ],
 )
-def test_what_is_no_json_patch(configmaps, body, kind, go_type):
+def test_a_body_that_is_no_json_patch_is_refused(configmaps, body, kind, go_type):
     configmaps.create("one")
     message = f"error decoding patch: json: cannot unmarshal {kind} into Go value of type {go_type}"
     configmaps.json_patch("one", body).refused(400, "BadRequest", message)

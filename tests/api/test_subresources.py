@@ -71,7 +71,7 @@ def test_a_stale_status_update_conflicts(widgets):
     assert (answer.status, answer.reason) == (409, "Conflict")
 
 
-def test_an_unknown_subresource_is_not_found(widgets):
+def test_an_unknown_subresource_returns_404(widgets):
     widgets.create("one")
     assert widgets.get("one", "nothing").status == 404
 

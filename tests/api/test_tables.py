@@ -105,7 +105,7 @@ def test_a_list_of_metadata_alone(configmaps):
     }
 
 
-def test_the_first_form_that_can_be_had_is_taken(widgets):
+def test_the_first_available_media_type_is_used(widgets):
     widgets.create("one")
     accept = f"application/json;as=Nonsense;v=v1;g=meta.k8s.io, {TABLE}, application/json"
     assert widgets.get("one", accept=accept).json["kind"] == "Table"

@@ -62,7 +62,7 @@ def test_a_custom_object_needs_a_version_to_be_replaced(widgets):
     )
 
 
-def test_replacing_what_is_not_there(configmaps):
+def test_replacing_a_missing_object_returns_404(configmaps):
     status = configmaps.put(configmaps.object("one")).refused(404, "NotFound", 'configmaps "one" not found')
     assert status["details"] == {"name": "one", "kind": "configmaps"}
 
@@ -117,7 +117,7 @@ def test_a_change_of_labels_counts_no_generation(widgets):
     assert changed["metadata"]["labels"] == {"a": "b"}
 
 
-def test_a_given_generation_is_ignored(widgets):
+def test_a_generation_in_the_body_is_ignored(widgets):
     created = widgets.create("one", spec={"size": 1})
     created["metadata"]["generation"] = 99
     assert widgets.put(created).ok(200)["metadata"]["generation"] == 1

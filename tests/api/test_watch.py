@@ -14,14 +14,14 @@ def version_of(obj):
     return obj["metadata"]["resourceVersion"]
 
 
-def test_a_watch_begins_with_what_exists(widgets):
+def test_a_watch_starts_with_the_existing_objects(widgets):
     widgets.create("a")
     widgets.create("b")
     with widgets.watch(timeoutSeconds=5) as watch:
         assert sorted(watch.names(2)) == [("ADDED", "a"), ("ADDED", "b")]
 
 
-def test_a_watch_tells_every_change_from_a_version_on(widgets):
+def test_a_watch_sends_every_change_from_a_version_on(widgets):
     widgets.create("before")
     start = widgets.list().json["metadata"]["resourceVersion"]
     with widgets.watch(resourceVersion=start, timeoutSeconds=10) as watch:
@@ -36,7 +36,7 @@ def test_a_watch_tells_every_change_from_a_version_on(widgets):
     assert events[2][1]["spec"] == changed["spec"]
 
 
-def test_a_watch_of_the_past_tells_what_was_missed(widgets):
+def test_a_watch_from_an_older_version_sends_the_missed_events(widgets):
     start = widgets.list().json["metadata"]["resourceVersion"]
     widgets.create("one")
     widgets.merge("one", {"spec": {"size": 2}}).ok(200)
@@ -97,7 +97,7 @@ def test_a_selected_field_that_comes_and_goes_adds_and_deletes(widgets):
         assert watch.names(2) == [("ADDED", "one"), ("DELETED", "one")]
 
 
-def test_deletions_of_unselected_objects_are_not_told(widgets):
+def test_deletions_of_unselected_objects_are_not_sent(widgets):
     widgets.create("a")
     widgets.create("b", {"labels": {"x": "y"}})
     start = widgets.list().json["metadata"]["resourceVersion"]
@@ -144,7 +144,7 @@ def test_initial_events_end_with_a_bookmark(widgets):
     assert int(version_of(mark)) >= int(version_of(events[0][1]))
 
 
-def test_no_initial_events_when_none_are_wanted(widgets):
+def test_no_initial_events_are_sent_when_turned_off(widgets):
     widgets.create("a")
     with widgets.watch(
         sendInitialEvents="false",
@@ -191,7 +191,7 @@ def test_a_version_that_is_no_number_is_refused(configmaps):
 
 
 def test_a_version_that_was_compacted_is_gone(configmaps):
-    """Version 1 is older than any history that is kept... or is still there, on a young server."""
+    """Version 1 is older than the retained history, or still there on a young server."""
     with configmaps.watch(resourceVersion="1", timeoutSeconds=2) as watch:
         if watch.status == 410:
             answer = watch.refusal()
@@ -259,6 +259,6 @@ def test_a_deletion_with_finalizers_is_a_change_first(widgets):
     assert events[0][1]["metadata"]["deletionTimestamp"]
 
 
-def test_watching_what_nobody_serves(admin):
+def test_watching_an_unknown_kind_returns_404(admin):
     with admin.watch("/apis/no.such.group/v1/things") as watch:
         assert watch.status == 404

@@ -61,7 +61,7 @@ def test_identity_first_writes_plain_text() -> None:
         (f"a: [{SECRET}", "is not valid YAML"),
     ],
 )
-def test_what_is_not_understood_is_refused_without_showing_a_key(text: str, sentence: str) -> None:
+def test_an_invalid_configuration_is_refused_without_showing_a_key(text: str, sentence: str) -> None:
     with pytest.raises(EncryptionUnusable) as refused:
         parse_configuration(text, "file")
     assert sentence in str(refused.value)

@@ -1,4 +1,4 @@
-"""Applying: what is merged, what is pruned, who owns what afterwards."""
+"""Server-side apply: merging, pruning and ownership."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def test_status_is_not_owned_through_the_main_endpoint_nor_spec_through_status()
     assert owners(both)["a Apply"] == {"f:spec": {"f:text": {}}}
 
 
-def test_applying_what_is_already_so_changes_nothing_and_keeps_the_time() -> None:
+def test_applying_the_current_state_changes_nothing_and_keeps_the_time() -> None:
     live = play(("a", {"text": "x", "items": [{"name": "i"}]}))
     second = apply(live, widget({"text": "x", "items": [{"name": "i"}]}), MAIN, "a", LATER)
     assert second.object == live
@@ -214,7 +214,7 @@ def test_time_moves_with_the_object_and_entries_are_sorted_by_it() -> None:
     assert [(entry["manager"], entry["time"]) for entry in entries] == [("b", NOW), ("a", LATER)]
 
 
-def test_what_was_there_before_the_first_apply_gets_an_owner() -> None:
+def test_fields_from_before_the_first_apply_get_an_owner() -> None:
     live = stored(widget({"text": "x", "count": 1}))
     result = apply(live, widget({"count": 1}), MAIN, "a", NOW).object
     assert owners(result)["before-first-apply Update"] == {"f:spec": {".": {}, "f:text": {}, "f:count": {}}}
@@ -231,7 +231,7 @@ def test_an_applier_keeps_one_entry_across_versions() -> None:
     assert [e["apiVersion"] for e in result["metadata"]["managedFields"]] == ["shop.example.org/v2"]
 
 
-def test_kubectl_takes_over_what_its_annotation_says_it_applied() -> None:
+def test_kubectl_takes_over_the_fields_of_its_last_applied_annotation() -> None:
     note = "kubectl.kubernetes.io/last-applied-configuration"
     text = '{"apiVersion":"shop.example.org/v1","kind":"Widget","metadata":{"name":"w"},"spec":{"text":"x"}}'
     obj = widget({"text": "x", "count": 1}, metadata={"name": "w", "annotations": {note: text}})

@@ -73,7 +73,7 @@ def test_after_a_forced_apply_only_equal_values_are_shared(first, second) -> Non
 
 @MANY
 @given(SPECS, SPECS)
-def test_an_apply_conflicts_or_is_what_force_gives(first, second) -> None:
+def test_an_apply_conflicts_or_equals_the_forced_one(first, second) -> None:
     applied = stored(apply(None, widget(first), MAIN, "a", NOW).object)
     forced = apply(applied, widget(second), MAIN, "b", NOW, True).object
     with contextlib.suppress(ApplyConflict):

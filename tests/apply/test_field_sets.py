@@ -84,7 +84,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("reason", "fields"), WRONG, ids=[row[0] for row in WRONG])
-def test_what_is_not_a_set_is_refused(reason, fields) -> None:
+def test_a_value_that_is_no_field_set_is_refused(reason, fields) -> None:
     with pytest.raises(BadManagedFields, match="error decoding set"):
         decode_fields(fields)
 

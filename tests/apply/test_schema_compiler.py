@@ -72,7 +72,7 @@ def test_a_custom_resource_without_schema_is_deduced() -> None:
     assert custom_type(None) is DEDUCED
 
 
-def test_metadata_of_an_embedded_resource_keeps_only_what_metadata_has() -> None:
+def test_metadata_of_an_embedded_resource_keeps_only_known_fields() -> None:
     embedded = {"type": "object", "x-kubernetes-embedded-resource": True}
     preserving = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     compiled = custom_type({**preserving, "properties": {"template": embedded}})

@@ -1,4 +1,4 @@
-"""Writes that are not applies: who owns what after a create, a replace or a patch."""
+"""Ownership of fields after a create, a replace or a patch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def changed(live, spec, manager="u", scope=MAIN, now=LATER):
     return stored(update(live, {**live, "spec": spec}, scope, manager, now))
 
 
-def test_a_create_owns_all_but_what_the_server_keeps() -> None:
+def test_a_create_owns_all_but_server_owned_fields() -> None:
     result = update(None, widget({"text": "x", "struct": {"a": "1"}}), MAIN, "c", NOW)
     fields = {".": {}, "f:text": {}, "f:struct": {".": {}, "f:a": {}}}
     assert result["metadata"]["managedFields"] == [
@@ -31,7 +31,7 @@ def test_a_create_owns_all_but_what_the_server_keeps() -> None:
     ]
 
 
-def test_whoever_changes_a_field_takes_it_and_whoever_removes_it_frees_it() -> None:
+def test_a_change_of_a_field_takes_ownership_and_a_removal_releases_it() -> None:
     live = stored(apply(None, widget({"text": "x", "count": 1, "tags": ["a"]}), MAIN, "a", NOW).object)
     live = changed(live, {"text": "y", "tags": ["a", "b"]})
     assert owners(live) == {
@@ -79,7 +79,7 @@ def test_records_may_be_written_but_not_through_a_subresource() -> None:
     assert set(owners(update(live, broken, MAIN, "u", LATER))) == {"c Update"}
 
 
-def test_updaters_are_told_apart_by_version_and_subresource() -> None:
+def test_updaters_are_distinguished_by_version_and_subresource() -> None:
     live = created({"count": 1}, "m")
     in_v2 = {**live, "apiVersion": "shop.example.org/v2"}
     live = changed(in_v2, {"count": 2}, "m", SCOPES["v2", ""])

@@ -1,4 +1,4 @@
-"""One world for all that `trace` is asked: a real API server in memory, a process of its own."""
+"""One API server in memory, as a process of its own, for all tests of `trace`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 def trace(
     world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[[str], tuple[int, str, str]]:
-    """Run `crossply trace …` here: its exit code, its output and what it said on stderr."""
+    """Run `crossply trace …` here: its exit code, its output and its stderr."""
     monkeypatch.setenv("KUBECONFIG", world.kubeconfig)
 
     def run(words: str) -> tuple[int, str, str]:

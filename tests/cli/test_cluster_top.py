@@ -1,4 +1,4 @@
-"""`cluster top` shows what the pods of a control plane use, as the metrics API tells it."""
+"""`cluster top` shows the usage of a control plane's pods, from the metrics API."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ async def serve_metrics(server: Server) -> None:
         await client.create(POD_METRICS, metrics("odd", [("a lot", "1Mi")], "odd"))
 
 
-def test_a_namespace_without_pods_of_a_control_plane_is_said_to_have_none(top: Top) -> None:
+def test_a_namespace_without_control_plane_pods_is_reported(top: Top) -> None:
     assert top("") == (0, "No Crossplane pods found in the namespace crossplane-system\n", "")
 
 
@@ -107,7 +107,7 @@ def filled(server: Server) -> None:
     asyncio.run(fill(server, "crossplane-system", "young", "odd"))
 
 
-def test_a_server_without_the_metrics_api_is_told_with_what_to_install(top: Top, filled: None) -> None:
+def test_a_server_without_the_metrics_api_gives_a_hint_to_install_it(top: Top, filled: None) -> None:
     code, out, err = top("-n young")
     assert (code, out) == (1, "")
     assert "try: install metrics-server in the cluster" in err
@@ -165,18 +165,18 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("words", "hint", "message"), MISTAKES, ids=[row[0] for row in MISTAKES])
-def test_mistakes_are_told(top: Top, measured: None, words: str, hint: str, message: str) -> None:
+def test_usage_errors_are_reported(top: Top, measured: None, words: str, hint: str, message: str) -> None:
     code, out, err = top(words)
     assert (code, out) == (1, "")
     assert hint in err
     assert message in err.splitlines()[-1]
 
 
-def test_groups_to_impersonate_are_told_to_the_server(top: Top, measured: None) -> None:
+def test_impersonated_groups_are_sent_to_the_server(top: Top, measured: None) -> None:
     assert top("--as=somebody --as-group=others --as-group=system:masters") == (0, TABLE, "")
 
 
-def test_a_server_that_does_not_answer_is_told(top: Top, monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
+def test_an_unresponsive_server_is_reported(top: Top, monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
     nowhere = tmp_path / "config"
     nowhere.write_text(
         "apiVersion: v1\nkind: Config\ncurrent-context: x\n"

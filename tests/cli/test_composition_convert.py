@@ -102,7 +102,7 @@ def test_the_result_goes_to_a_file(bench: Bench) -> None:
     assert bench.read("new.yaml")["kind"] == "Composition"
 
 
-def test_what_cannot_be_converted_is_told(bench: Bench) -> None:
+def test_an_unconvertible_composition_is_reported(bench: Bench) -> None:
     command = "composition convert composition-environment"
     assert bench.run(command, "{a: 1}").last_line == (
         "Unmarshalling Error: error unmarshaling JSON: while decoding JSON: "

@@ -1,4 +1,4 @@
-"""The configuration file: where it is looked for, what it may say, and how it is changed."""
+"""The configuration file: its location, its keys and how it is changed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PLACES = [
 
 
 @pytest.mark.parametrize(("words", "environ", "path", "why"), PLACES, ids=[row[3] for row in PLACES])
-def test_where_the_file_is_looked_for(words, environ, path, why) -> None:
+def test_the_search_path_of_the_file(words, environ, path, why) -> None:
     assert config.locate(words, environ) == path, why
 
 
@@ -68,7 +68,7 @@ def test_a_directory_cannot_be_read(file, capsys) -> None:
     assert capsys.readouterr().err.endswith(sentence)
 
 
-def test_a_missing_file_says_the_defaults(file, capsys) -> None:
+def test_a_missing_file_gives_the_defaults(file, capsys) -> None:
     assert main(["config", "view", "--config", "c.yaml"]) == 0
     assert capsys.readouterr().out == "version: 1\n"
 
@@ -78,7 +78,7 @@ def test_a_flag_without_a_value_is_refused(capsys) -> None:
     assert capsys.readouterr().err.endswith("crossply: flag --config requires a value\n")
 
 
-def test_what_is_set_can_be_viewed(file, capsys, monkeypatch) -> None:
+def test_a_set_value_can_be_viewed(file, capsys, monkeypatch) -> None:
     monkeypatch.setenv("CROSSPLANE_CONFIG", "deep/er/c.yaml")
     assert main(["config", "set", "features.enableAlpha", "true"]) == 0
     assert main(["config", "set", "features.disableBeta", "T"]) == 0
@@ -99,7 +99,7 @@ UNSETTABLE = [
 
 
 @pytest.mark.parametrize(("words", "sentence"), UNSETTABLE)
-def test_what_cannot_be_set(words: list[str], sentence: str, file, capsys) -> None:
+def test_an_invalid_setting_is_refused(words: list[str], sentence: str, file, capsys) -> None:
     assert main(["config", "set", *words, "--config", "c.yaml"]) == 1
     assert capsys.readouterr().err.startswith(f"crossply: error: {sentence}")
     assert not file.exists()

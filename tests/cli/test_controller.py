@@ -14,10 +14,10 @@ from crossply.cli.controller.package_flags import runtime_settings
 from crossply.cli.controller.replica_flags import shards_of, timing_of
 from crossply.cli.framework.command import Invocation, UsageError
 from crossply.cli.framework.parser import Parsed, parse
+from crossply.control.controller_context import CircuitLimits
 from crossply.control.options import Options
 from crossply.control.package_manager.settings import PackageSettings
-from crossply.control.plane import CircuitLimits
-from crossply.control.runtimes.package_runtimes import PackageRuntimes
+from crossply.control.runtimes.package_runtime_choice import PackageRuntimes
 from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig
 from crossply.kube.leases import Timing
@@ -29,12 +29,12 @@ def called(*words: str, **environ: str) -> Invocation:
     values = parse(["controller", *words], environ, parsed)
     out = io.StringIO()
     return Invocation(
-        parsed.path, values, parsed.given, stdin=out, stdout=out, stderr=out, environ=environ, config={}
+        parsed.path, values, parsed.values, stdin=out, stdout=out, stderr=out, environ=environ, config={}
     )
 
 
 DEFAULT_OPTIONS = Options(packages=PackageSettings("/cache/xpkg"))
-"""What there is without flags: as the library has it, and packages are kept where the chart has room."""
+"""The defaults without flags: those of the library, and the package cache in the volume of the chart."""
 
 
 def test_without_flags_everything_is_as_the_library_has_it() -> None:
@@ -44,7 +44,7 @@ def test_without_flags_everything_is_as_the_library_has_it() -> None:
     assert timing_of(called()) == Timing()
 
 
-def test_flags_of_crossplane_say_how_much_and_how_often() -> None:
+def test_flags_of_crossplane_set_limits_and_intervals() -> None:
     words = ["--max-reconcile-rate=7", "--min-poll-interval=5s", "--circuit-breaker-burst=3.5"]
     words += ["--circuit-breaker-refill-rate=0.5", "--circuit-breaker-cooldown=1m"]
     assert options_of(called(*words)) == DEFAULT_OPTIONS._replace(
@@ -52,14 +52,14 @@ def test_flags_of_crossplane_say_how_much_and_how_often() -> None:
     )
 
 
-def test_another_user_can_write_what_no_composition_may_touch() -> None:
+def test_another_user_can_write_objects_that_no_composition_may_touch() -> None:
     assert options_of(called(KEEPER="somebody")).keeper == "somebody"
     assert options_of(called("--keeper=crossply:keeper")) == DEFAULT_OPTIONS._replace(
         keeper="crossply:keeper"
     )
 
 
-def test_flags_say_where_packages_run_and_how_functions_are_called() -> None:
+def test_flags_choose_the_runtime_of_packages_and_the_calls_of_functions() -> None:
     settings = runtime_settings(
         called("--package-runtime=Provider=External;Function=Container", "-n", "home")
     )
@@ -77,12 +77,12 @@ def test_flags_that_have_no_meaning_here_are_accepted() -> None:
     assert options_of(called("-l", "--sync-interval=2h", "--poll-interval=10s")) == DEFAULT_OPTIONS
 
 
-def test_the_environment_says_where_we_are() -> None:
+def test_the_environment_sets_namespace_replica_and_shards() -> None:
     invocation = called(POD_NAMESPACE="home", POD_NAME="pod-1", LEADER_ELECTION="true", SHARDS="4")
     assert (invocation["namespace"], invocation["replica"], invocation["shards"]) == ("home", "pod-1", 4)
 
 
-def test_who_wants_no_shards_works_alone() -> None:
+def test_a_controller_without_shards_works_alone() -> None:
     async def case() -> None:
         async with Client(ClusterConfig(server="http://127.0.0.1:1")) as client:
             assert shards_of(called("--shards=0"), client) is None
@@ -105,7 +105,7 @@ def test_nonsense_is_refused(word, why) -> None:
         timing_of(called(word))
 
 
-def test_probes_tell_whether_we_live_and_whether_we_work() -> None:
+def test_probes_report_liveness_and_readiness() -> None:
     ready = False
 
     async def case() -> list[int]:

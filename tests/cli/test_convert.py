@@ -15,6 +15,11 @@ apiVersion: pkg.crossplane.io/v1
 kind: Function
 metadata: {name: function-patch-and-transform}
 spec: {package: xpkg.crossplane.io/crossplane-contrib/function-patch-and-transform:v0.10.0}
+---
+apiVersion: pkg.crossplane.io/v1
+kind: Function
+metadata: {name: function-environment-configs}
+spec: {package: xpkg.crossplane.io/crossplane-contrib/function-environment-configs:v0.4.0}
 """
 XRD = """\
 apiVersion: apiextensions.crossplane.io/v1
@@ -55,7 +60,7 @@ def test_a_stream_is_converted_document_by_document(bench: Bench) -> None:
     )
 
 
-def test_comments_follow_their_fields(bench: Bench) -> None:
+def test_comments_move_with_their_fields(bench: Bench) -> None:
     result = bench.run("convert", f"{XRD}---\n{CLAIM}")
     assert "# for teams\nspec:\n" in result.out
     assert "  crossplane:\n    # Ours, tested last week.\n    compositionRef:\n" in result.out
@@ -66,7 +71,7 @@ def test_definitions_may_lie_in_other_files(bench: Bench) -> None:
     assert bench.run("convert --xrd xrd.yaml --scope Cluster", CLAIM).value["metadata"] == {"name": "mine"}
 
 
-def test_what_is_of_today_needs_no_changes(bench: Bench) -> None:
+def test_current_manifests_need_no_changes(bench: Bench) -> None:
     stream = CONFIG_MAP + "---\n- a list\n"
     result = bench.run("convert", stream)
     assert (result.code, result.out, result.err) == (0, stream, "No changes needed.\n")
@@ -95,19 +100,29 @@ def test_a_kind_that_a_definition_of_today_defines_is_not_called_unknown(bench: 
 @pytest.mark.parametrize(
     ("example", "words"),
     [
-        ("05-legacy-resources", "--xrd {0}/xrd.yaml --observed-resources {0}/observed.yaml"),
+        (
+            "05-legacy-resources",
+            "--xrd {0}/xrd.yaml --observed-resources {0}/observed.yaml --extra-resources environment.yaml",
+        ),
         ("06-mysqlinstance", "--xrd {0}/definition.yaml"),
     ],
 )
 def test_a_converted_composition_composes_the_same(bench: Bench, example: str, words: str) -> None:
     folder = EXAMPLES / example
     bench.write("functions.yaml", FUNCTIONS)
-    assert bench.run(f"convert {folder}/composition.yaml -o composition.yaml").code == 0
+    for name in ("composition.yaml", "environment.yaml"):
+        if (folder / name).exists():
+            assert bench.run(f"convert {folder}/{name} -o {name}").code == 0
     rendered = bench.run(f"render {folder}/xr.yaml composition.yaml functions.yaml {words.format(folder)}")
     assert rendered.out == (folder / "expected.yaml").read_text()
 
 
-def test_what_cannot_be_converted_is_told(bench: Bench) -> None:
+def test_an_environment_config_gets_the_version_that_the_function_reads(bench: Bench) -> None:
+    config = "apiVersion: apiextensions.crossplane.io/{} # old\ndata:\n  a: 1\nkind: EnvironmentConfig\n"
+    assert bench.run("convert", config.format("v1alpha1")).out == "---\n" + config.format("v1beta1")
+
+
+def test_an_unconvertible_composition_is_reported(bench: Bench) -> None:
     assert bench.run("convert", "a: [").last_line.startswith(
         "cannot convert: error converting YAML to JSON: yaml"
     )
@@ -217,7 +232,7 @@ def test_a_composition_that_namespaced_xrs_cannot_use_is_named_with_its_resource
         ("convert", INNER, "a kind without claims stays cluster-scoped"),
     ],
 )
-def test_nothing_is_said_where_the_xrd_stays_cluster_scoped(
+def test_no_note_where_the_xrd_stays_cluster_scoped(
     bench: Bench, words: str, definition: str, reason: str
 ) -> None:
     composition = COMPOSITION.replace("kind: XCache", "kind: XStore") if definition == INNER else COMPOSITION

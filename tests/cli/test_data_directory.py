@@ -17,7 +17,7 @@ OPENED, FOREIGN_DIRECTORY = "did not start", "was not made by you on this machin
 
 @pytest.fixture
 def project(tmp_path):
-    """A directory in which a control plane was made."""
+    """The data directory of a control plane."""
     directory = tmp_path / "project"
     directory.mkdir()
     assert OPENED in crossply(*UP, cwd=directory).stderr
@@ -25,7 +25,7 @@ def project(tmp_path):
     return directory
 
 
-def test_a_directory_that_was_made_here_is_opened_again(project):
+def test_a_directory_created_here_can_be_reopened(project):
     assert OPENED in crossply(*UP, cwd=project).stderr
 
 

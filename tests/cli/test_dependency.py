@@ -108,7 +108,7 @@ def added() -> str:
         (":>=v1.0.0, <v1.2.0", ">=v1.0.0, <v1.2.0", "@v1.0.0"),
     ],
 )
-def test_a_package_is_noted_as_it_is_wanted_and_fetched_in_the_best_version(
+def test_a_package_is_recorded_with_its_constraint_and_fetched_in_the_best_version(
     dependency: Run, packages: str, version: str, noted: str, cached: str, tmp_path: Path
 ) -> None:
     code, _, err = dependency("add", f"{packages}/acme/lamps{version}")
@@ -185,8 +185,8 @@ def test_the_cache_is_brought_up_to_date_and_emptied(dependency: Run, packages: 
     stale.write_text("stale")
     code, out, err = dependency("update-cache")
     assert code == 0, err
-    assert out == "wrote schemas/python\nwrote schemas/json\n"
-    assert "no models are generated of the kinds of Kubernetes itself\n" in err
+    assert out == "wrote schemas/python\nwrote schemas/json\nwrote schemas/kcl\n"
+    assert "models of the kinds of Kubernetes itself are generated for KCL only\n" in err
     assert stale.read_text() != "stale"
     assert dependency("clean-cache", "--keep-packages")[:2] == (0, "Schema cache cleaned\n")
     assert (Path("schemas").exists(), stale.exists()) == (False, True)
@@ -194,17 +194,17 @@ def test_the_cache_is_brought_up_to_date_and_emptied(dependency: Run, packages: 
     assert not cache.exists()
 
 
-def test_languages_can_be_chosen_and_what_cannot_be_done_is_told(dependency: Run, packages: str) -> None:
+def test_languages_can_be_chosen_and_unsupported_ones_are_reported(dependency: Run, packages: str) -> None:
     file = Path("crossplane-project.yaml")
-    file.write_text(file.read_text() + "  schemas: {languages: [python, kcl]}\n")
+    file.write_text(file.read_text() + "  schemas: {languages: [python, go]}\n")
     assert dependency("add", f"{packages}/acme/lamps")[0] == 0
     code, out, err = dependency("update-cache")
     assert (code, out) == (0, "wrote schemas/python\n")
-    assert err.endswith("no models are generated for kcl\n")
+    assert err.endswith("no models are generated for go\n")
     assert [path.name for path in Path("schemas").iterdir()] == ["python"]
 
 
-def test_a_project_may_say_where_packages_are_mirrored(dependency: Run, packages: str) -> None:
+def test_a_project_may_rewrite_images_to_a_mirror(dependency: Run, packages: str) -> None:
     file = Path("crossplane-project.yaml")
     file.write_text(
         f"{PROJECT}  imageConfigs:\n  - spec:\n      matchImages: [{{type: Prefix, prefix: registry.test}}]\n"
@@ -245,7 +245,7 @@ def test_another_dependency_that_cannot_be_had_does_not_stop_a_new_one(
         (["--", "http://127.0.0.1:1/crd.yaml"], "failed to fetch URL: http://127.0.0.1:1/crd.yaml"),
     ],
 )
-def test_what_cannot_be_had_is_told_and_nothing_changes(
+def test_an_unavailable_package_is_reported_and_nothing_changes(
     dependency: Run, packages: str, words: list[str], message: str
 ) -> None:
     code, _, err = dependency("add", *(word.replace("REGISTRY", packages) for word in words))
@@ -255,7 +255,7 @@ def test_what_cannot_be_had_is_told_and_nothing_changes(
     assert not Path("schemas").exists()
 
 
-def test_the_reason_is_in_the_error_and_the_hint_says_what_to_do(dependency: Run, packages: str) -> None:
+def test_the_error_has_the_reason_and_the_hint_has_the_remedy(dependency: Run, packages: str) -> None:
     _, _, err = dependency("add", f"{packages}/acme/lamps:v9.9.9")
     hint = next(line for line in err.splitlines() if line.startswith("crossply: try: "))
     error = err.splitlines()[-1]
@@ -280,7 +280,7 @@ def test_without_a_project_nothing_can_be_added(crossply: Run) -> None:
         assert 'failed to read project file "crossplane-project.yaml"' in err
 
 
-def test_cleaning_never_removes_what_is_no_cache(dependency: Run, tmp_path: Path) -> None:
+def test_cleaning_never_removes_a_directory_that_is_no_cache(dependency: Run, tmp_path: Path) -> None:
     Path("schemas").mkdir()
     for directory in (".", "..", "/"):
         code, _, err = dependency("clean-cache", f"--cache-dir={directory}")

@@ -145,7 +145,7 @@ def test_a_url_without_crds_is_no_dependency(
         ("{kind: CompositeResourceDefinition, apiVersion: apiextensions.crossplane.io/v2}", "lacks spec"),
     ],
 )
-def test_what_defines_no_kind_is_no_dependency(
+def test_a_source_without_kinds_is_no_dependency(
     dependency: Run, site: Site, languages: str, definition: str, message: str
 ) -> None:
     text = f"{PROJECT}  schemas: {{languages: {languages}}}\n"
@@ -179,7 +179,7 @@ def test_crds_of_a_git_repository(dependency: Run, repository: Path, ref: str) -
     assert entries() == [{"type": "crd", "git": git}]
     models = Path("schemas/python/models/acme_test_v1.py").read_text()
     assert ("class Lamp:" in models, "class Secret:" in models) == (True, False)
-    assert dependency("update-cache")[1] == "wrote schemas/python\nwrote schemas/json\n"
+    assert dependency("update-cache")[1] == "wrote schemas/python\nwrote schemas/json\nwrote schemas/kcl\n"
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_crds_of_a_git_repository(dependency: Run, repository: Path, ref: str) -
         (["--git-ref=--upload-pack=touch x"], "is neither a repository nor a ref"),
     ],
 )
-def test_what_a_repository_has_not_is_told(
+def test_a_path_missing_from_a_repository_is_reported(
     dependency: Run, repository: Path, words: list[str], message: str
 ) -> None:
     code, _, err = dependency("add", str(repository), *words)

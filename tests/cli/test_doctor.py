@@ -33,7 +33,7 @@ def doctor(crossply: Run) -> Doctor:
     return call
 
 
-def test_without_a_kubeconfig_it_says_how_to_get_one(doctor: Doctor, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_kubeconfig_it_gives_a_hint(doctor: Doctor, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KUBECONFIG", raising=False)
     monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
     code, findings = doctor()
@@ -96,7 +96,7 @@ def test_missing_rights_come_with_the_command_that_grants_them(cluster: Doctor) 
     assert "--serviceaccount=crossplane-system:crossply" in findings["rights of the controllers"]["fix"]
 
 
-def test_text_marks_what_is_wrong_and_counts_it(
+def test_text_marks_failed_checks_and_counts_them(
     world, crossply: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KUBECONFIG", world.kubeconfig)
@@ -113,7 +113,7 @@ def test_text_marks_what_is_wrong_and_counts_it(
 @pytest.mark.parametrize(
     ("left", "state"), [(timedelta(days=100), OK), (timedelta(days=3), WARN), (timedelta(days=-1), FAIL)]
 )
-def test_certificates_are_told_before_they_expire(left: timedelta, state: str) -> None:
+def test_certificates_are_reported_before_they_expire(left: timedelta, state: str) -> None:
     authority = new_authority(subject_of("test"), Span(NOW - timedelta(days=30), NOW + left))
     der = ssl.PEM_cert_to_DER_cert(authority.certificate_pem.decode())
     [finding] = check_connection(ClusterConfig("https://a"), Greeting("", der), NOW)
@@ -121,13 +121,13 @@ def test_certificates_are_told_before_they_expire(left: timedelta, state: str) -
 
 
 @pytest.mark.parametrize(("seconds", "state"), [(1, OK), (-30, WARN), (600, FAIL)])
-def test_a_clock_that_is_off_is_told(seconds: int, state: str) -> None:
+def test_a_skewed_clock_is_reported(seconds: int, state: str) -> None:
     date = format_datetime(NOW + timedelta(seconds=seconds), usegmt=True)
     [finding] = check_connection(ClusterConfig("http://a"), Greeting(date, b""), NOW)
     assert (finding.check, finding.state) == ("clock", state)
 
 
-def test_the_container_runtime_and_the_network_are_looked_for(tmp_path: Path) -> None:
+def test_the_container_runtime_and_the_network_are_checked(tmp_path: Path) -> None:
     findings: dict[str, Finding] = {
         finding.check: finding
         for finding in check_machine({"PATH": "", "HOME": str(tmp_path)}, str(tmp_path / "d"))
@@ -136,7 +136,7 @@ def test_the_container_runtime_and_the_network_are_looked_for(tmp_path: Path) ->
     assert findings["disk of the data directory"].text.endswith(f"free at {tmp_path}")
 
 
-def test_user_namespaces_that_the_kernel_forbids_to_users_are_told(tmp_path: Path) -> None:
+def test_user_namespaces_that_the_kernel_forbids_to_users_are_reported(tmp_path: Path) -> None:
     setting = tmp_path / "kernel" / "unprivileged_userns_clone"
     setting.parent.mkdir()
     setting.write_text("0\n")

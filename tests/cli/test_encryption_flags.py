@@ -1,4 +1,4 @@
-"""The flags of encryption in `crossply up`: keys reach the API server, and nobody else."""
+"""The flags of encryption in `crossply up`: keys reach the API server and no other process."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_the_key_variable_is_for_the_api_server_and_not_for_functions_that_up_st
     assert "CROSSPLY_TEST_KEY" not in inherited
 
 
-def test_a_detached_start_without_the_key_says_what_to_do(plane):
+def test_a_detached_start_without_the_key_gives_a_hint(plane):
     assert plane.up("--encryption-key-env", "CROSSPLY_TEST_KEY").returncode == 0
     plane.down()
     refused = plane.up()

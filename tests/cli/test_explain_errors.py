@@ -37,7 +37,7 @@ def test_the_nearest_codes_are_named_for_one_that_does_not_exist(
     assert nearest in err
 
 
-def test_a_kind_without_a_name_is_a_usage_mistake(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_kind_without_a_name_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
     status, _, err = explain(capsys, "website")
     assert status == 80
     assert err.endswith("name a resource as TYPE/NAME, or an error as CP-207\n")

@@ -1,4 +1,4 @@
-"""A flag that is only accepted, because command lines of Crossplane have it, says so when it is used."""
+"""A flag accepted only for compatibility with Crossplane prints a warning when it is used."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from crossply.cli import tree
+from crossply.cli import command_registry
 from crossply.cli.framework.command import Flag
 from tests.support.cli.render_bench import FILES, Bench
 
-SOURCE = Path(tree.__file__).parent
-FLAGS = [(entry.path, flag) for entry in tree.COMMANDS for flag in tree.load(entry).flags]
+SOURCE = Path(command_registry.__file__).parent
+FLAGS = [
+    (entry.path, flag) for entry in command_registry.COMMANDS for flag in command_registry.load(entry).flags
+]
 
 
 @pytest.fixture
@@ -21,7 +23,7 @@ def bench(tmp_path: Path) -> Bench:
 
 
 def is_read(flag: Flag, text: str) -> bool:
-    """Whether code asks for the value of a flag by its name, or by a constant that holds it."""
+    """Whether code reads the value of a flag by its name, or by a constant with that name."""
     constants = re.findall(rf"""^(_[A-Z]+) = ["']{re.escape(flag.name)}["']""", text, re.MULTILINE)
     if any(f"invocation[{constant}]" in text for constant in constants):
         return True
@@ -31,19 +33,19 @@ def is_read(flag: Flag, text: str) -> bool:
     )
 
 
-def test_every_flag_that_no_code_reads_says_that_it_has_no_effect() -> None:
+def test_every_unread_flag_prints_a_warning() -> None:
     text = "\n".join(path.read_text() for path in sorted(SOURCE.rglob("*.py")))
     silent = {flag.name for _, flag in FLAGS if not flag.no_effect and not is_read(flag, text)}
     assert silent == set()
 
 
-def test_the_help_of_every_such_flag_says_so() -> None:
+def test_the_help_of_every_such_flag_mentions_it() -> None:
     without = [(path, flag) for path, flag in FLAGS if flag.no_effect]
     assert without, "there are some"
     assert [f"{path} --{flag.name}" for path, flag in without if not flag.help.startswith("No effect")] == []
 
 
-def test_each_prints_one_line_and_the_output_stays_as_it_is(bench: Bench) -> None:
+def test_every_flag_prints_one_warning_and_the_output_stays_the_same(bench: Bench) -> None:
     words = ("--crossplane-version=v2.3.4", "--crossplane-docker-network=x", "--max-concurrency=3")
     done = bench.run(*FILES, *words)
     assert (done.returncode, done.stdout) == (0, bench.run(*FILES).stdout)
@@ -55,5 +57,5 @@ def test_each_prints_one_line_and_the_output_stays_as_it_is(bench: Bench) -> Non
 
 
 @pytest.mark.parametrize("words", [(), ("--timeout=1m",)])
-def test_without_such_a_flag_nothing_is_said(bench: Bench, words: tuple[str, ...]) -> None:
+def test_without_such_a_flag_nothing_is_printed(bench: Bench, words: tuple[str, ...]) -> None:
     assert bench.run(*FILES, *words).stderr == b""

@@ -144,7 +144,7 @@ def test_the_command_of_its_readme_serves_the_function(generate: Run, tmp_path: 
         assert exit_code is None, serving.communicate()[1]
 
 
-def test_the_only_kind_of_a_project_is_what_a_function_is_for(generate: Run) -> None:
+def test_the_only_kind_of_a_project_is_the_kind_of_the_function(generate: Run) -> None:
     Path("apis/lamps/lamp.yaml").unlink()
     assert generate("sit", "-l", "python")[0] == 0
     assert "Chair.from_dict" in Path("functions/sit/function/main.py").read_text()
@@ -203,7 +203,7 @@ def test_templates_name_the_schemas_that_there_are(generate: Run) -> None:
         (["Upper"], 'invalid function name "Upper": a DNS-1035 label must consist of'),
         (["1st"], 'invalid function name "1st"'),
         (["a", "-l", "go"], 'cannot generate a "go" function: there is no template for it'),
-        (["a", "-l", "kcl"], "crossply dependency add"),
+        (["a", "-l", "go"], "crossply dependency add"),
         (["a", "nowhere.yaml"], 'pipeline path "nowhere.yaml" does not exist'),
         (["a", "../out.yaml"], "file path is outside the project filesystem"),
         (["a", "apis/lamps/lamp.yaml"], "apis/lamps/lamp.yaml is not a Composition"),
@@ -216,7 +216,7 @@ def test_templates_name_the_schemas_that_there_are(generate: Run) -> None:
         (["a", "-f", "nowhere.yaml"], 'failed to read project file "nowhere.yaml"'),
     ],
 )
-def test_what_cannot_be_generated_is_told_and_nothing_is_written(
+def test_an_invalid_function_is_reported_and_nothing_is_written(
     generate: Run, words: list[str], message: str
 ) -> None:
     Path("functions/taken").mkdir(parents=True)
@@ -232,7 +232,7 @@ def test_what_cannot_be_generated_is_told_and_nothing_is_written(
     assert Path(FILE).read_text() == COMPOSITION
 
 
-def test_an_unknown_language_is_a_mistake_of_the_command_line(generate: Run) -> None:
+def test_an_unknown_language_is_a_usage_error(generate: Run) -> None:
     assert generate("a", "-l", "cobol")[0] == 80
     assert not Path("functions").exists()
 

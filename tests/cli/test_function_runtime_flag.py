@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.cli.tree import COMMANDS, load
+from crossply.cli.command_registry import COMMANDS, load
 from crossply.functions.binding import CHOICES
 from crossply.testing.suite_parser import FUNCTION_RUNTIMES
 

@@ -54,7 +54,7 @@ def test_a_definition_and_its_composition_render(bench: Bench) -> None:
     assert rendered.code == 0, rendered.err
 
 
-def test_a_definition_is_not_overwritten_unless_asked_for(bench: Bench) -> None:
+def test_a_definition_is_not_overwritten_unless_forced(bench: Bench) -> None:
     bench.run("xrd generate xr.yaml")
     refused = bench.run("xrd generate xr.yaml --plural caches")
     assert refused.last_line == (
@@ -74,7 +74,7 @@ def test_a_simple_schema_is_an_input_too(bench: Bench) -> None:
     assert bench.read(PLACE)["spec"]["scope"] == "Namespaced"
 
 
-def test_the_project_comes_to_depend_on_what_its_composition_calls(bench: Bench) -> None:
+def test_the_project_gains_the_dependencies_that_its_composition_calls(bench: Bench) -> None:
     bench.run("xrd generate xr.yaml")
     result = bench.run(f"composition generate {bench.folder / PLACE} --name aws")
     assert result.err.splitlines() == [
@@ -128,7 +128,7 @@ def test_a_composition_is_not_overwritten(bench: Bench) -> None:
         ),
     ],
 )
-def test_what_cannot_be_generated_is_told(bench: Bench, words: str, sentence: str) -> None:
+def test_errors_of_generate_are_reported(bench: Bench, words: str, sentence: str) -> None:
     (bench.folder / "apis").mkdir()
     bench.write("bad.yaml", "a: [")
     result = bench.run(words)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.cli import tree
+from crossply.cli import command_registry
 from crossply.cli.framework.command import Argument, Command, Flag
 from crossply.cli.framework.help import WIDTH, placeholder, render, usage_line
 from crossply.cli.render.command import COMMAND as RENDER
@@ -56,7 +56,7 @@ def test_no_line_of_help_is_too_long_or_ends_in_spaces() -> None:
         assert line == line.rstrip()
 
 
-def test_help_says_how_settled_a_command_is() -> None:
+def test_help_shows_the_maturity_of_a_command() -> None:
     assert "This command is beta" in render("xrd convert", COMMAND)
     assert "This command is" not in render("render", COMMAND)
 
@@ -71,16 +71,16 @@ def test_alpha_commands_that_are_not_listed_are_named() -> None:
     assert "Also there" not in render("", None)
 
 
-def test_the_program_lists_what_people_do_first_and_compatible_spellings_last() -> None:
+def test_the_program_lists_common_commands_first_and_compatible_spellings_last() -> None:
     text = render("", None)
     words = ["\n  render ", "\n  up ", "\n  trace ", "\n  xpkg ", "\n  composition "]
     assert sorted(words, key=text.index) == words
 
 
 def test_every_visible_command_belongs_to_a_task() -> None:
-    names = [name for names in tree.TASKS.values() for name in names]
+    names = [name for names in command_registry.TASKS.values() for name in names]
     assert len(set(names)) == len(names)
-    assert {child.name for child in tree.children("") if not child.hidden} <= set(names)
+    assert {child.name for child in command_registry.children("") if not child.hidden} <= set(names)
 
 
 def test_other_names_are_not_listed_at_the_top_but_a_hidden_group_shows_its_commands() -> None:
@@ -105,10 +105,10 @@ def test_placeholders_are_those_of_kong() -> None:
         assert placeholder(flag) == expected
 
 
-def test_every_group_of_the_tree_has_a_line_that_says_what_it_is_for() -> None:
-    commands = {entry.path for entry in tree.COMMANDS}
+def test_every_group_of_the_tree_has_a_line_about_its_purpose() -> None:
+    commands = {entry.path for entry in command_registry.COMMANDS}
     groups = {path.rpartition(" ")[0] for path in commands} - commands - {""}
-    assert groups == set(tree.GROUPS)
+    assert groups == set(command_registry.GROUPS)
 
 
 def test_the_help_of_render_names_every_built_in_function() -> None:

@@ -26,6 +26,7 @@ from tests.support.cli.render_bench import (
     table,
     template,
 )
+from tests.support.ports import free_port
 
 
 @pytest.fixture
@@ -42,9 +43,7 @@ def patch_and_transform():
 
 @contextlib.contextmanager
 def served(name):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{probe.getsockname()[1]}"
+    address = f"127.0.0.1:{free_port()}"
     command = [CROSSPLY, "function", "serve", name, "--insecure", "--address", address]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
         eventually(lambda: accepts(address) or process.poll() is not None)
@@ -75,7 +74,7 @@ def request_for(spec, functions, xr=XR, **more):
 
 
 def exchange(bench, request, *words):
-    """Run the engine; gives its exit code, its response and what it said."""
+    """Run the engine; return its exit code, its response and its stderr."""
     data = request if isinstance(request, bytes) else request.SerializeToString()
     done = bench.run(*words, stdin=data, command=("internal", "render"))
     response = RenderResponse()
@@ -100,7 +99,7 @@ def test_a_rendering_is_answered_with_everything_that_would_be_written(bench, pa
     ]
 
 
-def test_the_engine_writes_what_the_command_prints(bench, patch_and_transform) -> None:
+def test_the_engine_writes_the_output_of_the_command(bench, patch_and_transform) -> None:
     request = request_for(composition(config_map_step()), {"pt": patch_and_transform})
     _, response, _ = exchange(bench, request)
     xr, config_map = bench.render()
@@ -114,7 +113,7 @@ def same(struct):
     return MessageToDict(struct)
 
 
-def test_what_is_no_longer_desired_is_told_as_deleted(bench) -> None:
+def test_resources_no_longer_desired_are_reported_as_deleted(bench) -> None:
     old = {**CONFIG_MAP, "metadata": {"name": "old", "namespace": "default"}}
     old["metadata"]["annotations"] = {"crossplane.io/composition-resource-name": "old"}
     owned = {"uid": "u", "controller": True, "apiVersion": "example.org/v1", "kind": "XApp", "name": "app"}
@@ -125,8 +124,8 @@ def test_what_is_no_longer_desired_is_told_as_deleted(bench) -> None:
     assert [obj["metadata"]["name"] for obj in response.composite.deleted_resources] == ["old"]
 
 
-def test_a_fatal_result_exits_3_and_tells_what_is_known(bench) -> None:
-    """A caller reads what was asked for, provides it and calls again."""
+def test_a_fatal_result_exits_3_and_reports_the_known_state(bench) -> None:
+    """A caller reads the requirements, provides them and calls once more."""
 
     def answer(data, context):
         request = RunFunctionRequest.FromString(data)
@@ -230,10 +229,10 @@ def test_the_engine_does_not_wait_for_a_function_that_no_step_uses(bench) -> Non
 
 
 def test_credentials_reach_the_step_that_names_them(bench) -> None:
-    credentials_seen = []
+    received_credentials = []
 
     def answer(data, context):
-        credentials_seen.append(RunFunctionRequest.FromString(data).credentials)
+        received_credentials.append(RunFunctionRequest.FromString(data).credentials)
         return b""
 
     credential = {"name": "c", "source": "Secret", "secretRef": {"namespace": "n", "name": "s"}}
@@ -242,5 +241,5 @@ def test_credentials_reach_the_step_that_names_them(bench) -> None:
         spec = composition(step(credentials=[credential]), step("other"))
         code, _, _ = exchange(bench, request_for(spec, {"pt": address}, credentials=[secret]))
     assert code == 0
-    assert [sorted(credentials) for credentials in credentials_seen] == [["c"], []]
-    assert credentials_seen[0]["c"].credential_data.data["key"] == b"hi"
+    assert [sorted(credentials) for credentials in received_credentials] == [["c"], []]
+    assert received_credentials[0]["c"].credential_data.data["key"] == b"hi"

@@ -40,7 +40,7 @@ def operation_request_to(address, **required):
 
 
 def wants_settings(data, context):
-    """A function that asks for an object, and gives up where there is none."""
+    """A function that requires an object, and fails where there is none."""
     request = RunFunctionRequest.FromString(data)
     reply = RunFunctionResponse()
     selector = reply.requirements.resources["settings"]
@@ -59,7 +59,7 @@ def wants_settings(data, context):
     return reply.SerializeToString()
 
 
-def test_an_operation_is_answered_with_what_it_applies_and_tells(bench):
+def test_the_output_of_an_operation_has_applied_resources_and_events(bench):
     with serving(wants_settings) as address:
         code, response, err = exchange(bench, operation_request_to(address, settings=SETTINGS))
     assert (code, err) == (0, "")
@@ -76,7 +76,7 @@ def test_an_operation_is_answered_with_what_it_applies_and_tells(bench):
     assert MessageToDict(out.required_resources[0])["matchName"] == "settings"
 
 
-def test_a_fatal_result_exits_3_and_tells_what_was_asked_for(bench):
+def test_a_fatal_result_exits_3_and_reports_the_requirements(bench):
     with serving(wants_settings) as address:
         code, response, err = exchange(bench, operation_request_to(address))
     assert code == 3
@@ -92,7 +92,7 @@ def template(kind, **spec):
 
 
 @pytest.mark.parametrize("seconds", [0, 1700000000])
-def test_the_operation_of_a_schedule_is_made(bench, seconds):
+def test_the_operation_of_a_schedule_is_created(bench, seconds):
     request = RenderRequest()
     request.cron_operation.cron_operation.update(template("CronOperation", schedule="@daily"))
     request.cron_operation.scheduled_time.FromSeconds(seconds)
@@ -103,7 +103,7 @@ def test_the_operation_of_a_schedule_is_made(bench, seconds):
     assert operation["metadata"]["labels"] == {"ops.crossplane.io/cronoperation": "it"}
 
 
-def test_the_operation_for_a_watched_resource_is_made(bench):
+def test_the_operation_for_a_watched_resource_is_created(bench):
     request = RenderRequest()
     watch = {"apiVersion": "v1", "kind": "ConfigMap"}
     request.watch_operation.watch_operation.update(template("WatchOperation", watch=watch))

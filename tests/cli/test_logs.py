@@ -33,16 +33,16 @@ def test_a_log_is_followed_when_its_file_is_full(log, tmp_path):
         assert process.stdout is not None
         try:
             assert process.stdout.readline() == "first\n"
-            seen = []
+            lines = []
             for number in range(6):
                 log.write(f"line {number} that is long enough to fill a file")
-                seen.append(process.stdout.readline())
-            assert [line.split()[1] for line in seen] == list("012345")
+                lines.append(process.stdout.readline())
+            assert [line.split()[1] for line in lines] == list("012345")
         finally:
             process.terminate()
 
 
-def test_the_output_of_a_function_in_a_container_is_kept(tmp_path):
+def test_the_output_of_a_function_in_a_container_is_logged(tmp_path):
     output = ContainerLog(log_path(str(tmp_path / "logs"), "Function", "shop"))
     pipe = os.dup(output.write)
     output.begin()
@@ -61,7 +61,7 @@ def test_a_log_has_a_kind_and_a_name(words, tmp_path):
     assert "provider/NAME or function/NAME" in done.stderr
 
 
-def test_a_log_that_is_missing_is_told_with_those_that_there_are(log, tmp_path):
+def test_a_missing_log_is_reported_with_the_existing_ones(log, tmp_path):
     log.write("first")
     done = crossply("logs", "function/shop", "--data", str(tmp_path))
     assert done.returncode != 0

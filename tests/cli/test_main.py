@@ -8,10 +8,10 @@ import sys
 
 import pytest
 
+from crossply.cli import command_registry
 from crossply.cli import main as program
-from crossply.cli import tree
 from crossply.cli.framework.command import Argument, Command
-from crossply.cli.framework.printing import report
+from crossply.cli.framework.failure_reports import report
 from crossply.cli.main import main
 from crossply.cli.version import COMMAND as VERSION
 from crossply.errors import CrossplyError
@@ -35,7 +35,7 @@ def failing(problem: BaseException):
 
 
 def run_command(monkeypatch, run) -> int:
-    monkeypatch.setattr(tree, "load", lambda entry: Command("version", "", run))
+    monkeypatch.setattr(command_registry, "load", lambda entry: Command("version", "", run))
     monkeypatch.setattr("crossply.cli.framework.parser.load", lambda entry: Command("version", "", run))
     return main(["version"])
 
@@ -104,13 +104,13 @@ def test_there_is_no_help_for_a_command_that_does_not_exist(words: list[str], se
         ),
     ],
 )
-def test_a_mistake_prints_a_line_of_advice_and_its_sentence(words, lines, capsys) -> None:
+def test_an_error_prints_its_message_and_a_hint(words, lines, capsys) -> None:
     assert main(words) == 80
     printed = capsys.readouterr()
     assert (printed.out, printed.err.splitlines()) == ("", lines)
 
 
-def test_a_missing_file_is_no_mistake_in_the_usage(tmp_path, monkeypatch, capsys) -> None:
+def test_a_missing_file_is_no_usage_error(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "xr.yaml").write_text("")
     assert main(["render", "xr.yml", "composition.yaml"]) == 80
@@ -130,24 +130,24 @@ def test_the_version_of_the_program_is_a_flag(capsys) -> None:
     assert main(["xpkg", "--version"]) == 80
 
 
-def test_help_is_also_asked_for_with_a_word(capsys) -> None:
+def test_help_is_also_a_command(capsys) -> None:
     assert main(["help", "xpkg", "build"]) == 0
     assert capsys.readouterr().out.startswith("Usage: crossply xpkg build ")
 
 
 def test_a_command_with_arguments_may_have_commands_below_it(monkeypatch, capsys) -> None:
-    entries = (tree.Entry("runs", "runs", ""), tree.Entry("runs show", "show", ""))
+    entries = (command_registry.Entry("runs", "runs", ""), command_registry.Entry("runs show", "show", ""))
     commands = {
         entry.path: Command(entry.path, "", lambda call: len(call.path), arguments=(Argument("name", ""),))
         for entry in entries
     }
-    monkeypatch.setattr(tree, "COMMANDS", entries)
+    monkeypatch.setattr(command_registry, "COMMANDS", entries)
     monkeypatch.setattr("crossply.cli.framework.parser.load", lambda entry: commands[entry.path])
     assert main(["runs", "shop"]) == len("runs")
     assert main(["runs", "show", "show"]) == len("runs show")
 
 
-def test_no_command_lists_what_could_follow(capsys) -> None:
+def test_no_command_lists_the_possible_ones(capsys) -> None:
     assert main([]) == 80
     assert capsys.readouterr().err.startswith('crossply: error: expected one of "cluster", "composition", ')
 
@@ -157,7 +157,7 @@ def test_an_error_exits_1_with_our_additions_first_and_its_sentence_last(monkeyp
     assert capsys.readouterr().err.splitlines() == [
         "crossply: at wall.yaml:14",
         "crossply: try: mop the floor",
-        "crossply: see: crossply explain CP-599",
+        "crossply: see: crossply explain CP-599, or https://crossply.dev/reference/errors/#cp-599",
         "crossply: error: red paint",
     ]
 
@@ -168,7 +168,7 @@ def test_an_error_without_place_or_hint_is_one_line(capsys) -> None:
 
 
 @pytest.mark.parametrize("problem", [ValueError("odd"), RecursionError("deep"), MemoryError(), KeyError("x")])
-def test_our_own_mistakes_show_no_traceback_but_what_to_report(problem, monkeypatch, capsys) -> None:
+def test_an_internal_error_shows_no_traceback_but_a_report_hint(problem, monkeypatch, capsys) -> None:
     assert run_command(monkeypatch, failing(problem)) == 1
     printed = capsys.readouterr().err
     assert "Traceback" not in printed
@@ -176,13 +176,13 @@ def test_our_own_mistakes_show_no_traceback_but_what_to_report(problem, monkeypa
     assert type(problem).__name__ in printed.splitlines()[-1]
 
 
-def test_the_traceback_can_be_asked_for(monkeypatch, capsys) -> None:
+def test_the_traceback_can_be_requested(monkeypatch, capsys) -> None:
     monkeypatch.setenv("CROSSPLY_DEBUG", "1")
     assert run_command(monkeypatch, failing(ValueError("odd"))) == 1
     assert "Traceback" in capsys.readouterr().err
 
 
-def test_an_interrupt_exits_130_and_says_nothing(monkeypatch, capsys) -> None:
+def test_an_interrupt_exits_130_without_output(monkeypatch, capsys) -> None:
     assert run_command(monkeypatch, failing(KeyboardInterrupt())) == program.INTERRUPTED == 130
     assert capsys.readouterr().err == ""
 
@@ -203,8 +203,8 @@ def test_words_that_are_not_utf8_are_refused_in_a_sentence() -> None:
     assert child.stderr.endswith(b"crossply: error: unexpected argument \xff\xfe\xfe\xff\xff\n")
 
 
-def test_what_a_function_says_cannot_steer_the_terminal() -> None:
-    from crossply.cli.framework.printing import harmless
+def test_output_of_a_function_cannot_control_the_terminal() -> None:
+    from crossply.cli.framework.failure_reports import harmless
 
     assert harmless("red \x1b[31m\x07 alert\nnext\tline é") == "red \\x1b[31m\\x07 alert\nnext\tline é"
 
@@ -227,8 +227,8 @@ def source_path() -> dict[str, str]:
 
 
 def test_every_command_of_the_tree_can_be_loaded_and_names_itself() -> None:
-    for entry in tree.COMMANDS:
-        command = tree.load(entry)
+    for entry in command_registry.COMMANDS:
+        command = command_registry.load(entry)
         assert command.summary, entry.path
         assert len({flag.name for flag in command.flags}) == len(command.flags), entry.path
         shorts = [flag.short for flag in command.flags if flag.short]
@@ -236,5 +236,5 @@ def test_every_command_of_the_tree_can_be_loaded_and_names_itself() -> None:
 
 
 def test_a_command_is_read_from_its_own_module_only() -> None:
-    entry = next(entry for entry in tree.COMMANDS if entry.path == "version")
-    assert tree.load(entry) is VERSION
+    entry = next(entry for entry in command_registry.COMMANDS if entry.path == "version")
+    assert command_registry.load(entry) is VERSION

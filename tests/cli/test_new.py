@@ -75,7 +75,7 @@ def test_the_tools_for_projects_accept_it(crossply: Crossply, monkeypatch: pytes
     assert os.path.exists("apis/caches/definition.yaml")
 
 
-def test_nothing_is_written_over_without_being_told_so(crossply: Crossply) -> None:
+def test_nothing_is_overwritten_without_force(crossply: Crossply) -> None:
     os.makedirs("platform/tests")
     pathlib.Path("platform/README.md").write_text("mine")
     result = crossply("new", "project", "platform")
@@ -106,7 +106,7 @@ def test_names_that_cannot_be_are_refused(crossply: Crossply, words: tuple[str, 
     assert os.listdir() == []
 
 
-def test_a_definition_fits_the_example_it_was_made_of(crossply: Crossply) -> None:
+def test_a_definition_fits_its_example(crossply: Crossply) -> None:
     pathlib.Path("ex.yaml").write_text(EXAMPLE)
     output = worked(crossply("new", "xrd", "ex.yaml"))
     assert "crossply validate definition.yaml ex.yaml" in output
@@ -140,7 +140,7 @@ def test_a_composition_for_a_definition_of_an_older_form(crossply: Crossply) -> 
     assert "1 passed" in worked(crossply("test"))
 
 
-def test_a_test_expects_what_comes_today(crossply: Crossply) -> None:
+def test_a_test_expects_the_current_output(crossply: Crossply) -> None:
     worked(crossply("new", "project", "p"))
     words = ("p/apis/apps/composition.yaml", "p/examples/app.yaml", "--xrd", "p/apis/apps/definition.yaml")
     output = worked(crossply("new", "test", *words, "--functions", "p/functions.yaml"))
@@ -153,7 +153,7 @@ def test_a_test_expects_what_comes_today(crossply: Crossply) -> None:
     assert "1 passed" in worked(crossply("test", "elsewhere"))
 
 
-def test_a_test_for_what_cannot_be_rendered_is_not_written(crossply: Crossply) -> None:
+def test_a_test_for_a_failing_rendering_is_not_written(crossply: Crossply) -> None:
     worked(crossply("new", "project", "p"))
     composition = pathlib.Path("p/apis/apps/composition.yaml")
     composition.write_text(composition.read_text().replace("function-auto-ready", "function-nobody"))
@@ -174,6 +174,22 @@ def test_models_can_be_imported_and_read_the_example(crossply: Crossply) -> None
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stderr == ""
+
+
+def test_models_in_kcl_are_a_package_beside_a_program(crossply: Crossply) -> None:
+    pytest.importorskip("kcl_lib")
+    from kcl_lib import api
+
+    pathlib.Path("ex.yaml").write_text(EXAMPLE)
+    worked(crossply("new", "xrd", "ex.yaml"))
+    output = worked(crossply("new", "models", "definition.yaml", "--language=kcl"))
+    assert 'models = { path = "./model" }' in output
+    assert "import models.io.acme.v1" in output
+    program = "import models.io.acme.v1 as acme\na = acme.Cache{spec = {}}\n"
+    pathlib.Path("main.k").write_text(program)
+    package = api.ExternalPkg(pkg_name="models", pkg_path=os.path.abspath("model"))
+    arguments = api.ExecProgramArgs(k_filename_list=[os.path.abspath("main.k")], external_pkgs=[package])
+    assert '"apiVersion": "acme.io/v1"' in api.API().exec_program(arguments).json_result
 
 
 def test_the_import_of_models_names_the_packages_they_lie_in(crossply: Crossply) -> None:
@@ -198,7 +214,7 @@ def test_the_import_of_models_names_the_packages_they_lie_in(crossply: Crossply)
         ),
     ],
 )
-def test_models_of_nothing_say_why(crossply: Crossply, text: str, message: str) -> None:
+def test_models_of_nothing_are_an_error(crossply: Crossply, text: str, message: str) -> None:
     pathlib.Path("x.yaml").write_text(text)
     result = crossply("new", "models", "x.yaml")
     assert result.code == 1
@@ -211,7 +227,7 @@ def test_a_function_is_a_python_project_that_can_be_packed(
     crossply: Crossply, words: tuple[str, ...]
 ) -> None:
     worked(crossply(*words, "function-hello"))
-    from crossply.xpkg.python_project import read_project
+    from crossply.xpkg.python_project_image import read_project
 
     project = read_project("function-hello")
     assert (project.name, project.module, project.function) == ("function-hello", "function.main", "compose")
@@ -235,7 +251,7 @@ def test_a_function_passes_its_tests(crossply: Crossply) -> None:
         assert summary in done.stdout
 
 
-def test_what_is_written_passes_our_linter(crossply: Crossply) -> None:
+def test_generated_code_passes_our_linter(crossply: Crossply) -> None:
     worked(crossply("new", "function", "function-hello"))
     words = ["ruff", "check", "--isolated", "--no-cache", "--line-length=110", "--select=E,F,W,I,N,UP,B", "."]
     done = subprocess.run(

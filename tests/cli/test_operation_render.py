@@ -35,7 +35,7 @@ def wanting(obj=SETTINGS):
 @pytest.fixture
 def bench(tmp_path):
     bench = Bench(tmp_path)
-    bench.write("functions.yaml", function("dummy", "example.com/org/function-dummy:v1"))
+    bench.write("functions.yaml", function("dummy", "example.com/crossplane-contrib/function-dummy:v1"))
     return bench
 
 
@@ -73,7 +73,7 @@ def test_an_operation_is_shown_with_all_that_it_applies(bench):
     assert result["message"] == 'Pipeline step "say": careful'
 
 
-def test_functions_are_given_the_watched_resource_and_what_they_require(bench):
+def test_functions_get_the_watched_resource_and_their_requirements(bench):
     def answer(data, context):
         request = RunFunctionRequest.FromString(data)
         assert not request.HasField("observed") or not request.observed.resources
@@ -96,7 +96,7 @@ def test_functions_are_given_the_watched_resource_and_what_they_require(bench):
     assert applied["data"] == {"a": "seen"}
 
 
-def test_a_cron_operation_is_rendered_as_what_it_makes(bench):
+def test_a_cron_operation_is_rendered_as_the_operation_it_creates(bench):
     code, documents, _ = render(bench, operation(dummy(**wanting()), kind="CronOperation"))
     assert code == 0
     assert documents[0]["metadata"]["name"] == "op"
@@ -143,7 +143,7 @@ FATAL = {"results": [{"severity": "SEVERITY_FATAL", "message": "no"}]}
     ),
     ("another kind", SETTINGS, "not an operation type: ConfigMap/v1"),
 )
-def test_mistakes_are_told(bench, manifest, sentence):
+def test_usage_errors_are_reported(bench, manifest, sentence):
     code, documents, err = render(bench, manifest)
     assert (code, documents) == (1, [])
     assert sentence in err

@@ -92,7 +92,7 @@ ACCEPTED = [
 
 
 @pytest.mark.parametrize(("words", "name", "value", "why"), ACCEPTED, ids=[row[3] for row in ACCEPTED])
-def test_what_is_accepted(words: list[str], name: str, value: object, why: str) -> None:
+def test_accepted_arguments(words: list[str], name: str, value: object, why: str) -> None:
     assert read(*words)[name] == value, why
 
 
@@ -128,7 +128,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("words", "sentence"), REFUSED, ids=[" ".join(row[0])[:40] for row in REFUSED])
-def test_what_is_refused_and_with_which_sentence(words: list[str], sentence: str) -> None:
+def test_refused_arguments_and_their_messages(words: list[str], sentence: str) -> None:
     assert refusal(*words) == sentence
 
 
@@ -158,7 +158,7 @@ def test_the_environment_gives_values_that_the_command_line_overrides() -> None:
     assert refusal("n", "r", PAINT_SIZE="x") == wrong
 
 
-def test_commands_are_found_in_the_tree_with_global_flags_before_them() -> None:
+def test_commands_are_resolved_in_the_tree_after_global_flags() -> None:
     parsed = Parsed()
     values = parse(["--verbose", "version", "--client"], {}, parsed)
     assert (parsed.path, values["client"], values["verbose"]) == ("version", True, True)

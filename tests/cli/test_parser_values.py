@@ -29,7 +29,7 @@ def test_durations(text: str, nanoseconds: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "-", ".s", "1.2.3s", "s", "3000000h", "1h1", "１s", "1" * 5000 + "h"])
-def test_what_is_no_duration(text: str) -> None:
+def test_an_invalid_duration(text: str) -> None:
     with pytest.raises(ValueError, match="duration"):
         parse_duration(text)
 
@@ -40,13 +40,13 @@ def test_every_64_bit_integer_is_read(value: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "+", "1.0", " 1", "0x1", "９", str(2**63), "9" * 10_000])
-def test_what_is_no_integer(text: str) -> None:
+def test_an_invalid_integer(text: str) -> None:
     with pytest.raises(ValueError, match="64 bit int"):
         read_int(text)
 
 
 @given(st.lists(st.text(alphabet="ab=", min_size=1)))
-def test_what_is_joined_splits_again(parts: list[str]) -> None:
+def test_joined_words_split_into_the_same(parts: list[str]) -> None:
     assert split_escaped(",".join(parts), ",") == parts
 
 

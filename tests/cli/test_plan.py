@@ -1,4 +1,4 @@
-"""`crossply plan` where it cannot even begin: what it says, and what to try."""
+"""Errors of `crossply plan` before it starts, with their hints."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def unreachable(tmp_path):
         ("# nothing", (), "the files have no objects", "XRs, Compositions or XRDs"),
     ],
 )
-def test_a_plan_that_cannot_begin_says_why_and_what_to_try(
+def test_a_plan_that_cannot_start_gives_the_reason_and_a_hint(
     tmp_path, unreachable, capsys, content, flags, message, hint
 ):
     (tmp_path / "it.yaml").write_text(content)
@@ -46,7 +46,7 @@ def test_a_plan_that_cannot_begin_says_why_and_what_to_try(
     assert "Traceback" not in captured.err
 
 
-def test_a_file_is_asked_for(capsys):
+def test_a_file_is_required(capsys):
     assert main(["plan"]) == 80
     assert capsys.readouterr().err.splitlines() == [
         "crossply: try: crossply plan xr.yaml",

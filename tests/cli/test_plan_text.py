@@ -6,11 +6,11 @@ import pytest
 
 from crossply.cli.framework.styling import Style
 from crossply.cli.plan.text_output import Text
+from crossply.control.planning.api_urls import ObjectKey
 from crossply.control.planning.field_changes import Unknown, fields_between
 from crossply.control.planning.object_tree import CHANGE, CREATE, Node
 from crossply.control.planning.plan import Plan
 from crossply.control.planning.plan_run import PlanResult
-from crossply.control.planning.request_paths import ObjectKey
 
 
 def deployment(*containers: dict) -> dict:
@@ -44,7 +44,7 @@ def test_an_item_of_a_list_that_has_only_a_name_is_shown(before: dict | None, ex
     assert [line for line in lines if "containers" in line] == expected
 
 
-def test_colours_repeat_what_the_signs_say() -> None:
+def test_colours_repeat_the_meaning_of_the_signs() -> None:
     key = ObjectKey("apps", "deployments", "", "web")
     result = PlanResult(Plan(roots=[Node(key, deployment(), CREATE)]), Unknown())
     colored = Text(result, Style(colored=True, decorated=True)).whole()

@@ -25,7 +25,7 @@ print("done")
 SLOW = [sys.executable, "-c", PROGRAM, "slow"]
 
 
-def test_what_takes_long_is_shown_and_removed() -> None:
+def test_a_long_step_is_shown_and_removed() -> None:
     with terminal(SLOW) as shown:
         shown.wait_for("⠙ baking: 1 of 2 cakes")
         shown.type("\n")
@@ -36,7 +36,7 @@ def test_what_takes_long_is_shown_and_removed() -> None:
         assert [line for line in shown.screen.text.splitlines() if line] == ["a cake", "done"]
 
 
-def test_nothing_is_shown_of_what_is_quick_or_on_dumb_terminals() -> None:
+def test_nothing_is_shown_for_quick_steps_or_on_dumb_terminals() -> None:
     with terminal([*SLOW[:-1], "quick"]) as shown:
         assert shown.finish() == 0
         assert shown.written == "done\r\n"

@@ -1,14 +1,12 @@
-"""`crossply project build` makes one file of all packages of a project, or says what is wrong."""
+"""`crossply project build` writes one file with all packages of a project, or reports an error."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import re
 import subprocess
 import sys
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,12 +17,13 @@ from crossply.xpkg.archive_reader import read_archive, read_tagged
 from crossply.xpkg.archive_writer import write_archive
 from crossply.xpkg.image import Image
 from crossply.xpkg.layer_unpack import unpack
-from crossply.xpkg.package_layers import stream_of
-from crossply.xpkg.package_stream import read
+from crossply.xpkg.package_stream_extraction import stream_of
+from crossply.xpkg.package_yaml import read
 from crossply.xpkg.project_functions import index_digest
-from crossply.xpkg.python_project import ROOT
-from crossply.xpkg.wheel_writer import SERVING
+from crossply.xpkg.python_project_image import ROOT
+from crossply.xpkg.runtime_requirements import FUNCTION
 from tests.support.cli.command import Run, last
+from tests.support.cli.package_server import empty_wheel, serving
 from tests.support.cli.project import (
     COMPOSITION,
     FILES,
@@ -37,7 +36,7 @@ from tests.support.cli.project import (
     write_project,
 )
 from tests.support.programs import needs
-from tests.support.registry import docker_registry, free_port, wait_for
+from tests.support.registry import docker_registry
 
 real = needs("docker-registry")
 pytestmark = pytest.mark.xdist_group("registry")
@@ -49,30 +48,6 @@ def mirror(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with docker_registry(tmp_path_factory.mktemp("mirror")) as address:
         asyncio.run(push_bases(address))
         yield address
-
-
-def empty_wheel(directory: Path, name: str, version: str) -> None:
-    """A wheel of nothing, which an index would have: it is installed where the tests run, or not needed."""
-    info = f"{name}-{version}.dist-info"
-    with zipfile.ZipFile(directory / f"{name}-{version}-py3-none-any.whl", "w") as wheel:
-        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
-        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        wheel.writestr(f"{info}/RECORD", "")
-
-
-@contextlib.contextmanager
-def serving(words: list[str], site: str) -> Iterator[str]:
-    """A function that is served by what an image runs; its address."""
-    port = free_port()
-    address = f"127.0.0.1:{port}"
-    flags = ["--insecure", "--address", address]
-    process = subprocess.Popen([*words, *flags], env={**os.environ, "PYTHONPATH": site})
-    try:
-        wait_for(port, process)
-        yield address
-    finally:
-        process.terminate()
-        process.wait(60)
 
 
 def in_order(images: dict[str, Image], repository: str) -> list[Image]:
@@ -107,7 +82,7 @@ def test_a_project_without_functions_is_a_configuration(project: Run, tmp_path: 
                 {
                     "apiVersion": "pkg.crossplane.io/v1",
                     "kind": "Function",
-                    "package": "registry.test/function-auto-ready",
+                    "package": "registry.test/crossplane-contrib/function-auto-ready",
                     "version": ">=v0.5.0",
                 }
             ],
@@ -199,7 +174,7 @@ def test_a_python_file_is_served_from_its_package(
 ) -> None:
     (tmp_path / "wheels").mkdir()
     # What others publish for the Python of the image. Crossply is not among it.
-    for name in ("acme_words", *(name.replace("-", "_") for name in SERVING)):
+    for name in ("acme_words", *(name.replace("-", "_") for name in FUNCTION.requirements)):
         empty_wheel(tmp_path / "wheels", name, "1.0")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "wheels"))
@@ -210,11 +185,9 @@ def test_a_python_file_is_served_from_its_package(
     (tmp_path / "root").mkdir()
     unpack(image, str(tmp_path / "root"))
     site = tmp_path / "root" / ROOT
-    assert {path.name for path in (site / "function_of_project/source").iterdir()} == {
-        "main.py",
-        "requirements.txt",
-        "words.py",
-    }
+    files = {path.name for path in (site / "function_of_project/source").iterdir()}
+    # There is bytecode where this Python is the version of the image's.
+    assert files - {"__pycache__"} == {"main.py", "requirements.txt", "words.py"}
     assert (site / "acme_words-1.0.dist-info").is_dir()
     assert (site / f"crossply-{__version__}.dist-info").is_dir()
     assert (site / "crossply/sdk/__init__.py").is_file()
@@ -254,7 +227,6 @@ def test_a_function_that_others_built_comes_as_images_in_files(project: Run, tmp
     ("files", "sentence"),
     [
         ({"functions/f/go.mod": ""}, 'failed to build function "f": functions in Go are not built here'),
-        ({"functions/f/kcl.mod": ""}, 'failed to build function "f": functions in KCL are not built here'),
         ({"functions/f/Cargo.toml": ""}, 'failed to build function "f": functions in Rust are not built'),
         ({"functions/f/package.json": ""}, 'failed to build function "f": functions in TypeScript are not'),
         (
@@ -287,7 +259,7 @@ def test_a_function_that_others_built_comes_as_images_in_files(project: Run, tmp
         ),
     ],
 )
-def test_what_cannot_be_built_is_told_and_nothing_is_written(
+def test_an_invalid_project_is_reported_and_nothing_is_written(
     project: Run, tmp_path: Path, files: dict[str, str], sentence: str
 ) -> None:
     write_project(tmp_path, "registry.test", {**FILES, **files})
@@ -327,7 +299,7 @@ def test_a_project_file_that_cannot_be_followed_is_refused(
 
 
 @pytest.mark.parametrize("linked", ["examples", "examples/kubeconfig.yaml", "apis/kubeconfig.yaml"])
-def test_files_of_whoever_builds_a_project_do_not_get_into_it(
+def test_private_files_of_the_builder_do_not_get_into_a_project(
     project: Run, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, linked: str
 ) -> None:
     home = tmp_path_factory.mktemp("home")
@@ -363,7 +335,7 @@ def test_the_name_of_a_project_is_no_path(project: Run, tmp_path: Path, name: st
     assert not (tmp_path / "out").exists()
 
 
-def test_a_project_that_is_not_there_is_told(project: Run) -> None:
+def test_a_missing_project_is_reported(project: Run) -> None:
     code, _, err = project("build")
     assert code == 1
     assert "failed to parse project file" in err

@@ -10,7 +10,7 @@ from crossply.project.folder import open_project
 from tests.support.cli.command import Run, last
 
 
-def test_a_project_has_a_file_and_a_folder_for_each_of_its_parts(project: Run, tmp_path: Path) -> None:
+def test_a_project_has_a_file_and_a_folder_for_every_part(project: Run, tmp_path: Path) -> None:
     code, out, _ = project("init", "platform")
     assert (code, out) == (0, "")
     directory = tmp_path / "platform"
@@ -47,7 +47,7 @@ def test_registry_repository_and_directory_can_be_chosen(project: Run, tmp_path:
         (["p", "--repository=A"], 'cannot build repository "example.com/my-org/A": repository can only'),
     ],
 )
-def test_what_cannot_be_begun_leaves_nothing_behind(
+def test_a_failed_init_leaves_nothing_behind(
     project: Run, tmp_path: Path, words: list[str], sentence: str
 ) -> None:
     (tmp_path / "full").mkdir()

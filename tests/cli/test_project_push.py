@@ -1,4 +1,4 @@
-"""`crossply project push` puts all packages of a project into a real registry, or says what is wrong."""
+"""`crossply project push` pushes all packages of a project to a real registry, or reports an error."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 from crossply.xpkg.archive_writer import write_archive, write_tagged
 from crossply.xpkg.image_pull import ResolvedImage, manifest, pull_package, tags
 from crossply.xpkg.image_reference import parse
-from crossply.xpkg.package_layers import stream_of
-from crossply.xpkg.package_stream import Package, read
+from crossply.xpkg.package_stream_extraction import stream_of
+from crossply.xpkg.package_yaml import Package, read
 from crossply.xpkg.registry import Registries
 from tests.support.cli.command import Run, last
 from tests.support.cli.project import ARCHITECTURES, FILES, TEMPLATES, push_bases, runtime, write_project
@@ -35,7 +35,7 @@ def fetched(name: str, directory: Path) -> tuple[ResolvedImage, Package]:
 
 
 @real
-def test_what_the_configuration_depends_on_is_what_was_pushed(
+def test_the_configuration_depends_on_the_pushed_digests(
     project: Run, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     with docker_registry(tmp_path_factory.mktemp("registry")) as address:
@@ -56,7 +56,7 @@ def test_what_the_configuration_depends_on_is_what_was_pushed(
 
 
 @real
-def test_one_architecture_is_an_index_too_and_the_tag_tells_the_time(
+def test_one_architecture_is_an_index_too_and_the_tag_has_the_time(
     project: Run, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     listed = "  functions: [{source: Tarball, tarball: {name: fast, pathPrefix: fast}}]\n"
@@ -90,7 +90,7 @@ def test_one_architecture_is_an_index_too_and_the_tag_tells_the_time(
         ),
     ],
 )
-def test_a_registry_that_is_not_there_is_told_for_the_package_that_was_to_be_pushed(
+def test_an_unreachable_registry_is_reported_with_the_package(
     project: Run, tmp_path: Path, functions: str, sentence: str
 ) -> None:
     write_project(tmp_path, "127.0.0.1:1", FILES, f"{functions}  architectures: [amd64]\n")
@@ -102,7 +102,7 @@ def test_a_registry_that_is_not_there_is_told_for_the_package_that_was_to_be_pus
     assert ("Pushing configuration" in err) == (not functions), "it would depend on what is not there"
 
 
-def test_packages_are_not_pushed_to_a_registry_that_nobody_named(project: Run, tmp_path: Path) -> None:
+def test_packages_are_not_pushed_to_an_unnamed_registry(project: Run, tmp_path: Path) -> None:
     write_project(tmp_path, "unnamed", FILES)
     assert project("build")[0] == 0
     code, _, err = project("push")
@@ -125,7 +125,7 @@ def test_packages_are_not_pushed_to_a_registry_that_nobody_named(project: Run, t
         (["--repository", "Big"], "failed to parse repository: repository can only contain"),
     ],
 )
-def test_what_cannot_be_pushed_is_told(project: Run, tmp_path: Path, words: list[str], sentence: str) -> None:
+def test_errors_of_push_are_reported(project: Run, tmp_path: Path, words: list[str], sentence: str) -> None:
     write_project(tmp_path, "registry.test", FILES)
     (tmp_path / "text.xpkg").write_text("text")
     write_tagged({"other.test/acme/platform:configuration": package()}, str(tmp_path / "one.xpkg"))

@@ -26,7 +26,7 @@ from tests.support.cli.render_bench import (
     template,
 )
 
-AUTO_READY = "example.com/org/function-auto-ready:v1"
+AUTO_READY = "example.com/crossplane-contrib/function-auto-ready:v1"
 STILL = "2024-01-01T00:00:00Z"
 
 
@@ -124,7 +124,7 @@ def test_json_is_one_list_of_the_same_documents(bench) -> None:
     assert listed["items"] == bench.render()
 
 
-def test_the_full_xr_has_its_own_fields_and_over_them_what_was_written(bench) -> None:
+def test_the_full_xr_has_its_own_fields_and_over_them_the_desired_ones(bench) -> None:
     refs = [{"apiVersion": "v1", "kind": "Gone", "name": "gone"}]
     xr = {
         **XR,
@@ -228,9 +228,7 @@ DEFINITION = {
     ("a namespaced one is modern", "v2", "Namespaced", ("spec", "crossplane", "resourceRefs")),
     ("a cluster scoped one is modern", "v2", "Cluster", ("spec", "crossplane", "resourceRefs")),
 )
-def test_the_definition_gives_defaults_and_says_where_references_are_kept(
-    bench, api_version, scope, refs
-) -> None:
+def test_the_definition_gives_defaults_and_the_place_of_references(bench, api_version, scope, refs) -> None:
     spec = {**DEFINITION["spec"], **({"scope": scope} if scope else {})}
     definition = {**DEFINITION, "apiVersion": f"apiextensions.crossplane.io/{api_version}", "spec": spec}
     bench.write("xrd.yaml", definition)
@@ -252,7 +250,7 @@ def test_context_values_win_over_context_files(bench) -> None:
     assert context["fields"]["l"] == {"a": "from the file"}
 
 
-def test_schemas_are_found_in_a_directory_and_below(bench) -> None:
+def test_schemas_are_read_from_a_directory_and_below(bench) -> None:
     def answer(data, context):
         request = RunFunctionRequest.FromString(data)
         reply = RunFunctionResponse()
@@ -272,7 +270,7 @@ def test_schemas_are_found_in_a_directory_and_below(bench) -> None:
     assert xr["status"]["found"] == "a map"
 
 
-def test_credentials_are_found_by_name_and_namespace_and_may_leave_out_their_kind(bench) -> None:
+def test_credentials_match_by_name_and_namespace_and_may_omit_their_kind(bench) -> None:
     credentials = []
 
     def answer(data, context):
@@ -311,7 +309,7 @@ def test_flags_for_another_engine_are_accepted(bench) -> None:
     assert bench.run(*FILES, *words).stdout.decode() == EXPECTED
 
 
-def test_a_reader_that_leaves_early_is_no_trouble(bench) -> None:
+def test_a_reader_that_leaves_early_does_no_harm(bench) -> None:
     templates = [template(f"cm-{number:04}") for number in range(2000)]
     bench.write("composition.yaml", composition(step(input=resources(*templates))))
     command = f"'{CROSSPLY}' render {' '.join(FILES)} | head -1"

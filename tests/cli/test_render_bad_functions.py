@@ -1,4 +1,4 @@
-"""Functions that crash, hang, lie or ask for too much: render says which step failed and why, in time."""
+"""Functions that crash, hang or require too much: render names the failed step and the reason, in time."""
 
 from __future__ import annotations
 
@@ -84,14 +84,14 @@ def test_a_function_that_answers_badly(bench, answer, sentence) -> None:
     assert sentence in message
 
 
-def test_a_function_that_answers_with_almost_4_mib_is_heard(bench) -> None:
+def test_a_response_of_almost_4_mib_is_accepted(bench) -> None:
     with serving(of_size((4 << 20) - 1000)) as address:
         bench.write("functions.yaml", remote(address))
         done = bench.run(*FILES, "--output=json")
     assert len(json.loads(done.stdout)["items"][1]["data"]["x"]) == (4 << 20) - 1000
 
 
-def test_a_function_that_drops_what_is_desired_deletes_it(bench) -> None:
+def test_a_function_that_drops_a_desired_resource_deletes_it(bench) -> None:
     """That is the protocol: the last function's word counts, and render shows what it would lead to."""
     with serving(lambda *_: b"") as address:
         bench.write("functions.yaml", function(), remote(address, "dropper"))
@@ -100,7 +100,7 @@ def test_a_function_that_drops_what_is_desired_deletes_it(bench) -> None:
     assert xr["spec"]["crossplane"]["resourceRefs"] == []
 
 
-def test_schemas_that_refer_to_each_other_without_end_are_refused(bench) -> None:
+def test_schemas_with_endless_mutual_references_are_refused(bench) -> None:
     def asking(data: bytes, context: grpc.ServicerContext) -> bytes:
         reply = RunFunctionResponse()
         reply.requirements.schemas["cm"].api_version = "v1"
@@ -120,7 +120,7 @@ def test_schemas_that_refer_to_each_other_without_end_are_refused(bench) -> None
     assert "fetching schema for cm: the OpenAPI schema of ConfigMap is too large" in message
 
 
-def test_a_function_that_hangs_is_given_up_when_the_time_is_over(bench) -> None:
+def test_a_hanging_function_is_aborted_at_the_timeout(bench) -> None:
     over = threading.Event()
     with serving(lambda *_: over.wait(20) and b"") as address:
         bench.write("functions.yaml", remote(address))
@@ -131,7 +131,7 @@ def test_a_function_that_hangs_is_given_up_when_the_time_is_over(bench) -> None:
 
 
 @pytest.mark.parametrize("reason", ["nothing listens", "it accepts and is silent", "it speaks HTTP"])
-def test_an_address_without_a_function_is_given_up_when_the_time_is_over(bench, reason) -> None:
+def test_an_address_without_a_function_fails_at_the_timeout(bench, reason) -> None:
     with socket.socket() as place:
         place.bind(("127.0.0.1", 0))
         if reason != "nothing listens":
@@ -218,7 +218,7 @@ server.wait_for_termination()
     ("Ctrl-C", signal.SIGINT, 130),
     ("a time limit around the command", signal.SIGTERM, 143),
 )
-def test_a_render_that_is_told_to_end_takes_its_functions_along(bench, signal_number, code) -> None:
+def test_a_terminated_render_stops_its_functions(bench, signal_number, code) -> None:
     bench.write("hang.py", HANGING)
     command = f"{sys.executable} hang.py {{address}}"
     bench.write("functions.yaml", function(crossply__runtime="process", crossply__command=command))

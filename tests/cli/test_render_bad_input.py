@@ -1,4 +1,4 @@
-"""Files and words that cannot be rendered: a sentence that says why, the right exit code, no traceback."""
+"""Files and arguments that cannot be rendered: an error message, the right exit code, no traceback."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def bench(tmp_path):
     return Bench(tmp_path)
 
 
-def test_what_the_workbench_has_renders(bench) -> None:
+def test_the_bench_files_render(bench) -> None:
     xr, config_map = bench.render()
     assert (xr["kind"], config_map["data"]) == ("XApp", {"size": "3"})
 
@@ -93,7 +93,7 @@ def test_a_stream_without_end_is_not_read_to_its_end(bench) -> None:
     ("the largest integer of a double", 2**53, "9007199254740992"),
     ("more than a double has is a text", 10**400, "1" + "0" * 400),
 )
-def test_huge_numbers_are_no_trouble(bench, size, text) -> None:
+def test_huge_numbers_do_no_harm(bench, size, text) -> None:
     bench.write("xr.yaml", {**XR, "spec": {"size": size}})
     _, config_map = bench.render()
     assert str(config_map["data"]["size"]) == text
@@ -367,7 +367,7 @@ def test_a_bad_patch(bench, patch, sentence) -> None:
 
 
 @pytest.mark.parametrize("mode", ["pipeline", "mode: Resources"])
-def test_patch_sets_that_use_each_other(bench, mode) -> None:
+def test_patch_sets_that_use_one_another(bench, mode) -> None:
     cm = template("cm", {"type": "PatchSet", "patchSetName": "a"})
     native = {"mode": "Resources", "pipeline": None, "resources": [cm], "patchSets": CIRCLE}
     spec = composition(step(input=resources(cm, patchSets=CIRCLE)))

@@ -58,13 +58,13 @@ spec:
 """
 
 
-def test_what_a_step_waits_for_is_said(capsys, tmp_path):
+def test_the_pending_requirements_of_a_step_are_printed(capsys, tmp_path):
     (tmp_path / "xr.yaml").write_text("apiVersion: example.org/v1\nkind: App\nmetadata: {name: web}\n")
     (tmp_path / "composition.yaml").write_text(WAITING)
     functions = ROOT / "examples" / "08-go-templating" / "functions.yaml"
     files = [str(tmp_path / "xr.yaml"), str(tmp_path / "composition.yaml"), str(functions)]
     assert main(["render", *files, "--explain"]) == 0
-    sentence = "step copy asked for Secret pw, which is not given: --required-resources=FILE"
+    sentence = "step copy requires Secret pw, which is not provided: --required-resources=FILE"
     assert sentence in capsys.readouterr().err
     (tmp_path / "pw.yaml").write_text("apiVersion: v1\nkind: Secret\nmetadata: {name: pw}\n")
     assert main(["render", *files, "--explain", f"--required-resources={tmp_path}/pw.yaml"]) == 0

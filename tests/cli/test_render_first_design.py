@@ -10,7 +10,7 @@ from crossply.values.yaml import dump, load
 EXAMPLE = Path(__file__).parents[2] / "examples" / "06-mysqlinstance"
 
 
-def test_a_missing_connection_detail_is_told_with_the_definition_at_hand(tmp_path, capsys):
+def test_a_missing_connection_detail_is_reported_when_the_definition_is_known(tmp_path, capsys):
     composition = load((EXAMPLE / "composition.yaml").read_bytes())
     del composition["spec"]["to"][1]["connectionDetails"][0]
     broken = tmp_path / "composition.yaml"

@@ -68,7 +68,7 @@ def config_map_origins(done):
     return {obj["data"]["by"] for obj in objects if obj["kind"] == "ConfigMap"}
 
 
-def test_the_functions_of_a_project_are_found_and_run(bench):
+def test_the_functions_of_a_project_are_run(bench):
     assert config_map_origins(bench.run("xr.yaml", "composition.yaml")) == {
         "file",
         "packed",
@@ -115,7 +115,7 @@ def test_a_suite_knows_the_functions_of_its_project(bench, folder):
     assert done.returncode == 0, done.stdout.decode()
 
 
-def test_a_step_that_calls_no_function_of_the_project_is_told_which_there_are(bench):
+def test_a_step_that_calls_an_unknown_function_lists_the_functions_of_the_project(bench):
     bench.write("composition.yaml", composition(step("file", "team-shopfil")))
     done = bench.run("xr.yaml", "composition.yaml")
     assert b'unknown function "team-shopfil" - is it listed in the render input?' in done.stderr
@@ -180,14 +180,14 @@ def test_the_hint_for_a_function_whose_file_cannot_be_loaded_is_about_the_file(b
         ("crossplane-project.yaml", "kind: Other\n", "unsupported project apiVersion"),
     ],
 )
-def test_what_cannot_be_run_is_told(bench, file, text, message):
+def test_errors_of_functions_are_reported(bench, file, text, message):
     bench.write(file, text)
     done = bench.run("xr.yaml", "composition.yaml")
     assert done.returncode == 1
     assert message in done.stderr.decode()
 
 
-def test_a_step_whose_function_the_project_does_not_have_is_told(bench):
+def test_a_step_whose_function_is_not_in_the_project_is_reported(bench):
     shutil.rmtree(bench.folder / "functions")
     done = bench.run("xr.yaml", "composition.yaml")
     assert done.returncode == 1

@@ -52,7 +52,7 @@ def test_a_change_is_rendered_and_ctrl_c_ends(bench, watching) -> None:
     watching.wait_for('size: "3"')
     bench.write("xr.yaml", {**XR, "spec": {"size": 4}})
     watching.wait_for('size: "4"')
-    # What is broken for a moment is reported, and waited for.
+    # A file that is briefly broken is reported, and the next save is awaited.
     bench.write("xr.yaml", "a: [")
     watching.wait_for("did not find expected node content")
     # Editors write another file and put it in the place of the first.

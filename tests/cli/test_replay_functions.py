@@ -55,7 +55,7 @@ data: {size: "{{ .observed.composite.resource.spec.size }}"}
 
 @pytest.fixture(scope="module")
 def run() -> Run:
-    """A run whose functions composed nothing, so that whatever a function composes is a difference."""
+    """A run whose functions composed nothing, so that every composed resource is a difference."""
 
     def pass_on(step: Step, request: Request) -> Response:
         return respond(request)
@@ -68,8 +68,10 @@ def added_by(run: Run, place: pathlib.Path | str) -> dict[str, Object]:
     functions = functions_in_directories({"function-web": str(place)})
     with calling(functions, 60, run.world, {"function-first"}) as call:
         replayed = replay(run.world, call)
-    found = compare_effects(recorded_effects(run.world), replayed.effects)
-    return {effect.target.partition(" ")[0]: effect.after for effect in found if effect.verb == "applied"}
+    differences = compare_effects(recorded_effects(run.world), replayed.effects)
+    return {
+        effect.target.partition(" ")[0]: effect.after for effect in differences if effect.verb == "applied"
+    }
 
 
 def test_a_python_function_of_a_directory_runs_in_this_process(run: Run, tmp_path: pathlib.Path) -> None:
@@ -87,18 +89,18 @@ def test_a_directory_of_templates_is_a_function(run: Run, tmp_path: pathlib.Path
     assert added_by(run, tmp_path)["templated"]["data"] == {"size": "3"}
 
 
-def test_a_directory_that_is_not_there_is_a_mistake_of_the_command_line(tmp_path: pathlib.Path) -> None:
+def test_a_missing_directory_is_a_usage_error(tmp_path: pathlib.Path) -> None:
     with pytest.raises(UsageError, match=r"--function: there is no .*nowhere"):
         functions_in_directories({"function-web": str(tmp_path / "nowhere")})
 
 
-def test_a_directory_without_a_function_says_what_one_is(tmp_path: pathlib.Path) -> None:
+def test_a_directory_without_a_function_explains_the_expected_files(tmp_path: pathlib.Path) -> None:
     with pytest.raises(CrossplyError) as raised:
         functions_in_directories({"function-web": str(tmp_path)})
     assert "main.py" in raised.value.hint
 
 
-def test_a_function_that_is_nowhere_to_be_found_says_what_to_give() -> None:
+def test_an_unknown_function_gives_a_hint_about_flags() -> None:
     assert [function["metadata"]["name"] for function in with_built_in([], {"function-auto-ready"})] == [
         "function-auto-ready"
     ]

@@ -87,7 +87,7 @@ def test_a_bar_begins_and_ends_where_the_step_did() -> None:
     assert bar(0.0, 0.0, 0.0, 40) == "│"
 
 
-def test_the_waterfall_says_how_long_each_step_took_and_in_how_many_rounds() -> None:
+def test_the_waterfall_shows_duration_and_rounds_of_every_step() -> None:
     lines = waterfall(RUN, PLAIN)
     assert lines[0].startswith("STEP     FUNCTION                0")
     assert lines[0].endswith("400 ms")
@@ -95,12 +95,12 @@ def test_the_waterfall_says_how_long_each_step_took_and_in_how_many_rounds() -> 
     assert "█" * 20 in lines[1]
 
 
-def test_a_second_pipeline_of_a_run_is_told_apart() -> None:
-    again = RUN._replace(steps=(COMPOSE, COMPOSE._replace(pipeline=2)))
-    assert any("once more" in line for line in waterfall(again, PLAIN))
+def test_a_second_pipeline_of_a_run_is_labelled() -> None:
+    repeated = RUN._replace(steps=(COMPOSE, COMPOSE._replace(pipeline=2)))
+    assert any("once more" in line for line in waterfall(repeated, PLAIN))
 
 
-def test_a_step_shows_what_it_added_changed_and_dropped() -> None:
+def test_a_step_shows_the_resources_it_added_changed_and_dropped() -> None:
     assert list(step_changes(COMPOSE, PLAIN)) == [
         "- resource role",
         "+ resource bucket",
@@ -111,7 +111,7 @@ def test_a_step_shows_what_it_added_changed_and_dropped() -> None:
     ]
 
 
-def test_a_field_says_which_patch_set_it() -> None:
+def test_a_field_names_the_patch_that_set_it() -> None:
     source = FieldSource(
         "compose", "pt", "patch 1 (FromCompositeFieldPath)", "", (SourceField("composite", "spec.region"),)
     )
@@ -129,7 +129,7 @@ def test_a_field_says_which_patch_set_it() -> None:
 def test_a_run_shows_requirements_results_and_effects() -> None:
     text = "\n".join(RunText(RUN, PLAIN).lines())
     assert "Run 01hf3k9w2x5a  App/web -n apps" in text
-    assert "woken by  XR edited (generation 3)" in text
+    assert "trigger   XR edited (generation 3)" in text
     assert "revision  apps-1a2b3c4 (the newest revision)" in text
     assert "since     7 more runs changed nothing" in text
     assert "2 secret values are shown as redacted-…" in text
@@ -140,22 +140,22 @@ def test_a_run_shows_requirements_results_and_effects() -> None:
     assert "> event: Selected revision" in text
 
 
-def test_what_was_asked_for_again_and_why_a_step_failed_is_said_once() -> None:
-    asked = Round({}, {}, 0.1, False, {"resources": {"zones": ZONE}}, {"zones": [{}]})
+def test_repeated_requirements_and_the_failure_of_a_step_are_printed_once() -> None:
+    round_ = Round({}, {}, 0.1, False, {"resources": {"zones": ZONE}}, {"zones": [{}]})
     fatal = ({"severity": "SEVERITY_FATAL", "message": "no zone b"},)
-    step = COMPOSE._replace(rounds=(asked, asked), results=fatal, problem="no zone b")
+    step = COMPOSE._replace(rounds=(round_, round_), results=fatal, problem="no zone b")
     text = "\n".join(RunText(RUN._replace(steps=(step,)), PLAIN).lines())
     assert text.count("asked for zones: Zone a; 1 found") == 1
     assert text.count("no zone b") == 1
 
 
-def test_what_the_api_server_refused_says_why() -> None:
+def test_a_write_refused_by_the_api_server_has_its_reason() -> None:
     [line, why] = effect_lines(EffectRun(APPLIED, BUCKET, refused="spec.region: Invalid value"), PLAIN)
     assert line == "! applied bucket (Bucket apps/web-1)"
     assert why == "  ! refused: spec.region: Invalid value"
 
 
-def test_the_table_has_a_row_for_each_run_with_its_reason_and_changes() -> None:
+def test_the_table_has_a_row_for_every_run_with_its_reason_and_changes() -> None:
     table = RunTable(PLAIN, SUMMARY.started + 90, wide=False, subjects=True)
     header, row = table.lines([SUMMARY])
     assert header.split() == ["RUN", "AGE", "XR", "WHY", "TOOK", "SAME", "SINCE", "OUTCOME", "CHANGED"]

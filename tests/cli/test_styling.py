@@ -36,7 +36,7 @@ GREEN = "\x1b[32m✓ Ready\x1b[0m"
         (Tty(), {"LANG": "C", "LC_ALL": "C.UTF-8"}, NEVER, "✓ Ready", "LC_ALL is stronger than LANG"),
     ],
 )
-def test_who_decides_about_colours(stream, environ, color, shown, reason) -> None:
+def test_flags_and_environment_decide_about_colours(stream, environ, color, shown, reason) -> None:
     assert style_of(stream, environ, color).good("✓ Ready") == shown, reason
 
 
@@ -51,13 +51,13 @@ def test_every_status_has_a_symbol_besides_its_colour() -> None:
     assert PLAIN.status("True") == "True", "what programs read stays as it was"
 
 
-def test_columns_are_aligned_by_what_is_seen() -> None:
+def test_columns_are_aligned_by_visible_width() -> None:
     style = Style(colored=True, decorated=True)
     lines = columns(
         [["NAME", "READY", "WHY"], [style.bold("港"), style.bad("✗ False"), "x"], ["long name", "-"]]
     )
-    seen = [re.sub("\x1b\\[[0-9]*m", "", line) for line in lines]
-    assert seen == ["NAME        READY     WHY", "港          ✗ False   x", "long name   -"]
+    visible_lines = [re.sub("\x1b\\[[0-9]*m", "", line) for line in lines]
+    assert visible_lines == ["NAME        READY     WHY", "港          ✗ False   x", "long name   -"]
     assert width(lines[1]) == width("港") + 10 + 10 + 1
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from crossply.cli.framework.styling import PLAIN
 from crossply.cli.main import main
-from crossply.cli.top.figures import Reading, figures, quantile
 from crossply.cli.top.metrics_text import added, parse
-from crossply.cli.top.picture import KindStates, document, text
+from crossply.cli.top.output import KindStates, document, text
+from crossply.cli.top.rates import Reading, figures, quantile
 
 BEFORE = """\
 # TYPE controller_runtime_reconcile_total counter
@@ -58,7 +58,7 @@ def test_latencies_without_recent_calls_are_those_of_all_calls() -> None:
     assert figures(reading, reading._replace(time=1.0)).functions[0].p50 == pytest.approx(0.55)
 
 
-def test_a_control_plane_that_started_anew_has_no_negative_rates() -> None:
+def test_a_restarted_control_plane_has_no_negative_rates() -> None:
     shown = figures(Reading(0.0, parse(AFTER), 1), Reading(1.0, parse(BEFORE), 1))
     assert shown.reconciles_per_second == 0.0
 
@@ -73,7 +73,7 @@ def test_quantiles_of_nothing_are_none() -> None:
     assert quantile({0.1: 0.0, float("inf"): 0.0}, 0.5) is None
 
 
-def test_what_cannot_be_reached_is_said_beside_the_rest() -> None:
+def test_unreachable_sources_are_reported_beside_the_rest() -> None:
     kinds = [KindStates("App", "apps.acme.test", {"ready": 2, "failing": 1})]
     picture = text(kinds, None, "no pod is running; install the chart", PLAIN)
     assert picture.splitlines() == [

@@ -37,11 +37,11 @@ Shop/corner (town)          True     True    Available
         ("shop corner --concurrency 0", "a concurrency that makes no sense is the usual one"),
     ],
 )
-def test_a_resource_is_found_by_any_of_its_names(trace, words: str, reason: str) -> None:
+def test_a_resource_is_accepted_by_any_of_its_names(trace, words: str, reason: str) -> None:
     assert trace(f"{words} -n town") == (0, CORNER, ""), reason
 
 
-def test_a_version_that_is_asked_for_is_read(trace) -> None:
+def test_an_explicit_version_is_read(trace) -> None:
     code, out, _ = trace("shop.v1beta1.acme.test corner -n town -o json")
     assert (code, json.loads(out)["object"]["apiVersion"]) == (0, "acme.test/v1beta1")
 
@@ -53,7 +53,7 @@ def test_other_names_of_the_command_do_the_same(world, monkeypatch, capsys, path
     assert capsys.readouterr().out == CORNER
 
 
-def test_what_is_missing_or_broken_is_a_row_with_the_error_and_the_end_of_a_long_message(trace) -> None:
+def test_a_missing_or_broken_resource_is_a_row_with_the_error_and_the_end_of_a_long_message(trace) -> None:
     code, out, err = trace("shop ruin -n town")
     assert (code, err) == (0, "")
     assert out.splitlines()[1:] == [
@@ -71,7 +71,7 @@ def test_wide_shows_whole_messages_and_the_names_in_the_composition(trace) -> No
     assert out.splitlines()[2] == "├─ Shelf/a (town)           the-a      True     True    Available"
 
 
-def test_with_wide_the_causes_and_the_next_commands_are_said_on_stderr(trace) -> None:
+def test_with_wide_the_causes_and_the_next_commands_are_on_stderr(trace) -> None:
     _, _, err = trace("shop ruin -n town -o wide")
     assert err.splitlines()[0] == "Not ready because of:"
     assert '  Shelf/gone (town): shelves.acme.test "gone" not found' in err.splitlines()
@@ -79,7 +79,7 @@ def test_with_wide_the_causes_and_the_next_commands_are_said_on_stderr(trace) ->
     assert "    next: kubectl describe providers.pkg.crossplane.io sky" in err.splitlines()
 
 
-def test_a_claim_leads_to_its_xr_and_that_to_what_it_composed_in_both_places(trace) -> None:
+def test_a_claim_leads_to_its_xr_and_its_composed_resources_in_both_places(trace) -> None:
     _, out, _ = trace("stall claim -n town")
     assert out.splitlines()[1:] == [
         "Stall/claim (town)     True     False   Waiting",
@@ -90,7 +90,7 @@ def test_a_claim_leads_to_its_xr_and_that_to_what_it_composed_in_both_places(tra
     ]
 
 
-def test_connection_secrets_are_shown_when_asked_for(trace) -> None:
+def test_connection_secrets_are_shown_on_request(trace) -> None:
     _, out, _ = trace("stall claim -n town -s")
     assert "└─ Secret/keys (town)" in out
     _, out, _ = trace("shop corner -n town --show-connection-secrets")
@@ -133,7 +133,7 @@ def test_json_is_written_as_go_writes_it(trace) -> None:
     assert keys == sorted(keys)
 
 
-def test_yaml_says_what_json_says(trace) -> None:
+def test_yaml_equals_json(trace) -> None:
     _, as_json, _ = trace("shop corner -n town -o json")
     _, as_yaml, _ = trace("shop corner -n town -o yaml")
     assert load(as_yaml) == json.loads(as_json)
@@ -142,7 +142,7 @@ def test_yaml_says_what_json_says(trace) -> None:
 HINT = (
     'crossply: try: there is no Shop in the namespace "default": name another with -n; '
     "kubectl get shops.acme.test -A lists those of all namespaces\n"
-    "crossply: see: crossply explain CP-580\n"
+    "crossply: see: crossply explain CP-580, or https://crossply.dev/reference/errors/#cp-580\n"
     "crossply: error: "
 )
 
@@ -205,19 +205,21 @@ TWICE = "name provided twice, must be provided separately 'TYPE[.VERSION][.GROUP
         ("shop corner --concurrency x", 80, '--concurrency: expected a valid 64 bit int but got "x"'),
     ],
 )
-def test_what_cannot_be_traced_is_said_in_the_last_line(trace, words: str, code: int, sentence: str) -> None:
+def test_an_untraceable_resource_is_reported_in_the_last_line(
+    trace, words: str, code: int, sentence: str
+) -> None:
     actual, _, err = trace(words)
     assert (actual, err.splitlines()[-1]) == (code, f"crossply: error: {sentence}")
 
 
 @pytest.mark.parametrize("flags", ["--as eve", "--as eve --as-group guests --as-uid 7"])
-def test_another_user_sees_what_that_user_may_see(trace, flags: str) -> None:
+def test_another_user_sees_the_objects_of_their_rights(trace, flags: str) -> None:
     code, _, err = trace(f"shop corner -n town {flags}")
     assert code == 1
     assert 'is forbidden: User "eve" cannot get resource "shops"' in err
 
 
-def test_without_any_kubeconfig_kubectl_s_sentence_is_said(trace, monkeypatch, tmp_path) -> None:
+def test_without_any_kubeconfig_the_message_is_that_of_kubectl(trace, monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
     _, _, err = trace("shop corner")
     assert err.splitlines()[-1] == (

@@ -44,7 +44,7 @@ def below(parent, secrets=False):
         (node("Sql", "", infrastructure={"size": 3}), [], "a field that a user called so is no machinery"),
     ],
 )
-def test_what_is_below(parent, expected, reason):
+def test_children_of_a_node(parent, expected, reason):
     assert below(parent) == expected, reason
 
 

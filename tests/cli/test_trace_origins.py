@@ -1,4 +1,4 @@
-"""What `trace` says of managed resources that nobody reconciles."""
+"""`trace` of managed resources that no provider reconciles."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import pytest
 from crossply.kube.core_kinds import CRD
 from crossply.kube.discovery import Discovery
 from crossply.kube.kind import Kind
-from crossply.resource_tree.kind_origin import inactive_origin, provider_origin
 from crossply.resource_tree.node import Node
+from crossply.resource_tree.reconciling_provider import inactive_origin, provider_origin
 from tests.support.cli.trace_cluster import (
     CREATING,
     NAMESPACE,
@@ -39,11 +39,11 @@ def sky(world):
         cloud["metadata"]["ownerReferences"] = [owner]
         kinds = ("ManagedResourceDefinition", "ManagedResourceActivationPolicy")
         plurals = ("managedresourcedefinitions", "managedresourceactivationpolicies")
-        made = [
+        extension_crds = [
             definition(kind, EXTENSIONS, "Cluster", ("v1alpha1",), plural=plural)
             for kind, plural in zip(kinds, plurals, strict=True)
         ]
-        for crd in (cloud, *made):
+        for crd in (cloud, *extension_crds):
             await client.create(CRD, crd)
 
         async def served():
@@ -126,7 +126,7 @@ INSTALLED = condition("Installed", "True", "ActivePackageRevision")
         ((INSTALLED, CREATING), "is not running: it has not reported yet", False),
     ],
 )
-def test_the_state_of_a_provider_is_said(conditions, state, running) -> None:
+def test_the_state_of_a_provider_is_shown(conditions, state, running) -> None:
     origin, is_running = provider_origin(provider(*conditions))
     assert (origin.why, is_running) == (f"its kind comes from Provider p, which {state}", running)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 
-def test_a_package_shows_its_active_revision_and_each_dependency_once(trace) -> None:
+def test_a_package_shows_its_active_revision_and_every_dependency_once(trace) -> None:
     _, out, _ = trace("configuration suite")
     rows = [line.split() for line in out.splitlines()]
     assert rows[0] == ["NAME", "VERSION", "INSTALLED", "HEALTHY", "STATE", "STATUS"]
@@ -38,7 +38,7 @@ def test_a_package_shows_its_active_revision_and_each_dependency_once(trace) -> 
         ("-o wide", ["reg.test/acme/suite   v2.0.0"], []),
     ],
 )
-def test_flags_choose_what_of_a_package_is_shown(
+def test_flags_choose_the_shown_parts_of_a_package(
     trace, flag: str, there: list[str], not_there: list[str]
 ) -> None:
     _, out, _ = trace(f"configuration suite {flag}")
@@ -46,7 +46,7 @@ def test_flags_choose_what_of_a_package_is_shown(
     assert [text for text in not_there if text in out] == []
 
 
-def test_a_package_that_does_not_exist_is_said_so(trace) -> None:
+def test_a_missing_package_is_reported(trace) -> None:
     code, _, err = trace("function none")
     assert code == 1
     assert err.endswith('functions.pkg.crossplane.io "none" not found\n')

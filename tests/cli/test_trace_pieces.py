@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crossply.cli.framework.printing import align
+from crossply.cli.framework.failure_reports import align
 from crossply.cli.framework.styling import Style
 from crossply.cli.trace.causes import explain
 from crossply.cli.trace.graph import dot, mermaid
@@ -136,7 +136,7 @@ def test_ages_are_shown_where_the_time_is_known() -> None:
         ("", None, "nothing"),
     ],
 )
-def test_images_are_taken_apart_strictly(image: str, parts: tuple | None, reason: str) -> None:
+def test_images_are_parsed_strictly(image: str, parts: tuple | None, reason: str) -> None:
     assert parse_tagged(image) == parts, reason
 
 
@@ -214,27 +214,27 @@ def causes(*roots: Node) -> list[str]:
     ]
 
 
-def test_nothing_is_said_of_what_is_ready() -> None:
+def test_a_ready_resource_has_no_cause() -> None:
     assert explain(Trace([node("x", node("cm"), Synced=OK, Ready=OK)], False)) == ""
 
 
-def test_who_waits_for_another_is_no_cause() -> None:
+def test_a_resource_that_waits_for_another_is_no_cause() -> None:
     root = node("xr", node("a", Synced=OK, Ready=OK), node("b", Synced=OK, Ready=WAIT), Synced=OK, Ready=WAIT)
     assert causes(root) == ["Shop/b: Creating: waits"]
 
 
-def test_who_cannot_be_synced_is_a_cause_beside_those_below() -> None:
+def test_an_unsynced_resource_is_a_cause_beside_those_below() -> None:
     root = node("xr", node("b", Synced=OK, Ready=WAIT), Synced=("False", "E", "two\nlines"), Ready=WAIT)
     assert causes(root) == ["Shop/xr: E: two lines", "Shop/b: Creating: waits"]
 
 
-def test_a_paused_resource_can_be_started_again() -> None:
+def test_a_paused_resource_gives_a_hint_to_resume_it() -> None:
     root = node("xr", Synced=("False", "ReconcilePaused"), Ready=WAIT)
     root.object["metadata"]["annotations"] = {"crossplane.io/paused": "true"}
     assert "next: kubectl annotate Shop xr crossplane.io/paused-\n" in explain(Trace([root], False))
 
 
-def test_what_holds_up_a_deletion_is_named() -> None:
+def test_the_blockers_of_a_deletion_are_named() -> None:
     root = node("xr", Synced=OK, Ready=WAIT)
     root.object["metadata"] |= {"deletionTimestamp": "2024-01-01T00:00:00Z", "finalizers": ["f/one", "f/two"]}
     assert causes(root) == ["Shop/xr: it is being deleted, and waits for its finalizers: f/one, f/two"]
@@ -285,7 +285,7 @@ def test_a_composed_resource_without_a_ready_condition_is_the_cause(names, statu
     )
 
 
-def test_mermaid_paints_what_an_xr_waits_for_as_waiting() -> None:
+def test_mermaid_colours_the_resources_an_xr_waits_for_as_waiting() -> None:
     root = waiting_for("deployment", composed("Deployment", "deployment"), composed("ConfigMap", "map"))
     lines = mermaid(Trace([root], False)).splitlines()
     assert [line.rpartition(":::")[2] for line in lines if ":::" in line] == ["waiting", "waiting", "ready"]

@@ -18,7 +18,7 @@ from tests.support.server_process import CROSSPLY
 from tests.support.terminal import terminal
 
 SHOP = Kind("acme.test", "v1", "Shop", "shops", True)
-SHELF = Kind("acme.test", "v1", "Shelf", "shelves", True)
+SHELVES = Kind("acme.test", "v1", "Shelf", "shelves", True)
 
 
 class Tty(io.StringIO):
@@ -41,7 +41,7 @@ def start(world: World, name: str, stdout: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdout=stdout, stderr=subprocess.PIPE, env=environ)
 
 
-def test_a_missing_child_that_comes_and_a_root_that_goes_are_seen_at_once(world: World) -> None:
+def test_a_missing_child_that_appears_and_a_root_that_goes_are_shown_at_once(world: World) -> None:
     world.put(resource("Shop", "watched", SYNCED, READY, spec=refs(to("Shelf", "late"))))
     reading, writing = os.pipe()
     process = start(world, "watched", writing)
@@ -68,7 +68,7 @@ def test_on_a_terminal_only_the_lines_that_changed_are_painted(world: World) -> 
     command = [CROSSPLY, "trace", "shop/painted", "-n", NAMESPACE, "--watch"]
 
     async def make_ready(client: Client) -> None:
-        await client.patch_merge(SHELF, "second", {"status": {"conditions": [SYNCED, READY]}}, NAMESPACE)
+        await client.patch_merge(SHELVES, "second", {"status": {"conditions": [SYNCED, READY]}}, NAMESPACE)
 
     async def delete(client: Client) -> None:
         await client.delete(SHOP, "painted", NAMESPACE)
@@ -105,7 +105,7 @@ def test_a_picture_that_is_too_high_is_cut_off_below(rows: int, shown: list[str]
     assert fit(["a", "b" * 25, "c", "d"], 10, rows) == shown, reason
 
 
-def test_a_picture_is_painted_anew_when_the_window_changes_its_size() -> None:
+def test_a_picture_is_redrawn_when_the_window_changes_its_size() -> None:
     stream, size = Tty(), [(20, 10)]
     screen = Screen(stream, {}, lambda: size[0])
     screen.paint("one\ntwo\n")

@@ -19,7 +19,7 @@ from crossply.cli.up.command import COMMAND
 from crossply.cli.up.data_directory import saved_port
 from crossply.cli.up.lock import is_locked, running
 from tests.support.cli.up_process import CROSSPLY, PATIENCE, crossply, eventually, kill, plane_at
-from tests.support.function_servers import free_port
+from tests.support.ports import free_port
 
 pytestmark = pytest.mark.xdist_group("up")
 
@@ -79,7 +79,7 @@ def test_every_flag_reaches_the_process_in_the_background(flag):
         assert passed[flag.name] != values_of(["up"])[flag.name]
 
 
-def test_what_is_detached_does_what_its_flags_say_and_down_stops_all_of_it(plane, tmp_path):
+def test_a_detached_process_obeys_its_flags_and_down_stops_all_of_it(plane, tmp_path):
     port = free_port()
     done = plane.up("--in-memory", "--metrics-port", str(port), "--log-format=json")
     assert done.returncode == 0, done.stderr
@@ -96,7 +96,7 @@ def test_what_is_detached_does_what_its_flags_say_and_down_stops_all_of_it(plane
     assert plane.down() == "not running\n"
 
 
-def test_one_that_fails_to_start_is_not_said_to_run_whatever_its_log_says(plane):
+def test_a_failed_start_is_not_reported_as_running_regardless_of_its_log(plane):
     done = plane.up("--listen", "control plane ready:1")
     assert done.returncode == 1
     assert "control plane ready" in plane.log
@@ -104,7 +104,7 @@ def test_one_that_fails_to_start_is_not_said_to_run_whatever_its_log_says(plane)
     assert plane.down() == "not running\n"
 
 
-def test_the_reason_why_one_does_not_start_is_told(plane):
+def test_the_reason_of_a_failed_start_is_reported(plane):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         done = plane.up("--listen", f"127.0.0.1:{port}")
@@ -141,7 +141,7 @@ def test_a_flag_that_is_wrong_is_a_usage_error_before_anything_starts(tmp_path, 
     assert not (tmp_path / "data").exists()
 
 
-def test_the_port_stays_the_same_unless_it_is_taken_or_another_is_chosen(plane):
+def test_the_port_stays_the_same_unless_it_is_in_use_or_another_is_chosen(plane):
     assert plane.up().returncode == 0
     first = plane.server
     port = int(first.rpartition(":")[2])
@@ -168,7 +168,7 @@ def test_the_port_stays_the_same_unless_it_is_taken_or_another_is_chosen(plane):
 
 
 @pytest.mark.parametrize("text", ["", "x", "-1", "0", "65536", "9" * 5000, "1.5"])
-def test_a_kept_port_that_is_none_is_passed_over(text, tmp_path):
+def test_an_invalid_saved_port_is_ignored(text, tmp_path):
     (tmp_path / "port").write_text(text)
     assert saved_port(str(tmp_path)) is None
 
@@ -193,7 +193,7 @@ def test_down_waits_for_the_api_server_of_one_that_was_killed(plane):
     assert not server.is_alive()
 
 
-def test_when_the_api_server_is_killed_it_is_started_again_and_the_controllers_go_on(plane):
+def test_when_the_api_server_is_killed_it_is_restarted_and_the_controllers_go_on(plane):
     assert plane.up().returncode == 0
     before, address = plane.api_server, plane.server
     kill(before)
@@ -224,7 +224,7 @@ def test_an_api_server_whose_objects_are_lost_is_not_replaced_by_an_empty_one(pl
     assert plane.down() == "not running\n"
 
 
-def test_it_goes_on_when_nobody_waits_for_it_any_more(plane):
+def test_it_goes_on_when_no_caller_waits_any_more(plane):
     command = [CROSSPLY, "up", "--detach", "--in-memory", "--data", str(plane.data)]
     with subprocess.Popen(command) as waiting:
         eventually(lambda: plane.data.is_dir() and running(str(plane.data)) is not None)
@@ -238,7 +238,7 @@ def test_it_goes_on_when_nobody_waits_for_it_any_more(plane):
 
 def test_one_that_hangs_while_it_starts_can_be_stopped(plane):
     plane.data.mkdir(mode=0o700)
-    os.mkfifo(plane.data / "admin.token")  # its API server waits for somebody who writes to it
+    os.mkfifo(plane.data / "admin.token")  # its API server waits for a client that writes to it
     with subprocess.Popen([CROSSPLY, "up", "--data", str(plane.data)], stdout=subprocess.PIPE) as process:
         eventually(lambda: running(str(plane.data)) is not None)
         eventually(lambda: _has_api_server(plane))

@@ -32,11 +32,11 @@ ORDERED = [
 ]
 
 
-def test_what_others_need_is_applied_before_them() -> None:
+def test_prerequisites_are_applied_first() -> None:
     assert in_order(list(reversed(ORDERED))) == list(reversed(range(len(ORDERED))))
     assert [item["kind"] for item in ORDERED if is_shown(item)] == ["App"]
-    kept = [item["kind"] for item in ORDERED if not is_pruned(item)]
-    assert kept == ["Namespace", "CompositeResourceDefinition", "Function"]
+    unpruned_kinds = [item["kind"] for item in ORDERED if not is_pruned(item)]
+    assert unpruned_kinds == ["Namespace", "CompositeResourceDefinition", "Function"]
 
 
 def test_documents_that_no_server_reads_are_left_out(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_a_file_that_breaks_counts_as_it_was(tmp_path: Path) -> None:
     assert files.read() == ([], []), "that is no mistake: its objects are pruned"
 
 
-def test_a_file_that_is_empty_for_a_moment_counts_as_it_was(tmp_path: Path) -> None:
+def test_a_briefly_empty_file_counts_as_it_was(tmp_path: Path) -> None:
     file = tmp_path / "xr.yaml"
     file.write_text(XR)
     files = FileSet([str(file)])
@@ -141,7 +141,7 @@ def test_a_kind_that_is_never_served_fails_after_a_while_and_the_rest_is_applied
     ],
     ids=["a field", "status", "many fields"],
 )
-def test_what_changed_is_said_briefly(before: dict, after: dict, lines: list[str]) -> None:
+def test_changes_are_summarized(before: dict, after: dict, lines: list[str]) -> None:
     objects = [obj("v1", "ConfigMap", **fields) for fields in (before, after)]
     was, now = ({Node(item).reference: item} for item in objects)
     shown = composed_lines(was, now, set(), PLAIN)

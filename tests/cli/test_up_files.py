@@ -52,7 +52,7 @@ def test_all_files_are_applied_and_the_tree_is_shown(window: Terminal) -> None:
     assert "level=" not in text, "the log goes to a file"
 
 
-def test_a_save_shows_what_it_changed_in_the_composed_resources(window: Terminal, folder: Path) -> None:
+def test_a_save_shows_the_changes_of_the_composed_resources(window: Terminal, folder: Path) -> None:
     composition = folder / "platform" / "composition.yaml"
     composition.write_text(COMPOSITION.replace("region: eu", "region: us"))
     text = window.wait_for('~ data.region: "eu" → "us"')
@@ -60,7 +60,7 @@ def test_a_save_shows_what_it_changed_in_the_composed_resources(window: Terminal
     assert "~ ConfigMap/shop-" in text
 
 
-def test_a_broken_file_is_said_with_its_line_and_changes_nothing(window: Terminal, folder: Path) -> None:
+def test_a_broken_file_is_reported_with_its_line_and_changes_nothing(window: Terminal, folder: Path) -> None:
     composition = folder / "platform" / "composition.yaml"
     text = composition.read_text()
     composition.write_text(text.replace("data: {region", "data: {{region"))
@@ -70,7 +70,7 @@ def test_a_broken_file_is_said_with_its_line_and_changes_nothing(window: Termina
     window.wait_for("= nothing changed")
 
 
-def test_an_object_that_the_server_refuses_is_said_and_the_others_are_applied(
+def test_an_object_that_the_server_refuses_is_reported_and_the_others_are_applied(
     window: Terminal, folder: Path
 ) -> None:
     (folder / "platform" / "more.yaml").write_text(
@@ -81,7 +81,7 @@ def test_an_object_that_the_server_refuses_is_said_and_the_others_are_applied(
     assert "at platform/more.yaml:1" in text
 
 
-def test_an_xr_that_is_refused_or_empty_for_a_moment_keeps_its_tree(window: Terminal, folder: Path) -> None:
+def test_a_refused_or_briefly_empty_xr_keeps_its_tree(window: Terminal, folder: Path) -> None:
     app = folder / "app.yaml"
     text = app.read_text()
     app.write_text(text.replace("red", "[]"))

@@ -89,7 +89,7 @@ def test_it_starts_on_a_full_disk_and_objects_are_deleted(plane: Plane) -> None:
     assert plane.down()
 
 
-def test_a_composite_resource_goes_with_all_it_is_made_of_on_a_full_disk(plane: Plane) -> None:
+def test_a_composite_resource_is_deleted_with_its_resources_on_a_full_disk(plane: Plane) -> None:
     """Foreground deletion, in which finalizers are set and removed."""
     assert plane.up().returncode == 0
     _kubectl(plane, "apply", "-f", "-", manifests=_DEFINITION)
@@ -102,7 +102,7 @@ def test_a_composite_resource_goes_with_all_it_is_made_of_on_a_full_disk(plane: 
     eventually(lambda: "configmap/hello-" not in _kubectl(plane, "get", "configmaps", "--output=name"))
 
 
-def test_a_start_with_everything_in_place_writes_only_who_runs_and_what_is_logged(plane: Plane) -> None:
+def test_a_settled_start_writes_only_process_files_and_logs(plane: Plane) -> None:
     assert plane.up().returncode == 0
     plane.down()
     before = _files(plane.data)
@@ -120,6 +120,8 @@ def test_a_start_with_everything_in_place_writes_only_who_runs_and_what_is_logge
         "dashboard",  # where it listens
         "runs/runs.db-wal",
         "runs/runs.db-shm",
+        "runs/runs.journal-0",  # empty
+        "runs/runs.journal-1",
     }
 
 

@@ -26,7 +26,7 @@ def stranger():
 
 @contextlib.contextmanager
 def locked(directory):
-    """A lock that somebody else holds."""
+    """A lock that another process has."""
     with open(directory / up_lock.LOCK_FILE, "a+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield file
@@ -37,7 +37,7 @@ def records(pid: int, started: str) -> list[str]:
     return [right, str(pid), f"-{pid} {started}", f"0 {started}", f"-1 {started}", f"1 {started}", "x", ""]
 
 
-def test_a_record_without_a_lock_names_nobody(tmp_path, stranger):
+def test_a_record_without_a_lock_names_no_process(tmp_path, stranger):
     """The one that wrote it has ended, and the number may be another's by now."""
     for record in records(stranger.pid, start_time(stranger.pid)):
         (tmp_path / up_lock.LOCK_FILE).write_text(record)
@@ -46,7 +46,7 @@ def test_a_record_without_a_lock_names_nobody(tmp_path, stranger):
     assert stranger.poll() is None
 
 
-def test_a_lock_with_a_record_that_is_wrong_names_nobody(tmp_path, stranger):
+def test_a_lock_with_a_wrong_record_names_no_process(tmp_path, stranger):
     path, directory = tmp_path / up_lock.LOCK_FILE, str(tmp_path)
     with locked(tmp_path):
         for record in records(stranger.pid, f"{start_time(stranger.pid)}0"):
@@ -57,7 +57,7 @@ def test_a_lock_with_a_record_that_is_wrong_names_nobody(tmp_path, stranger):
         assert up_lock.running(directory) == Process(os.getpid(), start_time(os.getpid()))
 
 
-def test_a_process_that_does_not_hold_the_lock_is_not_signalled_whatever_the_file_says(tmp_path, stranger):
+def test_a_process_without_the_lock_is_not_signalled_whatever_the_file_has(tmp_path, stranger):
     path = tmp_path / up_lock.LOCK_FILE
     with locked(tmp_path):
         path.write_text(f"{stranger.pid} {start_time(stranger.pid)}\n")
@@ -69,7 +69,7 @@ def test_a_process_that_does_not_hold_the_lock_is_not_signalled_whatever_the_fil
     assert stranger.poll() is None
 
 
-def test_a_number_that_was_given_to_another_process_is_not_signalled(stranger):
+def test_a_process_id_that_was_reused_is_not_signalled(stranger):
     assert not Process(stranger.pid, "1").terminate()
     assert stranger.poll() is None
     assert Process(stranger.pid, start_time(stranger.pid)).terminate()
@@ -77,7 +77,7 @@ def test_a_number_that_was_given_to_another_process_is_not_signalled(stranger):
     assert not Process(stranger.pid, "1").terminate(), "it is gone"
 
 
-def test_a_lock_is_held_until_all_who_inherited_it_have_ended(tmp_path):
+def test_a_lock_stays_until_all_processes_that_inherited_it_exit(tmp_path):
     directory = str(tmp_path)
     lock = up_lock.acquire(directory)
     command = [sys.executable, "-c", "import sys; sys.stdin.read()"]

@@ -1,4 +1,4 @@
-"""The port of a control plane that somebody takes between the check and the start of the API server."""
+"""The port of a control plane that another process binds between the check and the API server's start."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from crossply.cli.framework.command import Invocation
 from crossply.cli.up import lock as up_lock
 from crossply.cli.up.api_process import ApiProcess, ApiSettings, start_on_some_port
 from crossply.cli.up.data_directory import keep_port
-from crossply.cli.up.failures import PortTaken
+from crossply.cli.up.failures import PortInUse
 
 
 @pytest.mark.parametrize("is_chosen", [False, True])
-async def test_a_port_that_was_just_taken_is_replaced_unless_the_user_chose_it(tmp_path, is_chosen):
+async def test_a_port_that_was_just_occupied_is_replaced_unless_the_user_chose_it(tmp_path, is_chosen):
     data, stderr = str(tmp_path), io.StringIO()
     invocation = Invocation(
         "up",
@@ -30,18 +30,18 @@ async def test_a_port_that_was_just_taken_is_replaced_unless_the_user_chose_it(t
         config_path="",
     )
     with socket.create_server(("127.0.0.1", 0)) as other:
-        taken = other.getsockname()[1]
-        keep_port(data, taken)
+        used_port = other.getsockname()[1]
+        keep_port(data, used_port)
         lock = up_lock.acquire(data)
-        server = ApiProcess(ApiSettings(data, True, lock.descriptor), f"127.0.0.1:{taken}")
+        server = ApiProcess(ApiSettings(data, True, lock.descriptor), f"127.0.0.1:{used_port}")
         try:
             if is_chosen:
-                with pytest.raises(PortTaken, match=f"cannot listen on 127.0.0.1:{taken}"):
+                with pytest.raises(PortInUse, match=f"cannot listen on 127.0.0.1:{used_port}"):
                     await start_on_some_port(invocation, data, server)
                 return
             await start_on_some_port(invocation, data, server)
-            assert server.port not in (0, taken)
-            assert f"the port of this control plane, {taken}, cannot be used" in stderr.getvalue()
+            assert server.port not in (0, used_port)
+            assert f"the port of this control plane, {used_port}, cannot be used" in stderr.getvalue()
         finally:
             await server.stop()
             lock.release()

@@ -118,15 +118,15 @@ def log(plane, name: str = "provider-try") -> str:
 
 def processes(plane) -> list[int]:
     """The providers of this control plane, as processes of this machine: by the name of their host."""
-    found = []
+    pids = []
     for pid in filter(str.isdecimal, os.listdir("/proc")):
         try:
             with open(f"/proc/{pid}/cmdline", "rb") as command, open(f"/proc/{pid}/environ", "rb") as environ:
                 if command.read().startswith(b"/provider\0") and port_of(plane) in environ.read():
-                    found.append(int(pid))
+                    pids.append(int(pid))
         except OSError:
             continue
-    return found
+    return pids
 
 
 def port_of(plane) -> bytes:
@@ -142,7 +142,7 @@ async def served_by(client):
     return ((await client.get(THING, "one", "default")).get("status") or {}).get("by")
 
 
-async def test_published_providers_run_beside_each_other_and_their_webhooks_are_called(registry, tmp_path):
+async def test_published_providers_run_side_by_side_and_their_webhooks_are_called(registry, tmp_path):
     with plane_at(tmp_path / "data") as plane, socket.create_server(("127.0.0.1", 0)) as database:
         port = database.getsockname()[1]
         assert plane.up(f"--provider-host-ports={port}").returncode == 0
@@ -188,7 +188,7 @@ async def test_published_providers_run_beside_each_other_and_their_webhooks_are_
 
 
 async def missing_right(client):
-    """Which right the provider lacks that brings no kinds, and so has no rights, as an event says."""
+    """The missing right of a provider without kinds, as its event reports it."""
     for data in (await client.list(EVENT)).items:
         event = orjson.loads(data)
         if event["reason"] == "MissingRight":

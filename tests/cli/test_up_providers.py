@@ -79,16 +79,16 @@ sys.exit(3)
 """
 
 
-async def test_a_provider_that_ends_after_a_second_is_never_healthy_and_says_why(tmp_path):
+async def test_a_provider_that_exits_after_a_second_is_never_healthy_and_has_a_reason(tmp_path):
     directory = tmp_path / "provider"
     (directory / "package").mkdir(parents=True)
     (directory / "crossplane.yaml").write_text(dump({**META, "metadata": {"name": "provider-broken"}}))
     (directory / "main.py").write_text(BROKEN)
-    seen: list[tuple[str, str]] = []
+    conditions: list[tuple[str, str]] = []
 
     async def failed_twice(client):
-        seen.append(condition(await client.get(PROVIDER, "provider-broken"), "Healthy"))
-        return "started again in 0.5 s" in seen[-1][1]
+        conditions.append(condition(await client.get(PROVIDER, "provider-broken"), "Healthy"))
+        return "started again in 0.5 s" in conditions[-1][1]
 
     with plane_at(tmp_path / "data") as plane:
         # Something else runs packages of Providers; those that an annotation names are started all the same.
@@ -96,9 +96,9 @@ async def test_a_provider_that_ends_after_a_second_is_never_healthy_and_says_why
         async with client_of(plane.data) as client:
             await client.create(PROVIDER, provider(directory, name="provider-broken"))
             await until(lambda: failed_twice(client))
-    assert "True" not in {status for status, _ in seen}
-    assert "it ended with exit status 3" in seen[-1][1]
-    assert "no such database: orders" in seen[-1][1]
+    assert "True" not in {status for status, _ in conditions}
+    assert "it ended with exit status 3" in conditions[-1][1]
+    assert "no such database: orders" in conditions[-1][1]
 
 
 async def served_by(client):

@@ -1,4 +1,4 @@
-"""`resource validate` finds what is wrong with resources, and says it as Crossplane does."""
+"""`resource validate` reports invalid resources in the words of Crossplane."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def shell(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytes
     return Shell(tmp_path, capsys)
 
 
-def test_each_resource_gets_its_line(shell):
+def test_every_resource_gets_its_line(shell):
     crd = shell.write("crd.yaml", CRD)
     resources = shell.write(
         "r.yaml",
@@ -132,7 +132,7 @@ def test_the_command_knows_no_int32_though_api_servers_do(shell):
     assert shell.validate(shell.write("crd.yaml", crd), resources)[0] == 0
 
 
-def test_missing_schemas_fail_only_when_asked(shell):
+def test_missing_schemas_fail_only_with_the_flag(shell):
     crd, resources = shell.write("crd.yaml", CRD), shell.write("r.yaml", lamp(kind="Bulb"))
     assert shell.validate(crd, resources)[0] == 0
     code, _, err = shell.validate(crd, resources, "--error-on-missing-schemas")
@@ -162,7 +162,7 @@ def test_an_unknown_output_format_is_a_usage_error(shell):
     assert (code, err) == (80, 'crossply: error: --output: unknown output format: "xml"')
 
 
-def test_locations_are_shown_when_asked(shell):
+def test_locations_are_shown_on_request(shell):
     crd = shell.write("crd.yaml", CRD)
     path = shell.directory / "r.yaml"
     path.write_text(
@@ -262,7 +262,7 @@ def test_the_schemas_of_a_package_come_from_the_cache(shell):
     assert f"cannot download package {PACKAGE}: " in shell.validate(ext, resources, "--clean-cache")[2]
 
 
-def test_a_configuration_brings_what_it_depends_on(shell):
+def test_a_configuration_brings_its_dependencies(shell):
     meta = {
         "apiVersion": "meta.pkg.crossplane.io/v1",
         "kind": "Configuration",
@@ -355,7 +355,7 @@ def test_a_pipe_in_a_directory_is_not_waited_for(tmp_path: Path) -> None:
     assert files_below(str(tmp_path)) == [str(tmp_path / "a.yaml")]
 
 
-def test_colours_repeat_what_the_signs_say(shell):
+def test_colours_repeat_the_meaning_of_the_signs(shell):
     crd = shell.write("crd.yaml", CRD)
     resources = shell.write("r.yaml", lamp(colour="red"), lamp("two", colour=1), lamp(kind="Bulb"))
     _, plain, _ = shell.validate(crd, resources)

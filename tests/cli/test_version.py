@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from crossply.kube.client import Client
 from crossply.kube.config import load_config
 from crossply.kube.kind import Kind
 from crossply.version import __version__
+from tests.support.ports import free_port
 from tests.support.server_process import Server
 
 CLIENT = f"Client Version: v{__version__}\n"
@@ -70,7 +70,7 @@ def test_the_embedded_server_has_the_version_of_the_program(
         ({"app.kubernetes.io/name": "crossply", "app.kubernetes.io/version": "0.9.0"}, "v0.9.0"),
     ],
 )
-def test_a_deployment_of_the_control_plane_tells_its_version(
+def test_a_deployment_of_the_control_plane_reports_its_version(
     server: Server, capsys: pytest.CaptureFixture[str], labels: dict[str, str], version: str
 ) -> None:
     asyncio.run(create(server, deployment(labels)))
@@ -92,7 +92,7 @@ def test_a_version_is_read_from_the_label_or_the_tag(
     assert version_of(deployment(labels, image)) == version
 
 
-def test_without_a_kubeconfig_it_says_so_and_fails(
+def test_without_a_kubeconfig_it_fails_with_a_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
@@ -107,9 +107,7 @@ def test_without_a_kubeconfig_it_says_so_and_fails(
 def test_a_server_that_does_not_answer_is_named_and_the_command_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{closed.getsockname()[1]}"
+    address = f"127.0.0.1:{free_port()}"
     (tmp_path / "config").write_text(
         f"apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{{name: c, cluster: {{server: 'http://{address}'}}}}]\n"
         "users: [{name: u, user: {}}]\ncontexts: [{name: c, context: {cluster: c, user: u}}]\n"

@@ -12,11 +12,11 @@ import pytest
 from crossply.xpkg.archive_reader import read_archive
 from crossply.xpkg.archive_writer import write_archive
 from crossply.xpkg.layer_unpack import unpack
-from crossply.xpkg.package_layers import stream_of
+from crossply.xpkg.package_stream_extraction import stream_of
 from tests.support.cli.command import Run, last
 from tests.support.images import archive, image, in_zstd, member
 from tests.support.programs import needs, path_of, require
-from tests.support.registry import Lying, docker_registry
+from tests.support.registry import ScriptedRegistry, docker_registry
 
 FUNCTION = "apiVersion: meta.pkg.crossplane.io/v1\nkind: Function\nmetadata: {name: function-z}\nspec: {}\n"
 
@@ -29,7 +29,7 @@ def test_a_package_is_built_and_extracted(run: Run, tmp_path: Path) -> None:
     assert gzip.decompress((tmp_path / "x.gz").read_bytes()).startswith(b"---\napiVersion: meta.pkg")
 
 
-def test_building_tells_what_is_wrong(run: Run, tmp_path: Path) -> None:
+def test_building_reports_errors(run: Run, tmp_path: Path) -> None:
     code, _, err = run("build", "-o", "x.xpkg")
     assert (code, last(err)) == (1, "failed to build package: not exactly one package meta type")
     code, _, err = run("build", "-f", "missing")
@@ -68,7 +68,7 @@ def saved(tmp_path: Path, form: str) -> str:
 
 
 @pytest.mark.parametrize("form", ["docker", "docker.gz", "docker.zst", "oci", "oci.gz"])
-def test_a_runtime_is_embedded_from_each_form_of_image_tarball(run: Run, tmp_path: Path, form: str) -> None:
+def test_a_runtime_is_embedded_from_every_form_of_image_tarball(run: Run, tmp_path: Path, form: str) -> None:
     if form.startswith("oci"):
         require("skopeo")
     (tmp_path / "crossplane.yaml").write_text(FUNCTION)
@@ -81,14 +81,14 @@ def test_a_runtime_is_embedded_from_each_form_of_image_tarball(run: Run, tmp_pat
     assert stream_of(package_image)
 
 
-def test_both_ways_to_give_a_runtime_exclude_each_other(run: Run, tmp_path: Path) -> None:
+def test_the_two_flags_for_a_runtime_are_mutually_exclusive(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.tar").write_text("")
     code, _, err = run("build", "--embed-runtime-image=x", "--embed-runtime-image-tarball=a.tar")
     assert code == 80
     assert "can't be used together" in err
 
 
-def test_extracting_wants_to_know_what(run: Run, tmp_path: Path) -> None:
+def test_extracting_requires_a_package(run: Run, tmp_path: Path) -> None:
     code, out, err = run("extract")
     assert (code, last(err)) == (1, "must provide package tag if fetching from registry or daemon")
     assert (out, err.splitlines()[0][:28]) == ("", "Usage: crossply xpkg extract")
@@ -121,9 +121,9 @@ def test_a_package_goes_through_a_registry_and_brings_its_runtime(
     assert b"function-z" in gzip.decompress((tmp_path / "r.gz").read_bytes())
 
 
-def test_a_private_package_is_told_with_what_to_do(run: Run) -> None:
+def test_a_private_package_gives_a_hint_to_log_in(run: Run) -> None:
     async def serve_and_ask() -> tuple[int, str, str]:
-        async with Lying().running() as registry:
+        async with ScriptedRegistry().running() as registry:
             registry.serve("/v2/acme/x/manifests/v1", status=401, WWW_Authenticate='Basic realm="x"')
             return await asyncio.to_thread(run, "extract", f"{registry.address}/acme/x:v1")
 

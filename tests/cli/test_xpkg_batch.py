@@ -19,14 +19,14 @@ from tests.support.cli.provider_family import (
     PLATFORMS,
     TEMPLATE,
     base,
-    found,
     kinds,
     package_of,
     pulled,
     real,
+    resolve_image,
     words,
 )
-from tests.support.registry import Lying
+from tests.support.registry import ScriptedRegistry
 
 pytestmark = pytest.mark.xdist_group("registry")
 
@@ -36,7 +36,7 @@ def test_every_service_becomes_a_package_for_all_platforms(run: Run, family: Pat
     assert run(*words(registry), "--smaller-providers=moon,sun") == (0, "", "")
     for service, expected_kinds in (("moon", ["Sea", "Crater"]), ("sun", ["Spot"])):
         name = f"{registry}/team/provider-sky-{service}:v1.0.0"
-        index = found(name)
+        index = resolve_image(name)
         assert index.media_type == media.OCI_INDEX
         platforms = [manifest["platform"] for manifest in index.content["manifests"]]
         assert platforms == [
@@ -80,7 +80,7 @@ def test_packages_can_be_stored_and_not_pushed(run: Run, family: Path, registry:
     image = read_archive(str(family / files[1]))
     assert (image.platform["architecture"], kinds(image)) == ("arm64", ["Sea", "Crater"])
     with pytest.raises(NotInRegistry):
-        found(f"{registry}/unpushed/provider-sky-moon:v1.0.0")
+        resolve_image(f"{registry}/unpushed/provider-sky-moon:v1.0.0")
     before = (family / files[0]).read_bytes()
     run(*words(registry, "unpushed"), *stored)
     assert (family / files[0]).read_bytes() == before, "the same files give the same package"
@@ -89,7 +89,7 @@ def test_packages_can_be_stored_and_not_pushed(run: Run, family: Path, registry:
 def test_base_images_of_a_container_engine_are_used_where_it_has_them(
     run: Run, family: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine = Lying()
+    engine = ScriptedRegistry()
     engine.serve("/_ping")
     for architecture in ("amd64", "arm64"):
         write_archive(base(architecture), str(family / "saved.tar"))
@@ -114,7 +114,7 @@ def test_base_images_of_a_container_engine_are_used_where_it_has_them(
 
 
 @real
-def test_overrides_say_what_else_belongs_to_a_service(run: Run, family: Path, registry: str) -> None:
+def test_overrides_add_groups_to_a_service(run: Run, family: Path, registry: str) -> None:
     for platform in PLATFORMS:
         (family / "bin" / platform / "monolith").write_text("all")
     code, _, err = run(
@@ -129,7 +129,7 @@ def test_overrides_say_what_else_belongs_to_a_service(run: Run, family: Path, re
     )
     assert (code, err) == (0, "")
     monolith = pulled(f"{registry}/other/provider-all-next:v1.0.0", family / "blobs")
-    assert found(f"{registry}/other/provider-all-next:v1.0.0").media_type == media.OCI_MANIFEST
+    assert resolve_image(f"{registry}/other/provider-all-next:v1.0.0").media_type == media.OCI_MANIFEST
     assert kinds(monolith) == ["Sea", "Ray", "Spot"], "what is ignored is ignored in the folder itself"
     assert package_of(monolith).name == "provider-all", "the suffix is only for the repository"
     sun = pulled(f"{registry}/other/provider-sky-next-sun:v1.0.0", family / "blobs")

@@ -1,4 +1,4 @@
-"""What goes wrong with `xpkg batch` is told, tried again where that may help, and keeps nothing else."""
+"""Failures of `xpkg batch` are reported, retried where that may help, and do not stop the other packages."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from aiohttp import web
 from crossply.cli.xpkg import batch as xpkg_batch
 from tests.support.cli.command import Run, last
 from tests.support.cli.provider_family import base, kinds, pulled, real, words
-from tests.support.registry import Lying
+from tests.support.registry import ScriptedRegistry
 
 pytestmark = pytest.mark.xdist_group("registry")
 
 
 @real
-def test_what_fails_does_not_keep_the_others_and_all_failures_are_told(
+def test_one_failure_does_not_stop_the_others_and_all_are_reported(
     run: Run, family: Path, registry: str
 ) -> None:
     code, _, err = run(
@@ -75,7 +75,9 @@ MISTAKES = [
 
 @real
 @pytest.mark.parametrize(("flag", "code", "message"), MISTAKES, ids=[row[0] for row in MISTAKES])
-def test_mistakes_are_told(run: Run, family: Path, registry: str, flag: str, code: int, message: str) -> None:
+def test_usage_errors_are_reported(
+    run: Run, family: Path, registry: str, flag: str, code: int, message: str
+) -> None:
     (family / "list.yaml").write_text("[moon]")
     (family / "text.yaml").write_text("moon: full")
     (family / "nested.yaml").write_text("moon: {deep: [{a: b}]}")
@@ -88,7 +90,7 @@ def test_mistakes_are_told(run: Run, family: Path, registry: str, flag: str, cod
 
 
 @real
-def test_a_base_image_that_is_missing_or_for_another_platform_is_told(
+def test_a_base_image_that_is_missing_or_for_another_platform_is_reported(
     run: Run, family: Path, registry: str
 ) -> None:
     code, _, err = run(*words(registry), f"--family-base-image={registry}/team/base:v7")
@@ -105,13 +107,13 @@ def test_a_base_image_that_is_missing_or_for_another_platform_is_told(
     )
 
 
-def test_flags_that_are_needed_are_asked_for(run: Run) -> None:
+def test_required_flags_are_named(run: Run) -> None:
     code, _, err = run("batch", "--provider-name=x")
     assert code == 80
     assert "missing flags: --family-base-image=STRING, --family-package-url-format=STRING" in err
 
 
-class Moody(Lying):
+class Moody(ScriptedRegistry):
     """A registry that has a base image, and takes manifests only after so many refusals."""
 
     def __init__(self, refusals: int, status: int) -> None:
@@ -141,7 +143,7 @@ RETRIES = [
 @pytest.mark.parametrize(
     ("refusals", "status", "flag", "code", "attempts", "why"), RETRIES, ids=[row[5] for row in RETRIES]
 )
-def test_pushing_is_tried_again(
+def test_pushing_is_retried(
     run: Run,
     family: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -56,7 +56,7 @@ def stored(world: World, kind: str, name: str, **change: Any) -> dict[str, Any]:
     return asyncio.run(main())
 
 
-def test_a_package_is_installed_under_a_name_made_of_its_repository(world: World, run: Run) -> None:
+def test_a_package_is_installed_under_a_name_derived_from_its_repository(world: World, run: Run) -> None:
     assert run("install function registry.test/acme/function-a:v1 -m --package-pull-secrets=a,b") == (
         0,
         "function/acme-function-a created\n",
@@ -137,13 +137,13 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("words", "code", "message"), MISTAKES, ids=[row[2] for row in MISTAKES])
-def test_mistakes_are_told(run: Run, words: str, code: int, message: str) -> None:
+def test_usage_errors_are_reported(run: Run, words: str, code: int, message: str) -> None:
     actual, _, err = run(words)
     assert actual == code
     assert message in err
 
 
-def test_what_is_installed_already_is_not_installed_again(run: Run) -> None:
+def test_an_installed_package_is_not_reinstalled(run: Run) -> None:
     run("install function registry.test/acme/twice:v1 twice")
     code, _, err = run("install function registry.test/acme/twice:v1 twice")
     assert code == 1
@@ -176,7 +176,7 @@ def test_why_reads_the_lock_of_the_cluster(world: World, run: Run) -> None:
             assert run(f"why {spelling} --offline") == (
                 0,
                 "registry.test/acme/f@v1.0.0\n"
-                "└─ <v1.0.0 wanted by registry.test/acme/p@v2.0.0  ✗ v1.0.0 is not\n",
+                "└─ <v1.0.0 required by registry.test/acme/p@v2.0.0  ✗ v1.0.0 is not\n",
                 "",
             )
     finally:

@@ -51,7 +51,7 @@ def test_files_are_organized_by_group_and_version_or_flat(capsys: pytest.Capture
 
 
 @pytest.mark.parametrize("flags", [[], ["--json-schema"]])
-def test_what_defines_no_kind_is_told(capsys: pytest.CaptureFixture[str], flags: list[str]) -> None:
+def test_a_package_without_kinds_is_reported(capsys: pytest.CaptureFixture[str], flags: list[str]) -> None:
     Path("crd.yaml").write_text(CRD.partition("spec:")[0])
     assert main(["xpkg", "get-crds", "crd.yaml", "-o", "out", *flags]) == 1
     assert 'the definition "lamps.acme.test" does not define a kind' in capsys.readouterr().err

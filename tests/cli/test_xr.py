@@ -84,7 +84,7 @@ def test_an_empty_file_is_no_claim(bench: Bench) -> None:
     assert bench.run("xr generate", "# nothing\n").last_line == sentence
 
 
-def test_defaults_are_filled_in_and_comments_kept(bench: Bench) -> None:
+def test_defaults_are_filled_in_and_comments_preserved(bench: Bench) -> None:
     result = bench.run("xr patch --xrd xrd.yaml", XR)
     assert result.out.endswith("spec: # as small as can be\n  size: 3\n  tier: gold\n")
 
@@ -107,7 +107,7 @@ def test_defaults_are_filled_in_and_comments_kept(bench: Bench) -> None:
         ("--xrd no.yaml", XR, 'cannot load XRD from "'),
     ],
 )
-def test_what_cannot_be_patched_is_told(bench: Bench, words: str, xr: str, sentence: str) -> None:
+def test_a_failing_patch_is_reported(bench: Bench, words: str, xr: str, sentence: str) -> None:
     result = bench.run(f"xr patch {words}", xr)
     assert result.code == 1
     assert result.last_line.startswith(sentence)

@@ -91,7 +91,7 @@ def test_a_publication_in_the_same_file_adds_its_requirement(convert: Convert) -
     assert names(convert(TEMPLATE).out) == ["queues.acme.test", "queuerequirements.acme.test"]
 
 
-def test_the_crds_go_to_a_file_or_to_one_file_each(convert: Convert, tmp_path: Path) -> None:
+def test_the_crds_go_to_one_file_or_to_one_file_per_crd(convert: Convert, tmp_path: Path) -> None:
     assert convert(CLAIMED, "-o", str(tmp_path / "all.yaml")).out == ""
     assert names((tmp_path / "all.yaml").read_text()) == ["xcaches.acme.test", "caches.acme.test"]
     convert(CLAIMED, "--output-dir", str(tmp_path / "a" / "b"))
@@ -140,13 +140,13 @@ def test_json_schemas_need_a_directory_when_there_are_several(convert: Convert, 
         ),
     ],
 )
-def test_what_cannot_be_converted_is_told(convert: Convert, text: str, message: str) -> None:
+def test_an_unconvertible_composition_is_reported(convert: Convert, text: str, message: str) -> None:
     result = convert(text)
     assert result.code == 1
     assert message in result.last_line
 
 
-def test_files_that_cannot_be_read_or_written_are_told(convert: Convert, tmp_path: Path) -> None:
+def test_files_that_cannot_be_read_or_written_are_reported(convert: Convert, tmp_path: Path) -> None:
     here = str(tmp_path)
     (tmp_path / "file").write_text("")
     no_such = "no such file or directory"

@@ -4,6 +4,7 @@
 #   tests/cluster/build.sh        etcd, kube-apiserver, kube-controller-manager, kubectl
 #   tests/cluster/build.sh e2e    the same and e2e.test, the end-to-end tests of Kubernetes
 #   tests/cluster/build.sh helm   Helm alone
+#   tests/cluster/build.sh lint   actionlint and kubeconform alone, for `make lint-release`
 #   tests/cluster/build.sh node   kubelet and kube-scheduler alone, for a node that runs Pods
 #   tests/cluster/build.sh crossplane  Crossplane alone, to take a cluster over from
 #
@@ -23,9 +24,10 @@ case "$*" in
 "") ;;
 e2e) programs+=(e2e.test) ;;
 helm) programs=(helm) module=$here/helm ;;
+lint) programs=(actionlint kubeconform) module=$here/lint ;;
 node) programs=(kubelet kube-scheduler) module=$here/node ;;
 crossplane) programs=(crossplane) module=$here/crossplane ;;
-*) say "usage: build.sh [e2e|helm|node|crossplane]"; exit 2 ;;
+*) say "usage: build.sh [e2e|helm|lint|node|crossplane]"; exit 2 ;;
 esac
 
 key=$(sha256sum "$module/go.mod" | cut -c1-16)
@@ -50,6 +52,7 @@ linker_flags() {
     [ -z "$crossplane" ] || { printf '%s' "-s -w -X $package.version=$crossplane"; return; }
     helm=$(version_of helm.sh/helm/v3)
     [ -z "$helm" ] || { printf '%s' "-s -w -X helm.sh/helm/v3/internal/version.version=$helm"; return; }
+    [ -z "$(version_of github.com/rhysd/actionlint)" ] || { printf '%s' "-s -w"; return; }
     version=$(version_of k8s.io/kubernetes)
     minor=${version#v1.}
     printf '%s' "-s -w"
@@ -67,6 +70,8 @@ compile() {
     case "$program" in
     etcd) exec "${go[@]}" build "${flags[@]}" go.etcd.io/etcd/server/v3 ;;
     helm) exec "${go[@]}" build "${flags[@]}" helm.sh/helm/v3/cmd/helm ;;
+    actionlint) exec "${go[@]}" build "${flags[@]}" github.com/rhysd/actionlint/cmd/actionlint ;;
+    kubeconform) exec "${go[@]}" build "${flags[@]}" github.com/yannh/kubeconform/cmd/kubeconform ;;
     crossplane) exec "${go[@]}" build "${flags[@]}" github.com/crossplane/crossplane/v2/cmd/crossplane ;;
     e2e.test) exec "${go[@]}" test -c "${flags[@]}" k8s.io/kubernetes/test/e2e ;;
     *) exec "${go[@]}" build "${flags[@]}" "k8s.io/kubernetes/cmd/$program" ;;

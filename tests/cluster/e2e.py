@@ -40,7 +40,7 @@ FLAGS = (
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the chosen tests, say how they ended, and write it down."""
+    """Run the chosen tests, print their results and write the page."""
     options = _parser().parse_args(arguments)
     with open(LIST, encoding="utf-8") as file:
         lines = read_lines(file.read())

@@ -1,7 +1,6 @@
 """The page that publishes which end-to-end tests of Kubernetes pass: docs/conformance.md.
 
-A run knows one server, and maybe only some tests. What the page says of the others stays, so the page is the
-record of all.
+A run covers one server, and maybe only some tests. The results of the others stay on the page.
 """
 
 from __future__ import annotations

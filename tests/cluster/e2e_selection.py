@@ -10,7 +10,7 @@ RUN, LEAVE_OUT, NOTE = "", "!", "~"
 
 
 class Line(NamedTuple):
-    """What the list says of the tests whose names begin so."""
+    """The line of the list for the tests whose names begin so."""
 
     sign: str
     start: str
@@ -49,7 +49,7 @@ def choose(lines: Sequence[Line], names: Iterable[str]) -> Selection:
 
 
 def longest(lines: Iterable[Line], name: str) -> Line | None:
-    """The line that says most about a test."""
+    """The most specific line for a test."""
     fitting = (line for line in lines if name.startswith(line.start))
     return max(fitting, key=lambda line: len(line.start), default=None)
 
@@ -60,10 +60,10 @@ def unused(lines: Sequence[Line], names: Sequence[str]) -> list[Line]:
 
 
 def focus(names: Iterable[str]) -> str:
-    """What tells Ginkgo, which puts the suite's name first, to run these tests and no others."""
+    """The flag that makes Ginkgo, which puts the suite's name first, run exactly these tests."""
     return " (" + "|".join(map(_quoted, sorted(names))) + ")$"
 
 
 def _quoted(name: str) -> str:
-    """The name for Go's regular expressions, which know fewer escapes than Python's."""
+    """The name escaped for Go's regular expressions, which have fewer escapes than Python's."""
     return re.sub(r"([\\.+*?()|\[\]{}^$])", r"\\\1", name)

@@ -14,7 +14,7 @@ fi
 ((code == 0)) || exit "$code"
 
 suites=()
-for suite in tests/api tests/deploy tests/e2e; do
+for suite in tests/api tests/deploy tests/e2e tests/upgrade; do
     [ ! -d "$suite" ] || suites+=("$suite")
 done
 if ((${#suites[@]})); then

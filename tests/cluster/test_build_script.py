@@ -1,4 +1,4 @@
-"""build.sh, tried with a stand-in for Go: what it builds, when it does not, and what it says."""
+"""build.sh with a fake Go: what it builds, when it does not, and its messages."""
 
 from __future__ import annotations
 
@@ -75,13 +75,13 @@ def workshop(tmp_path):
     return Workshop(tmp_path)
 
 
-def test_without_go_it_says_so_and_ends_with_3(workshop):
+def test_without_go_it_exits_with_3_and_a_message(workshop):
     code, output, progress = workshop.build()
     assert (code, output) == (3, "")
     assert progress.startswith("There is no Go here, and etcd kube-apiserver")
 
 
-def test_two_builds_at_once_build_each_program_once_and_the_next_needs_no_go(workshop):
+def test_two_builds_at_once_build_every_program_once_and_the_next_needs_no_go(workshop):
     first, second = workshop.with_go().begin(), workshop.begin()
     ends = [running.communicate(timeout=60) for running in (first, second)]
     assert [first.returncode, second.returncode] == [0, 0]
@@ -101,7 +101,7 @@ def test_the_version_is_set_at_link_time(workshop):
         assert all(f"-X {package}.gitVersion=v1." in call for call in workshop.go_calls())
 
 
-def test_a_failed_build_shows_the_compilers_words_and_is_tried_again(workshop):
+def test_a_failed_build_shows_the_compilers_words_and_is_retried(workshop):
     code, output, progress = workshop.with_go().build(failing=".kubectl.part")
     assert (code, output) == (1, "")
     assert progress.endswith("cannot find module\n")

@@ -11,8 +11,9 @@ import sys
 import pytest
 
 from tests.support.cluster.client import eventually
-from tests.support.cluster.process import ClusterFailed, ServerProcess, free_ports, is_free
+from tests.support.cluster.process import ClusterFailed, ServerProcess
 from tests.support.paths import ROOT
+from tests.support.ports import free_port, is_free
 
 LEAVES_ORPHANS = """
 import subprocess
@@ -52,7 +53,7 @@ def test_a_program_that_ends_while_starting_shows_the_end_of_its_log(log):
         failing.wait_until(lambda: False, 10)
 
 
-def test_a_program_that_is_never_ready_is_given_up(log):
+def test_a_program_that_is_never_ready_is_stopped(log):
     silent = ServerProcess.start([shutil.which("sleep"), "60"], log, outlive_us=False)
     with pytest.raises(ClusterFailed, match="was not ready after 0 s"):
         silent.wait_until(lambda: False, 0.1)
@@ -60,7 +61,7 @@ def test_a_program_that_is_never_ready_is_given_up(log):
     assert not silent.alive()
 
 
-def test_a_program_that_ignores_the_request_to_end_is_made_to(log):
+def test_a_program_that_ignores_sigterm_is_killed(log):
     stubborn = "trap '' TERM; echo ready; while true; do sleep 0.1; done"
     process = ServerProcess.start([shutil.which("bash"), "-c", stubborn], log, outlive_us=False)
     process.wait_until(lambda: "ready" in process.log_tail(), 10)
@@ -73,16 +74,16 @@ def test_a_program_dies_with_the_process_that_started_it(log):
     assert eventually(lambda: not orphan.alive(), 10)
 
 
-def test_another_program_with_the_same_process_id_is_not_taken_for_ours(log):
+def test_another_program_with_the_same_process_id_is_not_ours(log):
     assert not ServerProcess("etcd", os.getpid(), log).alive()
 
 
-def test_orphans_of_a_command_are_ended_and_the_cluster_is_not():
+def test_orphans_of_a_command_are_killed_and_the_cluster_is_not():
     assert python(LEAVES_ORPHANS) == "True None []\n"
 
 
-def test_free_ports_are_different_and_free_until_taken():
-    ports = free_ports(4)
+def test_free_ports_are_different_and_free_until_bound():
+    ports = [free_port() for _ in range(4)]
     assert len(set(ports)) == 4
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", ports[0]))

@@ -35,7 +35,7 @@ def test_the_longest_line_decides() -> None:
     }
 
 
-def test_lines_that_fit_nothing_are_found() -> None:
+def test_lines_that_match_nothing_are_reported() -> None:
     assert unused([*LINES, Line(RUN, "[gone]", "why")], NAMES) == [Line(RUN, "[gone]", "why")]
 
 
@@ -51,7 +51,7 @@ def test_the_focus_fits_the_chosen_tests_and_no_longer_ones() -> None:
     assert not re.search(pattern, "Suite [x] cd")
 
 
-def test_a_page_keeps_what_it_says_of_the_other_server() -> None:
+def test_a_page_preserves_the_results_of_the_other_server() -> None:
     selection = choose(LINES, NAMES)
     passed, failed = selection.chosen
     first = write_page(selection, LINES, {}, "real", {passed: "passed", failed: "passed"}, "v1")

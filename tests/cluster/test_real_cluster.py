@@ -85,7 +85,7 @@ def namespace(admin):
     assert eventually(lambda: admin.call("GET", f"/api/v1/namespaces/{name}")[0] == 404)
 
 
-def test_the_server_tells_the_version_that_go_mod_pins(admin):
+def test_the_server_reports_the_version_that_go_mod_pins(admin):
     with open(os.path.join(HERE, "go.mod"), encoding="utf-8") as file:
         pinned = re.search(r"k8s\.io/kubernetes (v\S+)", file.read())
     assert admin.call("GET", "/version")[1]["gitVersion"] == pinned[1]
@@ -123,13 +123,13 @@ def test_kubectl_prints_the_columns_of_a_custom_kind(real_cluster, admin, widget
     assert [line.split() for line in table.splitlines()] == [["NAME", "SIZE"], ["printed", "7"]]
 
 
-def test_an_ordinary_user_may_do_nothing_until_rbac_says_so(alice, namespace):
+def test_an_ordinary_user_may_do_nothing_without_a_grant(alice, namespace):
     code, status = alice.call("GET", f"{namespace}/configmaps")
     assert (code, status["reason"]) == (403, "Forbidden")
     assert status["message"].startswith('configmaps is forbidden: User "alice" cannot list resource')
 
 
-def test_what_an_object_owns_goes_with_it(admin, namespace):
+def test_owned_objects_are_deleted_with_their_owner(admin, namespace):
     _, owner = admin.call("POST", f"{namespace}/configmaps", config_map("owner"))
     reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner["metadata"]["uid"]}
     admin.call("POST", f"{namespace}/configmaps", config_map("owned", ownerReferences=[reference]))

@@ -31,7 +31,7 @@ def composed(name: str, ready: bool = False, **conditions: tuple[str, str]) -> C
     return Composed(name, obj, ready, Snapshot(obj))
 
 
-def test_the_first_unready_resource_that_says_why_is_the_cause() -> None:
+def test_the_first_unready_resource_with_a_reason_is_the_cause() -> None:
     resources = [
         composed("a", ready=True, Synced=("False", "it is ready all the same")),
         composed("b"),
@@ -77,5 +77,5 @@ def test_a_message_without_a_cause_stays_as_it_is() -> None:
         ("x" * 400, "x" * 300 + "…"),
     ],
 )
-def test_what_differs_between_attempts_is_left_out(text: str, sentence: str) -> None:
+def test_parts_that_differ_between_attempts_are_removed(text: str, sentence: str) -> None:
     assert stable_sentence(text) == sentence

@@ -1,4 +1,4 @@
-"""Conditions stay small enough to be written, whatever functions and errors say."""
+"""Conditions stay small enough to be written, whatever the messages of functions and errors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from crossply.compose.conditions import MOST_MESSAGE, failed, set_conditions
 from crossply.compose.events import StatusCondition
 
 
-def test_a_long_message_is_cut_and_says_by_how_much() -> None:
+def test_a_long_message_is_truncated_with_the_number_of_missing_characters() -> None:
     [condition] = set_conditions([], [failed("x" * 9_000_000)], "now", 1)
     assert condition["message"] == "x" * MOST_MESSAGE + f"... ({9_000_000 - MOST_MESSAGE} more characters)"
 

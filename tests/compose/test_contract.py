@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.compose.connection_contract import check_contract
+from crossply.compose.connection_detail_contract import check_contract
 from crossply.compose.errors import ContractBroken
 from crossply.kinds.composition import parse_composition
 from crossply.kinds.definition import parse_definition
@@ -41,7 +41,7 @@ def details(*keys, **fields):
         ((), [details("a", "a")], "a definition without details asks for none"),
     ],
 )
-def test_a_composition_that_provides_each_detail_once_is_accepted(keys, resources, reason):
+def test_a_composition_that_provides_every_detail_once_is_accepted(keys, resources, reason):
     check_contract(definition(*keys), composition(*resources))
 
 
@@ -54,7 +54,7 @@ def test_a_composition_that_provides_each_detail_once_is_accepted(keys, resource
         (("a", "b"), [details("a", "a")], '"a" is provided 2 times, by resource-0, resource-0; no resource'),
     ],
 )
-def test_one_that_does_not_is_refused_with_what_is_wrong(keys, resources, message):
+def test_a_composition_that_breaks_the_contract_is_refused_with_the_reason(keys, resources, message):
     with pytest.raises(ContractBroken) as caught:
         check_contract(definition(*keys), composition(*resources))
     assert message in str(caught.value)
@@ -62,7 +62,7 @@ def test_one_that_does_not_is_refused_with_what_is_wrong(keys, resources, messag
     assert '"sqls.example.org"' in str(caught.value)
 
 
-def test_what_functions_provide_is_not_known_beforehand():
+def test_details_of_functions_are_not_known_beforehand():
     step = {"step": "one", "functionRef": {"name": "f"}}
     pipeline = {"mode": "Pipeline", "pipeline": [step]}
     check_contract(definition("a"), composition(**pipeline))

@@ -1,4 +1,4 @@
-"""Names are the same for the same parent and child, for ever, and always valid."""
+"""Names are deterministic for the same parent and child, and always valid."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_child_name_never_exceeds_63_characters(prefix: str, uid: str, child: 
     ("name", "valid"),
     [("a", True), ("a.b-c", True), ("", False), ("A", False), ("-a", False), ("a-", False), ("a..b", False)],
 )
-def test_a_subdomain_is_made_of_lower_case_labels(name: str, valid: bool) -> None:
+def test_a_subdomain_consists_of_lower_case_labels(name: str, valid: bool) -> None:
     assert is_subdomain(name) is valid
 
 

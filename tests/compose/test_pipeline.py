@@ -31,7 +31,7 @@ def test_a_function_that_drops_the_desired_state_drops_it_for_all(platform: Plat
     assert platform.render([first, second]).composed == ()
 
 
-def test_context_starts_as_given_and_goes_from_step_to_step(platform: Platform) -> None:
+def test_the_initial_context_goes_from_step_to_step(platform: Platform) -> None:
     step = platform.step("a", lambda r: respond(r, context={**(r.context or {}), "b": 2.0}))
     rendered = platform.render([step], context={"a": 1.0})
     assert rendered.context == {"a": 1.0, "b": 2.0}
@@ -83,7 +83,7 @@ def test_a_missing_secret_is_an_error_that_names_step_and_credential(platform: P
 
 def test_a_function_that_cannot_be_called_is_an_error_with_its_own_code(platform: Platform) -> None:
     class Gone(CrossplyError):
-        """Nobody there."""
+        """A function that is not available."""
 
         code = "CP-3xx"
 

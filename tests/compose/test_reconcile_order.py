@@ -62,7 +62,7 @@ CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"key": "value"}}
 
 
 class Conflict(Exception):
-    """A write that somebody else was quicker with: no error of ours."""
+    """A write that lost to another writer: a conflict, not an error."""
 
 
 class Cluster:
@@ -170,13 +170,13 @@ def test_references_are_saved_before_anything_is_created_and_the_status_comes_la
     assert cluster.events == ["SelectComposition: Successfully selected composition: comp"]
 
 
-def test_what_is_settled_is_not_written() -> None:
+def test_a_settled_resource_is_not_written() -> None:
     cluster = Cluster(desires(a=CONFIG_MAP))
     cluster.reconcile()
     assert cluster.reconcile() == ["follow dependencies"]
 
 
-def test_what_is_created_is_observed_before_the_status_is_written() -> None:
+def test_created_resources_are_observed_before_the_status_is_written() -> None:
     observed_names: list[set[str]] = []
 
     def function(request: Request) -> Response:
@@ -187,7 +187,7 @@ def test_what_is_created_is_observed_before_the_status_is_written() -> None:
     assert observed_names == [set(), {"a"}]
 
 
-def test_what_is_no_longer_desired_is_deleted_before_references_are_saved_and_others_applied() -> None:
+def test_undesired_resources_are_deleted_before_references_are_saved_and_others_applied() -> None:
     cluster = Cluster(desires(a=CONFIG_MAP))
     cluster.reconcile()
     cluster._function = desires(b=CONFIG_MAP, c=CONFIG_MAP)
@@ -225,20 +225,20 @@ def test_references_that_cannot_be_saved_keep_anything_from_being_created() -> N
     assert cluster.log == ["write status ReconcileError/None"]
 
 
-def test_what_is_paused_gets_a_condition_and_nothing_else() -> None:
+def test_a_paused_resource_gets_a_condition_and_nothing_else() -> None:
     xr = make_xr(uid="uid-1", annotations={"crossplane.io/paused": "true"}, deletionTimestamp=NOW)
     cluster = Cluster(desires(a=CONFIG_MAP), xr)
     assert cluster.reconcile() == ["write status ReconcilePaused/None"]
     assert len(cluster.events) == 1
 
 
-def test_what_is_deleted_says_so_before_its_finalizer_goes() -> None:
+def test_a_deleted_resource_gets_a_condition_before_its_finalizer_goes() -> None:
     xr = make_xr(uid="uid-1", deletionTimestamp=NOW, finalizers=[FINALIZER])
     cluster = Cluster(desires(a=CONFIG_MAP), xr)
     assert cluster.reconcile() == ["write status ReconcileSuccess/Deleting", "remove finalizer"]
 
 
-def test_what_is_deleted_without_our_finalizer_is_left_alone() -> None:
+def test_a_deleted_resource_without_our_finalizer_is_left_alone() -> None:
     cluster = Cluster(desires(a=CONFIG_MAP), make_xr(uid="uid-1", deletionTimestamp=NOW))
     assert cluster.reconcile() == []
 
@@ -267,7 +267,7 @@ def test_a_conflict_ends_the_reconcile_without_a_report(write: type) -> None:
     assert cluster.events == []
 
 
-def test_details_are_published_before_the_status_says_when() -> None:
+def test_details_are_published_before_the_status_has_the_time() -> None:
     cluster = Cluster(desires(a=CONFIG_MAP), machinery=LEGACY)
     done = cluster.reconcile()
     assert done.index("publish details") < done.index("write status ReconcileSuccess/Available")

@@ -116,7 +116,7 @@ def test_an_unready_resource_makes_the_xr_unready_and_is_named(platform: Platfor
 @pytest.mark.parametrize(
     ("ready", "status", "reason"), [(READY_TRUE, "True", "Available"), (READY_FALSE, "False", "Creating")]
 )
-def test_a_functions_verdict_on_the_xr_beats_ours(
+def test_the_readiness_a_function_sets_on_the_xr_beats_ours(
     platform: Platform, ready: int, status: str, reason: str
 ) -> None:
     def run(request: Request) -> Response:
@@ -145,7 +145,7 @@ def test_results_become_events_that_name_their_step(platform: Platform) -> None:
     ]
 
 
-def test_a_fatal_result_stops_the_pipeline_and_keeps_what_was_told(platform: Platform) -> None:
+def test_a_fatal_result_stops_the_pipeline_and_keeps_earlier_results(platform: Platform) -> None:
     first = platform.step("a", lambda r: respond(r, results=(Result(SEVERITY_NORMAL, "hello"),)))
     second = platform.step("b", lambda r: fatal(r, "no luck"))
     third = platform.step("c", desires(x=config_map()))
@@ -182,7 +182,7 @@ def test_only_the_status_of_the_desired_xr_counts(platform: Platform) -> None:
     assert "labels" not in rendered.composite["metadata"]
 
 
-def test_an_observed_resource_keeps_its_name_whatever_a_function_says(platform: Platform) -> None:
+def test_an_observed_resource_keeps_its_name_regardless_of_the_function(platform: Platform) -> None:
     observed = config_map(
         name="real", namespace="default", annotations={"crossplane.io/composition-resource-name": "bucket"}
     )
@@ -194,7 +194,7 @@ def test_an_observed_resource_keeps_its_name_whatever_a_function_says(platform: 
     assert "generateName" not in metadata
 
 
-def test_what_is_no_longer_desired_is_deleted_only_if_it_is_ours(platform: Platform) -> None:
+def test_a_resource_no_longer_desired_is_deleted_only_if_it_is_ours(platform: Platform) -> None:
     annotation = {"crossplane.io/composition-resource-name": "old"}
     owned = config_map(
         name="ours",
@@ -309,7 +309,7 @@ def test_a_required_resource_that_is_there_in_another_version_is_hinted_at(
     assert failure.value.hint == StepFailed.hint
 
 
-def test_an_observed_resource_must_say_its_name_in_the_pipeline(platform: Platform) -> None:
+def test_an_observed_resource_must_have_its_name_in_the_pipeline(platform: Platform) -> None:
     with pytest.raises(ObservedError, match="without required"):
         platform.render([], observed=[config_map(name="a", namespace="default")])
 

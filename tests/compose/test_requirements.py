@@ -1,4 +1,4 @@
-"""A function is called again until it has what it asks for, and never for ever."""
+"""A function is called repeatedly until its requirements are fulfilled, with a limit."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def wants(**selectors: ResourceSelector) -> Response:
     return Response(requirements=Requirements(resources=selectors))
 
 
-def test_a_function_that_asks_for_nothing_is_called_once(platform: Platform) -> None:
+def test_a_function_without_requirements_is_called_once(platform: Platform) -> None:
     platform.render([platform.step("s", respond)])
     assert len(platform.calls) == 1
 
 
-def test_a_function_gets_what_it_asks_for_by_name_and_by_label(platform: Platform) -> None:
+def test_a_function_gets_its_required_resources_by_name_and_by_label(platform: Platform) -> None:
     platform.world = [thing("b", tier="x"), thing("a", tier="x"), thing("c")]
 
     def run(request: Request) -> Response:
@@ -112,7 +112,7 @@ def test_a_step_may_have_a_limit_of_its_own(platform: Platform) -> None:
 
 
 @pytest.mark.parametrize("limit", [-1, 1_000_000])
-def test_no_step_calls_its_function_again_more_than_a_hundred_times(platform: Platform, limit: int) -> None:
+def test_no_step_calls_its_function_more_than_a_hundred_times(platform: Platform, limit: int) -> None:
     def run(request: Request) -> Response:
         if len(platform.calls) > 200:
             return respond(request)
@@ -123,7 +123,7 @@ def test_no_step_calls_its_function_again_more_than_a_hundred_times(platform: Pl
     assert len(platform.calls) == 101
 
 
-def test_a_step_asks_for_a_thousand_things_and_no_more(platform: Platform) -> None:
+def test_a_step_requires_a_thousand_things_and_no_more(platform: Platform) -> None:
     def asking(resources: int, schemas: int, watches: int) -> Response:
         selector = ResourceSelector("v1", "Thing", match_name="x")
         return Response(
@@ -164,7 +164,7 @@ def test_a_fatal_result_ends_the_loop_at_once(platform: Platform) -> None:
     assert len(platform.calls) == 1
 
 
-def test_what_was_given_from_the_start_needs_no_second_call(platform: Platform) -> None:
+def test_bootstrap_requirements_need_no_second_call(platform: Platform) -> None:
     platform.world = [thing("a")]
     requirement = ResourceRequirement("a", "v1", "Thing", None, "a", None)
     same = Requirements({"a": ResourceSelector("v1", "Thing", match_name="a")})
@@ -174,7 +174,7 @@ def test_what_was_given_from_the_start_needs_no_second_call(platform: Platform) 
     assert names_in(platform.calls[0][1], "a") == ["a"]
 
 
-def test_schemas_are_found_by_kind_with_their_references_resolved(platform: Platform) -> None:
+def test_schemas_are_resolved_by_kind_with_their_references(platform: Platform) -> None:
     kind = [{"group": "example.org", "version": "v1", "kind": "Thing"}]
     platform.schemas = [
         {
@@ -230,7 +230,7 @@ RULES = (
         (ResourceSelector("v2", "Open"), False, "another version is another kind"),
     ],
 )
-def test_a_step_may_limit_what_its_function_asks_for(
+def test_a_step_may_limit_the_requirements_of_its_function(
     platform: Platform, selector: ResourceSelector, allowed: bool, reason: str
 ) -> None:
     step = platform.step(
@@ -248,10 +248,10 @@ def ref(name: str) -> ResourceRef:
     return ResourceRef("v1", "Thing", name)
 
 
-def test_what_is_watched_is_collected_over_all_calls_and_steps(platform: Platform) -> None:
+def test_watched_resources_are_collected_over_all_calls_and_steps(platform: Platform) -> None:
     platform.world = [thing("a"), thing("b")]
 
-    def follow(request: Request) -> Response:
+    def require(request: Request) -> Response:
         selectors = {"first": ResourceSelector("v1", "Thing", match_name="a")}
         if "first" not in request.required_resources:
             return respond(request, requirements=Requirements(selectors, watch_resources=(ref("a"),)))
@@ -261,13 +261,13 @@ def test_what_is_watched_is_collected_over_all_calls_and_steps(platform: Platfor
     def watch(request: Request) -> Response:
         return respond(request, requirements=Requirements(watch_resources=(ref("c"), ref("a"))))
 
-    rendered = platform.render([platform.step("follow", follow), platform.step("watch", watch)])
+    rendered = platform.render([platform.step("require", require), platform.step("watch", watch)])
     listed = [{"apiVersion": "v1", "kind": "Thing", "name": name} for name in "abc"]
     assert rendered.composite["status"]["watchedResourceRefs"] == listed
-    assert [step for step, _ in platform.calls] == ["follow", "follow", "follow", "watch"]
+    assert [step for step, _ in platform.calls] == ["require", "require", "require", "watch"]
 
 
-def test_other_resources_to_watch_are_no_reason_to_call_again(platform: Platform) -> None:
+def test_other_resources_to_watch_are_no_reason_for_another_call(platform: Platform) -> None:
     selectors = {"a": ResourceSelector("v1", "Thing", match_name="a")}
 
     def run(request: Request) -> Response:
@@ -287,7 +287,7 @@ def test_other_resources_to_watch_are_no_reason_to_call_again(platform: Platform
         (ResourceRef("v1", "Labelled", "other"), False, "nobody knows its labels"),
     ],
 )
-def test_a_function_may_watch_what_it_may_ask_for_and_what_it_was_sent(
+def test_a_function_may_watch_its_permitted_and_received_resources(
     platform: Platform, watched: ResourceRef, allowed: bool, reason: str
 ) -> None:
     platform.world = [{**thing("sent", env="dev"), "kind": "Labelled"}]
@@ -309,7 +309,7 @@ WITHOUT_RESOURCES = tuple(capability for capability in CAPABILITIES if capabilit
 
 
 @pytest.mark.parametrize("field", ["resources", "extra_resources"])
-def test_a_function_that_asks_for_disabled_resources_fails_before_anything_is_decided(field: str) -> None:
+def test_a_function_that_requires_disabled_resources_fails_before_anything_is_decided(field: str) -> None:
     requirements = Requirements(**{field: {"a": ResourceSelector("v1", "Thing", match_name="a")}})
     request = Request(State(), capabilities=WITHOUT_RESOURCES)
     work = call_until_stable(Step("s", "f"), request)
@@ -318,7 +318,7 @@ def test_a_function_that_asks_for_disabled_resources_fails_before_anything_is_de
         work.send(Response(requirements=requirements))
 
 
-def test_schemas_are_given_where_resources_are_disabled() -> None:
+def test_schemas_are_sent_where_resources_are_disabled() -> None:
     requirements = Requirements(schemas={"a": SchemaSelector("v1", "Thing")}, watch_resources=(ref("a"),))
     request = Request(State(), capabilities=WITHOUT_RESOURCES)
     work = call_until_stable(Step("s", "f"), request)

@@ -47,8 +47,8 @@ def run(
     elif op == "delete":
         paths.delete(object, path)
     elif op == "merge":
-        given = keep_map_values is not None or append_slice is not None
-        options = paths.MergeOptions(keep_map_values, append_slice) if given else None
+        has_options = keep_map_values is not None or append_slice is not None
+        options = paths.MergeOptions(keep_map_values, append_slice) if has_options else None
         paths.merge_value(object, path, value, options)
     else:
         raise ValueError(f"no such operation: {op}")

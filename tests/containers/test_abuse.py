@@ -65,7 +65,7 @@ def test_system_calls_that_administer_a_machine_are_refused(engine: str, functio
     assert run(engine, function, "syscalls") == "tried 28\n"
 
 
-def test_nothing_of_the_host_is_seen(
+def test_nothing_of_the_host_is_visible(
     engine: str, function: StoredImage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secret = tmp_path / "secret"
@@ -107,7 +107,7 @@ def test_a_mount_of_the_host_can_be_read_and_not_written(
     assert sorted(os.listdir(shared)) == ["file"]
 
 
-def test_certificates_are_seen_by_the_function_alone(
+def test_certificates_are_visible_to_the_function_alone(
     engine: str, function: StoredImage, certificates: Path
 ) -> None:
     place = str(certificates / "server")

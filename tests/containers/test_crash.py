@@ -36,7 +36,7 @@ time.sleep(600)
 
 
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM])
-def test_a_container_ends_with_whoever_started_it(
+def test_a_container_ends_with_its_parent_process(
     engine: str, store: Store, function: StoredImage, ending: signal.Signals
 ) -> None:
     process = subprocess.Popen(
@@ -99,7 +99,7 @@ def test_a_launcher_that_is_closed_is_no_longer_listened_to(launcher: None) -> N
         assert not client._reader.is_alive(), "it would read from a socket that is closed"
 
 
-def test_who_forgets_to_close_leaves_nothing(engine: str, store: Store, function: StoredImage) -> None:
+def test_an_unclosed_container_leaves_nothing(engine: str, store: Store, function: StoredImage) -> None:
     program = PROGRAM.replace("time.sleep(600)", "")
     command = [sys.executable, "-c", program, store.directory, function.digest, engine]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -109,9 +109,9 @@ def test_who_forgets_to_close_leaves_nothing(engine: str, store: Store, function
     assert not glob.glob(f"/sys/fs/cgroup/*/**/crossply-{process.pid}-*", recursive=True)
 
 
-def test_what_is_too_long_to_be_told_is_an_error(launcher: None, function: StoredImage) -> None:
+def test_an_oversized_message_is_an_error(launcher: None, function: StoredImage) -> None:
     settings = Settings(environment=(f"LONG={'x' * (4 << 20)}",))
-    with pytest.raises(ContainerError, match="could not be started: the launcher of containers is not told"):
+    with pytest.raises(ContainerError, match="could not be started: the launcher is unreachable"):
         run_once(function, b"", settings)
     assert run_once(function, b"", Settings(arguments=("echo",))).status == 0
 
@@ -132,7 +132,7 @@ except ContainersForbidden as problem:
 """
 
 
-def test_where_namespaces_are_forbidden_it_is_said(launcher: None) -> None:
+def test_forbidden_namespaces_are_reported(launcher: None) -> None:
     done = subprocess.run([sys.executable, "-c", FORBIDDEN], capture_output=True, text=True)
     message = "cannot start containers here: user namespaces are not allowed: "
     assert done.stdout.startswith(message), done.stderr

@@ -1,4 +1,4 @@
-"""Whose rights containers have, wherever we are: never those of whoever is root outside."""
+"""The user IDs of containers: never root outside."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ os.wait()
     ],
 )
 @pytest.mark.skipif(os.geteuid() != 0, reason="it takes root to give identities away")
-def test_root_of_a_container_gives_what_it_has(count: int, identity: tuple[object, ...], reason: str) -> None:
+def test_root_of_a_container_lends_the_ids_it_has(
+    count: int, identity: tuple[object, ...], reason: str
+) -> None:
     done = subprocess.run([sys.executable, "-c", SHOW, str(count)], capture_output=True, text=True)
     assert done.stdout.strip() == repr(identity), done.stderr or reason
 
@@ -67,7 +69,7 @@ ALONE = Identity(((0, 1000, 1),), 0, 1000, None)
         (ALONE, 65532, 65532, IdMap(0, 0, ((0, 0),), ((0, 0),))),
     ],
 )
-def test_the_function_is_who_owns_its_files(
+def test_the_function_runs_as_the_owner_of_its_files(
     identity: Identity, user: int, group: int, expected: IdMap
 ) -> None:
     assert map_for(identity, user, group) == expected

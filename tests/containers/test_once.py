@@ -22,13 +22,13 @@ def settings(engine: str, word: str, **rest: object) -> Settings:
     return Settings(engine=engine, arguments=(word,))._replace(**rest)
 
 
-def test_what_goes_in_comes_out(engine: str, function: StoredImage) -> None:
+def test_output_equals_input(engine: str, function: StoredImage) -> None:
     data = bytes(range(256)) * 8192  # more than any pipe holds
     finished = run_once(function, data, settings(engine, "echo"))
     assert (finished.stdout, finished.stderr, finished.status) == (data, "", 0)
 
 
-def test_a_failure_is_told_by_its_status_and_last_lines(engine: str, function: StoredImage) -> None:
+def test_a_failure_has_its_status_and_last_lines(engine: str, function: StoredImage) -> None:
     finished = run_once(function, b"not read", settings(engine, "fail"))
     assert (finished.stdout, finished.stderr, finished.status) == (b"", "it went wrong\n", 7)
 
@@ -47,24 +47,24 @@ def test_several_run_at_once(engine: str, function: StoredImage) -> None:
     assert answers == {number: b"%d" % number for number in range(8)}
 
 
-def test_one_that_does_not_end_is_ended(engine: str, function: StoredImage) -> None:
+def test_an_endless_function_is_killed(engine: str, function: StoredImage) -> None:
     with pytest.raises(TookTooLong, match=r"the function was ended: it took longer than 0\.5 s"):
         run_once(function, b"", settings(engine, "hang", timeout=0.5))
 
 
-def test_one_that_writes_a_gibibyte_is_ended(engine: str, function: StoredImage) -> None:
+def test_a_function_that_writes_a_gibibyte_is_killed(engine: str, function: StoredImage) -> None:
     with pytest.raises(OutputTooLarge, match="the function was ended: it wrote more than 1048576 bytes"):
         run_once(function, b"", settings(engine, "huge", largest_output=MEBIBYTE))
 
 
-def test_one_that_wants_64_gigabytes_is_ended(engine: str, function: StoredImage) -> None:
+def test_a_function_that_allocates_64_gigabytes_is_killed(engine: str, function: StoredImage) -> None:
     limits = Limits(memory=64 * MEBIBYTE)
-    with pytest.raises(OutOfMemory, match="the function was ended: it wanted more than its 64 MiB"):
+    with pytest.raises(OutOfMemory, match="the function was killed: it exceeded its 64 MiB"):
         run_once(function, b"", settings(engine, "hog", limits=limits))
     assert run_once(function, b"well", settings(engine, "echo", limits=limits)).stdout == b"well"
 
 
-def test_an_image_whose_program_is_not_there_says_so(engine: str, store: Store) -> None:
+def test_an_image_without_its_program_is_reported(engine: str, store: Store) -> None:
     broken_image = go_image(Entrypoint=["/missing"])
     with pytest.raises(
         ContainerError, match=r"^the container could not be started: .*/missing.*[nN]o such file"
@@ -86,7 +86,7 @@ def test_an_image_whose_program_is_not_there_says_so(engine: str, store: Store) 
         ({"WorkingDir": "/dev/../proc/1"}, "started in /proc/1, which is not a directory of its own"),
     ],
 )
-def test_an_image_that_cannot_be_run_says_why(
+def test_an_image_that_cannot_be_run_has_a_reason(
     launcher: None, store: Store, config: dict[str, str], reason: str
 ) -> None:
     container_image = go_image(**config)
@@ -103,7 +103,7 @@ def test_a_link_does_not_start_it_among_the_files_of_the_engine(engine: str, sto
         run_once(store.add(container_image, digest(container_image)), b"", settings(engine, "echo"))
 
 
-def test_it_is_started_where_the_image_says(engine: str, store: Store) -> None:
+def test_it_is_started_in_the_working_directory_of_the_image(engine: str, store: Store) -> None:
     container_image = go_image(Entrypoint=["./function"], WorkingDir="/here")
     files = with_program("there/function")
     link = image(archive([member("here", type=tarfile.SYMTYPE, linkname="there")]))

@@ -1,4 +1,4 @@
-"""Containers of an ordinary user, who may make no control groups: what the kernel cannot hold is watched."""
+"""Containers of an ordinary user without control groups: limits the kernel cannot enforce are watched."""
 
 from __future__ import annotations
 
@@ -15,7 +15,13 @@ import pytest
 
 import crossply
 from crossply.containers.cgroups import find_places
-from crossply.containers.limits import BY_CGROUP, BY_NOTHING, BY_RLIMIT, BY_WATCHING, EnforcedLimits
+from crossply.containers.limit_enforcement import (
+    BY_CGROUP,
+    BY_NOTHING,
+    BY_RLIMIT,
+    BY_WATCHING,
+    EnforcedLimits,
+)
 from tests.support.container_images import program
 
 pytestmark = pytest.mark.xdist_group("containers")
@@ -25,7 +31,7 @@ PROGRAM = """
 import sys
 from crossply.compose.messages import Request, Resource, State
 from crossply.containers.failures import ContainerError
-from crossply.containers.limits import enforced_limits
+from crossply.containers.limit_enforcement import enforced_limits
 from crossply.containers.run_to_completion import run_once
 from crossply.containers.served_container import ServedContainer
 from crossply.containers.settings import MEBIBYTE, Limits, Settings
@@ -55,7 +61,7 @@ for word in ("hog", "fork", "look"):
 
 @pytest.fixture
 def home() -> Iterator[Path]:
-    """A directory of somebody who is not root, with the Go function in it."""
+    """A directory of a user other than root, with the Go function in it."""
     if os.geteuid() != 0:
         pytest.skip("NOT TESTED AS AN ORDINARY USER: it takes root to become one")
     directory = Path(tempfile.mkdtemp(prefix="crossply-home-", dir="/tmp"))
@@ -66,7 +72,7 @@ def home() -> Iterator[Path]:
     shutil.rmtree(directory)
 
 
-def test_functions_run_and_are_held_without_any_privilege(engine: str, home: Path) -> None:
+def test_functions_run_and_are_limited_without_any_privilege(engine: str, home: Path) -> None:
     places = [sysconfig.get_path("purelib"), Path(crossply.__file__).parents[1], Path(__file__).parents[2]]
     environ = {
         "PATH": "/usr/local/bin:/usr/bin:/bin",
@@ -83,13 +89,13 @@ def test_functions_run_and_are_held_without_any_privilege(engine: str, home: Pat
     if find_places().version == 1:
         assert warning.startswith("nothing holds the limit of cpu; memory is watched twenty times a second")
     assert answer == "{'kind': 'Thing'}"
-    assert hog == "the function was ended: it wanted more than its 64 MiB"
+    assert hog == "the function was killed: it exceeded its 64 MiB"
     assert "resource temporarily unavailable" in rest[0]
     assert "map 0 0 1" in rest, "the one identity there is"
 
 
 def interpreter() -> str:
-    """A Python that somebody else can start: ours may be in a home."""
+    """A Python that another user can start: ours may be in a home directory."""
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     for path in (sys.executable, f"/usr/bin/python{version}", f"/usr/local/bin/python{version}"):
         try:
@@ -117,6 +123,6 @@ def interpreter() -> str:
         ),
     ],
 )
-def test_limits_that_nothing_holds_are_told(limits: EnforcedLimits, message: str) -> None:
+def test_unenforced_limits_give_a_warning(limits: EnforcedLimits, message: str) -> None:
     assert limits.warning() == message
     assert limits.unheld == (("cpu",) if limits.cpu == BY_NOTHING else ())

@@ -82,7 +82,7 @@ def pushed_image(registry: str, tmp_path_factory: pytest.TempPathFactory) -> str
 
 
 def by_hand(layout: Path) -> None:
-    """The same without umoci: the files that a layout is made of."""
+    """The same without umoci: the files of a layout."""
     container_image = go_image()
     encoded = encode(container_image)
     blobs = layout / "blobs" / "sha256"
@@ -123,7 +123,7 @@ def test_it_is_fetched_once_and_runs(engine: str, pushed_image: str, tmp_path: P
 
 def test_it_renders_without_docker(engine: str, pushed_image: str, tmp_path: Path) -> None:
     functions = [
-        {"name": "templates", "package": "example.org/function-go-templating:v1"},
+        {"name": "templates", "package": "example.org/crossplane-contrib/function-go-templating:v1"},
         {"name": "theirs", "package": pushed_image},
     ]
     documents = {

@@ -17,8 +17,8 @@ from crossply.containers.output_tail import ContainerLog
 from crossply.containers.own_network import PortForwards, Resolver, find_resolver, pasta_command
 from crossply.containers.settings import OWN, Settings
 from tests.support.patience import PATIENCE
+from tests.support.ports import free_port
 from tests.support.programs import needs
-from tests.support.registry import free_port
 from tests.support.script_images import needs_containers, script_image
 
 pytestmark = [*needs_containers, needs("pasta", "busybox")]
@@ -92,7 +92,7 @@ def test_a_container_reaches_chosen_ports_of_the_machine_and_is_reached_at_one(s
 
 
 def read_from(port: int) -> str:
-    """What a port says, once something listens behind it."""
+    """The response of a port, once something listens behind it."""
     end = time.monotonic() + PATIENCE
     while True:
         with socket.create_connection(("127.0.0.1", port), 5) as connection:
@@ -103,7 +103,7 @@ def read_from(port: int) -> str:
         time.sleep(0.05)
 
 
-def test_a_container_whose_pasta_is_killed_ends_and_says_why(store):
+def test_a_container_whose_pasta_is_killed_ends_with_that_reason(store):
     published = free_port()
     settings = Settings(network=OWN, forwards=PortForwards((), ((published, 9443),)))
     started = Started(store, "echo up; while true; do /bin/busybox sleep 1; done", settings)
@@ -115,10 +115,10 @@ def test_a_container_whose_pasta_is_killed_ends_and_says_why(store):
     started.container.release()
 
 
-def test_a_network_that_cannot_be_connected_is_told_from_other_failures(store):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
+def test_a_network_that_cannot_be_connected_is_distinguished_from_other_failures(store):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
         settings = Settings(
-            network=OWN, forwards=PortForwards((), ((taken.getsockname()[1], 9443),)), hostname="provider"
+            network=OWN, forwards=PortForwards((), ((listener.getsockname()[1], 9443),)), hostname="provider"
         )
         started = Started(store, "echo up", settings)
         assert started.container.wait(PATIENCE)

@@ -1,4 +1,4 @@
-"""A container that is kept running as a Provider's is."""
+"""A container that runs continuously, as a Provider's does."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def starts(log: Path) -> int:
     return log.read_text().count("starting its container") if log.exists() else 0
 
 
-async def test_a_container_is_still_watched_when_it_is_taken_to_run(
+async def test_a_container_is_still_watched_when_it_counts_as_running(
     engine: str, function: StoredImage, tmp_path: Path
 ) -> None:
     log = tmp_path / "provider.log"

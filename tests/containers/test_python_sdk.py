@@ -78,7 +78,7 @@ def main():
 
 @pytest.fixture(scope="module")
 def greeter(store: Store, tmp_path_factory: pytest.TempPathFactory) -> StoredImage:
-    """The package, which is built once and kept until its project changes."""
+    """The package, built once and cached until its project changes."""
     identity = hashlib.sha256(repr((PROJECT, sys.version)).encode()).hexdigest()[:16]
     package = CACHE / f"greeter-{identity}.xpkg"
     if not package.exists():
@@ -123,19 +123,19 @@ def greeting(container: ServedContainer, name: str, certificates: Path | None) -
         assert desired is not None
         return desired.resources["greeting"].object["spec"]["text"]
     except FunctionUnavailable:
-        container.raise_if_ended(within=5)
+        container.raise_if_exited(within=5)
         raise
     finally:
         remote.close()
 
 
-def test_it_is_called_over_mutual_tls_and_held_to_its_memory(
+def test_it_is_called_over_mutual_tls_and_limited_in_memory(
     container: ServedContainer, certificates: Path
 ) -> None:
     client = certificates / "client"
     assert greeting(container, "you", client) == "you"
     with pytest.raises(FunctionError):
         greeting(container, "nobody", None)
-    with pytest.raises(OutOfMemory, match="the function was ended: it wanted more than its 256 MiB"):
+    with pytest.raises(OutOfMemory, match="the function was killed: it exceeded its 256 MiB"):
         greeting(container, "hog", client)
     assert greeting(container, "again", client) == "again"

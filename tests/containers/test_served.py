@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from crossply.compose.messages import Request, Resource, State
-from crossply.containers.failures import ContainerEnded, ContainerError, NotListening, OutOfMemory
+from crossply.containers.failures import ContainerError, ContainerExited, NotListening, OutOfMemory
 from crossply.containers.image_store import StoredImage
-from crossply.containers.limits import BY_CGROUP, enforced_limits, places
+from crossply.containers.limit_enforcement import BY_CGROUP, enforced_limits, places
 from crossply.containers.served_container import RestartBackoff, ServedContainer
 from crossply.containers.settings import MEBIBYTE, Limits, Settings
 from crossply.containers.warm_pool import WarmPool
@@ -58,7 +58,7 @@ def call(
         try:
             answer = remote(request, timeout)
         except FunctionUnavailable:
-            container.raise_if_ended(within=5)
+            container.raise_if_exited(within=5)
             raise
     assert answer.desired is not None
     return answer.desired.resources
@@ -86,14 +86,14 @@ def test_it_is_called_over_mutual_tls(serve: Serve, certificates: Path) -> None:
             call(container, timeout=1.0, tls=nobody)
 
 
-def test_one_that_wants_too_much_memory_is_ended_and_the_next_call_works(serve: Serve) -> None:
+def test_a_container_over_its_memory_limit_is_killed_and_the_next_call_works(serve: Serve) -> None:
     container = serve()
-    with pytest.raises(OutOfMemory, match="the function was ended: it wanted more than its 64 MiB"):
+    with pytest.raises(OutOfMemory, match="the function was killed: it exceeded its 64 MiB"):
         call(container, "please-hog")
     assert call(container) == THINGS
 
 
-def test_all_who_were_calling_are_told_what_ended_it(serve: Serve) -> None:
+def test_all_callers_get_the_reason_of_the_exit(serve: Serve) -> None:
     container = serve()
     container.target(10)
     with ThreadPoolExecutor(3) as pool:
@@ -105,29 +105,29 @@ def test_all_who_were_calling_are_told_what_ended_it(serve: Serve) -> None:
             assert isinstance(future.exception(30), OutOfMemory)
 
 
-def test_one_that_ends_is_told_with_its_last_lines_and_replaced(serve: Serve) -> None:
+def test_an_exit_is_reported_with_the_last_lines_and_the_container_is_replaced(serve: Serve) -> None:
     container = serve()
-    with pytest.raises(ContainerEnded, match=r"(?s)ended with exit status 4: .*about to crash"):
+    with pytest.raises(ContainerExited, match=r"(?s)ended with exit status 4: .*about to crash"):
         call(container, "please-crash")
     assert call(container) == THINGS
 
 
-def test_one_that_ends_again_and_again_is_left_alone_for_a_while(serve: Serve) -> None:
+def test_a_container_that_exits_repeatedly_is_backed_off(serve: Serve) -> None:
     container = serve(arguments=("fail",))
     for _ in range(2):
-        with pytest.raises(ContainerEnded, match=r"ended with exit status 7: it went wrong$"):
+        with pytest.raises(ContainerExited, match=r"ended with exit status 7: it went wrong$"):
             container.target(10)
-    with pytest.raises(ContainerEnded, match=r"it went wrong \(it is started again in 1 s\)"):
+    with pytest.raises(ContainerExited, match=r"it went wrong \(it is started again in 1 s\)"):
         container.target(10)
 
 
 def test_the_pauses_between_starts_grow_and_are_forgotten() -> None:
     pauses, waits = RestartBackoff(), []
     for _ in range(9):
-        pauses.ended(began=100.0, now=101.0)
+        pauses.record_exit(began=100.0, now=101.0)
         waits.append(pauses.left(101.0))
     assert waits == [0, 1, 2, 4, 8, 16, 32, 60, 60]
-    pauses.ended(began=101.0, now=500.0)
+    pauses.record_exit(began=101.0, now=500.0)
     assert pauses.left(500.0) == 0, "it had settled"
 
 
@@ -145,20 +145,20 @@ def test_an_answer_of_a_gibibyte_is_refused(serve: Serve) -> None:
     assert call(container) == THINGS
 
 
-def test_one_that_does_not_listen_is_told(serve: Serve) -> None:
+def test_a_container_that_does_not_listen_is_reported(serve: Serve) -> None:
     container = serve(arguments=("hang",))
     with pytest.raises(NotListening, match="does not listen on port 9443"):
         container.target(0.5)
 
 
-def test_it_is_stopped_when_nobody_calls_and_started_again(serve: Serve) -> None:
+def test_an_idle_container_is_stopped_and_restarted_on_demand(serve: Serve) -> None:
     container = serve(idle_seconds=0.3)
     path = container.target(10).removeprefix("unix:")
     wait_until(lambda: not os.path.exists(path))
     assert call(container) == THINGS
 
 
-def test_it_is_not_stopped_while_somebody_waits_for_its_answer(serve: Serve) -> None:
+def test_it_is_not_stopped_while_a_caller_waits_for_its_response(serve: Serve) -> None:
     container = serve(idle_seconds=0.0)
     with pytest.raises(FunctionTimedOut):
         call(container, "please-hang", timeout=1.0)
@@ -175,7 +175,7 @@ def test_it_can_be_started_before_it_is_called(serve: Serve) -> None:
     assert call(container) == THINGS
 
 
-def test_only_so_many_are_kept_warm(engine: str, function: StoredImage) -> None:
+def test_the_number_of_idle_containers_is_bounded(engine: str, function: StoredImage) -> None:
     pool = WarmPool(2)
     containers = [
         ServedContainer(str(n), function, Settings(engine=engine, limits=SMALL), pool) for n in range(3)
@@ -200,7 +200,7 @@ def test_nothing_is_left_of_it_when_it_is_closed(serve: Serve) -> None:
     assert call(container) == THINGS, "it may be used again"
 
 
-def test_missing_certificates_are_told(serve: Serve, tmp_path: Path) -> None:
+def test_missing_certificates_are_reported(serve: Serve, tmp_path: Path) -> None:
     with pytest.raises(ContainerError, match=f"cannot read ca.crt in {tmp_path}: no such file"):
         serve(tls_certificates=str(tmp_path)).target(5)
 

@@ -29,7 +29,7 @@ def add(store: Store, container_image: Image) -> StoredImage:
     return store.add(container_image, digest(container_image))
 
 
-def test_an_image_is_unpacked_once_and_found_by_its_digest(tmp_path: Path) -> None:
+def test_an_image_is_unpacked_once_and_loaded_by_its_digest(tmp_path: Path) -> None:
     store, container_image = Store(str(tmp_path / "s")), sized("a")
     first = add(store, container_image)
     marker = Path(first.root, "a").stat().st_ino
@@ -49,7 +49,7 @@ def test_only_its_user_can_enter_the_store(tmp_path: Path) -> None:
     assert oct((tmp_path / "s").stat().st_mode & 0o777) == "0o700"
 
 
-def test_a_root_has_what_a_container_needs_also_where_links_are_in_the_way(tmp_path: Path) -> None:
+def test_a_root_has_the_mount_points_of_a_container_even_where_links_are_there(tmp_path: Path) -> None:
     link = {"type": tarfile.SYMTYPE, "linkname": "/run/resolv"}
     outward = {"type": tarfile.SYMTYPE, "linkname": "../../../../outside"}
     container_image = image(archive([member("etc/resolv.conf", **link), member("tls", **outward)]))
@@ -79,7 +79,7 @@ def test_an_image_that_leads_outside_leaves_nothing(tmp_path: Path, name: str) -
     assert not any(path.is_dir() for path in (tmp_path / "s" / "images").iterdir())
 
 
-def test_what_was_not_used_for_longest_makes_room(tmp_path: Path) -> None:
+def test_the_least_recently_used_is_evicted(tmp_path: Path) -> None:
     store = Store(str(tmp_path / "s"), most=int(2.5 * MEGABYTE))
     old, recent = add(store, sized("a")), add(store, sized("b"))
     os.utime(old.directory + ".lock", (1, 1))
@@ -89,7 +89,7 @@ def test_what_was_not_used_for_longest_makes_room(tmp_path: Path) -> None:
         pass
 
 
-def test_what_is_used_is_never_removed(tmp_path: Path) -> None:
+def test_an_image_in_use_is_never_removed(tmp_path: Path) -> None:
     store = Store(str(tmp_path / "s"), most=int(1.5 * MEGABYTE))
     used = add(store, sized("a"))
     with in_use(used):
@@ -113,7 +113,7 @@ def test_many_threads_unpack_it_once(tmp_path: Path) -> None:
     assert len([path for path in (tmp_path / "s" / "images").iterdir() if path.is_dir()]) == 1
 
 
-def test_what_another_process_uses_is_not_removed_until_it_ends(tmp_path: Path) -> None:
+def test_an_image_that_another_process_uses_is_removed_only_after_it_exits(tmp_path: Path) -> None:
     store = Store(str(tmp_path / "s"), most=int(1.5 * MEGABYTE))
     used = add(store, sized("a"))
     program = (
@@ -134,7 +134,7 @@ def test_what_another_process_uses_is_not_removed_until_it_ends(tmp_path: Path) 
     assert store.get(used.digest) is None
 
 
-def test_what_a_killed_process_left_half_done_is_done_again(tmp_path: Path) -> None:
+def test_work_that_a_killed_process_left_unfinished_is_redone(tmp_path: Path) -> None:
     store, container_image = Store(str(tmp_path / "s")), sized("a", 10)
     half = tmp_path / "s" / "images" / (".new-" + digest(container_image).partition(":")[2])
     half.mkdir(parents=True)
@@ -144,7 +144,7 @@ def test_what_a_killed_process_left_half_done_is_done_again(tmp_path: Path) -> N
     assert not half.exists()
 
 
-def test_pulls_that_were_given_up_are_removed_a_day_later(tmp_path: Path) -> None:
+def test_abandoned_pulls_are_removed_a_day_later(tmp_path: Path) -> None:
     old, new = (tmp_path / "s" / f"pull-{name}" for name in ("old", "new"))
     for directory in (old, new):
         directory.mkdir(parents=True)
@@ -154,7 +154,7 @@ def test_pulls_that_were_given_up_are_removed_a_day_later(tmp_path: Path) -> Non
     assert [old.exists(), new.exists()] == [False, True]
 
 
-def test_a_name_stands_for_what_was_last_fetched_by_it(tmp_path: Path) -> None:
+def test_a_name_refers_to_the_last_image_fetched_by_it(tmp_path: Path) -> None:
     store, name = Store(str(tmp_path / "s")), parse("registry.example.org/a/b:v1")
     assert store.recall(name) is None
     stored = add(store, sized("a", 10))

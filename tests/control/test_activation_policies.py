@@ -65,10 +65,10 @@ def test_kinds_that_configure_a_provider_are_not_managed():
     assert is_managed(crd("example.org", "Bucket"))
 
 
-def test_a_crd_has_what_its_definition_says_and_no_more():
+def test_a_crd_has_the_fields_of_its_definition_and_no_more():
     definition = crd("example.org")
     definition["metadata"] |= {"uid": "1", "annotations": {"a": "b"}}
     definition["spec"] |= {"state": "Active", "connectionDetails": [{"name": "x", "description": "y"}]}
-    made = crd_of({**definition, "apiVersion": "apiextensions.crossplane.io/v1alpha1", "kind": "M"})
-    assert set(made["spec"]) == {"group", "names", "scope", "versions"}
-    assert set(made["metadata"]) == {"name", "ownerReferences"}
+    activated = crd_of({**definition, "apiVersion": "apiextensions.crossplane.io/v1alpha1", "kind": "M"})
+    assert set(activated["spec"]) == {"group", "names", "scope", "versions"}
+    assert set(activated["metadata"]) == {"name", "ownerReferences"}

@@ -1,10 +1,9 @@
-"""Calling the revisions of functions: over mutual TLS, by endpoints of our own, anew when they change."""
+"""Calls of function revisions: over mutual TLS, at our own endpoints, and redirected when they change."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
 import threading
 from datetime import UTC, datetime
 
@@ -27,13 +26,14 @@ from crossply.functions.host_access import HostAccess, HostAccessRefused
 from crossply.functions.server import FunctionServer, ServerSettings
 from crossply.kinds.composition import Step, parse_composition
 from tests.support.control.function_revisions import revision
+from tests.support.ports import free_port
 
 NOW = datetime.now(UTC)
 STEP = Step("s", "f")
 
 
 def authority():
-    """Somebody who signs certificates."""
+    """A certificate authority."""
     authorities = read_authorities(renew_authority({}, NOW, Lifetimes()), NOW)
     assert authorities is not None
     return authorities
@@ -55,7 +55,7 @@ def signed(by, usage=FOR_CLIENTS):
 
 
 def saying(name):
-    """A function that says who it is."""
+    """A function that returns its own name."""
     return lambda request: Response(State(Resource({"by": name})))
 
 
@@ -80,7 +80,7 @@ def functions():
 
 
 def called(functions, step=STEP):
-    """Who answers a step."""
+    """The revision that answers a step."""
     answer = asyncio.run(functions.call(step, Request(State())))
     return answer.response.desired.composite.object["by"]
 
@@ -99,7 +99,7 @@ def test_without_a_certificate_nothing_is_sent(functions):
         called(functions)
 
 
-def test_who_is_not_vouched_for_gets_nothing():
+def test_a_caller_with_a_certificate_of_another_authority_is_refused():
     functions = PipelineFunctions(timeout=1.0)
     with serving(authority()) as endpoint, shown(authority()) as files:
         functions.factory.use_certificates(files.directory)
@@ -109,7 +109,7 @@ def test_who_is_not_vouched_for_gets_nothing():
     functions.close()
 
 
-def test_a_new_endpoint_is_called_and_each_step_gets_the_revision_it_wants(functions):
+def test_a_new_endpoint_is_called_and_every_step_gets_the_revision_it_selects(functions):
     own_authority = authority()
     with contextlib.ExitStack() as stack:
         one, two, three = (
@@ -125,17 +125,15 @@ def test_a_new_endpoint_is_called_and_each_step_gets_the_revision_it_wants(funct
 
 
 def with_runtime(number, endpoint, status, message=""):
-    """A revision that says whether it runs."""
+    """A revision with a health condition."""
     known = revision(number, endpoint=endpoint)
     condition = {"type": "RuntimeHealthy", "status": status, "reason": "r", "message": message}
     return {**known, "status": {**known["status"], "conditions": [condition]}}
 
 
 def silent_endpoint():
-    """Where nobody listens."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return f"dns:///localhost:{listener.getsockname()[1]}"
+    """An address without a listener."""
+    return f"dns:///localhost:{free_port()}"
 
 
 def test_a_revision_that_does_not_run_is_not_waited_for_until_the_time_of_a_call_is_over():
@@ -152,7 +150,7 @@ def test_a_revision_that_does_not_run_is_not_waited_for_until_the_time_of_a_call
     functions.close()
 
 
-def test_those_who_could_not_call_a_revision_are_woken_once_when_it_runs():
+def test_callers_of_an_unavailable_revision_are_enqueued_once_when_it_runs():
     functions, queue = PipelineFunctions(), []
     functions.register_caller("xr", (STEP,), lambda: queue.append("xr"))
     endpoint = silent_endpoint()
@@ -168,7 +166,7 @@ def test_those_who_could_not_call_a_revision_are_woken_once_when_it_runs():
     functions.close()
 
 
-def test_a_revision_that_answers_is_called_whatever_its_condition_says(functions):
+def test_a_revision_that_answers_is_called_whatever_its_condition(functions):
     own_authority = authority()
     with serving(own_authority) as endpoint, shown(own_authority) as files:
         functions.factory.use_certificates(files.directory)
@@ -176,7 +174,7 @@ def test_a_revision_that_answers_is_called_whatever_its_condition_says(functions
         assert called(functions) == "it"
 
 
-def test_who_checks_pipelines_hears_only_of_what_matters_for_that(functions):
+def test_the_pipeline_check_is_notified_only_of_relevant_changes(functions):
     changed = []
     functions.subscribe(changed.append)
     for change, count in (
@@ -190,7 +188,7 @@ def test_who_checks_pipelines_hears_only_of_what_matters_for_that(functions):
         assert changed == ["f"] * count
 
 
-def test_a_function_that_is_a_command_is_only_run_where_that_is_wanted(functions, tmp_path):
+def test_a_function_that_is_a_command_is_run_only_where_allowed(functions, tmp_path):
     marker = tmp_path / "told"
     script = f"sh -c 'touch {marker}' {{address}}"
     annotations = {"crossply.dev/runtime": "process", "crossply.dev/command": script}
@@ -274,6 +272,6 @@ def test_a_step_that_names_an_image_is_run_beside_the_event_loop():
     assert threads != [threading.main_thread()]
 
 
-def test_a_step_that_names_an_image_says_so_where_there_is_nothing_to_run_it(functions):
+def test_a_step_that_names_an_image_is_reported_where_there_is_no_runtime(functions):
     with pytest.raises(FunctionNotBound, match="there is nothing here that runs containers"):
         called(functions, CONTAINER)

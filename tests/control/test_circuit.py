@@ -1,11 +1,11 @@
-"""A composite resource that wakes itself for ever is slowed down; nobody's edit is."""
+"""A composite resource that enqueues itself endlessly is slowed down; edits are not."""
 
 from __future__ import annotations
 
 import pytest
 
 from crossply.control.composites.circuit_breaker import CircuitBreaker
-from crossply.control.plane import CircuitLimits
+from crossply.control.controller_context import CircuitLimits
 
 KEY = ("ns", "xr")
 
@@ -33,11 +33,11 @@ def xr(size: int = 1, references: int = 0, **metadata) -> dict:
 
 
 def runs(circuit: CircuitBreaker, times: int) -> int:
-    """How many of so many wishes to run are granted at once."""
+    """How many of these requests to reconcile are granted at once."""
     return sum(circuit.spend(KEY, xr()) == 0 for _ in range(times))
 
 
-def test_a_burst_is_granted_then_one_more_run_that_says_why_then_nothing(circuit) -> None:
+def test_a_burst_is_granted_then_one_more_run_with_a_condition_then_nothing(circuit) -> None:
     assert runs(circuit, 1) == 1, "the first sight of it counts as an edit"
     assert runs(circuit, 100) == 6
     for source in ("ConfigMap/a", "ConfigMap/b", "ConfigMap/a"):
@@ -69,7 +69,7 @@ def test_while_it_is_open_runs_are_put_off_and_never_dropped(circuit, clock) -> 
     [xr(2), xr(labels={"a": "b"}), xr(annotations={"a": "b"}), xr(deletionTimestamp="2026-01-01T00:00:00Z")],
     ids=["spec", "labels", "annotations", "deletion"],
 )
-def test_an_edit_is_never_held_up(circuit, edited) -> None:
+def test_an_edit_is_never_delayed(circuit, edited) -> None:
     runs(circuit, 100)
     assert circuit.spend(KEY, edited) == 0
     assert circuit.spend(KEY, edited) > 0
@@ -87,7 +87,7 @@ def test_it_closes_after_it_cooled_down(circuit, clock) -> None:
     assert circuit.condition(KEY).status == "True"
 
 
-def test_what_is_gone_starts_anew(circuit) -> None:
+def test_a_deleted_object_starts_over(circuit) -> None:
     runs(circuit, 100)
     circuit.forget(KEY)
     assert circuit.condition(KEY).status == "True"

@@ -1,4 +1,4 @@
-"""What a claim and its composite resource tell each other."""
+"""Synchronization between a claim and its composite resource."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def test_the_external_name_of_the_composite_resource_wins_both_ways():
         ),
     ],
 )
-def test_the_claim_learns_what_was_decided(claim_spec, xr, enforced, expected):
+def test_the_claim_gets_the_selection_of_its_composite(claim_spec, xr, enforced, expected):
     back = desired_claim(claim(claim_spec), composite(xr), TYPE, NAME, enforced=enforced)
     bound = {"resourceRef": {"apiVersion": "example.org/v1", "kind": "XDb", "name": NAME}}
     assert back["spec"] == {**bound, **expected}
@@ -195,8 +195,8 @@ def test_a_new_claim_is_written_once_and_a_settled_one_never():
         "metadata": {"finalizers": ["theirs", "finalizer.apiextensions.crossplane.io"]},
         "spec": {"resourceRef": {"apiVersion": "example.org/v1", "kind": "XDb", "name": NAME}},
     }
-    written_again = desired_claim(desired, composite({"claimRef": REF}), TYPE, NAME, enforced=False)
-    assert difference(written_again, desired) == {}
+    rewritten = desired_claim(desired, composite({"claimRef": REF}), TYPE, NAME, enforced=False)
+    assert difference(rewritten, desired) == {}
 
 
 @pytest.mark.parametrize(
@@ -222,13 +222,13 @@ def test_a_composite_resource_with_a_controller_is_no_claims(spec):
     assert owner_elsewhere(claim(), composite(spec, ownerReferences=[controller])) == ""
 
 
-def test_a_missing_composite_resource_belongs_to_nobody():
+def test_a_missing_composite_resource_has_no_owner():
     assert owner_elsewhere(claim(), None) == ""
     assert referenced_name(claim()) == ""
     assert referenced_name(claim({"resourceRef": {"name": NAME}})) == NAME
 
 
-def test_the_status_is_replaced_but_what_is_the_claims_own_stays():
+def test_the_status_is_replaced_but_the_claims_own_conditions_stay():
     status = {
         **claim(),
         "status": {
@@ -252,7 +252,7 @@ def test_the_status_is_replaced_but_what_is_the_claims_own_stays():
     }
 
 
-def test_a_composite_resource_without_a_status_says_nothing():
+def test_a_composite_resource_without_a_status_has_no_conditions():
     claim_object = {**claim(), "status": {"address": "a"}}
     assert claim_status(claim_object, composite()) == {"address": "a"}
 
@@ -295,5 +295,5 @@ def test_only_conditions_meant_for_the_claim_are_copied_with_the_claims_generati
         ({"conditions": [{"type": "Synced", "status": "True"}]}, False),
     ],
 )
-def test_ready_is_what_the_composite_resource_says(status, ready):
+def test_ready_is_copied_from_the_composite_resource(status, ready):
     assert is_ready(composite(status=status)) is ready

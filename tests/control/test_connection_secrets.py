@@ -1,4 +1,4 @@
-"""The rules of connection secrets: which keys get out, whose secrets are written, and when."""
+"""The rules of connection secrets: which keys are published, which secrets are written, and when."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def secret(type_=TYPE, uid=None):
     [((), {"a": b"1", "b": b"2"}), (("b", "c"), {"b": b"2"})],
     ids=["no keys let all out", "named keys let only those out"],
 )
-def test_a_definition_says_which_details_get_out(keys, expected):
+def test_a_definition_selects_the_published_details(keys, expected):
     assert published_details({"a": b"1", "b": b"2"}, keys) == expected
 
 

@@ -11,12 +11,12 @@ import pytest
 
 from crossply.compose.messages import Request, Resource, State
 from crossply.control.calls.endpoint import Endpoint
+from crossply.control.controller_context import plane_for
 from crossply.control.package_manager.settings import PackageSettings
-from crossply.control.plane import plane_for
 from crossply.control.runtimes.certificate_authority import Lifetimes
-from crossply.control.runtimes.container_setup import ImageSettings
+from crossply.control.runtimes.container_runtime_assembly import ImageSettings
 from crossply.control.runtimes.mutual_tls_certificates import CredentialSettings
-from crossply.control.runtimes.package_runtimes import parse_runtimes
+from crossply.control.runtimes.package_runtime_choice import parse_runtimes
 from crossply.control.runtimes.runtime_set import Runtimes, RuntimeSettings
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
@@ -79,7 +79,7 @@ async def test_certificates_are_replaced_while_calls_go_on(client, ns, image, tm
         assert calls > len(renewals)
 
 
-async def test_what_keeps_a_revision_from_running_is_its_condition(client, ns, image, tmp_path):
+async def test_the_condition_of_a_revision_has_the_reason_why_it_does_not_run(client, ns, image, tmp_path):
     async with containers(client, ns, tmp_path) as (_, _):
         missing = await (await Revision(client).make(image=f"{image}-no")).establish()
         live = await missing.until(runtime_says("False"))
@@ -95,11 +95,11 @@ async def test_what_keeps_a_revision_from_running_is_its_condition(client, ns, i
         )
 
 
-async def test_a_revision_is_called_before_anybody_looked_at_it_and_not_after_it_is_gone(
+async def test_a_revision_is_called_before_it_is_established_and_not_after_it_is_gone(
     client, ns, image, tmp_path
 ):
     async with containers(client, ns, tmp_path) as (opener, _):
-        revision = await Revision(client).make(image=image)  # not established: nobody has it run
+        revision = await Revision(client).make(image=image)  # not established: it must not run
         await revision.until(lambda live: live["status"]["endpoint"])
         runner = opener(revision.name)
         assert (await asyncio.to_thread(runner, REQUEST, 30.0)).desired == DESIRED

@@ -1,4 +1,4 @@
-"""How containers of functions are run: what a RuntimeConfig, or a DeploymentRuntimeConfig, says."""
+"""How containers of functions run, by RuntimeConfig or DeploymentRuntimeConfig."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def pod(*containers):
     return {"deploymentTemplate": {"spec": {"template": {"spec": {"containers": list(containers)}}}}}
 
 
-def test_nothing_said_is_the_default():
+def test_no_config_means_the_defaults():
     for choice in (
         read_config(None),
         read_config({}),
@@ -71,7 +71,7 @@ def test_there_is_no_more_room_for_files_than_there_is_memory():
         ("x", "spec: must be an object"),
     ],
 )
-def test_what_cannot_be_understood_is_named(spec, message):
+def test_an_invalid_field_is_named(spec, message):
     with pytest.raises(NoRuntimeConfig) as refused:
         read_config(spec)
     assert message in str(refused.value)

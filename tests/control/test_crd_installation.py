@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
+from crossply.control.definitions.core_crd_installation import completed, install_crd, install_or_keep
 from crossply.control.definitions.core_crds import core_crds
-from crossply.control.definitions.installation import completed, install_crd, install_or_keep
 from crossply.kube.core_kinds import CRD
 from crossply.kube.failures import Conflict, KubeError
 from crossply.values.deepcopy import deepcopy
@@ -19,7 +19,7 @@ TEXT = {"type": "string"}
 
 
 def crossplanes(name):
-    """A CRD as Crossplane might install it: with texts, with a field that we do not know, without ours."""
+    """A CRD as Crossplane might install it: with descriptions, with an unknown field, without ours."""
     crd = deepcopy(OURS[name])
     crd["metadata"]["annotations"] = {"controller-gen.kubebuilder.io/version": "v0.20"}
     crd["spec"]["versions"] = [version for version in crd["spec"]["versions"] if version["name"] == "v1"]
@@ -61,7 +61,7 @@ def test_the_fields_rules_and_versions_that_we_need_are_added():
 
 
 @pytest.mark.parametrize("name", sorted(OURS))
-def test_what_was_completed_needs_nothing_more(name):
+def test_a_complete_crd_needs_no_write(name):
     done = completed(crossplanes(name) if name in (COMPOSITIONS, FUNCTIONS) else OURS[name], OURS[name])
     assert completed(done, OURS[name]) == done
 
@@ -77,12 +77,12 @@ async def test_a_server_keeps_the_crd_of_another_installer_and_the_next_start_wr
     assert spec_of(live)["description"] == "What a user wants."
     assert live["metadata"]["annotations"] == {"controller-gen.kubebuilder.io/version": "v0.20"}
     await install_crd(client, client, OURS[name], "crossply")
-    live_again = await client.get(CRD, name)
-    assert live_again["metadata"]["generation"] == live["metadata"]["generation"]
+    relisted = await client.get(CRD, name)
+    assert relisted["metadata"]["generation"] == live["metadata"]["generation"]
     await client.delete(CRD, name)
 
 
-async def test_a_crd_that_only_we_wrote_is_what_we_say(client):
+async def test_a_crd_that_only_we_wrote_has_our_fields(client):
     older = crossplanes(FUNCTIONS)
     await client.apply(CRD, older, "crossply")
     await install_crd(client, client, OURS[FUNCTIONS], "crossply")

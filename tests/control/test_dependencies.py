@@ -1,4 +1,4 @@
-"""Who is woken by what: exactly those who read it, on a real server."""
+"""A change enqueues exactly the composite resources that read the object, on a real server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HOUR = 3600.0
 
 
 class CallCounter:
-    """Counts who was woken."""
+    """Counts enqueued keys."""
 
     def __init__(self) -> None:
         self.times: dict[str, int] = {}
@@ -72,7 +72,7 @@ async def test_many_namespaces_of_a_kind_share_one_watch_that_goes_with_the_last
     assert caches.running() == []
 
 
-async def test_only_those_who_read_an_object_hear_of_it(client, caches, dependencies, calls, ns) -> None:
+async def test_only_readers_of_an_object_are_enqueued(client, caches, dependencies, calls, ns) -> None:
     await client.create(CONFIG_MAP, config_map("one", ns))
     for name, interest in {
         "by name": Interest(CONFIG_MAP, ns, "one"),
@@ -82,7 +82,7 @@ async def test_only_those_who_read_an_object_hear_of_it(client, caches, dependen
         "all": Interest(CONFIG_MAP, ns),
     }.items():
         dependencies.watch(name, [interest], calls.callback(name))
-    await calls.until("all", 1)  # once followed, all are told: something may have changed before
+    await calls.until("all", 1)  # all are enqueued when a watch starts: something may have changed before
     before = dict(calls.times)
     await client.patch_merge(CONFIG_MAP, "one", {"data": {"a": "1"}}, ns)
     await calls.until("all", before["all"] + 1)
@@ -91,7 +91,7 @@ async def test_only_those_who_read_an_object_hear_of_it(client, caches, dependen
     assert len(caches.running()) == 1, "they share one watch"
 
 
-async def test_an_object_that_loses_a_label_still_counts_as_what_it_was(
+async def test_an_object_that_loses_a_label_still_counts_by_the_old_one(
     client, caches, dependencies, calls, ns
 ) -> None:
     await client.create(CONFIG_MAP, config_map("one", ns))
@@ -101,7 +101,7 @@ async def test_an_object_that_loses_a_label_still_counts_as_what_it_was(
     await calls.until("x", 2)
 
 
-async def test_a_new_interest_wakes_once_since_it_may_have_changed_before_it_was_followed(
+async def test_a_new_dependency_enqueues_once_since_it_may_have_changed_before_the_watch(
     client, caches, dependencies, calls, ns
 ) -> None:
     one, two = Interest(CONFIG_MAP, ns, "one"), Interest(CONFIG_MAP, ns, "two")
@@ -124,10 +124,10 @@ async def test_the_last_one_to_leave_ends_the_watch(client, caches, dependencies
     dependencies.forget("nobody")
 
 
-async def test_one_that_depends_on_something_else_each_time_is_woken_ever_later(
+async def test_a_composite_whose_dependencies_change_every_time_is_enqueued_ever_later(
     client, caches, dependencies, calls, ns
 ) -> None:
-    """As a function does whose requirements differ each time that it is called."""
+    """Simulates a function whose requirements differ at every call."""
 
     later = []
     loop = asyncio.get_running_loop()

@@ -1,4 +1,4 @@
-"""Packages of Providers that are directories of this machine: what they hold, and who allows it."""
+"""Packages of Providers that are local directories: their content, and the setting that allows them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def revision_of(written):
     return {**written, "kind": "ProviderRevision", "spec": {"image": written["spec"]["package"]}}
 
 
-async def test_the_digest_is_that_of_what_is_installed_and_changes_with_it(tmp_path):
+async def test_the_digest_is_that_of_the_installed_content_and_changes_with_it(tmp_path):
     write_provider(tmp_path)
     packages, written = DirectoryPackages(HostAccess((str(tmp_path),)).check), in_python(tmp_path)
     digest = await packages.digest(written)
@@ -55,11 +55,11 @@ async def test_a_provider_of_this_machine_needs_the_operators_word(access, make,
 @pytest.mark.parametrize(
     ("access", "make"), [(HostAccess(commands=True), provider), (HostAccess(("/",)), in_python)]
 )
-async def test_a_provider_runs_where_the_operator_says_so(access, make, tmp_path):
+async def test_a_provider_runs_where_the_operator_configures_it(access, make, tmp_path):
     write_provider(tmp_path)
     assert await DirectoryPackages(access.check).digest(make(tmp_path))
 
 
-async def test_a_directory_that_is_no_provider_is_told(tmp_path):
+async def test_a_directory_that_is_no_provider_is_reported(tmp_path):
     with pytest.raises(BuildFailed, match=r"there is no crossplane.yaml in"):
         await DirectoryPackages(HostAccess(("/",)).check).digest(in_python(tmp_path))

@@ -1,4 +1,4 @@
-"""Whether an apply would still change anything, from what an object says about its owners."""
+"""Whether an apply would still change anything, decided from the managed fields."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_fields_written_by_updates_are_handed_over_in_two_rounds():
         pytest.param({**live(OWNED), "spec": {"size": 2}}, False, id="a value differs"),
     ],
 )
-def test_after_a_restart_managed_fields_tell_what_needs_no_apply(obj, applied):
+def test_after_a_restart_managed_fields_decide_which_applies_are_needed(obj, applied):
     assert is_applied(obj, DESIRED, "us") is applied
 
 
@@ -91,7 +91,7 @@ def managed(manager, operation, fields, **more):
     return {"manager": manager, "operation": operation, "fieldsV1": fields, **more}
 
 
-def test_what_a_manager_wrote_by_updates_it_owns_by_apply_then():
+def test_fields_a_manager_wrote_by_update_become_owned_by_apply():
     """A field that both of its entries owned would stay when an apply leaves it out."""
     entries = [
         managed("kubectl", "Update", {"f:spec": {"f:other": {}}}),

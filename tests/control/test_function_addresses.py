@@ -39,7 +39,7 @@ async def until(read, expected):
 async def function_addresses(client, ns):
     async with SharedInformers(client) as caches:
         addresses = FunctionAddresses(ns)
-        yield addresses, lambda: addresses.follow(caches)
+        yield addresses, lambda: addresses.watch(caches)
 
 
 async def test_all_replicas_that_are_ready_are_called_and_the_certificate_is_that_of_the_service(client, ns):

@@ -1,4 +1,4 @@
-"""Certificates for functions and for who calls them: made once, shared, kept, and renewed with an overlap."""
+"""Certificates for functions and their callers: created once, shared, stored, renewed with an overlap."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def signer(files):
     return x509.load_pem_x509_certificate(files["tls.crt"])
 
 
-def test_an_authority_is_made_once_and_kept():
+def test_an_authority_is_created_once_and_reused():
     files = authority_at(NOW)
     assert renew_authority(files, NOW + YEAR, LIVES) is None
     assert names_of(signer(files)) == ("crossplane-root-ca",)
@@ -69,7 +69,7 @@ def test_a_new_authority_is_trusted_long_before_it_signs_and_the_old_one_long_af
     assert authorities.trusted == (signer(promoted),), "who has ended is not trusted any more"
 
 
-def test_an_authority_that_ended_while_nobody_looked_is_replaced_by_the_one_that_was_announced():
+def test_an_authority_that_expired_unattended_is_replaced_by_the_announced_one():
     announced = authority_at(NOW, NOW + YEAR * 7)
     late = authority_at(NOW + YEAR * 10, files=announced)
     assert late["tls.crt"] == announced["next.crt"]
@@ -83,7 +83,7 @@ def test_an_authority_that_ended_while_nobody_looked_is_replaced_by_the_one_that
         ({"tls.key": authority_at(NOW)["tls.key"]}, "it is the key of another one"),
     ],
 )
-def test_what_cannot_sign_is_replaced(change, why):
+def test_an_authority_that_cannot_sign_is_replaced(change, why):
     files = {**authority_at(NOW), **change}
     assert renew_authority(files, NOW, LIVES) is not None, why
 
@@ -227,7 +227,7 @@ async def test_certificates_that_are_good_cost_no_write(client, ns):
     assert after == before
 
 
-async def test_a_replica_shows_what_another_one_renewed(client, ns):
+async def test_a_replica_shows_the_certificate_that_another_one_renewed(client, ns):
     now = datetime.now(UTC)
     async with replicas(client, ns, lambda: now) as [early]:
         before = shown_by(early)
@@ -237,7 +237,7 @@ async def test_a_replica_shows_what_another_one_renewed(client, ns):
                 await asyncio.sleep(0.02)
 
 
-async def test_a_lost_authority_is_made_anew_and_who_relies_on_it_is_told(client, ns):
+async def test_a_lost_authority_is_recreated_and_its_dependents_are_notified(client, ns):
     now, changed = datetime.now(UTC), asyncio.Event()
     async with replicas(client, ns, lambda: now) as [credentials]:
         credentials.subscribe(changed.set)

@@ -1,4 +1,4 @@
-"""Pulls of images for the container runtime end when nobody wants them any more."""
+"""Pulls of images for the container runtime are cancelled when they are no longer needed."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from crossply.control.runtimes.pulled_images import RevisionImages
 from crossply.control.runtimes.runtime import NotRunning
 from crossply.xpkg.image import encode
 from tests.support.images import package
-from tests.support.registry import Lying
+from tests.support.registry import ScriptedRegistry
 
 pytestmark = pytest.mark.usefixtures("installed")
 
 
 async def test_the_image_of_a_revision_that_is_deleted_is_pulled_no_further(client, ns, tmp_path):
-    async with Lying().running() as registry:
+    async with ScriptedRegistry().running() as registry:
         registry.serve_image(package())
         requested, released = asyncio.Event(), asyncio.Event()
 

@@ -1,4 +1,4 @@
-"""ManagedResourceDefinitions of Providers: their CRDs, who owns those, and what activates them."""
+"""ManagedResourceDefinitions of Providers: their CRDs, the owners of those, and their activation."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ async def test_a_safe_start_provider_has_no_crds_until_a_policy_activates_them(p
     assert await eventually(lambda: _event(provider, "ActivateManagedResourceDefinition", provider.package))
 
 
-async def test_what_is_active_stays_so_without_its_policy_and_with_a_safer_package(provider):
+async def test_an_active_definition_stays_active_without_its_policy_and_with_a_safer_package(provider):
     revision = await provider.revision()
     await provider.establish(revision)
     await provider.until_established()
@@ -129,7 +129,7 @@ async def test_a_crd_from_before_definitions_goes_over_to_one_and_to_the_next_re
     assert sum(owner_names(live).values()) == 1
 
 
-async def test_a_crd_that_somebody_changes_or_deletes_is_restored(provider):
+async def test_a_changed_or_deleted_crd_is_restored(provider):
     await provider.establish(await provider.revision())
     await provider.until_established()
     versions = with_field(provider.crd, "theirs")["spec"]["versions"]
@@ -175,7 +175,7 @@ async def test_without_conversion_there_are_crds_and_definitions_that_there_were
 
 
 @pytest.mark.parametrize("state", ["Active", "Inactive"])
-async def test_what_crossplane_installed_stays_as_it_is(provider, state):
+async def test_a_definition_that_crossplane_installed_stays_as_it_is(provider, state):
     revision = await provider.revision()
     owners = [
         {
@@ -207,14 +207,14 @@ async def test_what_crossplane_installed_stays_as_it_is(provider, state):
     assert after["metadata"]["resourceVersion"] == before["metadata"]["resourceVersion"]
 
 
-async def test_the_kind_of_another_provider_is_not_taken(provider, ns):
+async def test_the_kind_of_another_provider_is_not_adopted(provider, ns):
     await provider.establish(await provider.revision())
     other = InstalledProvider(provider.client, provider.plane, ns)
     with pytest.raises(AlreadyControlled):
         await other.establish(await other.revision(), provider.crd)
 
 
-def test_a_definition_gives_nobody_the_right_to_other_crds():
+def test_a_definition_grants_no_right_to_other_crds():
     definition = {"metadata": {"name": "buckets.example.org", "uid": "1"}}
     live = {"metadata": {"name": "buckets.example.org"}}
     with pytest.raises(ProtectedKind, match="exists already"):
@@ -229,7 +229,7 @@ def test_a_definition_gives_nobody_the_right_to_other_crds():
     check_ownership(definition, None)
 
 
-async def test_the_default_policy_is_created_unless_somebody_decided_otherwise(provider):
+async def test_the_default_policy_is_created_unless_another_decision_exists(provider):
     await install_default_policy(provider.plane, ())
     assert await provider.client.get(ACTIVATION_POLICY, "default") is None
     await provider.establish(await provider.revision(), conversion=SAFELY)

@@ -102,7 +102,7 @@ def test_a_failure_is_counted_by_its_grpc_code_and_goes_on(problem, code) -> Non
         ),
     ],
 )
-def test_the_target_says_where_a_function_runs(annotations, package, target) -> None:
+def test_the_target_label_names_the_runtime(annotations, package, target) -> None:
     name = f"function-{target}"
     endpoint = Endpoint(name, package, annotations=tuple(annotations.items()))
     RunnerFactory().open(endpoint, PipelineFunctions()).close()

@@ -28,11 +28,11 @@ JSON = (
         ("all is well", None),
     ],
 )
-def test_a_line_says_which_right_is_missing(line, right):
+def test_a_line_names_the_missing_right(line, right):
     assert missing_right(line, ACCOUNT) == right
 
 
-def test_the_message_says_what_to_run():
+def test_the_message_has_the_command_to_run():
     message = MissingRight("list", "pods", "").message("provider-x", "crossplane-system", "provider-x-1")
     assert message == (
         "the provider may not list pods, and tries to. To grant it: "

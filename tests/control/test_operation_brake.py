@@ -53,7 +53,7 @@ def test_an_object_gets_a_burst_and_then_one_now_and_then():
     assert delays(brake, watched("a"), 2) == [0.0, 10.0]
 
 
-def test_objects_do_not_hold_up_each_other():
+def test_objects_do_not_delay_one_another():
     brake, _ = braked()
     delays(brake, watched("a"), 9)
     assert brake.take(watched("b")) == 0.0
@@ -66,7 +66,7 @@ def test_ever_new_objects_are_limited_as_a_whole():
     assert brake.condition().reason == TOO_MANY
 
 
-def test_the_condition_names_the_object_and_says_that_operations_change_it():
+def test_the_condition_names_the_object_and_the_changing_operations():
     brake, _ = braked()
     assert brake.condition() == CLOSED
     delays(brake, watched("a", "kubectl", OWN), 4)
@@ -75,13 +75,13 @@ def test_the_condition_names_the_object_and_says_that_operations_change_it():
     assert condition.message.startswith("Operations change ConfigMap a in namespace web")
 
 
-def test_an_object_that_somebody_else_changes_is_no_loop():
+def test_an_object_that_another_client_changes_is_no_loop():
     brake, _ = braked()
     delays(brake, watched("a", OWN, "kubectl"), 4)
     assert brake.condition().reason == TOO_MANY
 
 
-def test_it_is_said_until_half_of_the_burst_is_back():
+def test_the_condition_lasts_until_half_of_the_burst_is_back():
     brake, clock = braked()
     delays(brake, watched("a"), 4)
     assert brake.settle() == 15.0
@@ -93,7 +93,7 @@ def test_it_is_said_until_half_of_the_burst_is_back():
     assert brake.condition() == CLOSED
 
 
-def test_who_wrote_last_is_told_by_the_managed_fields():
+def test_managed_fields_decide_whether_an_operation_wrote_last():
     assert is_written_by_operation(watched("a", "kubectl", OWN))
     assert not is_written_by_operation(watched("a", OWN, "kubectl"))
     assert not is_written_by_operation(watched("a"))

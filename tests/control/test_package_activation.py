@@ -138,7 +138,7 @@ def after(revisions, current, decision):
 
 
 @given(histories())
-def test_a_decision_that_was_carried_out_is_not_made_again(history):
+def test_executed_decisions_converge(history):
     revisions, current, rules = history
     decision = decide(revisions, current, rules)
     for _ in range(10):
@@ -148,7 +148,7 @@ def test_a_decision_that_was_carried_out_is_not_made_again(history):
 
 
 @given(histories())
-def test_the_current_one_has_the_highest_number_and_what_is_active_is_never_deleted(history):
+def test_the_current_revision_has_the_highest_number_and_the_active_one_is_never_deleted(history):
     revisions, current, rules = history
     decision = decide(revisions, current, rules)
     left = {item.name: item for item in after(revisions, current, decision)}
@@ -164,7 +164,7 @@ def test_automatically_at_most_the_limit_and_one_that_is_ready_are_active(histor
     revisions, current, rules = history
     rules, left = rules._replace(automatic=True), revisions
     for _ in range(2):
-        # One that was made active a moment ago has not shown yet that it runs.
+        # A revision activated just now has not yet shown that it runs.
         left = after(left, current, decide(left, current, rules))
     active = [item for item in left if item.active]
     limit = rules.active_limit if rules.rolls_out else 1

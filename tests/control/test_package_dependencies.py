@@ -23,7 +23,7 @@ def test_one_that_wants_nothing_has_all():
     assert figures([locked("a")], "a") == (0, 0, 0, "")
 
 
-def test_what_is_entered_just_now_is_told_of_what_it_wants_itself():
+def test_a_new_lock_entry_reports_its_own_missing_dependencies():
     packages = [locked("b", "v1.0.0", ("c", "*")), locked("a", "v1.0.0", ("b", "*"), ("x", ">=v1"))]
     assert figures(packages, "a", is_new=True) == (2, 1, 0, 'missing dependencies: "x" (>=v1)')
 
@@ -34,19 +34,19 @@ def test_later_all_that_is_below_counts():
     assert figures([*packages, locked("c")], "a") == (2, 2, 0, "")
 
 
-def test_what_others_miss_is_their_affair():
+def test_missing_dependencies_of_other_packages_do_not_count():
     packages = [locked("a", "v1.0.0", ("b", "*")), locked("b"), locked("z", "v1.0.0", ("y", "*"))]
     assert figures(packages, "a") == (1, 1, 0, "")
 
 
 def test_a_wrong_version_is_counted_and_explained():
     packages = [locked("a", "v1.0.0", ("b", ">=v2.0.0")), locked("b")]
-    found_count, installed, invalid, problem = figures(packages, "a")
-    assert (found_count, installed, invalid) == (1, 1, 1)
+    count, installed, invalid, problem = figures(packages, "a")
+    assert (count, installed, invalid) == (1, 1, 1)
     assert problem.splitlines() == [
         "incompatible dependencies: existing package b@v1.0.0 is incompatible with constraint >=v2.0.0",
         "b@v1.0.0",
-        "└─ >=v2.0.0 wanted by a@v1.0.0  ✗ v1.0.0 is not",
+        "└─ >=v2.0.0 required by a@v1.0.0  ✗ v1.0.0 is not",
     ]
 
 
@@ -62,7 +62,7 @@ def test_a_digest_must_be_the_one():
     assert figures([packages[0], locked("b", "v1.0.0")], "a")[2] == 1
 
 
-def test_ten_thousand_dependencies_are_told_in_few_words():
+def test_ten_thousand_dependencies_are_summarized():
     wide = locked("a", "v1.0.0", *((f"d{number:05}", ">=v1.0.0") for number in range(10_000)))
     message = (
         'missing dependencies: "d00000" (>=v1.0.0), "d00001" (>=v1.0.0), "d00002" (>=v1.0.0), and 9997 more'
@@ -70,8 +70,8 @@ def test_ten_thousand_dependencies_are_told_in_few_words():
     assert figures([wide], "a", is_new=True) == (10_000, 0, 0, message)
     assert figures([wide], "a") == (10_000, 0, 0, message)
     present = [locked(f"d{number:05}", "v0.1.0") for number in range(10_000)]
-    found_count, installed, invalid, problem = figures([wide, *present], "a")
-    assert (found_count, installed, invalid) == (10_000, 10_000, 10_000)
+    count, installed, invalid, problem = figures([wide, *present], "a")
+    assert (count, installed, invalid) == (10_000, 10_000, 10_000)
     assert len(problem) < 5000
 
 
@@ -92,6 +92,9 @@ def test_a_circle_is_gone_through_once():
     ],
     ids=["the lowest", "that of the choosiest", "the only one", "none is named", "any", "none does"],
 )
-def test_a_function_that_is_built_in_is_installed_as_a_version_that_is_asked_for(constraints, version):
-    dependencies = [Dependency("x/function-auto-ready", constraint, "Function") for constraint in constraints]
+def test_a_built_in_function_is_installed_as_the_required_version(constraints, version):
+    dependencies = [
+        Dependency("x/crossplane-contrib/function-auto-ready", constraint, "Function")
+        for constraint in constraints
+    ]
     assert best_version(dependencies, mentioned(dependencies)) == version

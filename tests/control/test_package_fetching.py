@@ -34,7 +34,7 @@ from crossply.xpkg.registry_failures import NotAllowed, RegistryUnreachable
 from crossply.xpkg.signatures import NotSigned
 from tests.support.bombs import MIB, bomb, header
 from tests.support.images import STREAM, archive, image, member, package
-from tests.support.registry import Lying
+from tests.support.registry import ScriptedRegistry
 
 pytestmark = pytest.mark.usefixtures("installed")
 DIGEST = encode(package()).manifest.digest
@@ -42,11 +42,11 @@ DIGEST = encode(package()).manifest.digest
 
 @pytest.fixture
 def fetch(client, ns, tmp_path):
-    """A registry that lies, and what fetches from it: `async with fetch(**settings) as (…)`."""
+    """A faulty registry and a fetcher that uses it: `async with fetch(**settings) as (…)`."""
 
     @contextlib.asynccontextmanager
     async def serving(**settings):
-        async with Lying().running() as registry:
+        async with ScriptedRegistry().running() as registry:
             registry.serve_image(package())
             package_settings = PackageSettings(str(tmp_path / "packages"), namespace=ns, service_account="")
             yield registry, PackageFetcher(client, package_settings._replace(**settings))
@@ -84,11 +84,11 @@ async def pull_secret(
     return name
 
 
-def paths(registry: Lying) -> list[str]:
-    return [path for _, path, _ in registry.seen]
+def paths(registry: ScriptedRegistry) -> list[str]:
+    return [path for _, path, _ in registry.requests]
 
 
-async def test_a_package_is_fetched_once_and_kept(fetch, tmp_path):
+async def test_a_package_is_fetched_once_and_cached(fetch, tmp_path):
     async with fetch() as (registry, fetching):
         image = f"{registry.address}/acme/x:v1"
         fetched = await fetching.package(image)
@@ -96,7 +96,7 @@ async def test_a_package_is_fetched_once_and_kept(fetch, tmp_path):
         assert (fetched.resolved.digest, fetched.resolved.pulled) == (DIGEST, image)
         left = [name[-3:] for name in os.listdir(tmp_path / "packages")]
         assert left == [".gz"], "and nothing is left over"
-        registry.seen.clear()
+        registry.requests.clear()
         await fetching.package(image, digest=DIGEST)
         await fetching.package(image, NEVER, digest=DIGEST)
         assert paths(registry) == [], "what is known by its digest is not asked for"
@@ -105,7 +105,7 @@ async def test_a_package_is_fetched_once_and_kept(fetch, tmp_path):
 
 
 async def test_a_registry_that_does_not_answer_does_not_hold_up_others(fetch):
-    async with fetch() as (registry, fetching), Lying().running() as slow:
+    async with fetch() as (registry, fetching), ScriptedRegistry().running() as slow:
         requested, released = asyncio.Semaphore(0), asyncio.Event()
 
         async def hang(request):
@@ -128,13 +128,13 @@ async def test_a_registry_that_does_not_answer_does_not_hold_up_others(fetch):
         await asyncio.gather(*waiting, return_exceptions=True)
 
 
-async def test_what_may_not_be_pulled_must_be_there(fetch):
+async def test_a_package_that_may_not_be_pulled_must_be_cached(fetch):
     async with fetch() as (registry, fetching):
         with pytest.raises(FetchError, match=r"^package not in cache and pull policy is Never$"):
             await fetching.package(f"{registry.address}/acme/x:v1", NEVER)
 
 
-async def test_other_bytes_than_the_digest_promises_are_not_used_and_not_kept(fetch, tmp_path):
+async def test_bytes_with_another_digest_are_not_used_and_not_cached(fetch, tmp_path):
     async with fetch() as (registry, fetching):
         other = package(STREAM.replace(b"function-x", b"function-y"))
         blob = package().layers[0].blob
@@ -149,7 +149,7 @@ async def test_other_bytes_than_the_digest_promises_are_not_used_and_not_kept(fe
         assert os.listdir(tmp_path / "packages") == []
 
 
-async def test_what_is_kept_is_checked_when_it_is_read(fetch, tmp_path):
+async def test_a_cached_package_is_checked_when_it_is_read(fetch, tmp_path):
     async with fetch() as (registry, fetching):
         image = f"{registry.address}/acme/x:v1"
         await fetching.package(image)
@@ -168,7 +168,7 @@ async def test_a_bomb_ends_at_its_limit_and_leaves_the_others_alone(fetch, tmp_p
         assert (await fetching.package(f"{registry.address}/acme/x:v1")).package.name == "function-x"
 
 
-async def test_an_image_that_is_no_package_is_told(fetch):
+async def test_an_image_that_is_no_package_is_reported(fetch):
     async with fetch() as (registry, fetching):
         registry.serve_image(image(archive([member("bin/function", b"x")])), "acme/runtime")
         with pytest.raises(PackagesError, match=r"^cannot fetch package .*: package.yaml not found: EOF$"):
@@ -184,11 +184,13 @@ async def test_a_login_is_shown_to_its_registry_only(client, fetch, ns, key):
         with pytest.raises(NotAllowed, match="UNAUTHORIZED") as refused:
             await fetching.resolve(f"{registry.address}/acme/x:v1", [name, "lost"])
         assert "(there is no pull secret lost)" in str(refused.value)
-        assert {shown for _, _, shown in registry.seen} == {""}
+        assert {shown for _, _, shown in registry.requests} == {""}
         own = await pull_secret(client, ns, registry.address, "me:secret", key)
         with pytest.raises(NotAllowed):
             await fetching.resolve(f"{registry.address}/acme/x:v1", [own])
-        assert f"Basic {base64.b64encode(b'me:secret').decode()}" in {shown for _, _, shown in registry.seen}
+        assert f"Basic {base64.b64encode(b'me:secret').decode()}" in {
+            shown for _, _, shown in registry.requests
+        }
 
 
 async def test_the_pull_secrets_of_the_service_account_are_for_all_packages(client, fetch, ns):
@@ -199,7 +201,9 @@ async def test_the_pull_secrets_of_the_service_account_are_for_all_packages(clie
         await client.create(SERVICE_ACCOUNT, account)
         with pytest.raises(NotAllowed):
             await fetching.resolve(f"{registry.address}/acme/x:v1")
-        assert f"Basic {base64.b64encode(b'me:secret').decode()}" in {shown for _, _, shown in registry.seen}
+        assert f"Basic {base64.b64encode(b'me:secret').decode()}" in {
+            shown for _, _, shown in registry.requests
+        }
 
 
 async def test_versions_are_those_of_the_mirror(client, fetch):
@@ -213,7 +217,7 @@ async def test_versions_are_those_of_the_mirror(client, fetch):
             await fetching.versions(f"{registry.address}/acme/y")
 
 
-async def test_a_secret_that_is_no_pull_secret_is_told_without_its_content(client, fetch, ns):
+async def test_a_secret_that_is_no_pull_secret_is_reported_without_its_content(client, fetch, ns):
     async with fetch() as (registry, fetching):
         name = await pull_secret(client, ns, registry.address, "me:secret", "password")
         with pytest.raises(PackagesError, match=rf"^the pull secret {name} has neither ") as refused:
@@ -240,7 +244,7 @@ async def test_plain_http_is_for_this_machine_or_where_it_was_allowed(fetch):
 
 
 async def test_a_package_does_not_escape_its_verification_by_a_mirror(client, fetch):
-    """Also not where it was fetched before anybody asked for a signature."""
+    """Also where it was fetched before a signature was required."""
 
     async with fetch() as (registry, fetching):
         own = {"prefix": f"{registry.address}/acme/"}
@@ -278,7 +282,7 @@ async def test_an_object_that_no_api_server_would_take_is_not_read(fetch):
             await fetching.package(f"{registry.address}/acme/long:v1")
 
 
-def test_whoever_gives_up_has_a_package_not_read_on(monkeypatch):
+def test_a_cancelled_fetch_stops_reading_the_package(monkeypatch):
     """After the object that is being read; the others are not begun."""
     started = threading.Event()
     read = []

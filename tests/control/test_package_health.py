@@ -1,4 +1,4 @@
-"""What a package says about its current revision."""
+"""The conditions of a package about its current revision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which image a package stands for: asked of its registry when there is a reason, and remembered."""
+"""The digest of a package's image: resolved by its registry when needed, and cached."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import orjson
 import pytest
 
 from crossply.control.calls.endpoint import revision_endpoint
+from crossply.control.controller_context import plane_for
 from crossply.control.package_manager.package_fetcher import PackageFetcher
-from crossply.control.package_manager.package_identity import FRESH_SECONDS, Identities
+from crossply.control.package_manager.package_image_resolution import FRESH_SECONDS, Identities
 from crossply.control.package_manager.package_kinds import FUNCTIONS
 from crossply.control.package_manager.package_reconciler import PackageReconciler
 from crossply.control.package_manager.package_revision import revision_name
 from crossply.control.package_manager.settings import PackageSettings
-from crossply.control.plane import plane_for
 from crossply.xpkg.failures import PackagesError
 from crossply.xpkg.image import encode
 from tests.support.images import STREAM, package
-from tests.support.registry import Lying
+from tests.support.registry import ScriptedRegistry
 
 pytestmark = pytest.mark.usefixtures("installed")
 
@@ -47,20 +47,20 @@ class Case:
 
     @property
     def was_requested(self):
-        """Whether the registry was asked since it was last looked at."""
-        was_requested = bool(self.registry.seen)
-        self.registry.seen.clear()
+        """Whether the registry got a request since the last check."""
+        was_requested = bool(self.registry.requests)
+        self.registry.requests.clear()
         return was_requested
 
 
 @pytest.fixture
 async def c(client, ns):
-    async with Lying().running() as registry:
+    async with ScriptedRegistry().running() as registry:
         registry.serve_image(FIRST)
         yield Case(client, registry, ns)
 
 
-async def test_a_registry_is_asked_once_for_an_image(c):
+async def test_a_registry_gets_one_request_for_an_image(c):
     assert (await c.hash(), c.was_requested) == (hash_of(FIRST), True)
     assert (await c.hash(), c.was_requested) == (hash_of(FIRST), False)
     await c.hash(packagePullSecrets=[{"name": "another"}])
@@ -70,7 +70,7 @@ async def test_a_registry_is_asked_once_for_an_image(c):
     assert c.was_requested, "an ImageConfig may have changed where it is"
 
 
-async def test_one_that_is_always_asked_for_is_asked_for_after_a_while(c):
+async def test_the_policy_always_resolves_the_tag_after_an_interval(c):
     await c.hash(packagePullPolicy="Always")
     c.registry.serve_image(SECOND)
     assert await c.hash(packagePullPolicy="Always") == hash_of(FIRST)
@@ -79,7 +79,7 @@ async def test_one_that_is_always_asked_for_is_asked_for_after_a_while(c):
     assert await c.hash(packagePullPolicy="Always") == hash_of(SECOND)
 
 
-async def test_what_is_installed_stays_so_while_its_registry_cannot_be_asked(c):
+async def test_an_installed_package_stays_while_its_registry_is_unreachable(c):
     c.registry.handlers.clear()
     digest = f"sha256:{hash_of(FIRST)}"
     current = {"metadata": {"annotations": {"crossply.dev/digest": digest}}}
@@ -95,7 +95,7 @@ async def test_what_is_installed_stays_so_while_its_registry_cannot_be_asked(c):
 
 
 async def test_a_version_that_does_not_run_leaves_the_one_before_active(c):
-    """The old revision rests when the new one is said to run, and not before."""
+    """The old revision becomes inactive once the new one runs, and not before."""
 
     plane = plane_for(c.client)
     controller = PackageReconciler(plane, FUNCTIONS, c.identities)
@@ -137,7 +137,7 @@ async def test_a_version_that_does_not_run_leaves_the_one_before_active(c):
     await plane.informers.close()
 
 
-BUILT_IN = "registry.example.org/contrib/function-auto-ready:v1"
+BUILT_IN = "registry.example.org/crossplane-contrib/function-auto-ready:v1"
 SERVED = {
     "apiVersion": "pkg.crossplane.io/v1",
     "kind": "FunctionRevision",
@@ -194,13 +194,28 @@ async def test_a_built_in_function_stays_with_the_revision_that_crossplane_insta
         assert identity.config_refs == []
 
 
+@pytest.mark.parametrize(
+    ("repository", "tells"), [("acme/function-auto-ready", True), ("acme/function-x", False)]
+)
+async def test_an_unfetchable_function_with_a_built_in_name_gives_a_hint(c, repository, tells):
+    function = {
+        "kind": "Function",
+        "metadata": {"name": "x"},
+        "spec": {"package": f"localhost:1/{repository}:v1"},
+    }
+    with pytest.raises(PackagesError) as refused:
+        await c.identities.of(function, FUNCTIONS, None)
+    choice = "to use that, annotate the Function with crossply.dev/runtime: builtin"
+    assert (choice in str(refused.value)) is tells
+
+
 def test_a_revision_that_crossplane_installed_is_called_at_its_endpoint():
     assert revision_endpoint(SERVED).address == "dns:///x.crossplane-system:9443"
     own = {**SERVED, "status": {"endpoint": "builtin:///auto-ready"}}
     assert revision_endpoint(own).address == ""
 
 
-async def test_what_crossplane_installed_stays_while_its_registry_cannot_be_asked(c):
+async def test_a_package_that_crossplane_installed_stays_while_its_registry_is_unreachable(c):
     c.registry.handlers.clear()
     installed = {**SERVED, "spec": {**SERVED["spec"], "image": c.image}}
     status = {"currentIdentifier": c.image, "resolvedPackage": c.image}

@@ -1,4 +1,4 @@
-"""Who owns what a package brings, and where the webhooks of a Provider lead."""
+"""Owners of the objects of a package, and the addresses of a Provider's webhooks."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_another_revision_only_owns():
     assert owners(live(CONTROLLER), "x", REVISION, active=False) == [CONTROLLER, KEEPER]
 
 
-def test_what_somebody_else_controls_is_not_taken():
+def test_an_object_with_another_controller_is_not_adopted():
     with pytest.raises(
         AlreadyControlled, match=r"^x is already controlled by ConfigMap c \(UID uid-c\)$"
     ) as refused:
@@ -50,7 +50,7 @@ def test_what_somebody_else_controls_is_not_taken():
     assert refused.value.owner["uid"] == "uid-c"
 
 
-def test_an_object_that_somebody_else_controls_and_that_is_being_deleted_is_said_to_be():
+def test_a_foreign_object_that_is_being_deleted_is_reported_as_such():
     deleted = live({**OTHER, "controller": True})
     deleted["metadata"] |= {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["example.org/held"]}
     with pytest.raises(AlreadyControlled) as refused:
@@ -61,7 +61,7 @@ def test_an_object_that_somebody_else_controls_and_that_is_being_deleted_is_said
     )
 
 
-def test_who_lets_go_stays_an_owner():
+def test_a_revision_that_releases_control_stays_an_owner():
     assert released(live(KEEPER, CONTROLLER), REVISION) == [KEEPER, {**CONTROLLER, "controller": False}]
     assert released(live(KEEPER), REVISION) == [KEEPER, SELF]
     assert released(live({**CONTROLLER, "controller": False}), REVISION) is None
@@ -93,7 +93,7 @@ def test_a_conversion_leads_there_too():
     assert pointed_home(plain, REVISION, "home", "Y2VydA==") is plain
 
 
-def test_a_package_says_nothing_about_how_it_is_run_or_whose_it_is():
+def test_a_package_cannot_set_its_runtime_or_owner():
     meta = {
         "crossply.dev/runtime": "process",
         "render.crossplane.io/runtime": "Development",
@@ -113,7 +113,7 @@ def test_a_package_says_nothing_about_how_it_is_run_or_whose_it_is():
         ({"kind": "Provider", "spec": {}}, []),
     ],
 )
-def test_a_function_that_says_nothing_can_compose(meta, expected):
+def test_a_function_without_declared_capabilities_can_compose(meta, expected):
     assert capabilities(meta) == expected
 
 
@@ -129,7 +129,7 @@ def test_an_image_must_be_the_one_that_its_revision_is_named_after():
         check_digest("function-x-0123456789ab", f"sha256:{'0' * 64}")
 
 
-def test_a_package_that_could_not_be_fetched_is_not_asked_for_again_at_once():
+def test_a_package_that_failed_to_fetch_is_retried_only_after_a_delay():
     now = [100.0]
     backoff = FetchBackoff(lambda: now[0])
     backoff.check("a", 1)

@@ -51,7 +51,7 @@ def lost(function: str) -> float:
     return sum(INSPECTOR_ERRORS.of(function, kind).value for kind in ("request", "response"))
 
 
-async def test_an_inspector_gets_each_call_with_its_step_and_outcome():
+async def test_an_inspector_gets_every_call_with_its_step_and_outcome():
     with socket_path() as socket, inspecting(socket) as server, sending(socket) as inspector:
         run = inspector.begin_composition("dbs", STEPS)
         for _ in range(2):
@@ -126,7 +126,7 @@ async def test_secrets_are_redacted_and_their_keys_stay():
     )
 
 
-async def test_an_inspector_that_comes_later_gets_what_is_sent_then(caplog):
+async def test_a_late_inspector_gets_only_later_calls(caplog):
     step = Step("first", "function-late")
     with socket_path() as socket, sending(socket) as inspector:
         run = inspector.begin_composition("dbs", (step,))

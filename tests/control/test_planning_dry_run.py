@@ -7,12 +7,12 @@ from contextlib import aclosing
 import orjson
 import pytest
 
+from crossply.control.planning.api_urls import ObjectKey, is_selected, parse_path
 from crossply.control.planning.dry_run_client import DryRunClient
-from crossply.control.planning.request_paths import ObjectKey, is_selected, parse_path
 from crossply.kube.client import Client
 from crossply.kube.failures import AlreadyExists, Conflict, Invalid, NotServed
 from crossply.kube.kind import Kind
-from crossply.kube.watch import DELETED, MODIFIED, SYNCED, follow
+from crossply.kube.watch import DELETED, MODIFIED, SYNCED, watch_objects
 from tests.support.server_process import CONFIG_MAP, DEFINITION, NAMESPACE
 
 SECRET = Kind("", "v1", "Secret", "secrets", True)
@@ -47,7 +47,7 @@ async def names(client, ns, **selectors):
     return listed_names - {"kube-root-ca.crt"}
 
 
-async def test_what_is_written_is_read_again_and_the_server_has_nothing_of_it(real, imagined, ns):
+async def test_reads_return_the_planned_writes_and_the_server_has_none_of_them(real, imagined, ns):
     created = await imagined.create(CONFIG_MAP, config_map(ns, a="1"))
     assert created["metadata"]["uid"]
     changed = await imagined.patch_merge(CONFIG_MAP, "it", {"data": {"b": "2"}}, ns)
@@ -70,7 +70,7 @@ async def test_an_object_of_the_server_changes_in_the_imagined_world_only(real, 
     assert await real.get(CONFIG_MAP, "it", ns) == live
 
 
-async def test_the_server_decides_what_is_valid(real, imagined, ns):
+async def test_the_server_decides_about_validity(real, imagined, ns):
     with pytest.raises(Invalid):
         await imagined.create(CONFIG_MAP, config_map(ns, name="Not A Name"))
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": ns}}
@@ -94,7 +94,7 @@ async def test_a_stale_write_is_refused(real, imagined, ns):
         await imagined.patch_merge(CONFIG_MAP, "it", stale, ns)
 
 
-async def test_what_is_deleted_is_gone_from_reads_and_lists(real, imagined, ns):
+async def test_deleted_objects_are_gone_from_reads_and_lists(real, imagined, ns):
     await real.create(CONFIG_MAP, config_map(ns, "one"))
     await real.create(CONFIG_MAP, config_map(ns, "two"))
     assert await imagined.delete(CONFIG_MAP, "one", ns, "Foreground")
@@ -105,9 +105,9 @@ async def test_what_is_deleted_is_gone_from_reads_and_lists(real, imagined, ns):
     assert (await real.get(CONFIG_MAP, "one", ns))["metadata"].get("deletionTimestamp") is None
 
 
-async def test_watches_tell_what_is_imagined(real, imagined, ns):
+async def test_watches_send_planned_objects(real, imagined, ns):
     await real.create(CONFIG_MAP, config_map(ns, a="1"))
-    changes = follow(imagined, CONFIG_MAP, namespace=ns)
+    changes = watch_objects(imagined, CONFIG_MAP, namespace=ns)
     async with aclosing(changes):
         async for change in changes:
             if change.type == SYNCED:
@@ -119,7 +119,7 @@ async def test_watches_tell_what_is_imagined(real, imagined, ns):
     assert events[0].obj["data"] == {"a": "2"}
 
 
-async def test_events_are_kept_and_never_sent(real, imagined, ns):
+async def test_events_are_recorded_and_never_sent(real, imagined, ns):
     event = Kind("", "v1", "Event", "events", True)
     await imagined.create(event, {"metadata": {"name": "e", "namespace": ns}, "message": "hello"})
     assert [event["message"] for event in imagined.store.events] == ["hello"]

@@ -1,4 +1,4 @@
-"""What a plan tells of an object, and what it does not."""
+"""The fields of an object that a plan shows, and those that it hides."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ def config_map(**fields):
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, **fields}
 
 
-def test_what_the_server_keeps_for_itself_is_not_told():
+def test_server_owned_fields_are_not_shown():
     after = config_map(data={"a": "b"})
     after["metadata"] = {**after["metadata"], "resourceVersion": "6", "generation": 2, "managedFields": [{}]}
     assert paths(config_map(), after) == ["data.a"]
 
 
-def test_of_a_new_object_its_identity_is_not_told_again():
+def test_the_identity_of_a_new_object_is_not_repeated():
     assert paths(None, config_map(data={"a": "b"})) == ["data.a"]
 
 
-def test_a_condition_is_told_by_what_it_says_and_not_by_its_time():
+def test_a_condition_is_compared_by_its_content_and_not_by_its_time():
     def status(value, time):
         return {"status": {"conditions": [{"type": "Ready", "status": value, "lastTransitionTime": time}]}}
 
@@ -33,7 +33,7 @@ def test_a_condition_is_told_by_what_it_says_and_not_by_its_time():
     assert changed == ["status.conditions[Ready].status"]
 
 
-def test_the_data_of_a_secret_is_never_told():
+def test_the_data_of_a_secret_is_never_shown():
     def secret(**data):
         return {**config_map(), "kind": "Secret", "data": data}
 
@@ -43,7 +43,7 @@ def test_the_data_of_a_secret_is_never_told():
     assert not any(text in repr(fields) for text in ("b2xk", "bmV3", "eA==", "eQ=="))
 
 
-def test_an_object_that_goes_is_told_as_a_whole():
+def test_a_deleted_object_is_shown_as_a_whole():
     assert fields_between(config_map(data={"a": "b"}), None) == ()
 
 
@@ -61,10 +61,10 @@ def test_names_and_uids_that_are_not_known_yet_get_words():
     }
 
 
-def test_what_a_secret_holds_is_not_told_by_other_objects_either():
+def test_the_values_of_a_secret_are_not_shown_in_other_objects_either():
     unknown = Unknown()
-    held = {"password": "aHVudGVyLTQy", "flag": "bm8="}  # hunter-42, no
-    unknown.note_secret({"apiVersion": "v1", "kind": "Secret", "data": held})
+    data = {"password": "aHVudGVyLTQy", "flag": "bm8="}  # hunter-42, no
+    unknown.note_secret({"apiVersion": "v1", "kind": "Secret", "data": data})
     live = {"data": {"url": "sql://app:old@db", "answer": "yes"}}
     (answer, url) = map(
         unknown.field, fields_between(live, {"data": {"url": "sql://app:hunter-42@db", "answer": "no"}})

@@ -12,11 +12,11 @@ from crossply.control.planning.planned_functions import know_functions
 
 pytestmark = pytest.mark.usefixtures("installed")
 
-PACKAGE = "registry.example.org/contrib/function-auto-ready:v1"
+PACKAGE = "registry.example.org/crossplane-contrib/function-auto-ready:v1"
 
 
 class Known(PipelineFunctions):
-    """Functions that remember which revisions they were told of."""
+    """Functions that record the revisions passed to them."""
 
     def __init__(self):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Which Functions a plan runs from the files and commands of the machine that it is made on."""
+"""Which Functions a plan runs from the files and commands of its own machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def function(annotations: dict[str, str], name: str = "f") -> dict:
     }
 
 
-def test_what_the_planned_files_name_is_run():
+def test_functions_named_in_the_planned_files_are_run():
     check = host_access_check([function(FILE), function(COMMAND, "g")], HostAccess())
     check(function({**FILE, "team": "blue"}))
     check(function(COMMAND, "g"))
@@ -37,7 +37,7 @@ def test_what_the_planned_files_name_is_run():
     ],
     ids=["no file", "another name", "another value", "a command besides", "no annotation", "another kind"],
 )
-def test_what_only_the_control_plane_says_is_not_run_unless_it_is_allowed(written, live):
+def test_functions_that_only_the_control_plane_names_are_not_run_unless_allowed(written, live):
     with pytest.raises(HostAccessRefused):
         host_access_check(written, HostAccess())(live)
     host_access_check(written, HostAccess(("/",), commands=True))(live)

@@ -1,4 +1,4 @@
-"""Applying as kubectl does: what was applied last and is no longer wished for goes."""
+"""Client-side apply as kubectl does it: fields applied last and no longer desired are removed."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ def thing(**spec):
     return {"apiVersion": "v1", "kind": "Thing", "metadata": {"name": "it"}, "spec": spec}
 
 
-def test_what_was_applied_and_is_no_longer_wished_for_is_removed_and_the_rest_stays():
+def test_fields_no_longer_in_the_applied_file_are_removed_and_the_rest_stays():
     live = thing(kept="by others", old=1, size=1, inner={"a": 1, "b": 2})
     patch = three_way(thing(old=1, size=1, inner={"a": 1, "b": 2}), thing(size=2, inner={"a": 1}))
     assert merge_patch(live, patch)["spec"] == {"kept": "by others", "size": 2, "inner": {"a": 1}}
 
 
-def test_what_was_never_applied_stays():
+def test_fields_that_were_never_applied_stay():
     assert merge_patch(thing(kept=1), three_way({}, thing(size=2)))["spec"] == {"kept": 1, "size": 2}
 
 
-def test_the_note_of_what_was_applied_is_written_as_kubectl_writes_it():
+def test_the_last_applied_annotation_equals_that_of_kubectl():
     desired = thing(text="<a>")
     note = three_way({}, desired)["metadata"]["annotations"][LAST_APPLIED]
     assert note == (

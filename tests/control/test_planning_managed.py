@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.control.planning.deletion_order import add_order_warnings, usage_for
+from crossply.control.planning.api_urls import ObjectKey
+from crossply.control.planning.deletion_order_warnings import add_order_warnings, usage_for
 from crossply.control.planning.immutable_fields import attempted_changes, immutable_fields
 from crossply.control.planning.managed_notes import annotate_external
 from crossply.control.planning.object_tree import DELETE, Node
-from crossply.control.planning.request_paths import ObjectKey
 from crossply.control.usages.usage_model import CLUSTER_USAGE, read_usage
 
 SAME = [{"rule": "self == oldSelf"}]
@@ -55,7 +55,7 @@ def resource(kind="Bucket", name="b", **for_provider):
         ),
     ],
 )
-def test_immutable_fields_are_found_by_their_rules(fields, live, desired, named):
+def test_immutable_fields_are_recognized_by_their_rules(fields, live, desired, named):
     before, after = resource(**live), resource(**desired)
     assert immutable_fields(schema(**fields), before, attempted_changes(before, after)) == named
 
@@ -79,7 +79,7 @@ def going(obj):
         ),
     ],
 )
-def test_a_deletion_says_what_becomes_of_the_external_resource(spec, note):
+def test_a_deletion_reports_the_fate_of_the_external_resource(spec, note):
     obj = resource()
     node = going({**obj, "spec": {**obj["spec"], **spec}})
     annotate_external(node)

@@ -19,12 +19,12 @@ from crossply.control.composites.polling import poll_interval, spread
         ("", None, "nothing asked for"),
     ],
 )
-def test_the_annotation_says_how_often(annotation, seconds, why) -> None:
+def test_the_annotation_sets_the_interval(annotation, seconds, why) -> None:
     xr = {"metadata": {"annotations": {"crossplane.io/poll-interval": annotation}}}
     assert poll_interval(xr, shortest=1.0) == seconds, why
 
 
-def test_what_begins_together_drifts_apart() -> None:
+def test_simultaneous_polls_drift_apart() -> None:
     times = {spread(100.0) for _ in range(50)}
     assert all(90 <= time <= 110 for time in times)
     assert len(times) > 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 import ssl
 import stat
@@ -61,6 +62,7 @@ def test_files_are_for_their_owner_only_and_go_when_they_are_removed(tmp_path: p
     assert list((tmp_path / "place").iterdir()) == []
 
 
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="this build of Python has no memfd_create")
 def test_a_client_certificate_is_used_without_a_file_for_its_key(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -71,3 +73,12 @@ def test_a_client_certificate_is_used_without_a_file_for_its_key(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
     shown = Certificate(pair.certificate_pem, pair.key_pem)
     assert isinstance(tls_context(authority.certificate_pem, False, shown), ssl.SSLContext)
+
+
+def test_files_of_version_0_1_0_on_the_same_machine_are_left_alone(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    (tmp_path / "crossply-credentials-abc").mkdir()
+    PrivateFiles().remove()
+    assert (tmp_path / "crossply-credentials-abc").is_dir()

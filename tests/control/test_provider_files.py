@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from crossply.control.runtimes.provider_files import ACCOUNT, KUBECONFIG, ProviderFiles, request_token
+from crossply.control.runtimes.service_account_files import ACCOUNT, KUBECONFIG, ProviderFiles, request_token
 from crossply.kube.client import Client
 from crossply.kube.config import in_cluster, load_config
 from crossply.kube.core_kinds import SECRET, SERVICE_ACCOUNT

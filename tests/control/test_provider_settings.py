@@ -9,8 +9,8 @@ from crossply.containers.settings import OWN, RUNNER, Limits, Settings
 from crossply.control.runtimes import provider_network
 from crossply.control.runtimes.manifest_metadata import Subject
 from crossply.control.runtimes.provider_container import LIMITS, provider_settings
-from crossply.control.runtimes.provider_files import ProviderFiles
 from crossply.control.runtimes.provider_network import ProviderNetwork
+from crossply.control.runtimes.service_account_files import ProviderFiles
 
 SUBJECT = Subject(
     {
@@ -38,14 +38,14 @@ def settings(chosen=Settings(), network=ProviderNetwork()):  # noqa: B008 - both
 
 
 @pytest.mark.usefixtures("pasta")
-def test_a_provider_finds_what_its_pod_would_have():
-    made = settings(Settings(environment=("DEBUG=1",), arguments=("--debug",)))
-    assert {mount.target for mount in made.mounts} == {
+def test_a_provider_has_the_environment_of_its_pod():
+    container_settings = settings(Settings(environment=("DEBUG=1",), arguments=("--debug",)))
+    assert {mount.target for mount in container_settings.mounts} == {
         "/var/run/secrets/kubernetes.io/serviceaccount",
         "/tls/server",
         "/tls/client",
     }
-    assert dict(variable.split("=") for variable in made.environment) == {
+    assert dict(variable.split("=") for variable in container_settings.environment) == {
         "POD_NAMESPACE": "crossplane-system",
         "PROVIDER_NAME": "provider-x",
         "REVISION_NAME": "provider-x-1",
@@ -58,25 +58,25 @@ def test_a_provider_finds_what_its_pod_would_have():
         "KUBERNETES_SERVICE_PORT_HTTPS": "6443",
         "DEBUG": "1",
     }
-    assert made.arguments == ("--debug",)
+    assert container_settings.arguments == ("--debug",)
 
 
 @pytest.mark.usefixtures("pasta")
 def test_it_reaches_the_api_server_and_the_ports_that_the_operator_names():
-    made = settings(network=ProviderNetwork(host_ports=(5432,)))
-    assert made.network == OWN
-    assert made.forwards == PortForwards((6443, 5432), ((0, 9443),))
+    container_settings = settings(network=ProviderNetwork(host_ports=(5432,)))
+    assert container_settings.network == OWN
+    assert container_settings.forwards == PortForwards((6443, 5432), ((0, 9443),))
 
 
 @pytest.mark.parametrize(
     ("chosen", "limits"),
     [(Settings(), LIMITS), (Settings(limits=Limits(memory=1 << 20)), Limits(memory=1 << 20))],
 )
-def test_its_limits_are_generous_unless_a_config_says_otherwise(chosen, limits):
+def test_its_limits_are_generous_by_default(chosen, limits):
     assert settings(chosen).limits == limits
 
 
-def test_without_pasta_it_uses_the_network_of_this_machine_and_says_so(monkeypatch):
+def test_without_pasta_it_uses_the_network_of_this_machine_with_a_warning(monkeypatch):
     monkeypatch.setattr(provider_network, "find_pasta", lambda _: "")
     assert settings().network == RUNNER
     condition = ProviderNetwork().condition("")
@@ -93,7 +93,7 @@ def test_without_pasta_it_uses_the_network_of_this_machine_and_says_so(monkeypat
         (ProviderNetwork(own=False), "", "False", "as --provider-network says"),
     ],
 )
-def test_the_condition_says_which_network_it_has(network, problem, status, message):
+def test_the_condition_names_the_network(network, problem, status, message):
     condition = network.condition(problem)
     assert condition.status == status
     assert condition.message.startswith(message)

@@ -1,4 +1,4 @@
-"""A refusal of the API server becomes a sentence that says who may not do what, and what grants it."""
+"""A refusal of the API server becomes a message with user, verb and resource, and the granting command."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from crossply.compose.errors import ComposeError
 from crossply.control.composites.service_account import explain_refusal
-from crossply.control.rbac_grants import Composed, Place, explained, grant, read_refusal
+from crossply.control.rbac_grant_commands import Composed, Place, explained, grant, read_refusal
 from crossply.kinds.definition import parse_definition
 from crossply.kube.failures import Forbidden
 
@@ -65,7 +65,7 @@ IMPERSONATE = (
         ),
     ],
 )
-def test_the_commands_that_grant_what_was_refused(message, kind, verbs, resource, subject, reason):
+def test_the_commands_that_grant_a_refused_right(message, kind, verbs, resource, subject, reason):
     refusal = read_refusal(message)
     assert refusal is not None
     role, binding = grant(refusal)
@@ -85,7 +85,7 @@ def test_the_commands_that_grant_what_was_refused(message, kind, verbs, resource
         ("get", Place("secrets", "web"), READS, "what is not composed is only read"),
     ],
 )
-def test_what_is_composed_is_granted_for_writing(verb, place, verbs, reason):
+def test_composed_kinds_are_granted_for_writing(verb, place, verbs, reason):
     composed = Composed("blog", frozenset({place}))
     refusal = read_refusal(IN_NAMESPACE.replace("patch", verb), composed)
     assert refusal is not None
@@ -205,7 +205,7 @@ def test_a_refusal_of_the_controllers_themselves_is_answered_by_a_role_that_they
     assert label == f"kubectl label --overwrite clusterrole {name} {gathered}", reason
 
 
-def test_the_controllers_themselves_only_watch_what_an_account_composes():
+def test_the_controllers_themselves_only_watch_the_kinds_an_account_composes():
     watched = IN_CLUSTER.replace("ops:blog", "system:crossply").replace("create", "watch")
     problem = refused(watched, "cannot watch composed resources: ")
     problem = explain_refusal(problem, definition(serviceAccountRef={"namespace": "ops", "name": "blog"}))

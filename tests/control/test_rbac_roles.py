@@ -27,7 +27,7 @@ def grants(role):
     return [(rule["resources"], rule["verbs"]) for rule in role["rules"]]
 
 
-def test_each_definition_has_four_roles_that_go_with_it():
+def test_every_definition_has_four_roles_that_go_with_it():
     roles = by_suffix(PLAIN)
     assert set(roles) == {"crossplane", "edit", "view", "browse"}
     assert {definition_of(role) for role in roles.values()} == {
@@ -44,7 +44,7 @@ def test_each_definition_has_four_roles_that_go_with_it():
         ("browse", {"browse"}),
     ],
 )
-def test_the_labels_say_which_roles_gather_them(suffix, gathered_by):
+def test_the_labels_choose_the_aggregating_roles(suffix, gathered_by):
     labels = by_suffix(PLAIN)[suffix]["metadata"]["labels"]
     assert labels == {f"rbac.crossplane.io/aggregate-to-{role}": "true" for role in gathered_by}
 
@@ -82,11 +82,11 @@ def test_the_labels_say_which_roles_gather_them(suffix, gathered_by):
         ),
     ],
 )
-def test_the_rules_say_who_may_do_what(suffix, granted, expected, reason):
+def test_the_rules_grant_kinds_to_roles(suffix, granted, expected, reason):
     assert grants(by_suffix(granted)[suffix]) == expected, reason
 
 
-def test_a_role_of_somebody_else_belongs_to_no_definition():
+def test_a_foreign_role_belongs_to_no_definition():
     assert definition_of({"metadata": {"name": "view"}}) == ("", "")
 
 

@@ -1,4 +1,4 @@
-"""Events: told once a change, and never so often that they fill the server."""
+"""Events are recorded once per change, and never so often that they fill the server."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def recorded_events(client, ns, record) -> list[tuple[str, str]]:
     return sorted((item["involvedObject"]["name"], item["message"]) for item in items)
 
 
-async def test_the_same_event_is_told_once(client, ns) -> None:
+async def test_a_repeated_event_is_recorded_once(client, ns) -> None:
     def record(recorder, now) -> None:
         for _ in range(10):
             recorder.record(about("a", ns), Event("Warning", "Compose", "it is down"))
@@ -34,7 +34,9 @@ async def test_the_same_event_is_told_once(client, ns) -> None:
     assert await recorded_events(client, ns, record) == [("a", "it is down"), ("b", "it is down")]
 
 
-async def test_an_object_whose_failure_has_new_words_each_time_does_not_fill_the_server(client, ns) -> None:
+async def test_an_object_whose_failure_message_changes_every_time_does_not_fill_the_server(
+    client, ns
+) -> None:
     """Promise: log-flood."""
 
     def record(recorder, now) -> None:

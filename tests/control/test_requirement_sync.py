@@ -1,4 +1,4 @@
-"""What a requirement and its infrastructure tell each other: as claims do, elsewhere in the spec (seed 1)."""
+"""Synchronization of a requirement and its infrastructure: as of claims, elsewhere in the spec (seed 1)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_fields_of_users_are_handed_down_whatever_they_are_called():
     }
 
 
-def test_what_concerns_only_the_requirement_is_kept_back():
+def test_fields_of_the_requirement_alone_are_not_copied():
     own = {"resourceRef": {"name": NAME}, "writeConnectionSecretToRef": {"name": "sql"}}
     assert desired_xr(requirement({**own, **SELECTOR}))["infrastructure"] == {
         **SELECTOR,
@@ -83,7 +83,7 @@ def test_infrastructure_that_is_bound_elsewhere_is_recognized():
     assert owner_elsewhere(requirement(), sql(), REQUIREMENT) == ""
 
 
-def test_only_infrastructure_that_says_so_is_retained_and_then_it_is_nobodys():
+def test_only_infrastructure_with_the_policy_is_retained_without_an_owner():
     assert is_retained(sql(reclaimPolicy="Retain"), REQUIREMENT)
     assert not is_retained(sql(reclaimPolicy="Delete"), REQUIREMENT)
     assert not is_retained(sql(), REQUIREMENT)

@@ -49,7 +49,7 @@ def test_the_same_question_has_the_same_answer_until_its_time_is_over(clock) -> 
         ),
     ],
 )
-def test_another_question_is_asked(clock, function, other_request, why) -> None:
+def test_another_request_is_a_cache_miss(clock, function, other_request, why) -> None:
     cache = ResponseCache(clock=clock)
     cache.put("f", question(), respond(question()))
     assert cache.get(function, other_request) is None, why
@@ -62,7 +62,7 @@ def test_another_question_is_asked(clock, function, other_request, why) -> None:
         (fatal(question(), "broken"), "somebody may have mended what failed"),
     ],
 )
-def test_what_is_not_to_be_reused(clock, response, why) -> None:
+def test_uncacheable_responses(clock, response, why) -> None:
     cache = ResponseCache(clock=clock)
     assert cache.put("f", question(), response).ttl is None
     assert cache.get("f", question()) is None, why
@@ -78,7 +78,7 @@ def test_answers_are_bounded_in_bytes_and_the_newest_stay(clock) -> None:
     assert 10 <= len(cached) <= 16
 
 
-def test_many_small_values_count_as_what_they_take_in_memory(clock) -> None:
+def test_many_small_values_count_with_their_size_in_memory(clock) -> None:
     cache = ResponseCache(clock=clock)
     many = State(Resource({"status": {"items": [[]] * 100_000}}))
     for number in range(20):
@@ -96,7 +96,7 @@ def test_an_answer_does_not_keep_its_question_in_memory(clock) -> None:
     assert isinstance(cached.response.tag, str)
 
 
-def test_a_changed_function_is_asked_anew(clock) -> None:
+def test_a_changed_function_is_called_anew(clock) -> None:
     cache = ResponseCache(clock=clock)
     cache.put("f", question(), respond(question()))
     cache.clear()

@@ -47,7 +47,7 @@ def test_an_answer_survives_a_restart(tmp_path):
 
 
 def test_only_we_can_read_it(tmp_path):
-    """fn-cred-leak: what a function says may hold what it was told."""
+    """fn-cred-leak: a response may contain the credentials of its request."""
     store_in(tmp_path).put(FUNCTION, TAG, REQUEST, ANSWER, 60.0)
     [path] = files(tmp_path)
     assert path == tmp_path / FUNCTION / TAG
@@ -57,14 +57,14 @@ def test_only_we_can_read_it(tmp_path):
     assert store_in(tmp_path, secret=b"another key").get(FUNCTION, TAG) is None
 
 
-def test_what_a_function_says_that_was_given_credentials_is_not_kept(tmp_path):
+def test_responses_to_requests_with_credentials_are_not_stored(tmp_path):
     """fn-cred-leak: not even sealed."""
     request = Request(State(Resource({"kind": "XR"})), credentials={"login": {"password": CANARY.encode()}})
     store_in(tmp_path).put(FUNCTION, TAG, request, ANSWER, 60.0)
     assert files(tmp_path) == []
 
 
-def test_an_answer_that_is_over_is_not_found_and_then_removed(tmp_path):
+def test_an_expired_response_is_a_miss_and_is_then_removed(tmp_path):
     clock = Clock()
     store = store_in(tmp_path, clock)
     store.put(FUNCTION, TAG, REQUEST, ANSWER, 60.0)
@@ -75,7 +75,7 @@ def test_an_answer_that_is_over_is_not_found_and_then_removed(tmp_path):
 
 
 @pytest.mark.parametrize(("longest", "seconds"), [(10.0, 10.0), (0.0, 60.0), (86_400.0, 60.0)])
-def test_an_answer_is_kept_no_longer_than_allowed(tmp_path, longest, seconds):
+def test_a_response_is_stored_no_longer_than_allowed(tmp_path, longest, seconds):
     store = store_in(tmp_path, max_ttl=longest)
     store.put(FUNCTION, TAG, REQUEST, ANSWER, 60.0)
     assert store.get(FUNCTION, TAG)[1] == seconds
@@ -132,7 +132,7 @@ def test_a_directory_that_cannot_be_written_is_no_harm(tmp_path):
     store.collect()
 
 
-def test_answers_in_memory_are_found_on_disk_after_a_restart_if_the_function_has_a_revision(tmp_path):
+def test_responses_in_memory_are_on_disk_after_a_restart_if_the_function_has_a_revision(tmp_path):
     store = store_in(tmp_path)
     before, after = ResponseCache(store), ResponseCache(store)
     before.put("way", REQUEST, ANSWER, FUNCTION)
@@ -157,7 +157,7 @@ class Counting:
         pass
 
 
-def test_a_control_plane_that_was_started_anew_does_not_ask_again(tmp_path):
+def test_a_restarted_control_plane_reuses_stored_responses(tmp_path):
     runner = Counting()
 
     def ask(number):

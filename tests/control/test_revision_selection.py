@@ -16,7 +16,7 @@ NONE_ACTIVE = (
 )
 
 
-def function(package="xpkg.example.org/o/function-auto-ready:v1", name="f", **annotations):
+def function(package="xpkg.example.org/crossplane-contrib/function-auto-ready:v1", name="f", **annotations):
     metadata = {"name": name, "annotations": {key.replace("_", "/"): v for key, v in annotations.items()}}
     return {"kind": "Function", "metadata": metadata, "spec": {"package": package}}
 
@@ -93,7 +93,7 @@ def test_a_step_fails_where(revisions, step, message):
     assert message in str(refused.value)
 
 
-def test_without_the_feature_what_a_step_says_about_revisions_does_not_count():
+def test_without_the_feature_the_revision_selector_of_a_step_is_ignored():
     assert called(selecting(*BOTH, rollout=False), **STABLE) == "f-2"
 
 
@@ -122,7 +122,7 @@ def test_a_function_that_needs_a_package_is_not_called_before_it_has_a_revision(
 
 
 def running(number, status="True", **fields):
-    """A revision of which somebody says whether it runs."""
+    """A revision with a health condition."""
     selection = revision(number, **fields)
     selection["status"]["conditions"] = [{"type": "RuntimeHealthy", "status": status, "reason": "Any"}]
     return selection
@@ -146,13 +146,13 @@ def test_a_new_revision_is_called_at_once_where_there_is_no_other():
     assert called(selection) == "f-1"
 
 
-def test_a_new_revision_that_somebody_else_runs_is_called_as_soon_as_it_has_an_endpoint():
+def test_a_new_revision_with_a_foreign_runtime_is_called_as_soon_as_it_has_an_endpoint():
     selection = selecting(revision(1))
     selection.put_revision(revision(2), is_new=True)
     assert called(selection) == "f-2"
 
 
-def test_a_revision_that_is_active_again_is_not_called_before_it_runs_again():
+def test_a_reactivated_revision_is_not_called_before_it_runs():
     selection = selecting(running(1, active=False), running(2))
     restarted = running(1)
     restarted["spec"]["revision"], restarted["metadata"]["generation"] = 3, 2
@@ -164,7 +164,7 @@ def test_a_revision_that_is_active_again_is_not_called_before_it_runs_again():
     assert called(selection) == "f-1"
 
 
-def test_what_is_there_when_we_begin_is_not_doubted():
+def test_a_revision_that_exists_at_the_start_counts_as_healthy():
     assert called(selecting(running(1), running(2, "False"))) == "f-2"
 
 
@@ -196,7 +196,7 @@ def registered():
     return selection, FunctionCallers(selection), Queue()
 
 
-def test_only_who_calls_the_changed_revision_is_woken(registered):
+def test_only_callers_of_the_changed_revision_are_enqueued(registered):
     selection, callers, queue = registered
     selects = Step("s", "f", **STABLE)
     callers.register("stable", (selects,), queue.adding("stable"))
@@ -209,7 +209,7 @@ def test_only_who_calls_the_changed_revision_is_woken(registered):
         assert queue == ["newest"]
 
 
-def test_a_change_that_changes_no_call_wakes_nobody(registered):
+def test_a_change_without_another_endpoint_enqueues_nothing(registered):
     selection, callers, queue = registered
     callers.register("newest", (Step("s", "f"),), queue.adding("newest"))
     selection.put_revision(revision(2, channel="beta"))
@@ -218,7 +218,7 @@ def test_a_change_that_changes_no_call_wakes_nobody(registered):
     assert queue == []
 
 
-def test_a_new_endpoint_and_the_end_of_all_revisions_wake_who_calls_them(registered):
+def test_a_new_endpoint_and_the_end_of_all_revisions_enqueue_the_callers(registered):
     selection, callers, queue = registered
     callers.register("mine", (Step("s", "f"),), queue.adding("mine"))
     for change in (
@@ -233,7 +233,7 @@ def test_a_new_endpoint_and_the_end_of_all_revisions_wake_who_calls_them(registe
         assert queue == ["mine"]
 
 
-def test_who_calls_something_else_now_or_is_gone_is_not_woken(registered):
+def test_a_composite_that_calls_another_function_or_is_gone_is_not_enqueued(registered):
     selection, callers, queue = registered
     callers.register("mine", (Step("s", "f"),), queue.adding("mine"))
     callers.register("gone", (Step("s", "f"),), queue.adding("gone"))

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from crossply.compose.errors import RunTooLong
-from crossply.control.composites.run_guard import RunDeadline, RunGuard
+from crossply.control.composites.run_deadline import RunDeadline, RunGuard
 from crossply.kube.failures import Conflict
 from crossply.kube.informer import Informer
 from crossply.kube.shared_informers import SharedInformers

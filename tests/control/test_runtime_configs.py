@@ -1,4 +1,4 @@
-"""Who shapes the objects that run a revision: runtime configs, image configs, pull secrets of accounts."""
+"""What shapes the objects that run a revision: runtime configs, image configs, pull secrets of accounts."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ async def test_an_image_config_chooses_the_runtime_config_of_images_and_their_pu
         await client.delete(kind, name)
 
 
-async def test_pull_secrets_of_accounts_are_kept_and_passed_on(client, ns):
+async def test_pull_secrets_of_accounts_are_preserved_and_passed_on(client, ns):
     account = {
         "metadata": {"name": "crossplane", "namespace": ns},
         "imagePullSecrets": [{"name": "ours"}],

@@ -17,7 +17,7 @@ from crossply.control.runtimes.certificate_authority import (
 )
 from crossply.control.runtimes.deployment_runtime import stamp_of
 from crossply.control.runtimes.manifest_metadata import Subject
-from crossply.control.runtimes.package_runtimes import (
+from crossply.control.runtimes.package_runtime_choice import (
     ON_THIS_MACHINE,
     PackageRuntimes,
     UnknownRuntime,
@@ -176,7 +176,7 @@ def test_a_deployment_without_a_config_has_every_default():
     }
 
 
-def test_a_provider_is_told_more_and_shows_its_metrics():
+def test_a_provider_gets_more_variables_and_serves_its_metrics():
     deployment = deployment_for(subject(kind="ProviderRevision"), "fn", "fn-tls-server", "fn-tls-client")
     runtime = runtime_of(deployment)
     assert [variable["name"] for variable in runtime["env"]] == [
@@ -233,7 +233,7 @@ def with_runtime(**fields):
         ),
     ],
 )
-def test_what_a_config_says_about_the_container(config, spec, field, value, why):
+def test_a_config_can_change_the_container(config, spec, field, value, why):
     deployment = deployment_for(subject(config, **spec), "fn", "s")
     assert runtime_of(deployment)["name"] == "package-runtime", "it is moved to the front"
     assert [container["name"] for container in pod_of(deployment)["spec"]["containers"][1:]] == ["sidecar"]
@@ -247,7 +247,7 @@ def test_environment_is_added_and_ours_counts():
     assert [variable["value"] for variable in env if variable["name"] == "REVISION_UID"] == ["u-1"]
 
 
-def test_labels_and_annotations_of_a_template_are_kept_and_ours_added():
+def test_labels_and_annotations_of_a_template_are_preserved_and_ours_added():
     config = with_pod({}, labels={"a": "b", "pkg.crossplane.io/function": "x"}, annotations={"c": "d"})
     config["deploymentTemplate"]["metadata"] = {"name": "mine", "labels": {"e": "f"}}
     deployment = deployment_for(subject(config), "fn", "s", stamp="1-2")
@@ -316,7 +316,7 @@ def test_templates_are_not_changed():
         ("Function=Container;Provider=Container", "Container", "Container"),
     ],
 )
-def test_runtimes_are_chosen_for_all_kinds_or_for_each(text, function, provider):
+def test_runtimes_are_chosen_for_all_kinds_or_per_kind(text, function, provider):
     assert parse_runtimes(text) == PackageRuntimes(function, provider)
 
 
@@ -324,12 +324,12 @@ def test_runtimes_are_chosen_for_all_kinds_or_for_each(text, function, provider)
     ("text", "function", "provider"),
     [("Container", "Container", "Container"), ("Provider=External", "Container", "External")],
 )
-def test_on_one_machine_packages_run_in_containers_unless_told_otherwise(text, function, provider):
+def test_on_one_machine_packages_run_in_containers_by_default(text, function, provider):
     assert parse_runtimes(text, ON_THIS_MACHINE) == PackageRuntimes(function, provider)
 
 
 @pytest.mark.parametrize("text", ["", "Docker", "Function", "Function=", "Plugin=Deployment"])
-def test_a_runtime_that_there_is_none_of_is_told(text):
+def test_an_unknown_runtime_is_reported(text):
     with pytest.raises(UnknownRuntime):
         parse_runtimes(text)
 
@@ -344,7 +344,7 @@ def certificate_at(time, files=None):
     return authority, issued(purpose_for(FOR_SERVERS, ("fn",)), authorities, time, Lifetimes())
 
 
-def test_pods_are_started_anew_for_a_new_certificate_only_when_theirs_is_about_to_end():
+def test_pods_are_restarted_for_a_new_certificate_only_when_theirs_is_about_to_expire():
     authority, files = certificate_at(NOW)
     stamp = stamp_of("", files, NOW)
     _, for_more_names = certificate_at(NOW + YEAR / 2, authority)
@@ -353,7 +353,7 @@ def test_pods_are_started_anew_for_a_new_certificate_only_when_theirs_is_about_t
     assert stamp_of(stamp, renewed, NOW + YEAR * 0.7) != stamp
 
 
-def test_pods_are_started_anew_when_others_are_to_be_trusted():
+def test_pods_are_restarted_when_the_authority_changes():
     _, files = certificate_at(NOW)
     _, others = certificate_at(NOW)
     stamp = stamp_of("", files, NOW)
@@ -375,14 +375,14 @@ def owned(deployment, fields):
     return {**deployment, "metadata": {**deployment["metadata"], "managedFields": [entry]}}
 
 
-def test_what_a_server_completed_is_still_what_was_wished_for():
+def test_an_object_with_server_defaults_equals_the_desired_one():
     desired = deployment_for(subject(), "fn", "s")
     live = owned(completed(desired), {"f:spec": {"f:replicas": {}}})
     assert holds_completed(live, desired, "m")
     assert not holds_completed(live, deployment_for(subject(), "other", "s"), "m")
 
 
-def test_a_field_of_a_container_that_is_no_longer_wished_for_is_noticed():
+def test_a_removed_field_of_a_container_is_detected():
     env = {"f:env": {'k:{"name":"GONE"}': {".": {}, "f:name": {}}}}
     fields = {
         "f:spec": {

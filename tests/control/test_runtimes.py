@@ -1,6 +1,6 @@
-"""Revisions of packages on Kubernetes, without nodes: the objects that run them, and what their status says.
+"""Revisions of packages on Kubernetes, without nodes: the objects that run them, and their status.
 
-Nobody runs Pods here. What a kubelet and the controller of Deployments would say is written by the cases.
+No Pods run here. The tests write the status that a kubelet and the controller of Deployments would write.
 """
 
 from __future__ import annotations
@@ -78,9 +78,7 @@ async def test_health_follows_the_deployment(client, ns):
         ("crossply.dev/runtime", "the Function says so"),
     ],
 )
-async def test_a_function_that_runs_to_completion_gets_no_deployment_and_says_what_to_do(
-    client, ns, key, reason
-):
+async def test_a_function_that_runs_to_completion_gets_no_deployment_and_a_hint(client, ns, key, reason):
     async with runtimes(client, ns):
         revision = await Revision(client).make()
         body = {"metadata": {"annotations": {key: "run-to-completion"}}}
@@ -183,7 +181,7 @@ async def install_as_crossplane(client, ns, revision):
     await client.patch_merge(DEPLOYMENT, revision.name, stamp, ns)
 
 
-async def test_what_somebody_changes_or_deletes_is_put_right(client, ns):
+async def test_changed_or_deleted_runtime_objects_are_restored(client, ns):
     async with runtimes(client, ns):
         revision = await (await Revision(client).make()).establish()
         await revision.until(runtime_says("False", WAITS.format("function")))
@@ -209,7 +207,7 @@ async def test_what_somebody_changes_or_deletes_is_put_right(client, ns):
         assert after["metadata"]["uid"] != before["metadata"]["uid"]
 
 
-async def test_pods_are_started_anew_when_others_are_to_be_trusted(client, ns):
+async def test_pods_are_restarted_when_the_authority_changes(client, ns):
     """Programs read their certificates when they start."""
 
     async with runtimes(client, ns):
@@ -240,7 +238,7 @@ async def test_an_inactive_revision_loses_its_deployment_and_its_service(client,
         await eventually(deleted, lambda objects: objects == [None, None])
 
 
-async def test_two_active_revisions_share_a_certificate_and_have_a_service_each(client, ns):
+async def test_two_active_revisions_share_a_certificate_and_have_their_own_services(client, ns):
     async with runtimes(client, ns):
         old = await (await Revision(client).make()).establish()
         await old.until(runtime_says("False", WAITS.format("function")))

@@ -47,5 +47,5 @@ async def test_a_safe_start_provider_runs_with_its_first_active_kind_and_from_th
 
         await client.delete(MANAGED_DEFINITION, name)
         await client.delete(DEPLOYMENT, revision.name, ns)
-        again = await eventually(lambda: client.get(DEPLOYMENT, revision.name, ns))
-        assert again["spec"]["replicas"] == 1
+        deployment = await eventually(lambda: client.get(DEPLOYMENT, revision.name, ns))
+        assert deployment["spec"]["replicas"] == 1

@@ -1,6 +1,7 @@
-"""Whoever reconciles a composite resource, functions get the same bytes and the same is written.
+"""Every driver of a reconcile sends functions the same bytes and has the same effects.
 
-Scenarios are generated: a composite resource, what exists of it, functions that desire, require and report.
+Scenarios are generated: a composite resource, its existing resources, and functions that desire, require
+and report.
 Each is reconciled by `render`, by `test` and by the controller. `plan` is the controller on another client.
 """
 
@@ -43,8 +44,8 @@ from crossply.control.composites.composed_store import ComposedStore
 from crossply.control.composites.composite_writes import FINALIZER
 from crossply.control.composites.composition_selection import Compositions
 from crossply.control.composites.reconciler import CompositeReconciler
+from crossply.control.controller_context import Plane
 from crossply.control.kinds import COMPOSITION, REVISION
-from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import Step, parse_composition
 from crossply.kinds.definition import parse_definition

@@ -53,7 +53,7 @@ async def test_a_rule_that_grants_more_is_enough(client, no_roles):
     assert (await client.get(CLUSTER_ROLE, NAME))["rules"] == created["rules"]
 
 
-async def test_whoever_is_bound_already_stays_bound(client, no_roles):
+async def test_a_bound_subject_stays_bound(client, no_roles):
     binding = standing_binding()
     somebody = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": "operators"}
     await client.create(CLUSTER_ROLE_BINDING, {**binding, "subjects": [somebody]}, "helm")
@@ -62,7 +62,7 @@ async def test_whoever_is_bound_already_stays_bound(client, no_roles):
     assert live["subjects"] == [somebody, *binding["subjects"]]
 
 
-async def test_roles_that_only_we_wrote_are_what_we_say(client, no_roles):
+async def test_roles_that_only_we_wrote_have_our_rules(client, no_roles):
     older = own_role()
     older["rules"].append(OTHER_RULE)
     await client.apply(CLUSTER_ROLE, older, "crossply")

@@ -1,4 +1,4 @@
-"""Programs that are kept running, with real processes."""
+"""Supervised programs, with real processes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def notes(path) -> list[str]:
 
 
 class Supervised:
-    """A script that is kept running, what it wrote, and what was reported."""
+    """A supervised script, its output and the reported problems."""
 
     def __init__(self, directory, script: str, pauses: Pauses = QUICK) -> None:
         self.path, self.reported = directory / "logs" / "provider.log", []
@@ -54,7 +54,7 @@ def pids(supervised) -> list[int]:
     return [int(line.split()[1]) for line in lines if line.startswith("hello")]
 
 
-async def test_a_program_that_is_killed_is_started_again_and_reported(tmp_path):
+async def test_a_killed_program_is_restarted_and_reported(tmp_path):
     async with Supervised(tmp_path, WAITS) as supervised:
         await until(lambda: supervised.supervisor.problem == "" and pids(supervised))
         os.kill(pids(supervised)[0], 9)
@@ -64,7 +64,7 @@ async def test_a_program_that_is_killed_is_started_again_and_reported(tmp_path):
     assert notes(supervised.path)[-1] == "stopped"
 
 
-async def test_what_a_program_wrote_before_it_ended_is_part_of_the_problem(tmp_path):
+async def test_the_last_output_of_a_program_is_part_of_the_problem(tmp_path):
     script = "import sys; print('no such database', file=sys.stderr); sys.exit(3)"
     async with Supervised(tmp_path, script) as supervised:
         await until(lambda: len(notes(supervised.path) if supervised.path.exists() else ()) >= 6)
@@ -76,14 +76,14 @@ async def test_what_a_program_wrote_before_it_ended_is_part_of_the_problem(tmp_p
     assert "" not in supervised.reported, "it never ran for long enough to be called running"
 
 
-async def test_an_edit_of_its_python_files_starts_a_program_anew(tmp_path):
+async def test_an_edit_of_its_python_files_restarts_a_program(tmp_path):
     source = tmp_path / "kinds.py"
     source.write_text("one = 1\n")
     async with Supervised(tmp_path, WAITS) as supervised:
         await until(lambda: supervised.supervisor.problem == "" and pids(supervised))
         source.write_text("one = 12\n")
         await until(lambda: len(pids(supervised)) == 2)
-        assert f"{source} changed: it is started anew" in notes(supervised.path)
+        assert f"{source} changed: it is restarted" in notes(supervised.path)
         assert supervised.reported == [""], "an edit is no failure"
 
 
@@ -104,17 +104,17 @@ def notify(state):
 """
 
 
-async def test_a_program_that_says_when_it_is_ready_is_not_taken_to_run_before(tmp_path):
-    told = tmp_path / "go on"
+async def test_a_program_that_reports_readiness_does_not_count_as_running_before(tmp_path):
+    ready_file = tmp_path / "go on"
     script = NOTIFY + "notify(b'STATUS=starting'); print('hello', os.getpid(), flush=True)\n"
-    script += f"while not os.path.exists({str(told)!r}): time.sleep(0.01)\n"
+    script += f"while not os.path.exists({str(ready_file)!r}): time.sleep(0.01)\n"
     script += "notify(b'READY=1'); time.sleep(1000)"
     pauses = QUICK._replace(settled=1.0)
     async with Supervised(tmp_path, script, pauses) as supervised:
         await until(lambda: pids(supervised))
         await asyncio.sleep(1.2 * pauses.settled)
         assert supervised.supervisor.problem == "it is being started"
-        told.touch()
+        ready_file.touch()
         await until(lambda: supervised.reported == [""])
 
 
@@ -128,7 +128,7 @@ async def test_a_program_that_ends_after_a_second_never_runs(tmp_path):
         assert supervised.reported[0].endswith(": no such database")
 
 
-async def test_a_program_that_ended_once_has_to_run_longer_than_before(tmp_path):
+async def test_a_program_that_exited_once_has_to_run_longer_than_before(tmp_path):
     pauses = QUICK._replace(settled=1.0, longest_settled=30.0)
     script = NOTIFY + "notify(b'READY=1'); time.sleep(1); sys.exit(3)"
     async with Supervised(tmp_path, script, pauses) as supervised:
@@ -142,9 +142,9 @@ def test_a_log_that_is_full_keeps_its_newest_lines(tmp_path, lines):
     log = LogFile(str(tmp_path / "a" / "provider.log"), max_bytes=40)
     for number in range(lines):
         log.write(f"line {number} of a log\n")
-    kept = [(tmp_path / "a" / name).read_text() for name in sorted(os.listdir(tmp_path / "a"))]
-    assert "".join(reversed(kept)).splitlines()[-1] == f"line {lines - 1} of a log"
-    assert sum(map(len, kept)) < 200
+    logs = [(tmp_path / "a" / name).read_text() for name in sorted(os.listdir(tmp_path / "a"))]
+    assert "".join(reversed(logs)).splitlines()[-1] == f"line {lines - 1} of a log"
+    assert sum(map(len, logs)) < 200
 
 
 class SlowProgram:

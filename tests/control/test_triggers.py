@@ -8,7 +8,7 @@ from crossply.control.composites.triggers import DEFINITION_CHANGED, Triggers
 KEY = ("default", "one")
 
 
-def test_a_controller_that_starts_anew_tells_why() -> None:
+def test_a_restarted_controller_records_a_trigger() -> None:
     new = {"metadata": {"name": "one", "namespace": "default", "uid": "u"}}
     known = {"metadata": {**new["metadata"], "finalizers": [FINALIZER]}}
     assert Triggers().take(KEY, known) == ("control plane started",)

@@ -16,7 +16,7 @@ from tests.support.control.runtimes import eventually
 pytestmark = pytest.mark.usefixtures("installed", "alone")
 
 
-async def test_a_resource_that_nobody_reconciles_says_which_provider_does_not_run(client, ns):
+async def test_an_unreconciled_resource_names_the_provider_that_does_not_run(client, ns):
     async with definitions_controlled(client) as plane:
         installed = InstalledProvider(client, plane, ns)
         revision = await installed.revision()
@@ -45,7 +45,7 @@ async def test_a_resource_that_nobody_reconciles_says_which_provider_does_not_ru
         reconciler = UnreconciledResources(plane, first_seconds=0.0)
         await eventually(lambda: _reconciled(reconciler, installed.package))
         events = await eventually(lambda: _events(client))
-        [event] = [found for found in events if found["involvedObject"]["kind"] == "Bucket"]
+        [event] = [event for event in events if event["involvedObject"]["kind"] == "Bucket"]
         assert event["involvedObject"]["name"] == "new"
         assert event["message"] == (
             f"its kind comes from Provider {installed.package}, which is not running: Unhealthy: no image"

@@ -1,4 +1,4 @@
-"""Control planes that die: protection holds meanwhile, and whoever comes next does the rest."""
+"""Control planes that die: protection lasts meanwhile, and the next one does the rest."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def controller(server, replica="one"):
             process.kill()
 
 
-async def test_what_is_in_use_cannot_be_deleted_after_a_crash_and_after_the_restart(client, server, ns):
+async def test_an_object_in_use_cannot_be_deleted_after_a_crash_and_after_the_restart(client, server, ns):
     await client.create(CONFIG_MAP, config_map("used", ns))
     with controller(server):
         await use(client, ns)
@@ -120,7 +120,7 @@ async def test_what_is_in_use_cannot_be_deleted_after_a_crash_and_after_the_rest
 
 
 @pytest.mark.parametrize("fate", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "frozen"])
-async def test_another_replica_is_asked_when_the_one_that_was_is_lost(client, server, ns, fate):
+async def test_another_replica_answers_when_the_serving_one_is_lost(client, server, ns, fate):
     async def url():
         return url_in(await client.get(CONFIGURATIONS, CONFIGURATION))
 

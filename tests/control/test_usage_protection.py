@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
-import socket
 from datetime import UTC, datetime, timedelta
 
 import orjson
@@ -23,7 +22,7 @@ from crossply.control.webhooks.certificate_secret import (
 from crossply.control.webhooks.certificates import LIFE, new_certificate
 from crossply.control.webhooks.configuration import CONFIGURATIONS, LEFT, url_in
 from crossply.control.webhooks.configuration import NAME as CONFIGURATION
-from crossply.control.webhooks.crossplane_configuration import NAME as CROSSPLANES
+from crossply.control.webhooks.legacy_configuration_removal import NAME as CROSSPLANES
 from crossply.control.webhooks.webhook_address import WebhookSettings
 from crossply.control.webhooks.webhook_service import InformerNotSynced
 from crossply.kube import informer
@@ -34,6 +33,7 @@ from crossply.kube.kind import Kind
 from crossply.kube.request_types import Actor
 from crossply.kube.shared_informers import SharedInformers
 from tests.support.control.usage_controllers import control_plane, delete_usages, is_ready, until, use
+from tests.support.ports import free_port
 from tests.support.server_process import CONFIG_MAP, NAMESPACE, config_map
 
 pytestmark = [
@@ -51,13 +51,6 @@ POLICIES = CONFIGURATIONS._replace(kind="ValidatingAdmissionPolicy", plural="val
 BINDINGS = CONFIGURATIONS._replace(
     kind="ValidatingAdmissionPolicyBinding", plural="validatingadmissionpolicybindings"
 )
-
-
-@pytest.fixture
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
 
 
 def configuration(client):
@@ -123,7 +116,7 @@ async def test_the_configuration_can_always_be_deleted_by_hand(client, ns):
 
 
 @pytest.mark.parametrize("in_use", [False, True], ids=["nothing is in use", "something is in use"])
-async def test_another_replica_takes_over_when_the_one_that_is_asked_stops(client, ns, in_use):
+async def test_another_replica_takes_over_when_the_serving_one_stops(client, ns, in_use):
     await client.create(CONFIG_MAP, config_map("used", ns))
     async with control_plane(client):
         first = url_in(await configuration(client))
@@ -144,13 +137,14 @@ async def test_another_replica_takes_over_when_the_one_that_is_asked_stops(clien
             await delete_usages(client, ns)
 
 
-async def test_behind_a_service_its_name_leads_to_the_replicas(client, ns, free_port):
+async def test_behind_a_service_its_name_leads_to_the_replicas(client, ns):
+    port = free_port()
     named = {"metadata": {"name": ns, "namespace": ns}}
-    await client.create(SERVICES, {**named, "spec": {"ports": [{"port": 443, "targetPort": free_port}]}})
-    subset = {"addresses": [{"ip": "127.0.0.1"}], "ports": [{"port": free_port}]}
+    await client.create(SERVICES, {**named, "spec": {"ports": [{"port": 443, "targetPort": port}]}})
+    subset = {"addresses": [{"ip": "127.0.0.1"}], "ports": [{"port": port}]}
     await client.create(ENDPOINTS, {**named, "subsets": [subset]})
     await client.create(CONFIG_MAP, config_map("used", ns))
-    async with control_plane(client, WebhookSettings(free_port, "", ns, ns)):
+    async with control_plane(client, WebhookSettings(port, "", ns, ns)):
         await use(client, ns)
         await until(lambda: is_ready(client, ns))
         with pytest.raises(KubeError, match="in-use by 1 usage"):
@@ -199,7 +193,7 @@ async def test_a_configuration_that_we_wrote_under_crossplanes_name_is_deleted(c
         assert await configuration(client) is not None
 
 
-async def test_without_webhooks_usages_only_say_what_is_in_use(client, ns):
+async def test_without_webhooks_usages_only_mark_their_resources(client, ns):
     await client.create(CONFIG_MAP, config_map("used", ns))
     async with control_plane(client, None):
         await use(client, ns)
@@ -217,7 +211,7 @@ async def test_a_mark_without_a_usage_blocks_nothing(client, ns):
         assert await client.delete(CONFIG_MAP, "used", ns)
 
 
-async def test_a_start_without_the_rights_for_webhooks_says_what_is_missing(client, ns, monkeypatch):
+async def test_a_start_without_the_rights_for_webhooks_names_the_missing_ones(client, ns, monkeypatch):
     monkeypatch.setattr(informer, "SYNC_SECONDS", 0.5)
     rule = {"apiGroups": ["*"], "resources": ["usages", "clusterusages"], "verbs": ["list", "watch"]}
     subject = {"apiGroup": ROLES.group, "kind": "User", "name": ns}
@@ -233,7 +227,7 @@ async def test_a_start_without_the_rights_for_webhooks_says_what_is_missing(clie
             pass
 
 
-async def test_a_usage_says_why_it_cannot_mark_what_it_is_of(client, ns):
+async def test_a_usage_reports_why_it_cannot_mark_its_resource(client, ns):
     rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["UPDATE"], "resources": ["configmaps"]}
     spec = {
         "matchConstraints": {"resourceRules": [rule]},

@@ -1,4 +1,4 @@
-"""What is read out of a Usage, and the sentences that are made of it."""
+"""The fields of a Usage and the messages built from them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def usage(kind=USAGE, metadata=None, **spec) -> Usage:
         ({"reason": ""}, "undefined", "an empty reason is none"),
     ],
 )
-def test_details_say_who_uses_what_or_why(spec, details, why):
+def test_details_name_the_user_or_the_reason(spec, details, why):
     assert details_of(usage(**spec)) == details, why
 
 
@@ -86,7 +86,7 @@ def test_a_refusal_names_the_reason_where_the_sentence_does_not():
         (usage(metadata={"deletionTimestamp": "t", "finalizers": [FINALIZER]}), "here", True, "not yet"),
     ],
 )
-def test_a_usage_protects_what_it_is_about_until_it_is_let_go(obj, namespace, answer, why):
+def test_a_usage_protects_its_resource_until_it_is_released(obj, namespace, answer, why):
     assert protects(obj, namespace) is answer, why
 
 

@@ -86,14 +86,14 @@ async def test_after_a_renewal_both_certificates_are_trusted():
     [(b"", 400), (b"[]", 400), (b'{"request": 1}', 400), (b"x" * (9 << 20), 413)],
     ids=["nothing", "no object", "no request", "too large"],
 )
-async def test_what_is_no_review_is_refused(body, status):
+async def test_a_body_that_is_no_review_is_refused(body, status):
     certificate = new_certificate(NAMES, NOW)
 
     async with serve(certificate) as (_, url):
         assert (await ask(url, trusting(certificate), body))[0] == status
 
 
-async def test_a_port_that_is_taken_is_told_in_plain_words():
+async def test_a_port_in_use_is_reported_in_plain_words():
     async with serve() as (_, url):
         port = int(url.split(":")[2].split("/")[0])
         with pytest.raises(CannotListen, match=f"cannot listen on 127.0.0.1:{port}: Address already in use"):
@@ -144,7 +144,7 @@ def test_a_secret_that_cannot_be_read_is_none(secret):
     ],
     ids=["own machine", "own name", "an IPv6 address", "a name", "a Service"],
 )
-def test_api_servers_are_told_where_to_find_us(settings, server, listen_address, config):
+def test_the_address_that_api_servers_call(settings, server, listen_address, config):
     address = find_address(settings, server)
     assert address.listen == listen_address
     assert address.client_config("/x", 9, "Yg==") == {**config, "caBundle": "Yg=="}

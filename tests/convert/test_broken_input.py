@@ -122,7 +122,7 @@ def test_a_damaged_object_is_converted_or_refused(number: int, data: st.DataObje
 
 
 @given(data=st.data())
-def test_what_a_conversion_gives_can_be_written(data: st.DataObject) -> None:
+def test_a_converted_document_can_be_written(data: st.DataObject) -> None:
     obj = deepcopy(data.draw(st.sampled_from(OBJECTS)))
     obj = damaged(obj, data.draw(st.sampled_from(places(obj)[1:])), deepcopy(data.draw(JUNK)))
     try:

@@ -46,12 +46,12 @@ def test_a_direct_one_stands_on_its_own() -> None:
     assert composite["spec"] == {"size": 3}
 
 
-def test_the_label_of_the_composite_is_not_kept() -> None:
+def test_the_label_of_the_composite_is_dropped() -> None:
     labels = {"crossplane.io/composite": "x", "tier": "gold"}
     assert converted(claim(labels=labels), direct=True)["metadata"]["labels"] == {"tier": "gold"}
 
 
-def test_a_name_that_was_wished_for_is_used() -> None:
+def test_a_requested_name_is_used() -> None:
     assert converted(claim(), name="fixed")["metadata"]["name"] == "fixed"
 
 

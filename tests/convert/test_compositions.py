@@ -62,6 +62,24 @@ def test_an_environment_becomes_the_first_step() -> None:
 
 
 @pytest.mark.parametrize(
+    ("policy", "left_out"),
+    [
+        ({"resolve": "IfNotPresent"}, ("spec.environment.policy.resolve",)),
+        ({"resolve": "Always"}, ()),
+        ({}, ()),
+        (None, ()),
+    ],
+)
+def test_a_policy_that_the_function_does_not_have_is_left_out(policy: object, left_out: tuple[str]) -> None:
+    environment = {"defaultData": {"zone": "a"}, "policy": policy}
+    converted = environment_to_function(
+        composition(mode="Pipeline", pipeline=[], environment=environment), ""
+    )
+    assert converted is not None
+    assert converted.left_out == left_out
+
+
+@pytest.mark.parametrize(
     "environment", [None, {}, {"policy": {"resolve": "Always"}}, {"patches": []}, "nonsense"]
 )
 def test_an_environment_that_selects_nothing_needs_no_step(environment: object) -> None:
@@ -93,7 +111,7 @@ def test_an_environment_that_selects_nothing_needs_no_step(environment: object) 
         ),
     ],
 )
-def test_what_has_no_environment_to_convert_is_told(original: dict[str, Any], sentence: str) -> None:
+def test_a_composition_without_an_environment_is_reported(original: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ConversionError, match="^" + sentence.replace("[", r"\[").replace("{", r"\{") + "$"):
         environment_to_function(original, "")
 
@@ -214,7 +232,7 @@ def test_merge_options_become_one_word(options: dict[str, bool], policy: str) ->
         ({}, {}),
     ],
 )
-def test_transforms_say_their_type(original: dict[str, Any], explicit_fields: dict[str, Any]) -> None:
+def test_transforms_name_their_type(original: dict[str, Any], explicit_fields: dict[str, Any]) -> None:
     assert explicit_patch({"transforms": [original]})["transforms"] == [explicit_fields]
 
 
@@ -227,6 +245,8 @@ def test_transforms_say_their_type(original: dict[str, Any], explicit_fields: di
         ({"name": "n", "type": "FromValue", "fromFieldPath": "p"}, {}),
     ],
 )
-def test_connection_details_say_their_type(original: dict[str, Any], explicit_fields: dict[str, Any]) -> None:
+def test_connection_details_name_their_type(
+    original: dict[str, Any], explicit_fields: dict[str, Any]
+) -> None:
     (explicit,) = explicit_template({"connectionDetails": [original]}, 0)["connectionDetails"]
     assert explicit == {**original, **explicit_fields}

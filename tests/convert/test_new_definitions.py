@@ -1,4 +1,4 @@
-"""Definitions are made of examples and of SimpleSchemas, Compositions of definitions."""
+"""Definitions are generated from examples and SimpleSchemas, Compositions from definitions."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_an_example_in_a_namespace_defines_a_namespaced_kind() -> None:
     assert definition_of_example(namespaced, "")["spec"]["scope"] == "Namespaced"
 
 
-def test_a_plural_that_was_wished_for_is_used() -> None:
+def test_a_requested_plural_is_used() -> None:
     assert definition_of_example(example({}), "Cachen")["metadata"]["name"] == "cachen.acme.test"
 
 
@@ -82,7 +82,7 @@ def test_the_type_of_a_field_is_guessed(value: object, schema: dict[str, Any]) -
     assert schema_of(converted, "status")["properties"] == {"a": schema}
 
 
-def test_what_every_composite_resource_has_is_left_out() -> None:
+def test_fields_of_every_composite_resource_are_omitted() -> None:
     converted = definition_of_example(example({"a": 1, "compositionRef": {"name": "c"}, "claimRef": {}}), "")
     assert list(schema_of(converted)["properties"]) == ["a"]
 
@@ -117,7 +117,7 @@ def test_what_every_composite_resource_has_is_left_out() -> None:
         ),
     ],
 )
-def test_an_example_that_says_too_little_is_refused(original: Any, sentence: str) -> None:
+def test_an_example_with_too_few_fields_is_refused(original: Any, sentence: str) -> None:
     with pytest.raises(ConversionError) as refused:
         definition_of_example(original, "")
     assert str(refused.value) == sentence
@@ -180,7 +180,7 @@ def test_a_computed_status_is_of_any_type() -> None:
     assert status["properties"]["net"]["properties"]["id"] == {"x-kubernetes-preserve-unknown-fields": True}
 
 
-def test_printer_columns_are_taken_over() -> None:
+def test_printer_columns_are_copied() -> None:
     columns = [{"name": "Size", "type": "integer", "jsonPath": ".spec.size"}]
     (version,) = simple({}, additionalPrinterColumns=columns)["spec"]["versions"]
     assert version["additionalPrinterColumns"] == columns

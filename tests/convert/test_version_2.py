@@ -48,7 +48,7 @@ def test_a_definition_gets_a_scope_that_suits_it(spec: dict[str, Any], requested
     assert "status" not in converted
 
 
-def test_what_version_2_has_no_place_for_is_told() -> None:
+def test_fields_without_a_place_in_version_2_are_reported() -> None:
     original = definition(
         claimNames=CLAIM_NAMES, connectionSecretKeys=["k"], defaultCompositeDeletePolicy="Background"
     )
@@ -103,5 +103,5 @@ def test_a_composite_resource_keeps_the_fields_of_the_engine_in_their_new_place(
         {},
     ],
 )
-def test_what_is_of_today_already_stays_as_it_is(original: dict[str, Any]) -> None:
+def test_current_manifests_stay_as_they_are(original: dict[str, Any]) -> None:
     assert converter().convert(original) is None

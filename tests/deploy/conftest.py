@@ -18,7 +18,7 @@ from tests.support.e2e.scenario import Scenario
 
 
 class Installed(NamedTuple):
-    """Two who may ask the API server."""
+    """Two users of the API server."""
 
     admin: ClusterConfig
     account: ClusterConfig

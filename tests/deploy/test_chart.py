@@ -20,7 +20,10 @@ EVERYTHING = """
 args: [--debug]
 podAnnotations: {a: b}
 priorityClassName: system-cluster-critical
-metrics: {serviceMonitor: {enabled: true, labels: {release: prometheus}}}
+metrics:
+  serviceMonitor: {enabled: true, labels: {release: prometheus}}
+  alerts: {enabled: true}
+  board: {enabled: true}
 runs: {enabled: true, viewers: [{apiGroup: rbac.authorization.k8s.io, kind: Group, name: developers}]}
 dashboard: {enabled: true, allowWrites: true}
 rbac:
@@ -84,12 +87,12 @@ def test_the_chart_is_of_the_version_of_the_product():
     assert (chart["version"], chart["appVersion"]) == (__version__, __version__)
 
 
-def test_the_manifests_are_what_the_chart_makes(helm):
+def test_the_manifests_are_the_rendered_chart(helm):
     assert pathlib.Path(TOOL.MANIFESTS).read_text() == TOOL.plain(helm), "run `make manifests`"
     assert pathlib.Path(TOOL.RUNS).read_text() == TOOL.runs_rights(helm), "run `make manifests`"
 
 
-def test_the_chart_is_good_for_one_namespace_and_says_which(helm):
+def test_the_chart_is_limited_to_one_namespace_and_names_it(helm):
     done = subprocess.run(TOOL.template(helm, "elsewhere"), capture_output=True, text=True)
     assert done.returncode != 0
     assert "install it in the namespace crossplane-system" in done.stderr
@@ -110,7 +113,7 @@ def test_values_that_make_no_sense_are_refused(helm, values, reason):
     assert "values don't meet the specifications of the schema" in done.stderr
 
 
-def test_what_is_switched_off_is_not_there(helm):
+def test_disabled_parts_are_absent(helm):
     objects = rendered(helm, NOTHING)
     kinds = {obj["kind"] for obj in objects}
     assert not kinds & {"Service", "PodDisruptionBudget", "ValidatingWebhookConfiguration"}
@@ -131,7 +134,7 @@ def test_beside_crossplane_nothing_has_a_name_of_crossplanes_chart(helm):
     )
 
 
-def test_nobody_gets_what_the_controllers_must_not_have():
+def test_nobody_gets_rights_that_the_controllers_must_not_have():
     """No role of theirs has a wildcard for verbs, and only the impersonated user may escalate."""
     for obj in [*manifests(), *manifests(RUNS)]:
         name = obj["metadata"]["name"]

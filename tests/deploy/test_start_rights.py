@@ -1,10 +1,9 @@
-"""A start waits for rights that are missing, says which, and goes on when they are granted."""
+"""A start waits for missing rights, names them, and continues when they are granted."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
 import subprocess
 import time
 import urllib.error
@@ -18,6 +17,7 @@ from tests.support.api_servers import embedded
 from tests.support.chart_installation import controller_flags, install, install_objects, manifests
 from tests.support.control_plane import CROSSPLY
 from tests.support.patience import PATIENCE
+from tests.support.ports import free_port
 
 pytestmark = pytest.mark.xdist_group("deploy")
 
@@ -30,12 +30,6 @@ def without_runtime_configs():
             rules = obj.get("rules") or []
             obj["rules"] = [rule for rule in rules if rule["apiGroups"] != ["crossply.dev"]]
     return objects
-
-
-def free_port():
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return listening.getsockname()[1]
 
 
 def readiness(port):

@@ -1,4 +1,4 @@
-"""rbac-composition: who may only write Compositions and XRs gets no further than the gathered roles."""
+"""rbac-composition: a user who may write only Compositions and XRs cannot exceed the aggregated roles."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from crossply.kube.client import Client
 from crossply.kube.failures import Forbidden
 from crossply.kube.kind import Kind
 from tests.support.chart_installation import CLUSTER_ROLE
-from tests.support.e2e.advice import follow_advice, roles_in
+from tests.support.e2e.advice import roles_in, run_advised_commands
 from tests.support.e2e.pipelines import entry, resources
 from tests.support.e2e.scenario import CONFIG_MAP, CRD, DEFINITION, SECRET
 from tests.support.e2e.things import READY, SYNCED, Things, failing, message_of
@@ -43,7 +43,7 @@ def binding(name):
 
 
 def loot(name):
-    """What somebody would compose to get further than they should, and why it would help."""
+    """Compositions that try to escalate privileges, and why they would help."""
     token = {"kubernetes.io/service-account.name": "crossply"}
     names = {"kind": "Loot", "plural": "loots"}
     group = f"{name}.example.org"
@@ -75,7 +75,7 @@ def attempt(kind, fields):
 
 
 async def compose_as_author(s, things, name, step):
-    """What somebody does who may write Compositions and composite resources."""
+    """The actions of a user who may write Compositions and composite resources."""
     await things.compose(step, name=name)
     await things.apply(name, things.engine_spec(compositionRef={"name": name}))
 
@@ -99,12 +99,12 @@ async def withdraw(s, *messages):
         await s.client.delete(CLUSTER_ROLE, name)
 
 
-async def test_the_condition_says_what_to_run_and_then_it_works(s):
+async def test_the_condition_has_the_command_to_run_and_then_it_works(s):
     things = await Things.defined(s)
     await compose_as_author(s, things, "mine", resources(entry()))
     message = message_of(await things.until("mine", failing("to grant it: ")))
     assert f"service account {HOME}/crossply may not" in message
-    await follow_advice(s, message)
+    await run_advised_commands(s, message)
     xr = await things.until("mine", READY)
     assert await things.composed(xr)
     await withdraw(s, message)
@@ -117,9 +117,9 @@ async def test_one_set_of_commands_grants_all_kinds_that_a_composition_composes(
     message = message_of(await things.until(s.id, failing("to grant it: ")))
     [role] = roles_in(message)
     assert role.startswith(f"crossplane:composed:{s.id}:")
-    await follow_advice(s, message)
+    await run_advised_commands(s, message)
     await things.until(s.id, READY)
-    await follow_advice(s, message)
+    await run_advised_commands(s, message)
     await withdraw(s, message)
 
 
@@ -131,11 +131,11 @@ async def test_the_advice_for_one_composition_takes_nothing_from_another(s):
         await compose_as_author(s, things, name, step)
     messages = [message_of(await things.until(name, failing("to grant it: "))) for name in steps]
     for message in messages:
-        await follow_advice(s, message)
+        await run_advised_commands(s, message)
     for name in steps:
         await things.until(name, READY)
     for message in messages:
-        await follow_advice(s, message)
+        await run_advised_commands(s, message)
     for name in steps:
         await things.change(name, {"spec": {"size": "2"}})
         xr = await things.until(name, READY, SYNCED)
@@ -143,11 +143,11 @@ async def test_the_advice_for_one_composition_takes_nothing_from_another(s):
     await withdraw(s, *messages)
 
 
-async def test_who_lets_it_compose_bindings_still_grants_nothing_that_it_does_not_have(s):
+async def test_the_right_to_compose_bindings_still_grants_nothing_beyond_ones_own_rights(s):
     things = await Things.defined(s, scope="Cluster")
     await compose_as_author(s, things, s.id, resources(attempt(BINDING, binding(s.id))))
     message = message_of(await things.until(s.id, failing("to grant it: ")))
-    await follow_advice(s, message)
+    await run_advised_commands(s, message)
     await things.until(s.id, failing("attempting to grant RBAC permissions not currently held"))
     assert await s.client.get(BINDING, s.id) is None
     await withdraw(s, message)
@@ -172,7 +172,7 @@ async def test_the_user_that_writes_roles_grants_nothing_of_kubernetes_itself(s,
     await s.eventually(lambda: refuses(keeper, {"metadata": {"name": name}, "rules": rules}))
 
 
-async def test_the_role_of_a_provider_grants_secrets_to_nobody_but_who_is_bound_to_it(s):
+async def test_the_role_of_a_provider_grants_secrets_only_to_its_bound_subjects(s):
     keeper, name = s.client.acting_as(KEEPER), f"crossplane:provider:{s.id}:system"
     role = {"metadata": {"name": name, "labels": GATHERED}, "rules": [OF_PROVIDERS]}
     await s.eventually(lambda: refuses(keeper, role))
@@ -180,7 +180,7 @@ async def test_the_role_of_a_provider_grants_secrets_to_nobody_but_who_is_bound_
 
 
 async def refuses(client, role):
-    """Whether a role is refused; a policy takes effect a moment after it was written."""
+    """Whether a role is refused; a policy takes effect shortly after it was written."""
     try:
         await client.create(CLUSTER_ROLE, role)
     except Forbidden as problem:
@@ -208,7 +208,7 @@ async def test_a_definition_of_a_kind_of_kubernetes_brings_no_roles(s):
 @pytest.mark.parametrize(
     "user", ["admin", "system:serviceaccount:kube-system:clusterrole-aggregation-controller"]
 )
-async def test_the_controllers_can_be_nobody_else(installed, s, user):
+async def test_the_controllers_cannot_impersonate_other_users(installed, s, user):
     async with Client(installed.account) as account:
         with pytest.raises(Forbidden, match="cannot impersonate"):
             await account.acting_as(user, ["system:masters"]).get(CONFIG_MAP, "any", s.id)

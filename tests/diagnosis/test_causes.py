@@ -30,7 +30,7 @@ def cause_of(root: Node) -> Cause:
     return cause
 
 
-def test_nothing_is_wrong_with_what_is_ready() -> None:
+def test_a_ready_resource_has_no_cause() -> None:
     assert find_cause(node("a", node("b", Ready=("True",)), Ready=("True",))) is None
 
 
@@ -43,7 +43,7 @@ def test_the_cause_is_where_the_waiting_ends() -> None:
     assert (cause.since, cause.command) == (WHEN, "kubectl describe Bucket leaf")
 
 
-def test_a_failure_is_deeper_than_what_merely_waits() -> None:
+def test_a_failure_is_deeper_than_mere_waiting() -> None:
     failed = ("False", "ReconcileError", 'pipeline step "a" failed')
     xr = node("xr", node("slow", Ready=WAITS), Synced=failed, Ready=WAITS)
     assert [cause.ref.name for cause in find_causes(xr)] == ["xr", "slow"]
@@ -59,7 +59,7 @@ def test_of_two_failures_the_deeper_one_is_the_cause() -> None:
     assert (cause.ref.name, cause.command) == ("gone", "kubectl describe Shop xr")
 
 
-def test_a_provider_that_is_down_is_told_with_the_old_conditions_of_its_resource() -> None:
+def test_a_provider_that_is_down_is_reported_with_the_old_conditions_of_its_resource() -> None:
     stale = node("db", kind="Database", Synced=("True",), Ready=WAITS)
     stale.origin = Origin("its kind comes from Provider sql, which is not running", "kubectl describe p sql")
     cause = cause_of(node("xr", stale, Ready=WAITS))

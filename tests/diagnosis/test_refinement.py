@@ -1,4 +1,4 @@
-"""What conditions only hint at, said plainly."""
+"""Plain explanations for vague conditions."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from crossply.compose.machinery import MODERN
+from crossply.diagnosis.cause_details import refine
 from crossply.diagnosis.causes import deepest_first
 from crossply.diagnosis.deletion import deletion_blockers
 from crossply.diagnosis.evidence import Evidence
 from crossply.diagnosis.model import Cause
-from crossply.diagnosis.refinement import refine
-from crossply.diagnosis.wakeup import next_wakeup
+from crossply.diagnosis.next_reconcile import next_reconcile
 from crossply.resource_tree.node import Node, Origin
 
 Object = dict[str, Any]
@@ -63,7 +63,7 @@ def refined(root: Node, **evidence: Any) -> Cause:
         ),
     ],
 )
-def test_known_failures_are_said_plainly(message: str, sentence: str, command: str) -> None:
+def test_known_failures_have_plain_sentences(message: str, sentence: str, command: str) -> None:
     cause = refined(node("x", message))
     assert cause.sentence.startswith(sentence)
     assert cause.command == command
@@ -89,7 +89,7 @@ def composed_by(**rest: Any) -> Object:
 CALL = 'cannot compose resources: cannot run Composition pipeline step "a": context deadline exceeded'
 
 
-def test_a_function_that_cannot_be_called_is_told_with_its_health_and_its_log() -> None:
+def test_a_function_that_cannot_be_called_is_reported_with_its_health_and_its_log() -> None:
     step = {"step": "a", "functionRef": {"name": "maker"}}
     xr = node("x", CALL, **composed_by())
     unhealthy = {"type": "Healthy", "status": "False", "reason": "Crash", "message": "exit status 1"}
@@ -103,7 +103,7 @@ def test_a_function_that_cannot_be_called_is_told_with_its_health_and_its_log() 
     assert cause.sentence == 'Function maker is not installed, which step "a" calls; did you mean make?'
 
 
-def test_the_readiness_check_that_is_not_met_is_told_with_its_value() -> None:
+def test_an_unmet_readiness_check_is_reported_with_its_value() -> None:
     check = {"type": "MatchString", "fieldPath": "status.phase", "matchString": "up"}
     resources = [{"name": "db", "readinessChecks": [check]}]
     annotations = {"annotations": {"crossplane.io/composition-resource-name": "db"}}
@@ -136,7 +136,7 @@ def test_the_log_of_a_provider_that_is_down_is_evidence() -> None:
     assert cause.command == "crossply logs provider/sql"
 
 
-def test_a_deletion_waits_for_finalizers_and_what_was_composed_is_named_first() -> None:
+def test_a_deletion_waits_for_finalizers_and_composed_resources_are_named_first() -> None:
     when = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
     child = node(
         "child", kind="Db", metadata={**when, "finalizers": ["finalizer.managedresource.crossplane.io"]}
@@ -151,28 +151,28 @@ def test_a_deletion_waits_for_finalizers_and_what_was_composed_is_named_first() 
     assert second.sentence.endswith("still there: Db/child (apps)")
 
 
-def test_what_wakes_an_xr_is_listed() -> None:
+def test_the_triggers_of_an_xr_are_listed() -> None:
     refs = [{"kind": "Db", "name": "one"}]
     xr = node("x", **composed_by(resourceRefs=refs)).object
-    assert next_wakeup(xr, MODERN, is_failed=False) == (
+    assert next_reconcile(xr, MODERN, is_failed=False) == (
         "an edit of it, or of its Composition",
         "a change of what it composed: Db/one",
         "a response of a function that expires (its TTL), else nothing: it does not poll",
     )
     xr["metadata"]["annotations"] = {"crossplane.io/poll-interval": "5m"}
-    assert next_wakeup(xr, MODERN, is_failed=True)[0].startswith("a retry: ")
-    assert "a poll every 5m" in next_wakeup(xr, MODERN, is_failed=True)[-1]
+    assert next_reconcile(xr, MODERN, is_failed=True)[0].startswith("a retry: ")
+    assert "a poll every 5m" in next_reconcile(xr, MODERN, is_failed=True)[-1]
     xr["metadata"]["annotations"] = {"crossplane.io/paused": "true"}
-    assert next_wakeup(xr, MODERN, is_failed=False) == (
+    assert next_reconcile(xr, MODERN, is_failed=False) == (
         "nothing: it is paused until the annotation crossplane.io/paused is removed",
     )
     xr["metadata"]["annotations"] = {}
     circuit = {"type": "Responsive", "status": "False", "reason": "WatchCircuitOpen", "message": "too many"}
     xr["status"] = {"conditions": [circuit]}
-    assert "the circuit breaker is open" in next_wakeup(xr, MODERN, is_failed=False)[0]
+    assert "the circuit breaker is open" in next_reconcile(xr, MODERN, is_failed=False)[0]
 
 
-def test_events_of_what_is_synced_again_say_nothing() -> None:
+def test_old_events_of_a_synced_resource_are_ignored() -> None:
     resource = node("x", kind="Db")
     resource.origin = Origin("its kind comes from Provider sql, which is not running")
     xr = node("xr")

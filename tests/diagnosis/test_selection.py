@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crossply.compose.machinery import MODERN
-from crossply.diagnosis.selection import Selection, explain_selection
+from crossply.diagnosis.composition_selection_reason import Selection, explain_selection
 from crossply.kinds.definition import parse_definition
 
 Object = dict[str, Any]
@@ -66,7 +66,7 @@ def test_the_composition_is_explained(machinery: Object, spec: Object, sentence:
     assert sentence in explained(machinery, **spec).composition
 
 
-def test_one_that_the_control_plane_chose_is_told_from_one_that_a_user_named() -> None:
+def test_a_selection_by_the_control_plane_differs_from_one_by_a_user() -> None:
     assert "chosen at random when it was created; for App there are apps, large now" in (
         explained(uses("apps"), chosen=True).composition
     )

@@ -22,7 +22,7 @@ from tests.support.docs.pages import Page, Section, pages
 
 PAGES = pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
 GENERATED = ("docs/reference/cli.md",)
-"""Pages that are made from the flags themselves."""
+"""Pages that are generated from the flags themselves."""
 TOP_LEVEL = {path.split(" ", maxsplit=1)[0] for path in FLAGS}
 
 
@@ -55,8 +55,8 @@ def test_every_command_in_a_sentence_is_accepted(page: Page, scratch: Path) -> N
     assert not problems, "\n".join(problems)
 
 
-def test_rendering_is_given_the_resource_first_and_the_composition_second() -> None:
-    """Both are files, so the parser takes them in any order; only the names tell."""
+def test_render_takes_the_resource_first_and_the_composition_second() -> None:
+    """Both are files, so the parser accepts them in any order; only the file names show which is which."""
     problems, render_commands = [], 0
     for page in pages():
         for block in page.blocks:

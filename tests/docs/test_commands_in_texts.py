@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crossply.cli.tree import COMMANDS, GROUPS, Entry, load
+from crossply.cli.command_registry import COMMANDS, GROUPS, Entry, load
 from crossply.scaffold.function_package import function_files
 from crossply.scaffold.project import project_files
 from crossply.scaffold.project_function import python_files
@@ -90,10 +90,15 @@ def test_every_flag_that_a_message_names_exists() -> None:
 
 @pytest.mark.parametrize(
     "file",
-    sorted(path for path in ROOT.glob("deploy/[cm]*/**/*") if path.is_file()),
+    sorted(
+        path
+        for part in ("chart", "manifests")
+        for path in (ROOT / "deploy" / part).rglob("*")
+        if path.is_file()
+    ),
     ids=lambda file: str(file.relative_to(ROOT)),
 )
-def test_every_flag_in_what_installs_the_controllers_is_a_flag_of_theirs(file: Path) -> None:
+def test_every_flag_in_the_installation_of_the_controllers_exists(file: Path) -> None:
     known = flags_of("ui" if file.stem == "dashboard" else "controller")
     assert not [flag for flag in _crossply_flags(file.read_text()) if flag not in known]
 

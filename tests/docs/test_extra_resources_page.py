@@ -14,6 +14,6 @@ PAGE = pathlib.Path(__file__).parents[2] / "docs" / "how-to" / "extra-resources.
 def test_extra_resources_inputs_limits_and_watches_work_as_printed(tmp_path: pathlib.Path) -> None:
     reader = Reader(tmp_path)
     try:
-        reader.follow(PAGE, at_least=12)
+        reader.run_page(PAGE, at_least=12)
     finally:
         reader.run("crossply down")

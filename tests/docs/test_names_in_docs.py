@@ -14,7 +14,9 @@ import yaml
 from crossply.record.control_plane_metrics import ALL as METRICS
 from crossply.record.process_metrics import process_families
 from tests.support.docs.pages import ROOT, Page, pages
-from tests.support.docs.repository import found_in, modules, paths, text_of
+from tests.support.docs.repository import identifiers, matches_in, modules, paths, text_of
+
+pytestmark = pytest.mark.xdist_group("names-in-docs")  # reading all names takes seconds: one worker does it
 
 PAGES = pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
 ROOMS = sorted(path.name for path in (ROOT / "src" / "crossply").iterdir() if path.is_dir())
@@ -33,6 +35,8 @@ CODE = (
 
 ON_THE_PROJECT = ("docs/reliability", "docs/conformance", "docs/decisions", "CONTRIBUTING")
 """Pages that speak of our tests; others speak of those of their readers."""
+ON_THE_CODE = ("docs/decisions", "CONTRIBUTING")
+"""Pages that name modules by themselves."""
 OF_OTHERS = {
     "0": "any free port",
     "4318": "a collector of OpenTelemetry",
@@ -72,6 +76,20 @@ def test_every_file_of_the_repository_that_is_named_exists(page: Page) -> None:
 @PAGES
 def test_every_module_that_is_named_exists(page: Page) -> None:
     check(page, everywhere(page, r"(?<![\w.])crossply\.[a-z_]+(?:\.\w+)*\b(?!/)"), _is_importable)
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in pages() if page.name.startswith(ON_THE_CODE)], ids=lambda page: page.name
+)
+def test_every_bare_name_of_a_module_belongs_to_one(page: Page) -> None:
+    """A path is a module or file. A name of several words is a module, or else a name in the code.
+
+    A single word is not checked: it may be a word of Python, of Kubernetes or of a shell.
+    """
+    paths_of_modules = in_code(page, r"^[a-z][a-z0-9_]*(?:/[a-z][a-z0-9_]*)+(?:\.py)?$")
+    check(page, paths_of_modules, lambda name: name in paths() or name.removesuffix(".py") in modules())
+    names = in_code(page, r"^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$")
+    check(page, names, lambda name: name in modules() or name in identifiers())
 
 
 @functools.cache
@@ -165,13 +183,13 @@ def _is_known_name(name: str) -> bool:
 
 @PAGES
 def test_every_environment_variable_of_ours_is_read_somewhere(page: Page) -> None:
-    known = found_in(r"\b(?:CROSSPLY|CROSSPLANE)_\w+", *CODE)
+    known = matches_in(r"\b(?:CROSSPLY|CROSSPLANE)_\w+", *CODE)
     check(page, everywhere(page, r"\b(?:CROSSPLY|CROSSPLANE)_[A-Z_]*[A-Z]\b"), known.__contains__)
 
 
 @PAGES
 def test_every_port_that_is_named_is_one_that_the_program_uses(page: Page) -> None:
-    used = found_in(r"(?<![\w.])\d{2,5}(?![\w.])", "src/**/*.py", "deploy/**/*.yaml", "providers/**/*.py")
+    used = matches_in(r"(?<![\w.])\d{2,5}(?![\w.])", "src/**/*.py", "deploy/**/*.yaml", "providers/**/*.py")
     mentioned = everywhere(
         page, r"(?<=localhost:)\d+|(?<=127\.0\.0\.1:)\d+|(?<=0\.0\.0\.0:)\d+|(?<=\bport )\d+"
     )
@@ -199,13 +217,13 @@ def test_every_example_in_yaml_can_be_read(page: Page) -> None:
 
 @PAGES
 def test_every_error_code_that_is_named_exists(page: Page) -> None:
-    codes = found_in(r"CP-\d{3}", "src/**/*.py")
+    codes = matches_in(r"CP-\d{3}", "src/**/*.py")
     check(page, everywhere(page, r"\bCP-\d+\b"), codes.__contains__)
 
 
 @PAGES
 def test_every_target_of_make_that_is_named_exists(page: Page) -> None:
-    targets = found_in(r"^([a-z0-9-]+):", "Makefile")
+    targets = matches_in(r"^([a-z0-9-]+):", "Makefile")
     named = [(span.line, span.text.split()[1]) for span in page.spans if re.match(r"make [a-z]", span.text)]
     for block in page.blocks:
         calls = (
@@ -236,6 +254,6 @@ def _has(values: object, keys: list[str]) -> bool:
     "page", [page for page in pages() if page.name.startswith(ON_THE_PROJECT)], ids=lambda page: page.name
 )
 def test_every_test_that_is_named_exists(page: Page) -> None:
-    tests = found_in(r"\bdef (test_\w+)", "tests/**/*.py")
+    tests = matches_in(r"\bdef (test_\w+)", "tests/**/*.py")
     tests |= {path.rpartition("/")[2].removesuffix(".py") for path in paths() if "/test_" in path}
     check(page, in_code(page, r"\btest_\w+"), tests.__contains__)

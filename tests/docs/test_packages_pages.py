@@ -31,7 +31,7 @@ def test_a_package_of_any_program_is_built_of_the_files_that_the_page_shows(tmp_
     assert built
 
 
-def test_the_function_that_a_page_installs_has_the_name_that_it_looks_at() -> None:
+def test_the_function_that_a_page_installs_has_the_name_that_it_reads() -> None:
     names = set()
     for line in (PAGES / "install-packages.md").read_text().splitlines():
         for words in crossply_commands(line.strip()) if line.startswith("    crossply ") else ():

@@ -29,7 +29,7 @@ def test_the_first_function_works_as_printed(tmp_path: pathlib.Path) -> None:
         # Crossply is on no index, and what a function needs of others is installed with it.
         reader = Reader(work, {**quick, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "", "REGISTRY": address})
         try:
-            reader.follow(PAGE, at_least=20)
+            reader.run_page(PAGE, at_least=20)
         finally:
             reader.run("crossply down")
 

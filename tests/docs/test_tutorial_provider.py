@@ -11,17 +11,18 @@ from crossply.containers.failures import ContainerError
 from crossply.containers.launcher_client import current_launcher
 from tests.support.docs.markdown_session import Reader, Run, session
 from tests.support.docs.python_image import python_image
+from tests.support.ports import free_port
 from tests.support.programs import require
-from tests.support.registry import docker_registry, free_port, pushed
+from tests.support.registry import docker_registry, pushed
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "tutorial" / "first-provider.md"
 
 
-def test_the_page_says_how_many_commands_it_has() -> None:
+def test_the_page_states_its_number_of_commands() -> None:
     commands = sum(isinstance(step, Run) for step in session(PAGE.read_text()))
-    said = re.search(r"and (\d+) commands", PAGE.read_text())
-    assert said is not None
-    assert int(said.group(1)) == commands
+    stated = re.search(r"(\d+) commands", PAGE.read_text())
+    assert stated is not None
+    assert int(stated.group(1)) == commands
 
 
 @pytest.mark.xdist_group("containers")
@@ -44,6 +45,6 @@ def test_the_first_provider_works_as_printed(tmp_path: pathlib.Path) -> None:
         # Crossply is on no index, and what a provider needs of others is installed with it.
         reader = Reader(work, {**quick, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "", "REGISTRY": address})
         try:
-            reader.follow(page, at_least=25)
+            reader.run_page(page, at_least=25)
         finally:
             reader.run("crossply down; kill $(cat server.pid)")

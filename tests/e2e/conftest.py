@@ -47,7 +47,7 @@ def control_plane(request, registry_certificate, tmp_path_factory) -> ClusterCon
 
 @pytest.fixture(scope="session")
 def registry(tmp_path_factory) -> Iterator[str]:
-    """The address of a real registry, open to all who are on this machine."""
+    """The address of a real registry without authentication."""
     with docker_registry(tmp_path_factory.mktemp("registry")) as address:
         yield address
 

@@ -1,4 +1,4 @@
-"""What functions say they can do: a pipeline with one that cannot compose is not run."""
+"""Capabilities of functions: a pipeline with a function that cannot compose is not run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.xdist_group("e2e")
 
 
 async def installed_function(s, address):
-    """A FunctionRevision that nobody but us looks after."""
+    """A FunctionRevision that no controller but ours reconciles."""
     name = f"{s.id}-function"
     annotations = {
         "crossplane.io/paused": "true",

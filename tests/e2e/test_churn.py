@@ -50,7 +50,7 @@ async def create_and_delete(things: Things, number: int) -> None:
     await things.s.until_none(things.kind)
 
 
-async def test_memory_does_not_grow_with_what_is_created_and_deleted(tmp_path: pathlib.Path) -> None:
+async def test_memory_does_not_grow_with_objects_created_and_deleted(tmp_path: pathlib.Path) -> None:
     async def scenario(pids: list[int]) -> list[list[int]]:
         used = []
         async with Client(load_config(str(tmp_path / "kubeconfig"))) as client:

@@ -18,7 +18,7 @@ from crossply.compose.messages import (
 )
 from tests.support.e2e.pipelines import calling, served
 from tests.support.e2e.scenario import CONFIG_MAP, CRD, DEFINITION, SECRET, condition
-from tests.support.e2e.things import message_of
+from tests.support.e2e.things import message_of, until_event_recorded
 
 pytestmark = pytest.mark.xdist_group("e2e")
 
@@ -42,7 +42,7 @@ async def test_a_claim_gets_a_composite_resource_and_becomes_ready_with_it(s):
     assert "Successfully bound composite resource" in messages
 
 
-async def test_what_a_user_takes_out_of_a_claim_leaves_the_composite_resource(s):
+async def test_a_field_that_a_user_removes_from_a_claim_leaves_the_composite_resource(s):
     await s.offer()
     await s.compose(s.config_map())
     await s.claim("mine", {"size": "3", "mode": "fast"}, labels={"team": "a"})
@@ -66,7 +66,7 @@ async def test_a_claim_takes_over_the_composite_resource_that_it_names(s):
     await s.claim_that_is("mine", READY)
     xr = await s.until(s.xrs, s.id, lambda xr: xr["spec"]["size"] == "2")
     assert xr["spec"]["claimRef"]["name"] == "mine"
-    # Once it is the claim's, what the claim no longer says goes, whoever wrote it first.
+    # Once it is the claim's, fields removed from the claim go, whoever wrote them first.
     await s.claim("mine", {"size": "2", "resourceRef": ref})
     await s.until(s.xrs, s.id, lambda xr: "mode" not in xr["spec"])
 
@@ -142,7 +142,7 @@ async def free_composite(s):
 
 
 async def race(s, names, ref):
-    """Have many claims name one composite resource at once; the winner, and the losers once they know."""
+    """Have many claims name one composite resource at once; return the winner and the losers."""
     fields = {"resourceRef": ref}
     await asyncio.gather(
         *(s.claim(name, {**fields, "writeConnectionSecretToRef": {"name": name}}) for name in names)
@@ -171,7 +171,7 @@ async def test_of_many_claims_that_name_one_composite_resource_one_gets_it(s):
         assert "Successfully bound composite resource" not in events
 
 
-async def test_of_many_claims_that_name_what_does_not_exist_yet_one_makes_it(s):
+async def test_of_many_claims_that_name_a_missing_composite_one_creates_it(s):
     await publishing(s)
     ref = {"apiVersion": s.api_version, "kind": "XDb", "name": s.id}
     winner, losers = await race(s, [f"racer-{number}" for number in range(8)], ref)
@@ -206,7 +206,7 @@ async def test_a_claim_that_loses_its_composite_resource_loses_the_secret_and_is
     assert WAITING(claim)
     assert "connectionDetails" not in claim["status"]
     assert await s.client.get(SECRET, "out", s.id) is None
-    # It was held by our finalizer while it was bound; that must not keep it now.
+    # Our finalizer was on it while it was bound; that must not block it now.
     await s.client.delete(s.claims, "mine", s.id)
     await s.until_gone(s.claims, "mine")
     assert "deletionTimestamp" not in (await s.client.get(s.xrs, name))["metadata"]
@@ -253,7 +253,7 @@ async def test_new_connection_details_reach_the_claim(s):
         await s.until(SECRET, "out", lambda secret, expected=expected: secret["data"] == expected)
 
 
-async def test_a_secret_that_is_somebody_elses_is_not_overwritten(s):
+async def test_a_secret_of_another_owner_is_not_overwritten(s):
     await s.offer()
     await s.compose(s.config_map(), writeConnectionSecretsToNamespace="crossplane-system")
     secret_body = {"metadata": {"name": "out", "namespace": s.id}, "type": "Opaque", "data": {"a": "Yg=="}}
@@ -322,7 +322,7 @@ async def test_binding_takes_few_writes_and_a_settled_claim_none(s):
     # machine the claim sees its composite resource in two more states on the way.
     assert await s.writes("dbs") <= 8, await s.write_counts("dbs")
     settled = await s.settled_writes()
-    # Kubernetes' own annotations are not handed down, so this wakes the claim for nothing.
+    # Kubernetes' own annotations are not handed down, so this enqueues the claim for nothing.
     await s.claim("mine", {"writeConnectionSecretToRef": {"name": "out"}}, annotations={"k8s.io/x": "1"})
     assert await s.settled_writes(more_than=settled) == settled + 1, await s.write_counts()
 
@@ -350,7 +350,7 @@ async def test_conditions_and_events_that_functions_address_to_the_claim_arrive(
             status_condition["type"] for status_condition in claim["status"]["conditions"]
         }
         assert (await s.composite_of(claim))["status"]["claimConditionTypes"] == ["DiskReady"]
-        assert ("Warning", "Disk", "disk is slow") in await s.events(claim)
+        await until_event_recorded(s, claim, "Warning", "Disk", "disk is slow")
         assert not any("internal" in message for _, _, message in await s.events(claim))
 
 

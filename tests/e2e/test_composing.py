@@ -1,4 +1,4 @@
-"""Composing (reference: reconcile §§1, 5, 7, 9, 10): what an XR becomes, what is said of it, how it ends."""
+"""Composing (reference: reconcile §§1, 5, 7, 9, 10): composed resources, conditions, deletion."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SCOPES = ("Namespaced", "Cluster", "LegacyCluster")
 
 
 @pytest.mark.parametrize("scope", SCOPES)
-async def test_an_xr_becomes_its_resources_and_says_so(s, scope):
+async def test_an_xr_becomes_its_resources_and_gets_conditions(s, scope):
     things = await Things.defined(s, scope)
     await things.compose(resources(entry("one", SIZE, base={"metadata": {"namespace": s.id}})))
     await things.apply("mine", {"size": "3"})
@@ -56,7 +56,7 @@ async def test_an_xr_becomes_its_resources_and_says_so(s, scope):
     }
 
 
-async def test_a_changed_xr_changes_what_it_is_made_of(s):
+async def test_a_changed_xr_changes_its_composed_resources(s):
     things = await Things.defined(s)
     await things.compose(resources(entry("one", SIZE)))
     await things.apply("mine", {"size": "3"})
@@ -66,8 +66,8 @@ async def test_a_changed_xr_changes_what_it_is_made_of(s):
     await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"size": "4"})
 
 
-async def test_references_are_there_even_for_what_could_not_be_made(s):
-    """References go out before anything is created, so nothing that was made can be forgotten."""
+async def test_references_exist_even_for_resources_that_could_not_be_created(s):
+    """References are written before anything is created, so nothing created can be forgotten."""
 
     things = await Things.defined(s)
     bad = entry("bad", base={"data": {"no spaces allowed": "x"}})
@@ -104,8 +104,8 @@ async def test_an_xr_without_any_resources_is_synced_and_ready(s):
         assert things.references(xr) == []
 
 
-async def test_status_follows_what_the_pipeline_says_and_goes_with_it(s):
-    """What functions no longer say leaves the status: the engine owns those fields."""
+async def test_status_tracks_the_pipeline_and_goes_with_it(s):
+    """Fields that functions no longer set leave the status: the engine owns them."""
 
     things = await Things.defined(s)
     size_patch = patch("data.size", "status.size", "ToCompositeFieldPath")
@@ -129,8 +129,8 @@ async def test_status_that_others_write_stays(s):
     assert xr["status"]["mode"] == "theirs"
 
 
-async def test_status_that_the_schema_refuses_is_told_in_a_condition(s):
-    """Better than Crossplane, which tells it in an event only (reconcile §18)."""
+async def test_status_that_the_schema_refuses_is_reported_in_a_condition(s):
+    """Better than Crossplane, which reports it in an event only (reconcile §18)."""
 
     things = await Things.defined(s)
     count_patch = patch("data.size", "status.count", "ToCompositeFieldPath")
@@ -143,7 +143,7 @@ async def test_status_that_the_schema_refuses_is_told_in_a_condition(s):
 
 
 async def test_status_that_a_rule_of_the_schema_refuses_leaves_a_stable_condition(s):
-    """What an API server says of invalid objects may differ each time: it is told in the event (§10)."""
+    """The API server's message about invalid objects may differ each time: it is only in the event (§10)."""
 
     size = {"type": "string", "enum": ["small", "large"]}
     schema = {
@@ -172,7 +172,7 @@ async def test_status_that_a_rule_of_the_schema_refuses_leaves_a_stable_conditio
     await things.until("mine", READY, SYNCED)
 
 
-async def test_what_was_selected_is_told_in_an_event(s):
+async def test_the_selected_composition_is_reported_in_an_event(s):
     things = await Things.defined(s)
     await things.compose(resources(entry("one", SIZE)))
     await things.apply("mine", {"size": "3"})
@@ -182,7 +182,7 @@ async def test_what_was_selected_is_told_in_an_event(s):
     await until_event_recorded(s, xr, "Normal", "SelectComposition", message)
 
 
-async def test_what_lags_is_named_in_the_condition_and_in_events(s):
+async def test_unready_resources_are_named_in_the_condition_and_in_events(s):
     things = await Things.defined(s)
     await things.compose(resources(*(entry(name, ready="yes") for name in "edcba")))
     await things.apply("mine", {"size": "3"})
@@ -193,14 +193,18 @@ async def test_what_lags_is_named_in_the_condition_and_in_events(s):
     await until_event_recorded(s, xr, "Normal", "ComposeResources", message)
 
 
-async def test_a_kind_that_nobody_serves_stops_all_until_it_is_installed(s):
+async def test_an_unknown_kind_stops_all_until_it_is_installed(s):
     """An unknown kind: nothing at all is composed (reconcile §18); once it is served, everything is."""
 
     things = await Things.defined(s)
     bucket = {"apiVersion": f"{s.group}/v1", "kind": "Bucket"}
     await things.compose(resources(entry("bucket", base=bucket), entry("other", SIZE)))
     await things.apply("mine", {"size": "3"})
-    xr = await things.until("mine", failing(f'no matches for kind "Bucket" in version "{s.group}/v1"'))
+    xr = await things.until("mine", failing("failed to get restmapping: "))
+    assert message_of(xr).endswith(
+        'composed resource "bucket" is namespaced (a Bucket): failed to get restmapping: '
+        f'no matches for kind "Bucket" in version "{s.group}/v1"'
+    )
     assert await things.composed(xr) == {}
     buckets = await custom_kind(s)
     xr = await things.until("mine", SYNCED, READY)
@@ -208,8 +212,43 @@ async def test_a_kind_that_nobody_serves_stops_all_until_it_is_installed(s):
     assert set(await things.composed(xr, buckets)) == {"bucket"}
 
 
+EXISTING = "cannot compose resources: cannot get existing composed resources: "
+
+
+async def test_a_reference_to_a_resource_that_has_no_composition_resource_name_stops_all(s):
+    things = await Things.defined(s)
+    await things.compose(resources(entry("one")))
+    xr = await things.apply("mine", annotations={"crossplane.io/paused": "true"})
+    owner = {"apiVersion": xr["apiVersion"], "kind": xr["kind"], "name": "mine", "controller": True}
+    metadata = {"name": "old", "namespace": s.id, "labels": {"crossplane.io/composite": "mine"}}
+    owners = [{**owner, "uid": xr["metadata"]["uid"]}]
+    await s.client.create(CONFIG_MAP, {"metadata": {**metadata, "ownerReferences": owners}})
+    refs = [{"apiVersion": "v1", "kind": "ConfigMap", "name": "old"}]
+    resumed = {"metadata": {"annotations": {"crossplane.io/paused": None}}}
+    await things.change("mine", {**resumed, "spec": {"crossplane": {"resourceRefs": refs}}})
+    await things.until("mine", failing(f"{EXISTING}encountered composed resource without required "))
+    named = {"metadata": {"annotations": {RESOURCE_NAME: "one"}}}
+    await s.client.patch_merge(CONFIG_MAP, "old", named, s.id)
+    xr = await things.until("mine", SYNCED, READY)
+    assert things.references(xr) == refs
+
+
+async def test_a_reference_without_the_namespace_that_its_kind_needs_stops_all(s):
+    things = await Things.defined(s, "Cluster")
+    await things.compose(resources(entry("one", base={"metadata": {"namespace": s.id}})))
+    refs = [{"apiVersion": "v1", "kind": "ConfigMap", "name": "old"}]
+    await things.apply("mine", {"crossplane": {"resourceRefs": refs}})
+    xr = await things.until("mine", failing(EXISTING))
+    assert message_of(xr) == (
+        f"{EXISTING}cannot get composed resource: "
+        "an empty namespace may not be set when a resource name is provided"
+    )
+    await things.change("mine", {"spec": {"crossplane": {"resourceRefs": []}}})
+    await things.until("mine", SYNCED, READY)
+
+
 @pytest.mark.parametrize("scope", SCOPES)
-async def test_an_xr_takes_what_it_is_made_of_with_it(s, scope):
+async def test_deleting_an_xr_deletes_its_composed_resources(s, scope):
     things = await Things.defined(s, scope)
     await things.compose(resources(entry("one", SIZE, base={"metadata": {"namespace": s.id}})))
     await things.apply("mine", {"size": "3"})
@@ -226,7 +265,7 @@ async def test_an_xr_takes_what_it_is_made_of_with_it(s, scope):
     await s.until_gone(CONFIG_MAP, config_map["metadata"]["name"])
 
 
-async def test_a_deleted_composition_breaks_its_xrs_and_says_so(s):
+async def test_a_deleted_composition_breaks_its_xrs_with_a_condition(s):
     things = await Things.defined(s)
     await things.compose(resources(entry("one", SIZE)))
     await things.apply("mine", {"size": "3"})

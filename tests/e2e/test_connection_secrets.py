@@ -26,7 +26,7 @@ def holding(s, **values):
 
 
 def to(s, name="out"):
-    """A spec that asks for a secret."""
+    """A spec with a connection secret reference."""
     return {"writeConnectionSecretToRef": {"name": name, "namespace": s.id}}
 
 
@@ -52,7 +52,7 @@ async def test_a_definition_that_names_no_keys_lets_all_out(s):
     await s.until(SECRET, "out", lambda secret: secret["data"] == encoded(user="root", host="db"))
 
 
-async def test_the_composition_may_say_where_secrets_go(s):
+async def test_the_composition_may_choose_the_namespace_of_secrets(s):
     things = await Things.defined(s, "LegacyCluster")
     await things.compose(holding(s, user="root"))
     await s.client.patch_merge(
@@ -65,7 +65,7 @@ async def test_the_composition_may_say_where_secrets_go(s):
     await s.until(SECRET, ref["name"], lambda secret: secret["data"] == encoded(user="root"))
 
 
-async def test_published_keys_are_never_taken_back(s):
+async def test_published_keys_are_never_removed(s):
     things = await Things.defined(s, "LegacyCluster")
     await things.compose(holding(s, user="root"))
     await things.apply(s.id, to(s))
@@ -74,7 +74,7 @@ async def test_published_keys_are_never_taken_back(s):
     await s.until(SECRET, "out", lambda secret: secret["data"] == encoded(user="root", host="db"))
 
 
-async def test_a_published_value_that_somebody_changes_is_put_back_with_the_next_run(s):
+async def test_a_changed_published_value_is_restored_with_the_next_run(s):
     things = await Things.defined(s, "LegacyCluster")
     await things.compose(holding(s, user="root"))
     await things.apply(s.id, to(s))
@@ -84,7 +84,7 @@ async def test_a_published_value_that_somebody_changes_is_put_back_with_the_next
     await s.until(SECRET, "out", lambda secret: secret["data"] == encoded(user="root"))
 
 
-async def test_somebody_elses_secret_is_refused(s):
+async def test_a_foreign_secret_is_refused(s):
     things = await Things.defined(s, "LegacyCluster")
     secret_body = {"metadata": {"name": "out", "namespace": s.id}, "type": "Opaque", "data": encoded(a="b")}
     await s.client.create(SECRET, secret_body)

@@ -32,7 +32,7 @@ def registry(tmp_path_factory):
 
 
 def composing():
-    """A step that composes one ConfigMap, which says that nobody made it, and what the XR says."""
+    """A step that composes one ConfigMap with a value of the XR."""
     return resources(entry("made", patch("spec.mode", "data.mode"), base=BY))
 
 
@@ -44,7 +44,7 @@ async def until_author_is(things, author, name="mine"):
     await things.s.eventually(so)
 
 
-async def test_an_image_of_somebody_else_is_installed_and_called(s, registry):
+async def test_a_foreign_image_is_installed_and_called(s, registry):
     packages, things = InContainers(s, registry), await Things.defined(s)
     await packages.push_image(go_image(), "v1")
     revision = await packages.running("v1")
@@ -69,7 +69,7 @@ async def test_a_function_that_wants_too_much_memory_is_killed_and_the_next_call
     await packages.running("v1", runtimeConfigRef=runtime_config_ref)
     await things.compose(composing(), packages.step())
     await things.apply("greedy", {"mode": "please-hog"})
-    message = message_of(await things.until("greedy", failing("it wanted more than its 64 MiB")))
+    message = message_of(await things.until("greedy", failing("it exceeded its 64 MiB")))
     assert f'pipeline step "ours": cannot run Function "{packages.function}"' in message
     await things.delete("greedy")
     await things.apply("modest")
@@ -87,7 +87,7 @@ def limited(name):
 
 
 def is_false_with(type_, text):
-    """A check for a condition that is False and says this."""
+    """A check for a condition that is False with this message."""
     return lambda obj: condition(type_, "False")(obj) and text in message_of(obj, type_)
 
 

@@ -1,4 +1,4 @@
-"""What is asked of the engine by annotation (reference: reconcile §1, steps 4, 5, 19)."""
+"""Requests to the engine by annotation (reference: reconcile §1, steps 4, 5, 19)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ async def test_a_paused_xr_changes_nothing_until_it_is_resumed(s):
     await things.until("mine", SYNCED)
 
 
-async def test_a_paused_xr_is_not_let_go(s):
+async def test_a_paused_xr_keeps_its_finalizer(s):
     things = await Things.defined(s)
     await things.compose(resources(entry("one", SIZE)))
     await things.apply("mine", {"size": "1"})
@@ -79,7 +79,7 @@ async def test_an_xr_that_is_born_paused_stays_as_it_is(s):
 
 
 async def test_a_request_to_reconcile_is_handled_once(s):
-    """The functions are asked again though nothing changed, and an event says that it was done."""
+    """The functions are called although nothing changed, and an event reports it."""
 
     function, calls = counting()
     with served(function) as address:
@@ -98,7 +98,7 @@ async def test_a_request_to_reconcile_is_handled_once(s):
         assert "ReconcileRequestHandled" in {reason for _, reason, _ in await s.events(xr)}
 
 
-async def test_a_poll_interval_has_the_functions_asked_again_and_again(s):
+async def test_a_poll_interval_calls_the_functions_repeatedly(s):
     function, calls = counting()
     with served(function) as address:
         things = await Things.defined(s)

@@ -20,14 +20,14 @@ AT_REST = int(os.environ.get("CROSSPLY_REST_XRS", "200"))
 
 
 def bucket(s, name, *patches):
-    """A resource whose requests can be told from all others."""
+    """A resource whose requests can be distinguished from all others."""
     return entry(name, *patches, base={"apiVersion": f"{s.group}/v1", "kind": "Bucket", "spec": {}})
 
 
 async def since(s, before):
-    """What was asked of this scenario's kinds since then.
+    """The requests for this scenario's kinds since then.
 
-    Deletions are not ours here: when any namespace ends, a real cluster deletes what it has of every kind.
+    Deletions are not ours here: when any namespace is deleted, a real cluster sends deletions for every kind.
     """
     requests = await traffic(s.client) - before
     group_requests = {
@@ -42,7 +42,7 @@ async def event_count(s):
 
 
 async def quiet(s):
-    """The count of requests, once nothing has been asked of our kinds for a moment."""
+    """The count of requests, once our kinds got no request for a short time."""
     while True:
         before = await traffic(s.client)
         await asyncio.sleep(0.7)
@@ -51,7 +51,7 @@ async def quiet(s):
 
 
 async def of_controllers(s, seconds):
-    """What our controllers may have asked for; a real cluster has others, for kinds of its own."""
+    """Requests that our controllers may have sent; a real cluster has others, for kinds of its own."""
     before = await traffic(s.client)
     await asyncio.sleep(seconds)
     groups = {s.group, "apiextensions.crossplane.io", "pkg.crossplane.io", "protection.crossplane.io"}
@@ -97,8 +97,8 @@ async def test_changing_one_field_costs_one_apply_and_two_writes_of_the_xr(s):
     assert own - 1 <= 2, counted
 
 
-async def test_a_change_that_concerns_nobody_costs_nothing(s):
-    """The user's own write, and no other: neither of the XR nor of what it is made of."""
+async def test_an_irrelevant_change_costs_nothing(s):
+    """The user's own write, and no other: neither of the XR nor of its composed resources."""
 
     await custom_kind(s)
     things = await Things.defined(s)

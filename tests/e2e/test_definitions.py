@@ -97,13 +97,13 @@ async def test_a_new_default_is_composed(s):
     await things.define(versions=[version(size={"type": "string", "default": "7"})])
     crd = f"{things.kind.resource}"
     await s.until(CRD, crd, lambda crd: '"default": "7"' in str(crd).replace("'", '"'))
-    await asyncio.sleep(0.2)  # kube-apiserver takes a moment to serve a changed schema
+    await asyncio.sleep(0.2)  # kube-apiserver needs some time to serve a changed schema
     await things.apply("mine")
     xr = await things.until("mine", READY)
     assert (await things.composed(xr))["one"]["data"] == {"size": "7"}
 
 
-async def test_xrs_of_every_served_version_are_looked_after(s):
+async def test_xrs_of_every_served_version_are_reconciled(s):
     things = Things(s)
     await things.define(versions=[version()])
     await things.established()
@@ -124,7 +124,7 @@ async def test_xrs_of_every_served_version_are_looked_after(s):
 
 
 async def test_another_referenceable_version_needs_other_compositions(s):
-    """Measured on Crossplane (reconcile §18): what exists says that its Composition does not fit."""
+    """Measured on Crossplane (reconcile §18): existing XRs report that their Composition does not fit."""
 
     things = Things(s)
     await things.define(versions=[version(), version("v2", referenceable=False)])
@@ -147,7 +147,7 @@ async def as_if_updated(s, name):
 
 
 @pytest.mark.parametrize("updated", [False, True], ids=["applied", "updated"])
-async def test_what_a_definition_drops_leaves_its_crds(s, updated):
+async def test_versions_that_a_definition_drops_leave_its_crds(s, updated):
     """Also where another control plane wrote the CRD by updates."""
 
     async def scenario(s):
@@ -180,7 +180,7 @@ async def test_what_a_definition_drops_leaves_its_crds(s, updated):
     await scenario(s)
 
 
-async def test_a_category_that_somebody_adds_to_a_crd_goes(s):
+async def test_a_foreign_category_of_a_crd_is_removed(s):
     """The names of a definition cannot change; those of its CRD are put back."""
 
     things = await Things.defined(s)
@@ -189,8 +189,8 @@ async def test_a_category_that_somebody_adds_to_a_crd_goes(s):
     await s.until(CRD, things.kind.resource, lambda crd: crd["spec"]["names"]["categories"] == ["composite"])
 
 
-async def test_a_crd_of_a_definition_that_nobody_controls_is_adopted(s):
-    """One that was restored without its owner, say."""
+async def test_a_crd_of_a_definition_without_a_controller_is_adopted(s):
+    """For example one that was restored without its owner."""
 
     kind = await custom_kind(s, "Thing")
     rendered = {"spec": {"names": {"categories": ["composite"]}}}
@@ -201,7 +201,7 @@ async def test_a_crd_of_a_definition_that_nobody_controls_is_adopted(s):
     assert after["metadata"]["ownerReferences"][0]["controller"]
 
 
-async def test_a_crd_that_was_not_made_for_a_definition_is_not_adopted(s):
+async def test_a_crd_of_another_origin_is_not_adopted(s):
     kind = await custom_kind(s, "Thing")
     before = await s.client.get(CRD, kind.resource)
     await Things(s).define()
@@ -212,7 +212,7 @@ async def test_a_crd_that_was_not_made_for_a_definition_is_not_adopted(s):
     assert (after["spec"], after["metadata"]["uid"]) == (before["spec"], before["metadata"]["uid"])
 
 
-async def test_a_crd_that_somebody_controls_is_left_alone(s):
+async def test_a_crd_with_another_controller_is_left_alone(s):
     kind = await custom_kind(s, "Thing")
     home = await s.client.get(NAMESPACE, s.id)
     uid = home["metadata"]["uid"]
@@ -236,10 +236,10 @@ async def test_a_crd_that_somebody_controls_is_left_alone(s):
     assert "deletionTimestamp" not in (await s.client.get(CRD, kind.resource))["metadata"]
 
 
-async def test_names_that_are_taken_keep_a_definition_waiting(s):
+async def test_names_in_use_block_a_definition(s):
     """The API server does not accept the names of another kind; once they are free, all is well."""
 
-    taken_kind = await custom_kind(s, "Thing")
+    other_kind = await custom_kind(s, "Thing")
     things = Things(s)
     things.kind = Kind(s.group, "v1", "Thing", "otherthings", True)
     await things.define()
@@ -247,7 +247,7 @@ async def test_names_that_are_taken_keep_a_definition_waiting(s):
     assert not condition("Established", "True")(crd)
     xrd = await s.client.get(DEFINITION, things.kind.resource)
     assert not condition("Established", "True")(xrd)
-    await s.client.delete(CRD, taken_kind.resource)
+    await s.client.delete(CRD, other_kind.resource)
     await things.established()
     await things.compose(resources(entry("one", SIZE)))
     await things.apply("mine", {"size": "3"})
@@ -289,7 +289,7 @@ async def test_a_definition_waits_for_namespaced_xrs(s):
     assert await s.client.get(CRD, things.kind.resource) is None
 
 
-async def test_a_definition_that_waits_says_for_which_xrs_and_how_to_delete_them(s):
+async def test_a_waiting_definition_names_its_xrs_and_how_to_delete_them(s):
     things = await Things.defined(s)
     await things.compose(resources(entry("one", SIZE)))
     await things.apply("mine", {"size": "3"})
@@ -333,7 +333,7 @@ async def test_a_definition_waits_for_xrs_that_something_holds(s):
     assert await s.client.get(CRD, things.kind.resource) is None
 
 
-async def test_a_definition_that_comes_back_works_again(s):
+async def test_a_recreated_definition_works(s):
     things = await Things.defined(s)
     await things.compose(resources(entry("one", SIZE)))
     await s.client.delete(DEFINITION, things.kind.resource)
@@ -344,7 +344,7 @@ async def test_a_definition_that_comes_back_works_again(s):
     await things.until("mine", READY)
 
 
-async def test_a_crd_that_somebody_changes_is_put_back(s):
+async def test_a_changed_crd_is_restored(s):
     things = await Things.defined(s)
     await things.compose(resources(entry("one", SIZE)))
     await things.apply("mine", {"size": "3"})
@@ -353,8 +353,8 @@ async def test_a_crd_that_somebody_changes_is_put_back(s):
     await s.until(CRD, things.kind.resource, lambda crd: crd["spec"]["names"].get("categories"), 10)
 
 
-async def test_both_versions_of_the_definition_kind_say_the_same(s):
-    """A v1 definition is LegacyCluster unless it says otherwise; read as v2 it still is."""
+async def test_both_versions_of_the_definition_kind_are_equivalent(s):
+    """A v1 definition is LegacyCluster by default; read as v2 it still is."""
 
     things = Things(s, "LegacyCluster")
     await things.define()

@@ -1,7 +1,7 @@
 """Functions as Deployments, from a package in a registry to composed resources.
 
 There are no nodes. A stand-in does what a kubelet would: it serves the function with the certificate of the
-Secret that the Deployment mounts, at an address of this machine, and says so in an EndpointSlice.
+Secret that the Deployment mounts, at an address of this machine, and writes an EndpointSlice.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ async def kubelet(s) -> AsyncIterator[Kubelet]:
 
 
 def counting(author: str, calls: list[str]):
-    """A function that says by whom a ConfigMap was made, and counts."""
+    """A function that writes its own name into a ConfigMap, and counts."""
     answer = marking_function(author)
 
     def function(request):
@@ -104,7 +104,7 @@ async def test_a_function_runs_as_a_deployment_is_upgraded_and_loses_a_pod(
     await things.apply("a")
     await things.until("a", SYNCED, READY)
     assert await author_of(things, "a") == "one"
-    # A Pod goes away: it is told, ends its calls, and is gone.
+    # A Pod terminates: it gets SIGTERM, finishes its calls, and is gone.
     await kubelet.show(name, pods[1])
     await asyncio.to_thread(pods[0].stop)
     await things.apply("b")

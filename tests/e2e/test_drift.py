@@ -20,13 +20,13 @@ async def composed_once(s, *entries):
     return things, xr, things.references(xr)[0]["name"]
 
 
-async def test_a_value_that_somebody_changes_is_put_back(s):
+async def test_a_changed_value_is_restored(s):
     _, _, name = await composed_once(s)
     await s.client.patch_merge(CONFIG_MAP, name, {"data": {"size": "9"}}, s.id)
     await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"size": "3"})
 
 
-async def test_a_field_that_somebody_adds_stays(s):
+async def test_a_foreign_field_stays(s):
     things, _, name = await composed_once(s)
     foreign_patch = {"data": {"theirs": "x"}, "metadata": {"labels": {"team": "a"}}}
     await s.client.patch_merge(CONFIG_MAP, name, foreign_patch, s.id)
@@ -43,7 +43,7 @@ async def test_a_field_that_is_no_longer_desired_goes(s):
     await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"size": "3"})
 
 
-async def test_a_deleted_resource_is_made_again_with_the_same_name(s):
+async def test_a_deleted_resource_is_recreated_with_the_same_name(s):
     _, _, name = await composed_once(s)
     old = (await s.client.get(CONFIG_MAP, name, s.id))["metadata"]["uid"]
     await s.client.delete(CONFIG_MAP, name, s.id)
@@ -60,8 +60,8 @@ async def test_a_deleted_resource_is_made_again_with_the_same_name(s):
     ],
     ids=["label", "label changed", "owner"],
 )
-async def test_what_the_engine_put_on_a_resource_comes_back(s, loss):
-    """An object that lost its label is no longer in the watch: it is looked up, not taken for deleted."""
+async def test_removed_engine_fields_of_a_resource_are_restored(s, loss):
+    """An object that lost its label is no longer in the watch: it is read, not considered deleted."""
 
     _, xr, name = await composed_once(s)
     before = await s.client.get(CONFIG_MAP, name, s.id)
@@ -95,7 +95,7 @@ async def test_an_annotation_that_names_the_resource_is_missed(s):
 
 
 async def test_the_status_of_a_composed_resource_is_its_own(s):
-    """Somebody else's status is not drift: nothing is applied for it."""
+    """A status written by others is not drift: nothing is applied for it."""
 
     things = await Things.defined(s)
     buckets = await custom_kind(s)
@@ -115,7 +115,7 @@ async def test_the_status_of_a_composed_resource_is_its_own(s):
     assert await s.writes("buckets") == before + 4, await s.write_counts("buckets")
 
 
-async def test_what_an_older_crossplane_wrote_is_taken_over(s):
+async def test_resources_of_an_older_crossplane_are_adopted(s):
     """It wrote by updates: the fields' owner of then gives way, so that ours can also remove fields."""
 
     things = await Things.defined(s)

@@ -53,7 +53,7 @@ async def test_a_field_of_a_live_resource_names_its_patch_its_source_and_its_man
     assert "more fields are set by the engine and the API server" in table
 
 
-async def test_a_plan_says_which_patch_would_change_a_field(s, plans):
+async def test_a_plan_names_the_patch_that_would_change_a_field(s, plans):
     things = await settled(s, resources(entry("one", SIZE)))
     planned = await plans.of(things.body("mine", {"size": "4"}), words=("-o", "json", "--explain"))
     [field] = node_of(planned, "ConfigMap", "one")["fields"]

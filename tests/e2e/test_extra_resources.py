@@ -28,7 +28,7 @@ def selector(namespace, **match):
 
 
 def requiring(answer, field, **selectors):
-    """An answer that asks for more."""
+    """A response that requires more."""
     return answer._replace(requirements=Requirements(**{field: selectors}))
 
 
@@ -44,7 +44,7 @@ async def data(s, name, text, **labels):
 
 
 @pytest.mark.parametrize("field", FIELDS)
-async def test_a_function_is_called_again_with_what_it_asked_for(s, field):
+async def test_a_function_is_called_with_the_resources_it_requires(s, field):
     """By name or by labels, in the field that it used; what is not found is an empty list."""
     calls = []
 
@@ -78,7 +78,7 @@ async def test_a_function_is_called_again_with_what_it_asked_for(s, field):
         await scenario(s, address)
 
 
-async def test_what_was_required_last_time_is_there_from_the_start(s):
+async def test_the_requirements_of_the_last_run_are_there_from_the_start(s):
     """So a settled XR needs one call of a function, not two."""
     calls = []
 
@@ -104,7 +104,7 @@ async def _of(value):
 
 
 async def test_a_function_may_ask_step_by_step(s):
-    """Each call has what was asked for in the one before; the same question twice ends it."""
+    """Each call has the requirements of the one before; the same requirements twice end the loop."""
 
     def function(request):
         home = home_of(request)
@@ -126,7 +126,7 @@ async def test_a_function_may_ask_step_by_step(s):
         assert (await things.composed(xr))["one"]["data"] == {"text": "end of the chain"}
 
 
-async def test_only_the_step_that_asked_sees_what_it_asked_for(s):
+async def test_only_the_requiring_step_gets_the_resources(s):
     observed = {}
 
     def function(request):
@@ -148,7 +148,7 @@ async def test_only_the_step_that_asked_sees_what_it_asked_for(s):
         assert observed == {"first": ["a"], "second": []}
 
 
-async def test_a_composition_says_how_often_a_function_may_ask(s):
+async def test_a_composition_limits_the_calls_of_a_function(s):
     calls = []
 
     def function(request):
@@ -166,7 +166,7 @@ async def test_a_composition_says_how_often_a_function_may_ask(s):
         await things.until("mine", failing(message))
 
 
-async def test_a_function_is_not_called_again_for_a_composite_resource_that_is_deleted(s):
+async def test_a_function_is_not_called_for_a_deleted_composite_resource(s):
     calls, called, released = [], threading.Event(), threading.Event()
 
     def function(request):
@@ -185,14 +185,14 @@ async def test_a_function_is_not_called_again_for_a_composite_resource_that_is_d
         await things.apply("mine")
         await asyncio.to_thread(called.wait, 60)
         await s.client.delete(things.kind, "mine", s.id)
-        await asyncio.sleep(1)  # the watch tells the controllers
+        await asyncio.sleep(1)  # the watch notifies the controllers
         released.set()
         await s.until_gone(things.kind, "mine")
         await asyncio.sleep(0.5)
         assert len(calls) == 1
 
 
-async def test_a_composition_says_what_a_function_may_ask_for(s):
+async def test_a_composition_limits_the_requirements_of_a_function(s):
     def function(request):
         name = request.observed.composite.object["spec"]["mode"]
         config_maps = request.required_resources.get("a", ())
@@ -270,7 +270,7 @@ def without_extra_resources(request, tmp_path):
 
 
 @pytest.mark.embedded_only("it is about a flag")
-async def test_where_extra_resources_are_disabled_a_function_that_asks_fails_its_step(
+async def test_where_extra_resources_are_disabled_a_requiring_function_fails_its_step(
     without_extra_resources,
 ):
     """Seed 4, Q6: cluster operators can disable them. What was composed before stays."""

@@ -102,7 +102,7 @@ async def things(api, between, tmp_path) -> AsyncIterator[Things]:
 
 
 async def sized(things: Things, size: str, names: list[str]) -> None:
-    """Give all a size; whoever else writes may make that fail now and then."""
+    """Give all a size; concurrent writers may make that fail now and then."""
 
     async def apply_until_accepted(name: str) -> None:
         while True:
@@ -155,9 +155,7 @@ async def test_failing_requests_lost_answers_and_cut_watches_change_nothing_in_t
     assert between.failures > COUNT
 
 
-async def test_an_api_server_that_restarts_is_found_again_and_nothing_is_missed(
-    things: Things, restart
-) -> None:
+async def test_a_restarted_api_server_is_reconnected_and_nothing_is_missed(things: Things, restart) -> None:
     await sized(things, "1", NAMES)
     await asyncio.to_thread(restart)
     await sized(things, "2", NAMES)

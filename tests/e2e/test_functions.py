@@ -36,11 +36,11 @@ pytestmark = pytest.mark.xdist_group("e2e")
 
 
 def mode_of(request):
-    """What the user asks this function to do."""
+    """What the user configures this function to do."""
     return request.observed.composite.object["spec"].get("mode", "")
 
 
-async def test_each_step_builds_on_the_one_before(s):
+async def test_every_step_builds_on_the_one_before(s):
     """Desired state and context go from step to step; input is the step's own."""
 
     def function(request):
@@ -79,7 +79,7 @@ async def test_a_fatal_result_stops_the_pipeline_and_applies_nothing(s):
         assert message_of(xr) == message
         assert await things.composed(xr) == {}
         assert things.references(xr) == []
-        # What was told before the end still counts.
+        # Results before the fatal one still count.
         await until_event_recorded(s, xr, "Warning", "ComposeResources", message)
         await until_event_recorded(s, xr, "Warning", "Disk", 'Pipeline step "tell": low on disk')
         assert condition("DiskReady", "False", "Full")(xr)
@@ -166,7 +166,7 @@ async def test_conditions_of_functions_are_set_and_stay(s):
 
 
 async def test_a_function_that_is_not_installed_is_waited_for(s):
-    """A pipeline that names a missing function is valid; its XRs say what is missing, and go on with it."""
+    """A pipeline that names a missing function is valid; its XRs report it, and continue once it exists."""
 
     with served(lambda request: desiring(request, one=config_map())) as address:
         things = await Things.defined(s)
@@ -197,7 +197,7 @@ async def test_a_function_that_moves_is_followed(s):
         await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"word": "new"})
 
 
-async def test_a_function_is_asked_again_when_its_time_to_live_is_over(s):
+async def test_a_function_is_called_when_its_time_to_live_expires(s):
     """Once: and an equal answer writes nothing."""
     calls = []
 

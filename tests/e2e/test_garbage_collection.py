@@ -20,7 +20,7 @@ from tests.support.e2e.things import (
 pytestmark = pytest.mark.xdist_group("e2e")
 
 
-async def test_what_is_no_longer_desired_goes(s):
+async def test_a_resource_no_longer_desired_is_deleted(s):
     things = await Things.defined(s)
     await things.compose(resources(entry("one", SIZE), entry("two", SIZE)))
     await things.apply("mine", {"size": "3"})
@@ -33,7 +33,7 @@ async def test_what_is_no_longer_desired_goes(s):
 
 
 async def test_it_loses_its_labels_before_it_is_deleted(s):
-    """Without the label nobody takes it for a part of the XR while something holds it."""
+    """Without the label it is not treated as composed by the XR while a finalizer keeps it."""
 
     things = await Things.defined(s)
     await things.compose(resources(entry("one", base={"metadata": {"finalizers": ["example.org/held"]}})))
@@ -48,7 +48,7 @@ async def test_it_loses_its_labels_before_it_is_deleted(s):
     await things.until("mine", READY, lambda xr: len(things.references(xr)) == 1)
 
 
-async def test_what_nobody_controls_any_more_is_left_alone(s):
+async def test_a_resource_without_a_controller_is_left_alone(s):
     things = await Things.defined(s)
     await things.compose(resources(entry("one", SIZE), entry("two", SIZE)))
     await things.apply("mine", {"size": "3"})

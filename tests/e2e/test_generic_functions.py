@@ -1,4 +1,4 @@
-"""The generic functions on a control plane: sequences, scripts, and what their mistakes tell the XR."""
+"""The generic functions on a control plane: sequences, scripts, and how their errors reach the XR."""
 
 from __future__ import annotations
 
@@ -37,6 +37,17 @@ Resource("starlark", {"apiVersion": "v1", "kind": "ConfigMap", "data": {"size": 
 set_xr_status("size", get_observed("python", "data.size", "none"))
 """
 
+PYTHONIC = """
+class Thing(BaseComposite):
+    def compose(self):
+        first = self.resources.first('v1', 'ConfigMap')
+        first.data.size = self.spec.size
+        second = self.resources.second('v1', 'ConfigMap')
+        second.data.size = first.observed.data.size
+        second.data.uid = first.observed.metadata.uid
+        self.status.size = second.observed.data.size
+"""
+
 
 async def step(s: Scenario, name: str, **fields: Any) -> Object:
     """A step that calls a generic function with this input."""
@@ -64,7 +75,7 @@ async def test_a_resource_is_created_when_the_one_before_it_is_ready(s):
     assert sorted(await things.composed(xr)) == ["first", "second"]
 
 
-async def test_scripts_compose_and_follow_what_they_observe(s):
+async def test_scripts_compose_and_react_to_observed_resources(s):
     things = await Things.defined(s)
     await things.compose(
         await step(s, "python", script=PYTHON),
@@ -76,7 +87,26 @@ async def test_scripts_compose_and_follow_what_they_observe(s):
     assert sizes == {"python": "33", "starlark": "3"}
 
 
-async def test_a_mistake_in_a_script_is_told_with_its_step_and_line(s):
+async def test_a_class_creates_a_resource_when_its_inputs_exist(s):
+    things = await Things.defined(s)
+    await things.compose(await step(s, "pythonic", composite=PYTHONIC))
+    await things.apply("mine", {"size": "3"})
+    xr = await things.until("mine", READY, lambda xr: xr["status"].get("size") == "3")
+    composed = await things.composed(xr)
+    assert composed["second"]["data"] == {"size": "3", "uid": composed["first"]["metadata"]["uid"]}
+    message = 'Pipeline step "pythonic": Desired resources with unknowns: second'
+    await until_event_recorded(s, xr, "Normal", "DesiredUnknowns", message)
+
+
+async def test_a_command_is_not_run_and_the_condition_has_the_setting_that_allows_it(s):
+    things = await Things.defined(s)
+    await things.compose(await step(s, "shell", shellCommand="echo hello"))
+    await things.apply("mine", {"size": "3"})
+    xr = await things.until("mine", failing("cannot run shellCommand"))
+    assert "--allow-shell-function=IMAGE" in message_of(xr)
+
+
+async def test_an_error_in_a_script_is_reported_with_its_step_and_line(s):
     things = await Things.defined(s)
     await things.compose(await step(s, "python", script=PYTHON))
     await things.apply("mine", {"mode": "no size"})
@@ -97,8 +127,8 @@ async def test_conditions_of_composed_resources_reach_the_xr(s):
                 "resources": [{"name": "."}],
                 "includeCompositeAsResource": True,
                 "conditions": [
-                    {"type": "Synced", "reason": "(none)"},
-                    {"type": "Nothing", "status": "Unknown"},
+                    {"type": "Nothing", "status": "Unknown"},  # the XR, which has other conditions
+                    {"type": "Nothing", "status": ""},  # the ConfigMap, which has no status
                 ],
                 "type": "AllResourcesMatchAnyCondition",
             }

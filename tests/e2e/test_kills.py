@@ -1,6 +1,6 @@
-"""The controllers die at every single write: what they leave behind is finished by the next ones.
+"""The controllers are killed at every single write: the next ones finish the work.
 
-A witness between them and the API server counts their writes and kills them at the n-th, when only the server
+A proxy between them and the API server counts their writes and kills them at the n-th, when only the server
 knows of it: to the server that is the same as dying just before the next. Afterwards everything must be as if
 nothing had happened.
 """
@@ -173,7 +173,7 @@ def is_observed(xr: Object) -> bool:
     )
 
 
-async def test_dying_while_a_composite_resource_is_made_orphans_and_doubles_nothing(at_every_write) -> None:
+async def test_a_kill_during_creation_orphans_and_doubles_nothing(at_every_write) -> None:
     await at_every_write(composed_by, make, is_composed)
 
 

@@ -125,7 +125,7 @@ async def revision_of(s: Scenario, name: str) -> Object:
 
 
 async def refused(s: Scenario, kind: str, annotations: dict[str, str]) -> None:
-    """The Function, its revision and the composite resource say why it is not run, and what to do."""
+    """The Function, its revision and the composite resource report why it is not run, with a remedy."""
     things = await calling(s, kind, annotations)
     await things.apply("mine")
     named = list(annotations)[-1]
@@ -148,7 +148,7 @@ async def refused(s: Scenario, kind: str, annotations: dict[str, str]) -> None:
     ],
     ids=["up", "controller, Container", "controller, External", "controller, Deployment"],
 )
-async def test_nothing_of_the_machine_is_run_or_read_and_conditions_say_why(plane, tmp_path):
+async def test_nothing_of_the_machine_is_run_or_read_and_conditions_have_the_reason(plane, tmp_path):
     machine = Machine(tmp_path / "machine")
     (tmp_path / "plane").mkdir()
 
@@ -202,7 +202,7 @@ async def test_commands_run_where_they_are_allowed(tmp_path):
     assert machine.witness.exists()
 
 
-async def test_a_plan_runs_only_what_its_own_files_name_or_its_user_allows(tmp_path):
+async def test_a_plan_runs_only_the_functions_of_its_own_files_or_allowed_ones(tmp_path):
     machine = Machine(tmp_path / "machine")
     plane = tmp_path / "plane"
     plane.mkdir()

@@ -1,4 +1,4 @@
-"""Names of composed resources (reference: reconcile §7): generated, chosen, kept, refused."""
+"""Names of composed resources (reference: reconcile §7): generated, chosen, stable, refused."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def test_a_long_prefix_is_cut(s):
     assert composed["metadata"]["name"] == generated("a" * 50, xr, "one")
 
 
-async def test_a_function_cannot_rename_or_move_what_exists(s):
+async def test_a_function_cannot_rename_or_move_an_existing_resource(s):
     def function(request):
         mode = request.observed.composite.object["spec"]["mode"]
         metadata = {"name": f"{mode}-name", "namespace": request.observed.composite.object["spec"]["size"]}
@@ -75,7 +75,7 @@ async def test_a_function_cannot_rename_or_move_what_exists(s):
         assert [(ref["namespace"], ref["name"]) for ref in things.references(xr)] == [(s.id, "first-name")]
 
 
-async def test_an_invalid_name_stops_the_run_before_anything_is_made(s):
+async def test_an_invalid_name_stops_the_run_before_anything_is_created(s):
     things = await Things.defined(s)
     bad = entry("bad", base={"metadata": {"name": "Not_A_Name"}})
     await things.compose(resources(bad, entry("good", SIZE)))
@@ -86,8 +86,8 @@ async def test_an_invalid_name_stops_the_run_before_anything_is_made(s):
     assert things.references(xr) == []
 
 
-async def test_the_same_xr_made_again_gets_other_names(s):
-    """Names derive from the XR's identity, so an old object that lingers is never taken for a new one."""
+async def test_a_recreated_xr_gets_other_names(s):
+    """Names derive from the XR's identity, so a lingering old object is never mistaken for a new one."""
 
     things = await Things.defined(s)
     await things.compose(resources(entry("one")))

@@ -49,7 +49,7 @@ async def test_a_cluster_scoped_resource_is_refused_and_nothing_is_composed(s):
     assert await s.client.get(NAMESPACE, f"{s.id}-wide") is None
 
 
-async def test_a_cluster_scoped_resource_without_a_name_is_told_by_its_kind(s):
+async def test_a_cluster_scoped_resource_without_a_name_is_reported_by_its_kind(s):
     things = await Things.defined(s)
     wide = {"apiVersion": "v1", "kind": "Namespace"}
     await things.compose(resources(entry("wide", base=wide)))
@@ -69,7 +69,7 @@ async def test_a_cluster_scoped_xr_composes_cluster_scoped_resources(s):
     assert (await s.client.get(wide, ref["name"]))["metadata"]["ownerReferences"]
 
 
-async def test_a_cluster_scoped_xr_must_say_where(s):
+async def test_a_cluster_scoped_xr_must_name_the_namespace(s):
     things = await Things.defined(s, "Cluster")
     await things.compose(resources(entry("one", SIZE)))
     await things.apply(s.id, {"size": "3"})
@@ -103,8 +103,8 @@ async def test_xrs_of_the_same_name_in_two_namespaces_do_not_meet(s):
         await s.client.delete(NAMESPACE, other)
 
 
-async def test_the_engines_fields_are_where_the_scope_says(s):
-    """Under spec.crossplane; a legacy XR has them in its spec, and references say a namespace."""
+async def test_the_engines_fields_are_in_the_place_of_the_scope(s):
+    """Under spec.crossplane; a legacy XR has them in its spec, and references have a namespace."""
 
     modern = await Things.defined(s)
     legacy = await Things.defined(s, "LegacyCluster", kind="Old")

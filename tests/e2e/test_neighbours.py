@@ -41,7 +41,7 @@ MOST_DOUBLINGS = 12
 
 
 def counted(request):
-    """Compose as many ConfigMaps as the composite resource says."""
+    """Compose as many ConfigMaps as the composite resource specifies."""
     count = request.observed.composite.object["spec"]["count"]  # a float, as in every message
     return desiring(request, **{f"n{number}": config_map() for number in range(int(count))})
 
@@ -83,7 +83,7 @@ async def test_more_resources_than_allowed_are_refused_and_nothing_is_written(ow
             await things.until("mine", READY, SYNCED)
 
 
-async def test_nothing_is_remembered_of_a_composite_resource_that_is_gone(own_server):
+async def test_a_deleted_composite_resource_leaves_nothing_in_memory(own_server):
     async def scenario(s):
         things = await Things.defined(s)
         await things.compose(resources(entry()))
@@ -91,7 +91,7 @@ async def test_nothing_is_remembered_of_a_composite_resource_that_is_gone(own_se
         xr = await things.until("mine", READY)
         [name] = [reference["name"] for reference in things.references(xr)]
         assert is_remembered(s)
-        # Held back, so that it goes long after its owner.
+        # A finalizer delays it, so that it goes long after its owner.
         finalizers_patch = {"metadata": {"finalizers": ["example.org/keep"]}}
         await s.client.patch_merge(CONFIG_MAP, name, finalizers_patch, s.id)
         await things.delete("mine")
@@ -136,7 +136,7 @@ async def test_no_collection_of_the_control_plane_grows_with_composite_resources
             await scenario(s, address)
 
 
-async def test_nothing_is_kept_of_composite_resources_that_are_deleted_while_they_are_composed(own_server):
+async def test_composite_resources_deleted_during_composition_leave_nothing_in_memory(own_server):
     names = [f"mine-{number}" for number in range(2 * TOLERATED)]
     called, released = set(), threading.Event()
 
@@ -170,7 +170,7 @@ async def test_nothing_is_kept_of_composite_resources_that_are_deleted_while_the
             await scenario(s, address)
 
 
-async def test_nothing_is_kept_of_operations_that_are_deleted_while_they_wait(own_server):
+async def test_operations_deleted_while_they_wait_leave_nothing_in_memory(own_server):
     def failed(operation):
         return (operation.get("status") or {}).get("failures")
 
@@ -198,7 +198,7 @@ async def test_nothing_is_kept_of_operations_that_are_deleted_while_they_wait(ow
 
 
 async def assert_as_before(s, before):
-    """Wait until no collection is larger than before: what was composed goes a moment after its owner."""
+    """Wait until no collection is larger than before: composed resources go shortly after their owner."""
 
     async def grown():
         after = collection_sizes()
@@ -226,7 +226,7 @@ def required_and_composed(request):
 def collection_sizes():
     """How much all objects of the control plane hold in collections together, by class and field."""
     sizes = Counter()
-    gc.collect()  # garbage in a cycle is not kept
+    gc.collect()  # cyclic garbage is collected
     for owner in gc.get_objects():
         if str(type(owner).__module__).startswith(ENGINE_MODULES) and not isinstance(owner, BoundedCache):
             for name, field in fields_of(owner).items():
@@ -250,7 +250,7 @@ def size_of(field):
 
 
 async def test_a_function_whose_requirements_never_settle_is_called_ever_more_rarely(own_server):
-    """Within one run they are asked for a few times; then the composite resource says so, and waits."""
+    """Within one run they are fetched a few times; then the composite resource reports it, and waits."""
 
     class Unsettled:
         def __init__(self):
@@ -279,7 +279,7 @@ async def test_a_function_whose_requirements_never_settle_is_called_ever_more_ra
             assert 1 <= runs < UNSETTLED + MOST_DOUBLINGS
 
 
-async def test_a_function_that_requires_something_else_each_time_slows_down(own_server):
+async def test_a_function_whose_requirements_change_every_time_slows_down(own_server):
     """Each new requirement is a reason to look again; without a limit that goes on as fast as it can."""
 
     class Restless:

@@ -1,4 +1,4 @@
-"""What a control plane tells about its work: metrics, traces, logs, calls of functions. No secret."""
+"""Observability: metrics, traces, logs, calls of functions. No secret is in any of them."""
 
 from __future__ import annotations
 
@@ -34,10 +34,11 @@ from crossply.values import Object
 from tests.support.control_plane import running
 from tests.support.e2e.pipelines import calling, served
 from tests.support.e2e.scenario import EVENT, FUNCTION, SECRET, Scenario, condition
-from tests.support.function_servers import free_port, serving
+from tests.support.function_servers import serving
 from tests.support.otlp_receiver import Received, attributes, receiving
 from tests.support.patience import PATIENCE
 from tests.support.pipeline_inspector import Emitted, Inspector, inspecting, socket_path
+from tests.support.ports import free_port
 
 pytestmark = [
     pytest.mark.xdist_group("e2e"),
@@ -49,13 +50,13 @@ pytestmark = [
 READY = condition("Ready", "True", "Available")
 FAILED = condition("Synced", "False", "ReconcileError")
 CANARY, NUMBER = "canary-7f3a9b", 7391846250
-"""The values of every secret here; nothing may tell them."""
+"""The values of every secret here; none may be logged."""
 ONCE = {"apiVersion": OPERATION.api_version, "kind": OPERATION.kind}
 HIDDEN = {"token": base64.b64encode(CANARY.encode()).decode()}
 
 
 class Observed(NamedTuple):
-    """A control plane that tells everything it can."""
+    """A control plane with all telemetry enabled."""
 
     directory: pathlib.Path
     port: int
@@ -190,7 +191,7 @@ async def test_a_pipeline_inspector_gets_the_calls_of_composite_resources_and_op
             operation = await s.until(OPERATION, "inspected", condition("Succeeded", "True"))
     received = observed.inspector.until(lambda received: _of_operation(received) and received)
     composed = [one for one in received if one.meta.composition_meta.composite_resource_name == "seen"]
-    # The function may not be there yet for an earlier run, and a later one knows what will be required.
+    # The function may not be there yet for an earlier run, and a later one knows the requirements.
     trace = next(one.meta.trace_id for one in composed if one.meta.iteration == 1)
     first = [one for one in composed if one.meta.trace_id == trace]
     steps = [(one.method, one.meta.step_index, one.meta.step_name, one.meta.iteration) for one in first]
@@ -247,13 +248,13 @@ async def test_a_function_that_fails_for_many_composite_resources_does_not_flood
     assert observed.figure("crossply_log_lines_held_back_total", level="warning") > many / 2
 
 
-async def test_no_secret_value_is_told_anywhere(observed):
+async def test_no_secret_value_is_logged_anywhere(observed):
     """Promise: secret-logs: logs at the finest level, traces, metrics, events, conditions, inspector."""
 
     def answer(request: Request):
         assert request.credentials["keys"]["token"] == CANARY.encode()
         xr = request.observed.composite.object
-        # A number is no value for a Secret: the server refuses it, and says which field.
+        # A number is no value for a Secret: the server refuses it, and names the field.
         value = CANARY if xr["spec"]["mode"] == "good" else NUMBER
         secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"namespace": "canary"}}
         composed = Resource({**secret, "stringData": {"key": value}}, ready=READY_TRUE)
@@ -273,7 +274,7 @@ async def test_no_secret_value_is_told_anywhere(observed):
             assert published["data"] == {"password": HIDDEN["token"]}
             await apply(s, "kept", mode="bad", writeConnectionSecretToRef=to)
             failed = await s.until(s.xrs, "kept", FAILED)
-            # Nobody is to call the function when it is gone.
+            # The function must not be called when it is gone.
             await s.client.delete(s.xrs, "kept")
             await s.until_gone(s.xrs, "kept")
         texts = [str(failed).encode(), *(await s.client.list(EVENT)).items]
@@ -289,8 +290,8 @@ async def test_no_secret_value_is_told_anywhere(observed):
                 assert canary.encode() not in text, text
 
 
-def test_what_cannot_be_told_is_no_reason_not_to_start(tmp_path, monkeypatch):
-    """A port that is taken, and a protocol for traces that is not offered: both are logged, as logfmt."""
+def test_missing_metrics_and_traces_are_no_reason_not_to_start(tmp_path, monkeypatch):
+    """A port in use, and an unsupported protocol for traces: both are logged, as logfmt."""
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
     with socket.create_server(("127.0.0.1", 0)) as listener:

@@ -64,7 +64,7 @@ async def children(s: Scenario, label: str, name: str = "it"):
     return [orjson.loads(data) for data in listed.items]
 
 
-async def test_an_operation_applies_what_its_pipeline_wants_and_never_runs_again(s):
+async def test_an_operation_applies_its_desired_resources_and_never_reruns(s):
     """It owns the fields that it applies, and nothing else; what it puts out is in its status."""
     calls = []
 
@@ -100,7 +100,7 @@ async def test_an_operation_applies_what_its_pipeline_wants_and_never_runs_again
         assert condition("Synced", "True", "ReconcileSuccess")(operation)
         assert condition("ValidPipeline", "True", "ValidPipeline")(operation)
         await until_event_recorded(s, operation, "Normal", "RunPipelineStep", 'Pipeline step "tell": looked')
-        # Another one asks anew, though the answer to the same question would still be good.
+        # Another one fetches it anew, though the cached response would still be valid.
         await s.client.create(OPERATION, operation_body(s, OPERATION, step, name="again"))
         await s.until(OPERATION, f"{s.id}-again", SUCCEEDED)
         assert len(calls) == 2
@@ -112,7 +112,7 @@ async def test_an_operation_applies_what_its_pipeline_wants_and_never_runs_again
         assert (await s.client.get(CONFIG_MAP, "settings", s.id))["data"]["seen"] == "yes"
 
 
-async def test_an_operation_that_fails_is_tried_again_until_it_may_not(s):
+async def test_a_failing_operation_is_retried_up_to_its_limit(s):
     calls = []
 
     def function(request):
@@ -140,7 +140,7 @@ async def test_an_operation_that_fails_is_tried_again_until_it_may_not(s):
         await until_event_recorded(s, operation, "Warning", "FunctionInvocation", message)
 
 
-async def test_what_cannot_be_applied_is_told(s):
+async def test_a_failed_apply_is_reported(s):
     def function(request):
         return wanting({"apiVersion": "no.such.group/v1", "kind": "Nothing", "metadata": {"name": "x"}})
 
@@ -164,7 +164,7 @@ async def test_a_cron_operation_makes_operations_on_its_schedule_and_keeps_some(
         first = await s.eventually(lambda: children(s, "cronoperation"))
         assert first[0]["metadata"]["ownerReferences"][0]["kind"] == "CronOperation"
         name = first[0]["metadata"]["name"]
-        await s.until_gone(OPERATION, name)  # newer ones came, and one is kept
+        await s.until_gone(OPERATION, name)  # newer ones came, and one stays
         cron_operation = await s.until(
             CRON_OPERATION, f"{s.id}-it", lambda cron: "lastSuccessfulTime" in cron["status"]
         )
@@ -180,7 +180,7 @@ async def test_a_cron_operation_makes_operations_on_its_schedule_and_keeps_some(
         assert "expected exactly 5 fields, found 1: [soon]" in message_of(cron_operation, "Scheduling")
 
 
-async def test_a_watch_operation_makes_an_operation_for_every_change_of_what_it_watches(s):
+async def test_a_watch_operation_creates_an_operation_for_every_change_of_a_watched_object(s):
     observed = []
 
     def function(request):
@@ -224,7 +224,7 @@ async def test_a_watch_operation_makes_an_operation_for_every_change_of_what_it_
         await scenario(s, address)
 
 
-async def test_a_watch_operation_whose_operations_change_what_it_watches_is_slowed_down(s):
+async def test_a_watch_operation_whose_operations_change_its_watched_objects_is_slowed_down(s):
     """Without a limit there are hundreds of Operations a minute. It goes on once the loop is over."""
     runs = []
 
@@ -250,7 +250,7 @@ async def test_a_watch_operation_whose_operations_change_what_it_watches_is_slow
         assert message_of(watch_operation, "Responsive").startswith(
             f"Operations change ConfigMap settings in namespace {s.id}, which makes further Operations"
         )
-        # The burst, and what a slow machine had time for until this was told.
+        # The burst, and as many as a slow machine had time for until this was reported.
         assert len(runs) <= _LOOPS
 
         async def over():

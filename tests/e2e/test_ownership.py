@@ -14,7 +14,7 @@ NAMED = patch("spec.mode", "metadata.name")
 
 
 async def somebodys(s, name, **metadata):
-    """A ConfigMap of somebody's."""
+    """A ConfigMap of another owner."""
     body = {"metadata": {"name": name, "namespace": s.id, **metadata}, "data": {"theirs": "x"}}
     return await s.client.create(CONFIG_MAP, body, "somebody")
 
@@ -25,7 +25,7 @@ def controller(uid):
     return {"ownerReferences": [ref]}
 
 
-async def test_an_object_that_nobody_controls_is_adopted(s):
+async def test_an_object_without_a_controller_is_adopted(s):
     things = await Things.defined(s)
     await somebodys(s, "shared")
     await things.compose(resources(entry("one", SIZE, NAMED)))
@@ -36,7 +36,7 @@ async def test_an_object_that_nobody_controls_is_adopted(s):
     assert [ref["uid"] for ref in obj["metadata"]["ownerReferences"]] == [xr["metadata"]["uid"]]
 
 
-async def test_an_object_that_somebody_controls_is_not_touched(s):
+async def test_an_object_with_a_controller_is_not_touched(s):
     things = await Things.defined(s)
     boss = await somebodys(s, "boss")
     before = await somebodys(s, "shared", **controller(boss["metadata"]["uid"]))
@@ -47,7 +47,7 @@ async def test_an_object_that_somebody_controls_is_not_touched(s):
     assert await s.client.get(CONFIG_MAP, "shared", s.id) == before
 
 
-async def test_what_somebody_took_over_is_theirs(s):
+async def test_a_resource_with_another_controller_is_not_touched(s):
     """It is not observed any more, and not collected when it is no longer desired."""
 
     things = await Things.defined(s)

@@ -1,4 +1,4 @@
-"""What packages depend on is installed, or it is told why not."""
+"""Dependencies of packages are installed, or the reason is reported."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.e2e.packages import (
 )
 from tests.support.e2e.scenario import CRD, Scenario, condition
 from tests.support.programs import needs
-from tests.support.registry import Lying
+from tests.support.registry import ScriptedRegistry
 
 pytestmark = [
     needs("docker-registry"),
@@ -56,7 +56,7 @@ def owners(obj: dict) -> dict[str, bool]:
     return {reference["name"]: bool(reference.get("controller")) for reference in references}
 
 
-async def test_what_a_configuration_depends_on_is_installed(s: Scenario, registry, tmp_path):
+async def test_the_dependencies_of_a_configuration_are_installed(s: Scenario, registry, tmp_path):
     """A Function and a Provider, in the highest versions that are wanted, and what the Provider wants."""
 
     packages = Packages(s, registry)
@@ -95,8 +95,8 @@ async def test_what_a_configuration_depends_on_is_installed(s: Scenario, registr
     order = [line for line in tree.splitlines() if s.id in line]
     assert len(order) == 8, tree
     why = await crossply(s, "xpkg", "why", packages.source("base"), directory=tmp_path)
-    assert why.splitlines()[1].startswith("└─ * wanted by ")
-    assert why.splitlines()[2].startswith("   └─ >=v0.1.0 wanted by ")
+    assert why.splitlines()[1].startswith("└─ * required by ")
+    assert why.splitlines()[2].startswith("   └─ >=v0.1.0 required by ")
 
     for kind, repository in (
         (CONFIGURATION, "platform"),
@@ -108,7 +108,7 @@ async def test_what_a_configuration_depends_on_is_installed(s: Scenario, registr
     await s.until_gone(CRD, f"buckets.cloud.{s.group}")
 
 
-async def test_wishes_that_exclude_each_other_are_told_with_who_has_them(s: Scenario, registry):
+async def test_conflicting_constraints_are_reported_with_their_packages(s: Scenario, registry):
     packages = Packages(s, registry)
     for tag in ("v1.0.0", "v2.0.0"):
         await packages.push(f"function-dep:{tag}", "Function")
@@ -126,8 +126,8 @@ async def test_wishes_that_exclude_each_other_are_told_with_who_has_them(s: Scen
         "cannot resolve package dependencies: incompatible dependencies: existing package "
         f"{source}@v1.0.0 is incompatible with constraint >=v2.0.0",
         f"{source}@v1.0.0",
-        f"├─ <v2.0.0 wanted by {packages.source('one')}@v1.0.0",
-        f"└─ >=v2.0.0 wanted by {packages.source('other')}@v1.0.0  ✗ v1.0.0 is not",
+        f"├─ <v2.0.0 required by {packages.source('one')}@v1.0.0",
+        f"└─ >=v2.0.0 required by {packages.source('other')}@v1.0.0  ✗ v1.0.0 is not",
     ]
     assert counts(refused) == (1, 1, 1)
     assert not condition("Healthy", "True")(await s.client.get(CONFIGURATION, other))
@@ -139,8 +139,8 @@ async def test_wishes_that_exclude_each_other_are_told_with_who_has_them(s: Scen
     await packages.remove(FUNCTION, packages.installed_as("function-dep"))
 
 
-async def test_packages_that_depend_on_each_other_in_a_circle_come_to_an_end(s: Scenario, registry):
-    """The Lock says so, and nothing more is installed until the circle is broken."""
+async def test_packages_that_depend_on_one_another_in_a_cycle_converge(s: Scenario, registry):
+    """The Lock reports it, and nothing more is installed until the cycle is broken."""
 
     packages = Packages(s, registry)
     await packages.push("a:v1.0.0", "Configuration", dependsOn=needs(packages, ("Configuration", "b", "*")))
@@ -162,12 +162,12 @@ async def test_packages_that_depend_on_each_other_in_a_circle_come_to_an_end(s: 
 
 
 async def locked_with(s: Scenario, words: str) -> dict | None:
-    """The Lock, if its condition says this."""
+    """The Lock, if its condition has this message."""
     lock = await s.client.get(LOCK, "lock")
     return lock if words in condition_message(lock or {}, "Resolved") else None
 
 
-async def test_a_dependency_that_no_version_fulfils_is_told_and_the_others_are_installed(
+async def test_a_dependency_without_a_matching_version_is_reported_and_the_others_are_installed(
     s: Scenario, registry
 ):
     packages = Packages(s, registry)
@@ -198,7 +198,7 @@ async def test_a_dependency_that_no_version_fulfils_is_told_and_the_others_are_i
 
 async def test_a_package_cannot_name_a_private_registry_that_no_user_named(s: Scenario, registry):
     packages = Packages(s, registry)
-    async with Lying().running() as private:
+    async with ScriptedRegistry().running() as private:
         private.serve("/v2/acme/inner/tags/list", b'{"tags": ["v1.0.0"]}')
         source = f"{private.address}/acme/inner"
         dependency = {"apiVersion": "pkg.crossplane.io/v1", "kind": "Function", "package": source}
@@ -208,7 +208,7 @@ async def test_a_package_cannot_name_a_private_registry_that_no_user_named(s: Sc
         assert condition_message(lock, "Resolved") == (
             f"dependency package {source} is inside of a private network, and no user named its registry"
         )
-        assert private.seen == []
+        assert private.requests == []
         config = {
             "apiVersion": IMAGE_CONFIG.api_version,
             "kind": IMAGE_CONFIG.kind,
@@ -220,7 +220,7 @@ async def test_a_package_cannot_name_a_private_registry_that_no_user_named(s: Sc
         }
         await s.client.create(IMAGE_CONFIG, config)
         await s.until(FUNCTION, "acme-inner", bool)
-        assert private.seen
+        assert private.requests
         await packages.remove(CONFIGURATION, name)
         await packages.remove(FUNCTION, "acme-inner")
         await s.client.delete(IMAGE_CONFIG, s.id)
@@ -229,11 +229,12 @@ async def test_a_package_cannot_name_a_private_registry_that_no_user_named(s: Sc
 async def test_a_dependency_on_a_function_that_is_built_in_needs_no_registry(s: Scenario, registry):
     packages = Packages(s, registry)
     nowhere = Packages(s, "registry.example")
-    depends = needs(nowhere, ("Function", "function-go-templating", ">=v0.9.2"))
+    depends = needs(nowhere, ("Function", "crossplane-contrib/function-go-templating", ">=v0.9.2"))
     await packages.push("platform:v1.0.0", "Configuration", dependsOn=depends)
     name = await packages.install(CONFIGURATION, "platform:v1.0.0")
     await s.until(CONFIGURATION, name, HEALTHY)
-    function = await s.until(FUNCTION, packages.installed_as("function-go-templating"), HEALTHY)
+    installed = packages.installed_as("crossplane-contrib-function-go-templating")
+    function = await s.until(FUNCTION, installed, HEALTHY)
     assert function["spec"]["package"].endswith("/function-go-templating:v0.9.2")
     await packages.remove(CONFIGURATION, name)
-    await packages.remove(FUNCTION, packages.installed_as("function-go-templating"))
+    await packages.remove(FUNCTION, installed)

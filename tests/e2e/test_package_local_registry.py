@@ -28,7 +28,7 @@ def local(s: Scenario, registry):
     return Packages(s, registry.replace("127.0.0.1", "localhost"))
 
 
-async def test_packages_and_what_they_depend_on_are_installed_from_localhost(s: Scenario, local):
+async def test_packages_and_their_dependencies_are_installed_from_localhost(s: Scenario, local):
     assert local.address.startswith("localhost:")
     await local.push("provider-x:v1.0.0", "Provider", crd(f"cloud.{s.group}"))
     marked = composition(s, resources(entry()))

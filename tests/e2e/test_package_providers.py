@@ -1,4 +1,4 @@
-"""Providers: the kinds that they bring, who may use those, and who calls the Provider back."""
+"""Providers: their kinds, the roles for those, and their webhooks."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ EXTRA = ("secrets", "configmaps", "events", "leases")
 REVISION_HEALTHY = condition("RevisionHealthy", "True", "HealthyPackageRevision")
 
 
-async def test_what_a_provider_brings_can_be_composed_at_once(s: Scenario, registry):
-    """Its kinds have roles, which are gathered into those of who composes and of who uses them."""
+async def test_the_kinds_of_a_provider_can_be_composed_at_once(s: Scenario, registry):
+    """Its kinds have roles, aggregated into those of composers and users."""
 
     packages, group = Packages(s, registry), f"cloud.{s.group}"
     await packages.push("provider-x:v1.0.0", "Provider", crd(group))
@@ -70,8 +70,8 @@ async def test_what_a_provider_brings_can_be_composed_at_once(s: Scenario, regis
     await s.until_gone(CLUSTER_ROLE, f"{name}:aggregate-to-edit")
 
 
-async def test_a_provider_that_is_installed_again_takes_over_what_waits_for_it(s: Scenario, registry):
-    """A configuration that is in use is let go by the provider alone, which was deleted too early."""
+async def test_a_reinstalled_provider_takes_over_the_waiting_resources(s: Scenario, registry):
+    """A configuration in use is released by the provider alone, which was deleted too early."""
 
     packages, group = Packages(s, registry), f"early.{s.group}"
     configs = Kind(group, "v1", "ProviderConfig", "providerconfigs", False)
@@ -110,7 +110,7 @@ async def test_a_provider_cannot_bring_a_kind_of_the_control_plane_itself(s: Sce
 
 
 async def test_a_provider_cannot_bring_a_kind_of_the_api_server(s: Scenario, registry):
-    """Its roles would grant the right to the built-in kind to everybody who may use packages."""
+    """Its roles would grant the right to the built-in kind to every user of packages."""
 
     packages = Packages(s, registry)
     wicked = crd("scheduling.k8s.io", "PriorityClass")
@@ -129,7 +129,7 @@ async def test_a_provider_cannot_bring_a_kind_of_the_api_server(s: Scenario, reg
     await packages.remove(PROVIDER, name)
 
 
-def test_no_role_grants_what_a_built_in_kind_or_the_control_plane_has():
+def test_no_role_grants_built_in_kinds_or_kinds_of_the_control_plane():
     revision = {
         "apiVersion": PROVIDER.api_version,
         "kind": "ProviderRevision",

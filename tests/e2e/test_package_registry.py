@@ -93,9 +93,9 @@ async def test_a_configuration_is_built_pushed_installed_used_upgraded_and_rolle
 
     await crossply(s, *update, f"{source}:v1.0.0", directory=tmp_path)
     await s.until(CONFIG_MAP, s.id, has_mark("v1.0.0"))
-    first_again, other = await packages.revisions(CONFIGURATION, name)
-    assert first_again["metadata"]["name"] == first["metadata"]["name"]
-    assert (first_again["spec"]["revision"], other["spec"]["desiredState"]) == (3, "Inactive")
+    reactivated, other = await packages.revisions(CONFIGURATION, name)
+    assert reactivated["metadata"]["name"] == first["metadata"]["name"]
+    assert (reactivated["spec"]["revision"], other["spec"]["desiredState"]) == (3, "Inactive")
 
     await packages.remove(CONFIGURATION, name)
     await s.until_gone(COMPOSITION, s.id)
@@ -103,7 +103,7 @@ async def test_a_configuration_is_built_pushed_installed_used_upgraded_and_rolle
 
 
 async def test_a_label_of_a_package_does_not_replace_that_of_its_user(s: Scenario, registry):
-    """Both would write theirs for ever."""
+    """Both would overwrite each other endlessly."""
 
     async def scenario(s: Scenario) -> None:
         packages = Packages(s, registry)
@@ -139,7 +139,7 @@ async def test_a_label_of_a_package_does_not_replace_that_of_its_user(s: Scenari
     await scenario(s)
 
 
-async def test_what_a_package_brought_is_put_back_and_then_nothing_is_written(s: Scenario, registry):
+async def test_deleted_objects_of_a_package_are_restored_and_then_nothing_is_written(s: Scenario, registry):
     packages = Packages(s, registry)
     await packages.push("platform:v1.0.0", "Configuration", definition(s), marked(s, "v1"))
     name = await packages.install(CONFIGURATION, "platform:v1.0.0", commonLabels={"from": "platform"})
@@ -176,7 +176,7 @@ async def package_writes(s: Scenario) -> int:
     )
 
 
-async def test_an_object_that_belongs_to_another_package_is_not_taken(s: Scenario, registry):
+async def test_an_object_of_another_package_is_not_adopted(s: Scenario, registry):
     """Nothing of the package is installed then: everything is tried first."""
 
     packages = Packages(s, registry)
@@ -194,7 +194,7 @@ async def test_an_object_that_belongs_to_another_package_is_not_taken(s: Scenari
         await packages.remove(CONFIGURATION, name)
 
 
-async def test_a_definition_that_is_being_deleted_with_its_package_is_said_to_be(s: Scenario, registry):
+async def test_a_definition_that_is_deleted_with_its_package_is_reported_as_such(s: Scenario, registry):
     """Another package that brings it can be installed when its composite resources are gone."""
 
     packages = Packages(s, registry)
@@ -238,7 +238,7 @@ async def test_a_registry_needs_no_dot_in_its_name_where_it_is_local_or_has_a_po
     await scenario(s)
 
 
-async def test_packages_and_what_they_depend_on_are_installed_from_localhost(s: Scenario, registry):
+async def test_packages_and_their_dependencies_are_installed_from_localhost(s: Scenario, registry):
     packages = Packages(s, f"localhost:{registry.rpartition(':')[2]}")
     await packages.push("base:v1.2.0", "Configuration", definition(s))
     dependency = {"apiVersion": "pkg.crossplane.io/v1", "kind": "Configuration", "version": ">=v1.0.0"}
@@ -264,7 +264,7 @@ async def test_packages_and_what_they_depend_on_are_installed_from_localhost(s: 
         ("Function", {}, "validating package contents failed: package meta type is not Configuration"),
     ],
 )
-async def test_a_package_that_does_not_fit_says_so(s: Scenario, registry, kind, spec, message):
+async def test_a_package_that_does_not_fit_reports_it(s: Scenario, registry, kind, spec, message):
     packages = Packages(s, registry)
     await packages.push("platform:v1.0.0", kind, **spec)
     name = await packages.install(CONFIGURATION, "platform:v1.0.0")

@@ -1,4 +1,4 @@
-"""Where packages may come from: private registries, mirrors, and who must have signed them."""
+"""Sources of packages: private registries, mirrors, and required signatures."""
 
 from __future__ import annotations
 
@@ -11,10 +11,6 @@ from collections.abc import Iterator
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from crossply.xpkg.image_push import push_image
-from crossply.xpkg.image_reference import parse
-from crossply.xpkg.keychain import DockerConfig
-from crossply.xpkg.registry import Registries, Trust
 from tests.support.e2e.container_functions import marking_image, packaged
 from tests.support.e2e.packages import (
     CONFIGURATION,
@@ -27,60 +23,36 @@ from tests.support.e2e.packages import (
     condition_message,
 )
 from tests.support.e2e.pipelines import entry, resources
+from tests.support.e2e.private_packages import (
+    LOGIN,
+    UNHEALTHY,
+    UNPACKING,
+    image_config,
+    private_packages,
+    pull_secret,
+    sign,
+)
 from tests.support.e2e.scenario import SECRET, Scenario, condition
 from tests.support.e2e.things import READY, Things
 from tests.support.programs import ENGINE, needs, path_of
 from tests.support.registry import docker_registry, guarded
-from tests.support.signatures import by, payload, signature, trusted
+from tests.support.signatures import trusted
 
 pytestmark = [
     needs("docker-registry"),
     pytest.mark.xdist_group("packages"),
 ]
-LOGIN = "robot:correct-horse-battery"
-UNHEALTHY = condition("RevisionHealthy", "False", "UnhealthyPackageRevision")
-UNPACKING = condition("Installed", "False", "UnpackingPackage")
 
 
 @pytest.fixture(scope="module")
 def private(tmp_path_factory: pytest.TempPathFactory, registry_certificate: pathlib.Path) -> Iterator[str]:
-    """A registry with TLS that asks for a password."""
+    """A registry with TLS that requires a password."""
     directory = tmp_path_factory.mktemp("private")
     with docker_registry(directory, *guarded(directory, registry_certificate, LOGIN)) as address:
         yield address
 
 
-def logins(address: str) -> DockerConfig:
-    return DockerConfig({"auths": {address: {"auth": base64.b64encode(LOGIN.encode()).decode()}}})
-
-
-def private_packages(s: Scenario, address: str, certificate: pathlib.Path) -> Packages:
-    trust = Trust(authority=(certificate / "tls.crt").read_bytes())
-    return Packages(s, address, trust, logins(address))
-
-
-async def pull_secret(s: Scenario, address: str) -> str:
-    data = base64.b64encode(json.dumps(dict(logins(address).content)).encode()).decode()
-    body = {
-        "metadata": {"name": s.id, "namespace": HOME},
-        "type": "kubernetes.io/dockerconfigjson",
-        "data": {".dockerconfigjson": data},
-    }
-    await s.client.create(SECRET, body)
-    return s.id
-
-
-async def image_config(s: Scenario, prefix: str, name: str = "", **spec: object) -> None:
-    body = {
-        "apiVersion": IMAGE_CONFIG.api_version,
-        "kind": IMAGE_CONFIG.kind,
-        "metadata": {"name": name or s.id},
-        "spec": {"matchImages": [{"type": "Prefix", "prefix": prefix}], **spec},
-    }
-    await s.client.apply(IMAGE_CONFIG, body, "test")
-
-
-async def test_a_private_package_says_what_is_missing_until_a_pull_secret_is_there(
+async def test_a_private_package_reports_the_missing_pull_secret_until_it_exists(
     s: Scenario, private, registry_certificate
 ):
     packages = private_packages(s, private, registry_certificate)
@@ -103,7 +75,7 @@ async def test_a_private_package_says_what_is_missing_until_a_pull_secret_is_the
 
 
 async def test_an_image_config_brings_the_login_and_the_mirror(s: Scenario, private, registry_certificate):
-    """A package is asked for by a name that no registry has, pulled from a mirror, and locked by its name."""
+    """A package has a name that no registry serves, is pulled from a mirror, and locked by its name."""
 
     packages = private_packages(s, private, registry_certificate)
     await packages.push("platform:v1", "Configuration")
@@ -144,8 +116,8 @@ async def test_a_private_function_is_pulled_and_called(s: Scenario, private, reg
     await packages.remove(FUNCTION, name)
 
 
-async def test_what_is_installed_stays_so_while_its_registry_is_gone(s: Scenario, tmp_path):
-    """A package that was to be fetched again is told to be unreachable by an event, and stays healthy."""
+async def test_an_installed_package_stays_while_its_registry_is_gone(s: Scenario, tmp_path):
+    """A failed refetch of a package is reported by an event, and the package stays healthy."""
 
     with docker_registry(tmp_path) as address:
         packages = Packages(s, address)
@@ -165,8 +137,8 @@ async def test_what_is_installed_stays_so_while_its_registry_is_gone(s: Scenario
     await packages.remove(CONFIGURATION, name)
 
 
-async def test_what_nobody_trusted_has_signed_is_not_installed(s: Scenario, registry):
-    """Without a signature, and with that of somebody else, nothing is installed; with the right one it is."""
+async def test_an_image_without_a_trusted_signature_is_not_installed(s: Scenario, registry):
+    """Without a signature, or with one by another key, nothing is installed; with the right one it is."""
 
     packages = Packages(s, registry)
     trusted_key, other_key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
@@ -193,12 +165,6 @@ async def test_what_nobody_trusted_has_signed_is_not_installed(s: Scenario, regi
     await packages.remove(CONFIGURATION, name)
 
 
-async def sign(packages: Packages, digest: str, key: ec.EllipticCurvePrivateKey) -> None:
-    beside = parse(f"{packages.source('platform')}:{digest.replace(':', '-')}.sig")
-    async with Registries() as registries:
-        await push_image(registries, signature(payload(digest), by(key)), beside)
-
-
 async def test_keys_that_are_not_there_and_signers_that_are_not_understood_let_nothing_in(
     s: Scenario, registry
 ):
@@ -217,8 +183,8 @@ async def test_keys_that_are_not_there_and_signers_that_are_not_understood_let_n
     await packages.remove(CONFIGURATION, name)
 
 
-async def test_what_was_installed_before_a_signature_was_asked_for_is_checked_then(s: Scenario, registry):
-    """It says so and stays where it is; without the ImageConfig all is well again."""
+async def test_an_installed_package_is_verified_when_a_signature_becomes_required(s: Scenario, registry):
+    """It reports the problem and keeps its revision; without the ImageConfig it recovers."""
 
     packages = Packages(s, registry)
     await packages.push("platform:v1", "Configuration")
@@ -237,7 +203,7 @@ async def test_what_was_installed_before_a_signature_was_asked_for_is_checked_th
 
 @needs("skopeo")
 async def test_a_package_that_skopeo_pushed_is_installed(s: Scenario, registry):
-    """Docker's manifests know no annotations: the package is found in the file system of the image."""
+    """Docker's manifests have no annotations: the package is read from the file system of the image."""
 
     packages = Packages(s, registry)
     await packages.push("made:v1", "Configuration")
@@ -250,7 +216,7 @@ async def test_a_package_that_skopeo_pushed_is_installed(s: Scenario, registry):
     await packages.remove(CONFIGURATION, name)
 
 
-async def test_a_revision_stays_what_it_was_when_its_tag_is_moved(s: Scenario, registry):
+async def test_a_revision_stays_the_same_when_its_tag_is_moved(s: Scenario, registry):
     """It is known by its digest, wherever it is fetched to."""
 
     packages = Packages(s, registry)
@@ -270,8 +236,8 @@ async def test_a_revision_stays_what_it_was_when_its_tag_is_moved(s: Scenario, r
     await packages.remove(CONFIGURATION, name)
 
 
-async def test_a_package_cannot_say_how_its_function_is_run(s: Scenario, registry):
-    """What a package says of itself is copied to its revision; that it is a local process is not its word."""
+async def test_a_package_cannot_choose_how_its_function_is_run(s: Scenario, registry):
+    """The metadata of a package is copied to its revision, except that it is a local process."""
 
     packages = Packages(s, registry)
     wicked = {

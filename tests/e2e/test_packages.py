@@ -1,4 +1,4 @@
-"""Packages and their revisions: which there are, which are active, and what is said about them."""
+"""Packages and their revisions: which exist, which are active, and their conditions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def names(revisions):
     return [revision["metadata"]["name"] for revision in revisions]
 
 
-async def test_a_function_gets_a_revision_and_says_which(s):
+async def test_a_function_gets_a_revision_and_reports_it(s):
     function = Installed(s)
     common = {"commonLabels": {"team": "a"}, "commonAnnotations": {"note": "b"}}
     await function.apply("localhost:1", {"channel": "stable"}, skipDependencyResolution=True, **common)
@@ -60,7 +60,7 @@ async def test_a_function_gets_a_revision_and_says_which(s):
     )
 
 
-async def test_an_upgrade_keeps_the_revision_before_and_a_way_back_to_it(s):
+async def test_an_upgrade_keeps_the_revision_before_for_a_rollback(s):
     """The history is one revision beside the current one; the one wanted again gets the highest number."""
 
     function = Installed(s)
@@ -124,7 +124,7 @@ async def _annotate(s, function, value):
 
 
 @pytest.mark.parametrize("kind", ["Function", "Configuration", "Provider"])
-async def test_a_package_that_cannot_be_fetched_says_why(s, kind):
+async def test_a_package_that_cannot_be_fetched_reports_why(s, kind):
     packages = Kind("pkg.crossplane.io", "v1", kind, f"{kind.lower()}s", False)
     body = {
         "apiVersion": packages.api_version,
@@ -143,13 +143,13 @@ async def test_a_package_that_cannot_be_fetched_says_why(s, kind):
     await s.client.delete(packages, created["metadata"]["name"])
 
 
-async def test_a_function_that_does_not_say_properly_how_it_is_run_is_told_so(s):
+async def test_a_function_with_an_invalid_runtime_declaration_is_reported(s):
     await s.function(f"{s.id}-odd", "example.org/function:v1", **{"crossply.dev/runtime": "magic"})
     package = await s.until(FUNCTION, f"{s.id}-odd", condition("Installed", "False", "UnpackingPackage"))
     assert 'unsupported "crossply.dev/runtime" annotation value "magic"' in message_of(package, "Installed")
 
 
-async def test_a_revision_that_somebody_changed_is_put_right_and_what_is_settled_costs_nothing(s):
+async def test_a_changed_revision_is_restored_and_a_settled_one_costs_nothing(s):
     function = Installed(s)
     await function.apply("localhost:1", {"channel": "stable"})
     await settled(function)
@@ -173,5 +173,5 @@ async def test_a_revision_that_somebody_changed_is_put_right_and_what_is_settled
         same = await s.client.get(REVISIONS, name) == touched
         return same and await s.client.get(FUNCTION, function.name) == package
 
-    # Others may still have something to say about it.
+    # Other controllers may still write to it.
     await s.eventually(touched_and_left_alone, 10)

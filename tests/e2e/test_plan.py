@@ -1,4 +1,4 @@
-"""`crossply plan`: what it says would happen is what happens, and asking changes nothing."""
+"""`crossply plan` predicts what happens, and changes nothing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def test_a_new_xr_is_planned_with_all_that_it_becomes(s, plans):
     assert fields["status.conditions[Ready].status"] == "True"
 
 
-async def test_a_changed_field_is_planned_through_to_what_is_composed(s, plans):
+async def test_a_changed_field_is_planned_through_to_the_composed_resources(s, plans):
     things = await settled(s, resources(entry("one", SIZE, STATUS), entry("two")))
     planned = await plans.plan_and_apply(things.body("mine", {"size": "4"}))
     assert planned.actions() == {"mine": "change", "one": "change", "two": "unchanged"}
@@ -34,7 +34,7 @@ async def test_a_changed_field_is_planned_through_to_what_is_composed(s, plans):
     ]
 
 
-async def test_a_field_that_is_taken_out_is_planned_to_go(s, plans):
+async def test_a_removed_field_is_planned_to_go(s, plans):
     mode = patch("spec.mode", "data.mode")
     things = await settled(s, resources(entry("one", SIZE, mode)), spec={"size": "3", "mode": "fast"})
     planned = await plans.plan_and_apply(things.body("mine", {"size": "3"}))
@@ -69,7 +69,7 @@ async def test_a_changed_composition_is_planned_for_every_xr_that_follows_it(s, 
     assert node_of(planned, "CompositionRevision")["action"] == "create"
 
 
-async def test_nothing_to_do_is_said_and_exits_with_0(s, plans):
+async def test_an_empty_plan_is_reported_and_exits_with_0(s, plans):
     things = await settled(s, resources(entry("one", SIZE), entry("two")))
     for obj in (
         things.body("mine", {"size": "3"}),
@@ -95,7 +95,7 @@ async def test_nothing_is_written(s, plans):
     assert await plans.versions(things) == before
 
 
-async def test_a_paused_xr_is_told_to_stay_as_it_is(s, plans):
+async def test_a_paused_xr_is_planned_to_stay_as_it_is(s, plans):
     things = await settled(s, resources(entry("one", SIZE)))
     await things.change("mine", {"metadata": {"annotations": {"crossplane.io/paused": "true"}}})
     await things.until("mine", condition("Synced", "False", "ReconcilePaused"))
@@ -104,7 +104,7 @@ async def test_a_paused_xr_is_told_to_stay_as_it_is(s, plans):
     assert node_of(planned, "Thing")["action"] == "unchanged"
 
 
-async def test_an_xr_that_would_be_composed_by_another_composition_says_so(s, plans):
+async def test_an_xr_that_would_be_composed_by_another_composition_is_reported(s, plans):
     things = await settled(s, resources(entry("one", SIZE)))
     other = f"{s.id}-other"
     await things.compose(resources(entry("one", SIZE, base={"data": {"b": "b"}})), name=other)
@@ -114,7 +114,7 @@ async def test_an_xr_that_would_be_composed_by_another_composition_says_so(s, pl
     assert note == f"would be composed by {other} instead of {s.id}"
 
 
-async def test_a_composition_that_is_chosen_at_random_is_said_to_be(s, plans):
+async def test_a_random_composition_selection_is_reported(s, plans):
     things = await Things.defined(s)
     for name in ("a", "b"):
         await things.compose(resources(entry("one", SIZE)), name=f"{s.id}-{name}")
@@ -127,7 +127,7 @@ async def test_a_composition_that_is_chosen_at_random_is_said_to_be(s, plans):
     assert "notes" not in node_of(planned, "Thing")
 
 
-async def test_the_tree_for_people_shows_what_happens_to_what(s, plans):
+async def test_the_tree_for_people_shows_the_change_of_every_object(s, plans):
     things = await settled(s, resources(entry("one", SIZE), entry("two"), entry("old")))
     body = things.body("mine", {"size": "<4>"})
     planned = await plans.of(

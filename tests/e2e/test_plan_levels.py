@@ -42,7 +42,7 @@ async def test_nested_xrs_are_followed(s, plans):
     assert after_by_path == {"spec.size": "4", "status.size": "4"}
 
 
-async def test_a_composition_of_nested_xrs_is_planned_below_what_composes_them(s, plans):
+async def test_a_composition_of_nested_xrs_is_planned_below_their_parent(s, plans):
     outer, inner = await nested(s)
     await outer.apply("top", {"size": "3"})
     await outer.until("top", SYNCED, READY, lambda xr: xr["status"].get("size") == "3")

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.xdist_group("e2e")
 EXTERNAL_NAME = "metadata.annotations[crossplane.io/external-name]"
 
 
-async def test_an_immutable_field_is_named_with_the_way_out(s: Scenario, plans):
+async def test_an_immutable_field_is_named_with_a_remedy(s: Scenario, plans):
     bucket = await custom_kind(s)
     rule = {"rule": "self == oldSelf", "message": "Value is immutable"}
     region = {"type": "string", "x-kubernetes-validations": [rule]}

@@ -35,13 +35,13 @@ def plans(s, tmp_path, monkeypatch) -> Plans:
 
 @pytest.fixture
 def registry(tmp_path_factory) -> Iterator[str]:
-    """A registry whose images no other test pulls."""
+    """A registry with images that no other test pulls."""
     with docker_registry(tmp_path_factory.mktemp("registry")) as address:
         yield address
 
 
 def composed(planned):
-    """What the one ConfigMap of a plan would say."""
+    """The data of the only ConfigMap of a plan."""
     [node] = [candidate for candidate in planned.nodes() if candidate["kind"] == "ConfigMap"]
     return {field["path"]: field.get("after") for field in node["fields"]}["data.by"]
 

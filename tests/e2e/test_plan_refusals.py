@@ -1,4 +1,4 @@
-"""What would fail or be refused is told in a plan, and its exit code says so."""
+"""Failures and refusals are shown in a plan, and in its exit code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.e2e.things import Things
 pytestmark = pytest.mark.xdist_group("e2e")
 
 
-async def test_what_a_function_says_and_what_fails_is_told(s, plans):
+async def test_results_of_functions_and_failures_are_shown(s, plans):
     async def answer(severity, message):
         things = await Things.defined(s, kind=f"Kind{len(message)}")
         with served(
@@ -32,7 +32,7 @@ async def test_what_a_function_says_and_what_fails_is_told(s, plans):
     assert "returned a fatal result: no way through" in failed.nodes()[0]["error"]
 
 
-async def test_a_resource_that_the_api_refuses_is_told(s, plans):
+async def test_a_resource_that_the_api_refuses_is_reported(s, plans):
     things = await Things.defined(s)
     await things.compose(resources(entry("bad", patch("spec.count", "data.count"))))
     planned = await plans.of(things.body("mine", {"count": 3}))
@@ -57,7 +57,7 @@ async def test_objects_that_cannot_be_planned_are_refused_with_the_next_step(s, 
     assert hint in planned.stderr
 
 
-async def test_an_object_of_an_unknown_kind_is_told_beside_the_rest(s, plans):
+async def test_an_object_of_an_unknown_kind_is_reported_beside_the_rest(s, plans):
     things = await settled(s, resources(entry("one", SIZE)))
     unknown = {"apiVersion": "nowhere.example.org/v1", "kind": "What", "metadata": {"name": "it"}}
     planned = await plans.of(unknown, things.body("mine", {"size": "4"}))
@@ -66,7 +66,7 @@ async def test_an_object_of_an_unknown_kind_is_told_beside_the_rest(s, plans):
     assert node_of(planned, "ConfigMap")["action"] == "change"
 
 
-async def test_an_invalid_xr_is_told_with_the_servers_own_words(s, plans):
+async def test_an_invalid_xr_is_reported_with_the_servers_own_words(s, plans):
     things = await Things.defined(s)
     planned = await plans.of(things.body("mine", {"count": "three"}))
     assert planned.code == 1

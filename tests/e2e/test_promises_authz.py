@@ -1,4 +1,4 @@
-"""Promises about who may reach what (docs/reliability.md): namespaces are borders, references are no keys."""
+"""Promises about access (docs/reliability.md): namespaces are borders, references are no keys."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ async def test_xns_refs_references_that_a_user_writes_change_nothing(s, scope):
     assert await s.client.get(CONFIG_MAP, "precious", s.id) == before
 
 
-async def test_xns_refs_an_xr_does_not_act_on_what_carries_its_label(s):
+async def test_xns_refs_an_xr_does_not_act_on_foreign_objects_with_its_label(s):
     """A label is no ownership: an object that claims to be a part of the XR is not touched."""
 
     things = await Things.defined(s)

@@ -18,7 +18,7 @@ SLOWED_DOWN = condition("Responsive", "False", "WatchCircuitOpen")
 
 
 async def test_conflicting_writers_an_apply_without_force_is_refused(s):
-    """The engine's fields are its own; fields that nobody else has are everybody's."""
+    """Fields of the engine are its own; fields without another owner may be set by all."""
 
     things = await Things.defined(s)
     await things.compose(resources(entry("one", SIZE)))
@@ -35,7 +35,7 @@ async def test_conflicting_writers_an_apply_without_force_is_refused(s):
 
 
 async def test_conflicting_writers_a_fight_is_slowed_down_and_an_edit_still_counts(s):
-    """Two that undo each other's work would go on for ever; the XR says with whom it fights."""
+    """Two controllers that undo each other's writes would go on endlessly; the XR names the other one."""
 
     things = await Things.defined(s)
     await things.compose(resources(entry("one", SIZE)))
@@ -64,7 +64,7 @@ async def fight(s, name, enough):
         await asyncio.sleep(0.005)
 
 
-async def test_delete_order_nothing_is_made_for_an_xr_that_was_deleted_meanwhile(s):
+async def test_delete_order_nothing_is_created_for_an_xr_that_was_deleted_meanwhile(s):
     """The function takes its time; until it answers, the XR was deleted."""
     called, release = threading.Event(), threading.Event()
 
@@ -116,7 +116,7 @@ async def test_delete_order_in_the_foreground_the_xr_goes_last(s):
     assert await s.client.get(CONFIG_MAP, name, s.id) is None
 
 
-async def test_delete_order_an_xr_that_is_deleted_at_any_moment_leaves_nothing_behind(s):
+async def test_delete_order_an_xr_that_is_deleted_at_any_time_leaves_nothing_behind(s):
     things = await Things.defined(s)
     await things.compose(resources(*(entry(f"r{number}", SIZE) for number in range(3))))
     uids = []
@@ -183,7 +183,7 @@ async def until_refused(s, *kinds):
 
 
 async def test_circular_an_xr_that_composes_its_own_kind_is_bounded(s):
-    """Sixteen above one another, then it is told, and everybody else goes on."""
+    """Sixteen levels, then it is reported, and everybody else goes on."""
 
     things = await Things.defined(s)
     await things.compose(resources(child_of(things)))
@@ -204,7 +204,7 @@ async def test_circular_an_xr_cannot_be_a_part_of_itself(s):
     await things.delete("root")
 
 
-async def test_circular_two_kinds_that_compose_each_other_are_bounded(s):
+async def test_circular_two_kinds_that_compose_one_another_are_bounded(s):
     one, two = await Things.defined(s, kind="One"), await Things.defined(s, kind="Two")
     await one.compose(resources(child_of(two)), name=f"{s.id}-1")
     await two.compose(resources(child_of(one)), name=f"{s.id}-2")

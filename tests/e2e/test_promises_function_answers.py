@@ -56,7 +56,7 @@ async def test_fn_nondeterministic_new_names_at_every_call_are_bounded(s):
         await things.compose(await calling(s, address))
         await things.apply("mine")
         xr = await things.until("mine", lambda xr: things.references(xr))
-        # It makes another one each time it is woken by what it made, until it is slowed down.
+        # It composes another one each time its own change enqueues it, until it is slowed down.
         xr = await things.until("mine", condition("Responsive", "False", "WatchCircuitOpen"))
         count = next(numbers)
 
@@ -117,7 +117,7 @@ def controlled_by_boss(uid):
     return {"apiVersion": "v1", "kind": "ConfigMap", "name": "boss", "uid": uid, "controller": True}
 
 
-async def test_fn_steal_a_function_cannot_take_what_another_controls(s):
+async def test_fn_steal_a_function_cannot_adopt_an_object_with_another_controller(s):
     """Neither by its name, nor by claiming to be its owner's."""
 
     def function(request):

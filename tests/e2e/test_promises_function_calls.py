@@ -1,4 +1,4 @@
-"""Promises about calls of functions (docs/reliability.md): no answer or no valid one holds up nobody else."""
+"""Promises about calls of functions (docs/reliability.md): a missing or wrong response blocks no other XR."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from crossply.compose.wire import decode_request, encode_response
 from tests.support.e2e.function_checks import spec_of, still_works
 from tests.support.e2e.pipelines import SIZE, calling, entry, resources, served
 from tests.support.e2e.things import FAILED, READY, SYNCED, Things, config_map, desiring, failing, message_of
-from tests.support.function_servers import free_port, serving
+from tests.support.function_servers import serving
+from tests.support.ports import free_port
 
 pytestmark = pytest.mark.xdist_group("e2e")
 
 
 async def test_fn_hang_a_function_that_never_answers_holds_up_only_its_own_xrs(s):
-    """Others go on; after the deadline the XR says so, and once the function answers all is well."""
+    """Others go on; after the deadline the XR reports it, and recovers once the function answers."""
     release = threading.Event()
 
     def function(request):
@@ -124,7 +125,7 @@ GARBAGE = {
 
 
 @pytest.mark.parametrize("answer", GARBAGE.values(), ids=GARBAGE)
-async def test_fn_garbage_a_wrong_answer_is_told_and_nothing_is_applied(s, answer):
+async def test_fn_garbage_a_wrong_response_is_reported_and_nothing_is_applied(s, answer):
     with serving(v1=answer) as address:
         things = await Things.defined(s)
         await things.compose(resources(entry("first", SIZE)), await calling(s, address))
@@ -136,7 +137,7 @@ async def test_fn_garbage_a_wrong_answer_is_told_and_nothing_is_applied(s, answe
 
 @contextlib.contextmanager
 def speaking(pieces, pause=0.0):
-    """A port that says something other than gRPC, piece by piece, and then nothing more."""
+    """A port that sends something other than gRPC, piece by piece, and then nothing more."""
     listener = socket.create_server(("127.0.0.1", 0))
 
     def answer(peer):
@@ -169,7 +170,7 @@ SETTINGS = b"\0\0\0\4\0\0\0\0\0"
     ids=["html", "fn_slowloris"],
 )
 async def test_fn_garbage_something_that_is_no_function_does_not_hold_up_others(s, pieces, pause):
-    """HTML where gRPC should be, or a byte a second: others go on, and after the deadline it is told."""
+    """HTML where gRPC should be, or a byte a second: others go on, and after the deadline it is reported."""
 
     with speaking(pieces, pause) as address:
         things = await Things.defined(s)

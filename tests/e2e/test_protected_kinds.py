@@ -79,7 +79,7 @@ async def test_a_definition_cannot_have_a_kind_of_the_control_plane_itself(s: Sc
     assert "ownerReferences" not in after["metadata"]
 
 
-async def test_a_claim_cannot_have_a_kind_that_somebody_else_brought(s: Scenario):
+async def test_a_claim_cannot_have_a_kind_of_another_origin(s: Scenario):
     foreign_kind = await custom_kind(s, "Item")
     before = await s.client.get(CRD, foreign_kind.resource)
     things = Things(s, "LegacyCluster")
@@ -89,7 +89,7 @@ async def test_a_claim_cannot_have_a_kind_that_somebody_else_brought(s: Scenario
     assert message(xrd, "Offered") == (
         f"CustomResourceDefinition {foreign_kind.resource} exists already, and was not made for a definition"
     )
-    # Whoever may use the composite resource gets no rights to the other kind.
+    # Users of the composite resource get no rights to the other kind.
     role = await s.client.get(CLUSTER_ROLE, f"crossplane:composite:{things.kind.resource}:aggregate-to-edit")
     assert [rule["resources"] for rule in role["rules"]] == [["things", "things/status"]]
     await s.client.delete(DEFINITION, things.kind.resource)

@@ -1,4 +1,4 @@
-"""Roles for new kinds (reference: packages §7): who edits the control plane may use what is defined."""
+"""Roles for new kinds (reference: packages §7): editors of the control plane may use defined kinds."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def bind(s, user, role):
 
 
 async def until_allowed(attempt):
-    """Roles are gathered a moment after they were written."""
+    """Roles are aggregated shortly after they were written."""
     end = time.monotonic() + PATIENCE
     while True:
         try:

@@ -1,4 +1,4 @@
-"""Readiness (reference: reconcile §§1, 7): what makes an XR ready, and who decides."""
+"""Readiness (reference: reconcile §§1, 7): what makes an XR ready, and what decides."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.e2e.things import CREATING, READY, SYNCED, Things, config_map
 pytestmark = pytest.mark.xdist_group("e2e")
 
 
-async def test_an_xr_is_ready_once_all_it_is_made_of_is(s):
+async def test_an_xr_is_ready_once_all_its_resources_are(s):
     things = await Things.defined(s)
     await things.compose(resources(entry("one", ready="yes"), entry("two", ready="yes")))
     await things.apply("mine")
@@ -40,8 +40,8 @@ async def test_an_xr_is_ready_once_all_it_is_made_of_is(s):
     await things.until("mine", SYNCED, CREATING)
 
 
-async def test_without_a_function_that_says_so_nothing_is_ready(s):
-    """The engine never looks at a resource's own conditions: an opinion that nobody has is a no."""
+async def test_without_a_deciding_function_nothing_is_ready(s):
+    """The engine never looks at a resource's own conditions: an unspecified readiness is not ready."""
 
     def function(request):
         return Response(State(None, {"one": Resource(config_map(), ready=READY_UNSPECIFIED)}))
@@ -56,7 +56,7 @@ async def test_without_a_function_that_says_so_nothing_is_ready(s):
 
 @pytest.mark.parametrize(("composite_ready", "check"), [(READY_TRUE, READY), (READY_FALSE, CREATING)])
 async def test_a_function_may_decide_for_the_whole_xr(s, composite_ready, check):
-    """Its word on the composite beats all that is said of the resources, and says nothing more."""
+    """Its readiness of the composite beats that of the resources, and has no other effect."""
 
     def function(request):
         other = READY_FALSE if composite_ready == READY_TRUE else READY_TRUE
@@ -72,7 +72,7 @@ async def test_a_function_may_decide_for_the_whole_xr(s, composite_ready, check)
         assert message_of(xr, "Ready") == ""
 
 
-async def test_auto_ready_follows_the_conditions_of_what_was_composed(s):
+async def test_auto_ready_tracks_the_conditions_of_the_composed_resources(s):
     things = await Things.defined(s)
     buckets = await custom_kind(s)
     base = {"apiVersion": f"{s.group}/v1", "kind": "Bucket"}

@@ -28,7 +28,8 @@ from crossply.values import Object
 from tests.support.e2e.pipelines import SIZE, calling, entry, patch, resources
 from tests.support.e2e.scenario import COMPOSITION, CONFIG_MAP, Scenario, scenario_on
 from tests.support.e2e.things import SYNCED, Things
-from tests.support.function_servers import CROSSPLY, free_port, started
+from tests.support.function_servers import CROSSPLY, started
+from tests.support.ports import free_port
 
 pytestmark = pytest.mark.xdist_group("e2e")
 
@@ -256,7 +257,7 @@ def test_a_replay_has_the_recorded_effects(recorded: RecordedRuns, case: str) ->
     assert APPLIED in {effect.verb for effect in recorded_effects(recorded.runs[case][0].world)}
 
 
-def test_a_replay_of_an_operation_wants_what_was_applied(recorded: RecordedRuns) -> None:
+def test_a_replay_of_an_operation_desires_the_applied_resources(recorded: RecordedRuns) -> None:
     [run] = recorded.runs["operation"]
     then = recorded_effects(run.world)
     assert [(effect.verb, effect.content["data"]) for effect in then] == [(APPLIED, {"a": "b"})]
@@ -289,6 +290,6 @@ def test_after_an_edit_of_the_composition_exactly_that_differs(recorded: Recorde
     manifest = composition_manifest(composition)
     manifest["spec"]["pipeline"][0]["input"]["resources"][0]["base"]["data"] = {"color": "blue"}
     replayed = recorded.replay("patch-and-transform", run, parse_composition(manifest))
-    found = compare_effects(recorded_effects(run.world), replayed.effects)
-    assert {field.field for difference in found for field in difference.fields} == {"data.color"}
-    assert {difference.verb for difference in found} == {APPLIED}
+    differences = compare_effects(recorded_effects(run.world), replayed.effects)
+    assert {field.field for difference in differences for field in difference.fields} == {"data.color"}
+    assert {difference.verb for difference in differences} == {APPLIED}

@@ -1,4 +1,4 @@
-"""Replicas share the work by Leases: who is lost is replaced, who is slow does no harm, who leaves waits."""
+"""Replicas share work by Leases: a lost one is replaced, a slow one does no harm, a leaving one drains."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ HOME = "crossplane-system"
 
 @pytest.fixture(scope="module")
 def server(request, tmp_path_factory):
-    """An API server that nobody else's controllers work for."""
+    """An API server without other controllers."""
     directory = tmp_path_factory.mktemp("replicas")
     if request.config.getoption("--server") == "real":
         with own_cluster(str(directory)) as cluster:
@@ -63,7 +63,7 @@ async def until(check, expectation: str = "") -> None:
 
 
 async def events(s: Scenario) -> list[tuple[str, str, str]]:
-    """About whom, why and what: everything that was told in the scenario's namespace."""
+    """Object, reason and message of every event in the scenario's namespace."""
     listed = [orjson.loads(data) for data in (await s.client.list(EVENT, s.id)).items]
     return [(event["involvedObject"]["name"], event["reason"], event["message"]) for event in listed]
 
@@ -127,7 +127,7 @@ def marks(*replicas: Replica) -> list[int]:
     return [len(replica.witness.writes) for replica in replicas]
 
 
-async def test_each_composite_resource_is_written_by_one_replica_also_when_one_joins_or_leaves(
+async def test_every_composite_resource_is_written_by_one_replica_also_when_one_joins_or_leaves(
     s: Scenario, replicas: Replicas
 ):
     first, second = await replicas.start("first"), await replicas.start("second")
@@ -160,7 +160,7 @@ async def test_each_composite_resource_is_written_by_one_replica_also_when_one_j
     assert parts(things, [first, second], since) == [first_part, second_part]
 
 
-async def test_what_a_killed_replica_looked_after_follows_edits_again(s: Scenario, replicas: Replicas):
+async def test_edits_of_the_objects_of_a_killed_replica_are_reconciled(s: Scenario, replicas: Replicas):
     first, second = await replicas.start("first"), await replicas.start("second")
     await shared(s, first, second)
     things = await many(s)
@@ -203,9 +203,7 @@ async def test_a_definition_is_deleted_with_all_its_composite_resources_by_all_r
     await s.until_gone(DEFINITION, things.kind.resource)
 
 
-async def test_a_claim_and_its_composite_resource_may_be_looked_after_by_two_replicas(
-    s: Scenario, replicas: Replicas
-):
+async def test_a_claim_and_its_composite_resource_may_belong_to_two_replicas(s: Scenario, replicas: Replicas):
     first, second = await replicas.start("first"), await replicas.start("second")
     await shared(s, first, second)
     s = await Scenario.begin(s.client, s.id)
@@ -226,9 +224,7 @@ async def test_a_claim_and_its_composite_resource_may_be_looked_after_by_two_rep
     await s.until_none(s.xrs)
 
 
-async def test_a_replica_that_is_told_to_stop_leaves_no_trace_of_it_and_no_work_undone(
-    s: Scenario, replicas: Replicas
-):
+async def test_a_terminated_replica_leaves_no_lease_and_no_work_undone(s: Scenario, replicas: Replicas):
     first = await replicas.start("first")
     await shared(s, first)
     things = await many(s)

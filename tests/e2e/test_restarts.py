@@ -20,7 +20,7 @@ pytestmark = pytest.mark.xdist_group("replicas")
 NAMES = [f"thing-{i}" for i in range(10)]
 
 
-async def test_starting_again_writes_nothing_that_is_settled(own_server, tmp_path) -> None:
+async def test_a_restart_writes_nothing_that_is_settled(own_server, tmp_path) -> None:
     id_ = f"t{secrets.token_hex(4)}"
     async with (
         Client(own_server) as client,

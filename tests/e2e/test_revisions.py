@@ -1,4 +1,4 @@
-"""Revisions of Compositions (reference: reconcile §3): numbers, names, labels, and who follows which."""
+"""Revisions of Compositions (reference: reconcile §3): numbers, names, labels, and their selection."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def revisions(s):
 
 
 async def until_newest(s, number, text):
-    """The newest revision, once it has a number; it must say this."""
+    """The newest revision, once it has a number; it must have this content."""
 
     async def newest_revision():
         by_number = await revisions(s)
@@ -41,7 +41,7 @@ async def until_newest(s, number, text):
 
 
 async def until_says(s, things, name, text):
-    """Wait until what an XR composes says this."""
+    """Wait until the composed ConfigMap of an XR has this value."""
     xr = await things.until(name, lambda xr: things.references(xr))
     config_map_name = things.references(xr)[0]["name"]
     await s.until(CONFIG_MAP, config_map_name, lambda obj: obj["data"]["text"] == text)
@@ -124,7 +124,7 @@ async def test_an_automatic_xr_follows_every_revision(s):
     assert things.of_engine(xr)["compositionRevisionRef"] == {"name": newest["metadata"]["name"]}
 
 
-async def test_a_manual_xr_stays_with_its_revision_until_it_is_told_another(s):
+async def test_a_manual_xr_stays_with_its_revision_until_it_gets_another(s):
     things = await Things.defined(s)
     await things.compose(saying("a"))
     await things.apply("manual", things.engine_spec(compositionUpdatePolicy="Manual"))
@@ -196,7 +196,7 @@ async def test_the_definition_may_make_the_manual_policy_the_default(s):
 
 
 def unreadable(things, name):
-    """A Composition that the API server takes but nobody can read: no duration is that long."""
+    """A Composition that the API server accepts but no controller can read: no duration is that long."""
     container = {"image": "example.org/fn:v1", "timeout": "9999999h"}
     return {
         "apiVersion": COMPOSITION.api_version,
@@ -212,7 +212,7 @@ def unreadable(things, name):
 UNREADABLE = 'spec.functions[0].container.timeout: time: invalid duration "9999999h"'
 
 
-async def test_an_unreadable_composition_fails_only_who_uses_it(s):
+async def test_an_unreadable_composition_fails_only_its_users(s):
     things, others = await Things.defined(s), await Things.defined(s, kind="Other")
     bad = await s.client.create(COMPOSITION, unreadable(things, f"{s.id}-bad"), "test")
     revision = f"{s.id}-bad-{composition_hash(bad)[:7]}"
@@ -228,7 +228,7 @@ async def test_an_unreadable_composition_fails_only_who_uses_it(s):
     assert ("Warning", "ReadComposition", UNREADABLE) in await s.events(bad)
 
 
-async def test_a_composition_that_was_unreadable_is_followed_once_it_is_mended(s):
+async def test_a_repaired_composition_is_used(s):
     things = await Things.defined(s)
     await s.client.create(COMPOSITION, unreadable(things, s.id), "test")
     await things.apply("mine")

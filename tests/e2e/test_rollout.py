@@ -75,7 +75,7 @@ async def rolled_out(s, old, new):
     return function, things
 
 
-async def test_half_of_the_xrs_on_each_of_two_active_revisions_promoted_and_rolled_back(s):
+async def test_half_of_the_xrs_on_either_of_two_active_revisions_promoted_and_rolled_back(s):
     async def scenario(s, old, new):
         _, things = await rolled_out(s, old, new)
         await things.apply("a", on(things, ALPHA))
@@ -91,7 +91,7 @@ async def test_half_of_the_xrs_on_each_of_two_active_revisions_promoted_and_roll
         await scenario(s, *addresses)
 
 
-async def test_when_no_revision_is_active_the_xrs_that_call_it_say_so_and_others_do_not(s):
+async def test_without_an_active_revision_the_calling_xrs_report_it_and_others_do_not(s):
     async def scenario(s, old, new):
         function, things = await rolled_out(s, old, new)
         await function.until_observed(
@@ -114,7 +114,7 @@ async def test_when_no_revision_is_active_the_xrs_that_call_it_say_so_and_others
             await deactivate(s, revision)
         for name in "cd":
             await things.until(name, failing(NONE_ACTIVE))
-        # The last one again; who selects it is composed again without being touched.
+        # The last one once more; XRs that select it are composed without being touched.
         await s.client.patch_merge(
             REVISIONS, stable["metadata"]["name"], {"spec": {"desiredState": "Active"}}
         )
@@ -151,7 +151,7 @@ async def test_a_step_may_name_the_revision_it_calls_and_without_a_word_gets_the
         await scenario(s, *addresses)
 
 
-async def test_a_new_label_of_a_function_is_its_current_revisions_and_steps_that_select_it_follow(s):
+async def test_a_new_label_of_a_function_selects_its_current_revision(s):
     async def scenario(s, old, new):
         function, things = Installed(s), await Things.defined(s)
         await function.apply(old, STABLE, **TWO)

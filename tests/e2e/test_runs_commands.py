@@ -62,7 +62,7 @@ async def crossply(s: Scenario, tmp_path: pathlib.Path) -> Commands:
 
 
 async def edited(s: Scenario, *entries: Object) -> tuple[str, str]:
-    """The words that name an XR which was made and then edited, once both runs can be read."""
+    """The arguments for an XR that was created and then edited, once both runs can be read."""
     things = await Things.defined(s)
     await things.compose(resources(entry("settings", SIZE), *entries))
     await things.apply("mine", {"size": "3"})
@@ -109,7 +109,7 @@ async def test_the_runs_of_an_xr_are_listed_shown_and_compared(s: Scenario, cros
     assert f"did you mean {edit}" in unknown.stderr
 
 
-async def test_a_replay_says_that_nothing_differs_or_exactly_what(
+async def test_a_replay_reports_no_difference_or_the_exact_one(
     s: Scenario, crossply: Commands, tmp_path: pathlib.Path
 ) -> None:
     words = await edited(s)
@@ -142,6 +142,6 @@ async def test_an_exported_run_is_a_test_that_passes_and_has_no_secret_in_it(
     [render] = [line.split() for line in files["README.md"].splitlines() if "crossply render" in line]
     rendered = await crossply(*render[1:], within="report")
     assert 'size: "4"' in rendered.text
-    again = await crossply("runs", "export", words[0], "report", words[1])
-    assert again.code == 1
-    assert "--force" in again.stderr
+    repeated = await crossply("runs", "export", words[0], "report", words[1])
+    assert repeated.code == 1
+    assert "--force" in repeated.stderr

@@ -41,7 +41,7 @@ TYPE = {"apiVersion": "example.org/v1", "kind": "Any"}
         ),
     ],
 )
-async def test_a_composition_provides_each_connection_detail_exactly_once(s, details, message):
+async def test_a_composition_provides_every_connection_detail_exactly_once(s, details, message):
     design = FirstDesign(s)
     await design.serve_servers()
     await design.define_sql()

@@ -18,14 +18,14 @@ pytestmark = pytest.mark.xdist_group("e2e")
 
 
 @pytest.mark.parametrize("kind", [INFRASTRUCTURE_DEFINITION, APPLICATION_DEFINITION])
-async def test_a_definition_has_the_name_of_what_it_defines(s, kind):
+async def test_a_definition_has_the_name_of_its_kind(s, kind):
     design = FirstDesign(s)
     spec = {"crdSpecTemplate": design.template(design.sqls)}
     with pytest.raises(Invalid, match="the name must be the plural and the group"):
         await design.apply(kind, f"others.{s.group}", spec)
 
 
-async def test_a_publication_says_what_it_misses_and_works_once_that_is_there(s):
+async def test_a_publication_reports_its_missing_parts_and_works_once_they_exist(s):
     design = FirstDesign(s)
     reference = {"infrastructureDefinitionReference": {"name": design.sqls.resource}}
     await design.apply(PUBLICATION, design.sqls.resource, reference)

@@ -47,7 +47,7 @@ async def test_a_requirement_gets_infrastructure_and_a_copy_of_its_secret(s):
     assert (text(secret, "username"), text(secret, "endpoint")) == ("root", "here")
 
 
-async def test_what_is_changed_in_a_requirement_reaches_what_is_composed(s):
+async def test_a_change_of_a_requirement_reaches_the_composed_resources(s):
     design = await complete_design(s)
     await design.require()
     sql = await design.bound()
@@ -115,7 +115,7 @@ async def test_a_field_that_is_added_to_infrastructure_can_be_required(s):
     template = design.template(design.sqls, region="string", storageGB="int", tier="string")
     await design.define_sql(crdSpecTemplate=template)
     await s.until(CRD, design.requirements.resource, lambda crd: "tier" in fields_of(crd))
-    # A server may go on for a moment with the schema that it had.
+    # A server may use the old schema for a short time.
     for size in range(100):
         spec = {"tier": "gold", "storageGB": size}
         await design.apply(design.requirements, "mine", spec, s.id)
@@ -140,7 +140,7 @@ async def test_binding_takes_few_writes_and_settled_infrastructure_none(s):
     # The user's requirement and two writes to each object of the chain, its status apart.
     assert await s.writes() <= 12
     settled = await s.settled_writes()
-    # Neither means anything to us: whoever looks, has nothing to write.
+    # Neither concerns us: a reconcile has nothing to write.
     ignored = {"metadata": {"annotations": {"k8s.io/x": "1"}}}
     await s.client.patch_merge(design.requirements, "mine", ignored, s.id)
     await s.client.patch_merge(PUBLICATION, design.sqls.resource, ignored)

@@ -112,7 +112,7 @@ async def composed(s, owner, kind, place):
     return await s.until(kind, name, READY)
 
 
-async def test_a_mysqlinstance_is_made_of_resources_that_find_each_other(platform, s):
+async def test_a_mysqlinstance_consists_of_resources_that_refer_to_one_another(platform, s):
     await apply(s.client, MYSQL / "xr.yaml")
     sql = await s.until(INSTANCE, "sql", READY)
     group = await composed(s, sql, GROUP, "infrastructure")

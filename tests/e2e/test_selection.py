@@ -35,7 +35,7 @@ async def test_a_named_composition_is_used(s):
 
 
 async def test_labels_select_a_composition_once(s):
-    """An existing reference is never looked at again, whatever the labels and the selector say."""
+    """An existing reference is never changed, whatever the labels and the selector."""
 
     things = await Things.defined(s)
     await offering(things, "a", "b")
@@ -61,7 +61,7 @@ async def test_an_xr_waits_for_a_composition_that_fits(s):
     await things.until("mine", READY, chosen(things, f"{s.id}-a"))
 
 
-async def test_the_default_composition_is_for_those_who_choose_nothing(s):
+async def test_the_default_composition_is_for_xrs_that_choose_nothing(s):
     things = await Things.defined(s, defaultCompositionRef={"name": f"{s.id}-a"})
     await offering(things, "a", "b", "c")
     await things.apply("plain")
@@ -80,7 +80,7 @@ async def test_the_enforced_composition_beats_every_choice(s):
     assert set(await things.composed(xr)) == {"a"}
 
 
-async def test_another_composition_replaces_what_was_composed(s):
+async def test_another_composition_replaces_the_composed_resources(s):
     things = await Things.defined(s)
     await offering(things, "a", "b")
     await things.apply("mine", things.engine_spec(compositionRef={"name": f"{s.id}-a"}))
@@ -107,7 +107,7 @@ async def test_a_composition_of_another_kind_is_refused(s):
     assert things.of_engine(xr)["compositionRevisionRef"]["name"].startswith(f"{s.id}-other-")
 
 
-async def test_an_xr_without_a_composition_is_held_until_its_deletion_was_seen(s):
+async def test_an_xr_without_a_composition_keeps_its_finalizer_until_its_deletion_is_processed(s):
     things = await Things.defined(s)
     await things.apply("mine", things.engine_spec(compositionRef={"name": f"{s.id}-none"}))
     message = (
@@ -121,8 +121,8 @@ async def test_an_xr_without_a_composition_is_held_until_its_deletion_was_seen(s
     await things.delete("mine")
 
 
-async def test_a_default_composition_that_does_not_exist_is_not_kept(s):
-    """Whoever changes the default changes it for all that are still without a Composition."""
+async def test_a_default_composition_that_does_not_exist_is_not_saved(s):
+    """A change of the default affects all XRs that are still without a Composition."""
 
     things = await Things.defined(s, defaultCompositionRef={"name": f"{s.id}-none"})
     await things.apply("mine")
@@ -153,7 +153,7 @@ def is_observed_at(generation):
 
 
 async def test_new_revisions_cause_no_warnings(s):
-    """Whether the functions of a revision can compose is checked a moment after it is there."""
+    """Whether the functions of a revision can compose is checked shortly after it exists."""
 
     things = await Things.defined(s)
     await things.apply("mine")

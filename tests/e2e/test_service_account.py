@@ -10,7 +10,7 @@ from crossply.compose.messages import Response
 from crossply.kube.kind import Kind
 from crossply.values import Object
 from tests.support.chart_installation import let_impersonate
-from tests.support.e2e.advice import follow_advice
+from tests.support.e2e.advice import run_advised_commands
 from tests.support.e2e.first_design import READY, FirstDesign
 from tests.support.e2e.pipelines import SIZE, calling, entry, patch, resources, served
 from tests.support.e2e.scenario import CONFIG_MAP, NAMESPACE, SECRET, condition
@@ -57,7 +57,7 @@ async def test_an_application_is_composed_of_no_more_than_its_account_may_write(
     message = failure_message(blog)
     assert f"service account {s.id}/blog may not" in message
     assert f"configmaps in namespace {s.id}" in message
-    await follow_advice(s, message)
+    await run_advised_commands(s, message)
     blog = await s.until(design.blogs, "mine", READY)
     [reference] = blog["spec"]["application"]["composedRefs"]
     assert await s.client.get(CONFIG_MAP, reference["name"], s.id)
@@ -71,7 +71,7 @@ async def test_a_composite_resource_definition_may_name_an_account_too(s):
     claim = await s.claim_that_is("mine", condition("Synced", "True"))
     name = claim["spec"]["resourceRef"]["name"]
     xr = await s.until(s.xrs, name, lambda xr: "kubectl" in failure_message(xr))
-    await follow_advice(s, failure_message(xr))
+    await run_advised_commands(s, failure_message(xr))
     await s.claim_that_is("mine", condition("Ready", "True"))
 
 
@@ -107,7 +107,7 @@ async def allow(s, name: str, *verbs: str) -> None:
         await s.client.apply(kind, obj, "test")
 
 
-async def test_what_the_account_may_not_read_reaches_neither_functions_nor_the_status(s):
+async def test_objects_the_account_may_not_read_reach_neither_functions_nor_the_status(s):
     """The controllers may read every ConfigMap, and watch them: the account's rights count all the same."""
     texts: list[str] = []
 
@@ -136,7 +136,7 @@ async def test_what_the_account_may_not_read_reaches_neither_functions_nor_the_s
         )
         assert xr["status"]["mode"] == "shown"
         assert [text for text in texts if "hidden" in text] == []
-        await follow_advice(s, failure_message(xr))
+        await run_advised_commands(s, failure_message(xr))
         await things.until("mine", SYNCED, lambda xr: xr["status"].get("mode") == "hidden")
         assert [text for text in texts if "hidden" in text]
 
@@ -145,7 +145,7 @@ async def test_what_the_account_may_not_read_reaches_neither_functions_nor_the_s
 
 
 async def test_an_object_that_the_account_may_not_read_is_not_observed_by_a_reference_to_it(s):
-    """Whoever may write composite resources chooses their references."""
+    """A user who may write composite resources chooses their references."""
 
     await account(s, "thing")
     other = f"{s.id}-private"
@@ -200,7 +200,7 @@ async def test_composing_for_an_account_comes_to_rest(s):
 
 
 async def requests_in(s, seconds: float) -> Object:
-    """What was asked of this scenario's kinds meanwhile."""
+    """The requests for this scenario's kinds meanwhile."""
     before = await traffic(s.client)
     await asyncio.sleep(seconds)
     return {key: number for key, number in (await traffic(s.client) - before).items() if key[1] == s.group}

@@ -1,4 +1,4 @@
-"""The deepest cause in the Ready conditions of XR and claim, where the definition asks for it."""
+"""The deepest cause in the Ready conditions of XR and claim, where the definition enables it."""
 
 from __future__ import annotations
 

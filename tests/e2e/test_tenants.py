@@ -28,7 +28,7 @@ EDITS = 5
 
 
 def tenant_function(victim: str):
-    """Compose what the spec says; `mode: hostile` names objects of the victim, too."""
+    """Compose the objects in the spec; `mode: hostile` names objects of the victim, too."""
 
     def run(request):
         xr = request.observed.composite.object
@@ -45,7 +45,7 @@ def tenant_function(victim: str):
 
 
 class Tenant:
-    """A user who may do everything with the kind and with ConfigMaps in a namespace, and nothing else."""
+    """A user with all rights to the kind and to ConfigMaps in a namespace, and no others."""
 
     def __init__(self, s: Scenario, things: Things, user: str) -> None:
         self.corner = s

@@ -18,7 +18,7 @@ FINALIZER = "example.org/held"
 
 
 @pytest.mark.parametrize("policy", ["", "Foreground", "Orphan"])
-async def test_a_deletion_that_was_refused_is_made_up_for_when_the_usage_says_so(s, policy):
+async def test_a_refused_deletion_is_replayed_when_the_usage_enables_it(s, policy):
     await config_map(s, "used")
     await use(s, "u", named(CONFIG_MAP, "used"), reason="not yet", replayDeletion=True)
     await s.until(USAGE, "u", READY)
@@ -30,7 +30,7 @@ async def test_a_deletion_that_was_refused_is_made_up_for_when_the_usage_says_so
     await s.until_gone(CONFIG_MAP, "used")
 
 
-async def test_a_deletion_is_not_made_up_for_by_a_usage_that_never_refused_it(s):
+async def test_a_deletion_is_not_replayed_by_a_usage_that_never_refused_it(s):
     await config_map(s, "used")
     await use(s, "own", named(CONFIG_MAP, "used"), reason="not yet")
     await s.until(USAGE, "own", READY)
@@ -88,7 +88,7 @@ async def composed_together(s):
 
 
 @pytest.mark.parametrize("policy", ["Background", "Foreground"])
-async def test_what_is_used_outlasts_what_uses_when_both_are_composed(s, policy):
+async def test_the_used_resource_outlasts_the_using_one_when_both_are_composed(s, policy):
     things, used, using, name = await composed_together(s)
     await s.client.patch_merge(CONFIG_MAP, using, {"metadata": {"finalizers": [FINALIZER]}}, s.id)
     await s.client.delete(things.kind, "mine", s.id, policy)
@@ -100,7 +100,7 @@ async def test_what_is_used_outlasts_what_uses_when_both_are_composed(s, policy)
         await s.until_gone(kind, object_name)
 
 
-async def test_a_composed_usage_that_is_deleted_waits_for_what_uses(s):
+async def test_a_deleted_composed_usage_waits_for_the_using_resource(s):
     things, used, using, name = await composed_together(s)
     await s.client.delete(USAGE, name, s.id)
     usage = await s.client.get(USAGE, name, s.id)
@@ -112,7 +112,7 @@ async def test_a_composed_usage_that_is_deleted_waits_for_what_uses(s):
         await s.until_gone(kind, object_name)
 
 
-async def test_a_composed_resource_in_use_stays_and_its_composite_resource_says_why(s):
+async def test_a_composed_resource_in_use_stays_and_its_composite_resource_reports_it(s):
     bucket = await custom_kind(s)
     base = {"apiVersion": bucket.api_version, "kind": "Bucket"}
     things = await Things.defined(s)

@@ -111,7 +111,7 @@ async def test_a_usage_whose_kind_is_gone_can_be_deleted(s):
     await s.until_gone(USAGE, "u")
 
 
-async def test_a_resource_of_another_namespace_is_protected_only_for_somebody_who_uses_it(s):
+async def test_a_resource_of_another_namespace_is_protected_only_for_a_using_resource(s):
     other = f"{s.id}-other"
     await s.client.create(NAMESPACE, {"metadata": {"name": other}})
     await config_map(s, "used", other)

@@ -1,4 +1,4 @@
-"""Usages (reference: operations §4): what is in use cannot be deleted, as long as somebody says so."""
+"""Usages (reference: operations §4): a resource in use cannot be deleted while its Usage exists."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.support.e2e.usages import (
 pytestmark = pytest.mark.xdist_group("e2e")
 
 
-async def test_what_is_in_use_cannot_be_deleted_and_the_refusal_says_who_why_and_what_next(s):
+async def test_an_object_in_use_cannot_be_deleted_and_the_refusal_gives_user_reason_and_remedy(s):
     await config_map(s, "used")
     using = await config_map(s, "using")
     await use(s, "u", named(CONFIG_MAP, "used"), by=named(CONFIG_MAP, "using"), reason="it has the data")
@@ -56,7 +56,7 @@ async def test_what_is_in_use_cannot_be_deleted_and_the_refusal_says_who_why_and
     await until_event_recorded(s, usage, "Normal", "UsageConfigured", "Usage configured successfully.")
 
 
-async def test_the_end_of_a_usage_frees_what_was_used(s):
+async def test_deleting_a_usage_frees_the_used_resource(s):
     await config_map(s, "used")
     await use(s, "u", named(CONFIG_MAP, "used"), reason="because")
     await s.until(USAGE, "u", READY)
@@ -68,7 +68,7 @@ async def test_the_end_of_a_usage_frees_what_was_used(s):
     assert await s.client.delete(CONFIG_MAP, "used", s.id)
 
 
-async def test_a_usage_goes_with_what_uses(s):
+async def test_a_usage_is_deleted_with_the_using_resource(s):
     await config_map(s, "used")
     await config_map(s, "using")
     await use(s, "u", named(CONFIG_MAP, "used"), by=named(CONFIG_MAP, "using"))
@@ -79,7 +79,7 @@ async def test_a_usage_goes_with_what_uses(s):
     assert await s.client.delete(CONFIG_MAP, "used", s.id)
 
 
-async def test_a_usage_waits_for_what_it_is_of_and_for_what_it_is_by(s):
+async def test_a_usage_waits_for_its_used_and_using_resources(s):
     await use(s, "u", named(CONFIG_MAP, "used"), by=named(CONFIG_MAP, "using"))
     usage = await s.until(USAGE, "u", lambda obj: obj["metadata"].get("finalizers") == [FINALIZER])
     assert usage["metadata"]["annotations"][DETAILS] == "ConfigMap/using uses ConfigMap/used"
@@ -119,13 +119,13 @@ async def test_two_usages_that_end_at_the_same_time_leave_no_mark(s):
     await s.until(CONFIG_MAP, "used", is_free)
 
 
-async def test_a_mark_that_somebody_took_away_comes_back(s):
+async def test_a_removed_mark_is_restored(s):
     await config_map(s, "used")
     await use(s, "u", named(CONFIG_MAP, "used"), reason="mine")
     await s.until(USAGE, "u", READY)
     await s.client.patch_merge(CONFIG_MAP, "used", {"metadata": {"labels": None}}, s.id)
     await s.until(CONFIG_MAP, "used", is_in_use)
-    # Whoever is quicker than the watch can delete; a new resource of that name is protected again.
+    # A client quicker than the watch can delete; a new resource of that name is protected.
     while True:
         await s.client.patch_merge(CONFIG_MAP, "used", {"metadata": {"labels": None}}, s.id)
         with contextlib.suppress(KubeError):
@@ -149,7 +149,7 @@ async def test_a_settled_usage_makes_no_request(s):
     assert await s.settled_writes(more_than=settled) == settled + 1, await s.write_counts()
 
 
-async def test_the_webhook_configuration_is_put_right_when_somebody_changes_it(s):
+async def test_a_changed_webhook_configuration_is_restored(s):
     before = await s.client.get(WEBHOOKS, CONFIGURATION)
     await s.client.delete(WEBHOOKS, CONFIGURATION)
     restored = await s.until(WEBHOOKS, CONFIGURATION, lambda obj: True)

@@ -1,6 +1,6 @@
-"""What waits is woken by what it waits for: the controllers here retry a failure only after an hour.
+"""A waiting object is enqueued by a watch: the controllers here retry a failure only after an hour.
 
-A wait without a watch therefore never ends within the patience of a test.
+A wait without a watch therefore never ends within the timeout of a test.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from crossply.compose.messages import Requirements, ResourceSelector
 from crossply.control.control_plane import LOCAL_WEBHOOKS
 from crossply.kinds.revision import composition_hash, revision_name
 from crossply.kube.core_kinds import SERVICE_ACCOUNT
-from tests.support.e2e.advice import follow_advice
+from tests.support.e2e.advice import run_advised_commands
 from tests.support.e2e.in_process import scenario_with
 from tests.support.e2e.pipelines import ENVIRONMENT_CONFIGS, builtin, calling, entry, resources, served
 from tests.support.e2e.scenario import (
@@ -235,7 +235,7 @@ async def test_a_namespace_that_appears_is_composed_into_at_once(s):
     await things.until(s.id, READY)
 
 
-async def test_a_name_that_somebody_gives_up_is_taken_at_once(s):
+async def test_a_released_name_is_used_at_once(s):
     things = await Things.defined(s)
     await things.compose(resources(entry("one", base={"metadata": {"name": "taken"}})))
     owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "u", "controller": True}
@@ -249,17 +249,17 @@ async def test_a_name_that_somebody_gives_up_is_taken_at_once(s):
     await things.until("mine", READY, SYNCED)
 
 
-async def test_rights_that_somebody_grants_are_used_at_once(s):
+async def test_granted_rights_are_used_at_once(s):
     await s.client.create(SERVICE_ACCOUNT, {"metadata": {"name": "composer", "namespace": s.id}})
     things = await Things.defined(s, serviceAccountRef={"namespace": s.id, "name": "composer"})
     await things.compose(one_config_map())
     await things.apply("mine")
     xr = await things.until("mine", failing("to grant it: "))
-    await follow_advice(s, message_of(xr))
+    await run_advised_commands(s, message_of(xr))
     await things.until("mine", READY)
 
 
-async def test_what_a_usage_protected_is_collected_once_it_is_free(own_server):
+async def test_a_resource_that_a_usage_protected_is_collected_once_it_is_free(own_server):
     async with scenario_with(own_server, OPTIONS, LOCAL_WEBHOOKS) as s:
         things = await Things.defined(s)
         await things.compose(resources(entry("one"), entry("two")))

@@ -1,6 +1,6 @@
-"""What waits for somebody to let go is woken by that: the controllers here retry only after an hour.
+"""An object that waits for a release is enqueued by it: the controllers here retry only after an hour.
 
-A wait without a watch therefore never ends within the patience of a test.
+A wait without a watch therefore never ends within the timeout of a test.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ async def s(own_server):
 
 
 def secret_of_somebody(namespace, name):
-    """A Secret that is nobody's to write."""
+    """A Secret with another owner."""
     return {"metadata": {"name": name, "namespace": namespace}, "type": "Opaque"}
 
 
@@ -57,7 +57,7 @@ def has_user(secret):
     return base64.b64decode((secret.get("data") or {}).get("user", "")) == b"root"
 
 
-async def test_a_secret_that_stands_in_the_way_of_an_xr_is_written_once_it_is_gone(s):
+async def test_the_secret_of_an_xr_is_written_once_a_foreign_one_is_gone(s):
     await publishing(s)
     await s.client.create(SECRET, secret_of_somebody(s.id, "mine"))
     ref = {"name": "mine", "namespace": s.id}
@@ -68,7 +68,7 @@ async def test_a_secret_that_stands_in_the_way_of_an_xr_is_written_once_it_is_go
     await s.until(SECRET, "mine", has_user)
 
 
-async def test_a_secret_that_stands_in_the_way_of_a_claim_is_written_once_it_is_gone(s):
+async def test_the_secret_of_a_claim_is_written_once_a_foreign_one_is_gone(s):
     await publishing(s)
     await s.client.create(SECRET, secret_of_somebody(s.id, "mine"))
     await s.claim("mine", {"writeConnectionSecretToRef": {"name": "mine"}})
@@ -81,7 +81,7 @@ async def test_a_secret_that_stands_in_the_way_of_a_claim_is_written_once_it_is_
 # Claims, requirements and what they bind
 
 
-async def test_a_claim_binds_what_another_claim_lets_go_of(s):
+async def test_a_claim_binds_a_composite_that_another_claim_releases(s):
     await s.offer()
     await s.compose(s.config_map())
     await s.claim("first")
@@ -95,7 +95,7 @@ async def test_a_claim_binds_what_another_claim_lets_go_of(s):
     assert xr["spec"]["claimRef"]["name"] == "second"
 
 
-async def test_a_requirement_binds_what_another_one_leaves_behind(s):
+async def test_a_requirement_binds_a_composite_that_another_one_leaves_behind(s):
     design = FirstDesign(s)
     await design.serve_servers()
     await design.define_sql()
@@ -167,7 +167,7 @@ async def test_a_watched_kind_that_appears_is_watched_at_once(s):
 
 
 def foreign_crd(kind, owner):
-    """A CRD of a kind that somebody else controls."""
+    """A CRD with another controller."""
     anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": anything}}
     return {
@@ -184,7 +184,7 @@ def foreign_crd(kind, owner):
 
 
 async def until_event(s, about, text):
-    """Wait until an event about an object says something."""
+    """Wait until an event about an object has this message."""
 
     async def has_event():
         return any(text in message for _, _, message in await s.events(about))

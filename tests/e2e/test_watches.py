@@ -1,4 +1,4 @@
-"""Watches (reference: reconcile §13): what an XR was made from is followed, and only that."""
+"""Watches (reference: reconcile §13): exactly the objects that an XR was composed from are watched."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ async def test_a_kind_that_is_installed_later_is_read_then(s):
         await s.eventually(called)
 
 
-async def test_an_object_that_nobody_required_wakes_nobody(s):
+async def test_an_object_that_is_not_required_enqueues_nothing(s):
     reader = Reader(word=BY_NAME)
     with served(reader) as address:
         _, name = await reading(s, address)
@@ -132,7 +132,7 @@ async def settled(reader):
     return calls
 
 
-async def test_what_is_no_longer_required_is_no_longer_followed(s):
+async def test_a_resource_no_longer_required_is_no_longer_watched(s):
     reader = Reader(word=BY_NAME)
     with served(reader) as address:
         things, name = await reading(s, address)
@@ -142,7 +142,7 @@ async def test_what_is_no_longer_required_is_no_longer_followed(s):
         await things.apply("mine", {"mode": "again"})
         await until_words(s, name, "")
         calls = await settled(reader)
-        # Nobody reads it now: another XR that comes to be shows that there was time to notice the change.
+        # No XR reads it now: the creation of another XR shows that there was time to handle the change.
         await word(s, "word", "bye")
         await things.apply("other")
         await things.until("other", READY)
@@ -186,7 +186,7 @@ class Watcher:
 
 
 def watched_refs(xr):
-    """What the status of an XR says is watched for it."""
+    """The objects listed in the status of an XR are watched for it."""
     return xr["status"].get("watchedResourceRefs")
 
 
@@ -254,7 +254,7 @@ async def test_a_kind_whose_functions_watch_nothing_keeps_the_crd_of_its_definit
     assert "watchedResourceRefs" not in str(crd["spec"])
 
 
-async def test_a_step_says_what_its_function_may_watch(s):
+async def test_a_step_limits_the_watches_of_its_function(s):
     watcher = Watcher()
 
     with served(watcher) as address:

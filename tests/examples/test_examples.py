@@ -1,7 +1,7 @@
-"""Every example does what its README says: the command in it prints `expected.yaml`, byte for byte.
+"""Every example matches its README: the command in it prints `expected.yaml`, byte for byte.
 
 To renew an expected file after a deliberate change, run the README's command in the example's directory and
-read the difference before you keep it.
+read the difference before you commit it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from crossply.functions import builtin
 from crossply.schema.defaults import apply_defaults
 from crossply.schema.definition_crds import composite_crd
 from crossply.schema.prune import unknown_fields
@@ -27,7 +28,6 @@ DEFINED = [
     for name in ("xrd.yaml", "definition.yaml")
     if (example / name).exists()
 ]
-FUNCTION_PACKAGE = "xpkg.crossplane.io/crossplane-contrib/"
 
 
 def command_of(example: Path) -> list[str]:
@@ -53,7 +53,7 @@ def test_the_examples_are_numbered_without_gaps() -> None:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
-def test_the_command_in_the_readme_prints_what_is_expected(example: Path) -> None:
+def test_the_command_in_the_readme_prints_the_expected_output(example: Path) -> None:
     done = subprocess.run(
         command_of(example), cwd=example, capture_output=True, text=True, timeout=60, check=False
     )
@@ -90,7 +90,8 @@ def test_functions_are_named_as_they_are_published_and_chosen_by_nothing_else() 
     assert functions
     for function in functions:
         assert function["metadata"] == {"name": function["metadata"]["name"]}
-        assert function["spec"]["package"].startswith(FUNCTION_PACKAGE + function["metadata"]["name"] + ":v")
+        name = builtin.find(function["metadata"]["name"])
+        assert function["spec"]["package"].startswith(f"{builtin.about(name).package}:v")
 
 
 def test_the_suites_of_the_examples_pass_and_reach_everything() -> None:

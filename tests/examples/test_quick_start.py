@@ -48,7 +48,7 @@ class QuickStart(NamedTuple):
         return line.strip()
 
     def run(self, start: str) -> str:
-        """Do what a printed line says."""
+        """Run a printed command."""
         return run_line(self.command(start), self.data, ROOT)
 
 
@@ -149,10 +149,10 @@ def test_it_ends_with_the_control_plane_and_comes_back_with_it(quick_start: Quic
     assert "Hello from Crossply" in page(quick_start.url)
 
 
-def test_it_can_be_started_again_while_it_runs(quick_start: QuickStart) -> None:
-    again = start(quick_start.data)
-    assert "Starting a control plane" not in again
-    assert f"Ready at {quick_start.url}" in again
+def test_a_second_start_reuses_the_running_control_plane(quick_start: QuickStart) -> None:
+    output = start(quick_start.data)
+    assert "Starting a control plane" not in output
+    assert f"Ready at {quick_start.url}" in output
 
 
 @needs("kubectl")

@@ -68,7 +68,7 @@ def to(name, value=None):
         ),
     ],
 )
-def test_what_a_field_refers_to(fields, expected, reason):
+def test_references_resolve_to_fields(fields, expected, reason):
     assert change(**fields) == expected, reason
 
 
@@ -91,6 +91,6 @@ def test_one_of_several_is_chosen_at_random():
         ({"routeIdRef": {"name": "track"}}, "it has no ID yet"),
     ],
 )
-def test_what_does_not_exist_yet_is_waited_for(fields, reason):
+def test_a_missing_reference_is_awaited(fields, reason):
     with pytest.raises(references.Unresolved):
         change(**fields)

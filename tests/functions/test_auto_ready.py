@@ -27,7 +27,7 @@ READY = {"type": "Ready", "status": "True"}
 
 
 def readiness(observed: dict[str, Any]) -> int:
-    """What auto-ready says of one resource that no step has decided on."""
+    """The readiness that auto-ready gives to a resource that no step has decided on."""
     desired = {"one": Resource({"apiVersion": observed.get("apiVersion"), "kind": observed.get("kind")})}
     response = auto_ready.run(Request(State(Resource({}), {"one": Resource(observed)}), State(None, desired)))
     assert response.desired is not None
@@ -114,7 +114,7 @@ INPUT = {"apiVersion": "autoready.fn.crossplane.io/v1beta1", "kind": "Input"}
     ("ttl", "nanoseconds", "reason"),
     [("", 60 * SECOND, "the default"), ("5m", 300 * SECOND, "minutes"), ("0s", 0, "never reuse")],
 )
-def test_the_input_says_how_long_the_answer_holds(ttl: str, nanoseconds: int, reason: str) -> None:
+def test_the_input_sets_the_ttl_of_the_response(ttl: str, nanoseconds: int, reason: str) -> None:
     response = auto_ready.run(Request(State(Resource({})), input={**INPUT, "ttl": ttl}))
     assert response.ttl == nanoseconds, reason
     assert not response.results

@@ -163,7 +163,7 @@ def test_a_kubernetes_kind_is_ready_by_its_own_rule(
     assert is_ready(observed) is ready, reason
 
 
-def test_a_rule_that_fails_leaves_the_ready_condition_its_say() -> None:
+def test_a_failing_rule_leaves_the_ready_condition_to_others() -> None:
     unfinished = deployment(updatedReplicas=0.0, conditions=[{"type": "Ready", "status": "True"}])
     assert is_ready(unfinished)
 

@@ -23,10 +23,11 @@ from crossply.functions.in_process import InProcess
 from crossply.functions.local_process import LocalProcess
 from crossply.functions.remote import Remote
 from crossply.xpkg.registry_failures import RegistryUnreachable
-from tests.support.registry import free_port
+from tests.support.ports import free_port
 
 PUBLISHED = "xpkg.crossplane.io/crossplane-contrib/function-auto-ready:v0.5.0"
 OTHER = "registry.example.org/acme/function-secret-sauce:v1"
+SHARED = "registry.example.org/acme/function-auto-ready:v1"
 CROSSPLANE_RUNTIME = "render.crossplane.io/runtime"
 CROSSPLY_RUNTIME = "crossply.dev/runtime"
 
@@ -40,18 +41,49 @@ def function(package=PUBLISHED, **annotations):
     [
         (PUBLISHED, "auto-ready", "the published name"),
         ("function-auto-ready", "auto-ready", "no registry, no tag"),
-        ("localhost:5000/a/b/function-auto-ready", "auto-ready", "a port is not a tag"),
+        ("localhost:5000/crossplane-contrib/function-auto-ready", "auto-ready", "a port is not a tag"),
         (f"{PUBLISHED}@sha256:{'0' * 64}", "auto-ready", "tag and digest"),
-        ("r.example.org/x/function-auto-ready@sha256:00", "auto-ready", "digest only"),
-        ("r.example.org/x/auto-ready", None, "packages of functions start with function-"),
-        ("r.example.org/function-auto-ready/other", None, "only the last segment counts"),
-        ("r.example.org/x/function-auto-ready-fork", None, "the whole segment counts"),
-        ("r.example.org/x/function-native", None, "the native engine is not a package"),
+        ("r.example.org/proxy/crossplane-contrib/function-auto-ready@sha256:00", "auto-ready", "a mirror"),
+        ("xpkg.upbound.io/upbound/function-auto-ready:v0.6.0", "auto-ready", "published by Upbound too"),
+        ("ghcr.io/Wompipomp/function-starlark:v0.9.0", "starlark", "whatever the case of the organisation"),
+        ("r.example.org/acme/function-auto-ready", None, "another organisation's"),
+        ("r.example.org/function-auto-ready", None, "a registry is no organisation"),
+        ("r.example.org/crossplane-contrib/x/function-auto-ready", None, "x is the organisation"),
+        ("r.example.org/crossplane-contrib/auto-ready", None, "packages of functions start with function-"),
+        ("r.example.org/crossplane-contrib/function-auto-ready/other", None, "the last segment counts"),
+        ("r.example.org/crossplane-contrib/function-auto-ready-fork", None, "the whole segment counts"),
+        ("r.example.org/crossplane-contrib/function-native", None, "the native engine is not a package"),
         ("", None, "no package"),
     ],
 )
-def test_a_package_is_served_by_the_built_in_function_of_its_name(package, builtin_name, reason):
+def test_a_published_package_is_replaced_by_the_built_in_function(package, builtin_name, reason):
     assert builtin.for_package(package) == builtin_name, reason
+
+
+@pytest.mark.parametrize(
+    ("package_object", "preferred"),
+    [
+        (function(SHARED, **{CROSSPLY_RUNTIME: "builtin"}), None),
+        (function(SHARED, **{CROSSPLANE_RUNTIME: "InProcess"}), None),
+        (function(SHARED), "builtin"),
+    ],
+)
+def test_a_package_that_shares_a_name_runs_built_in_with_the_annotation(package_object, preferred):
+    assert choose_runtime(package_object, preferred) == "builtin"
+    assert isinstance(bind(package_object, preferred), InProcess)
+
+
+def test_a_package_that_shares_a_name_is_not_replaced_and_its_failure_names_both_choices(
+    monkeypatch, tmp_path
+):
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nothing.sock")
+    with pytest.raises(ContainerEngineUnavailable) as caught:
+        bind(function(SHARED), "docker")(None, 1.0)
+    hint = caught.value.hint
+    assert f"{SHARED} only shares its name with the built-in function auto-ready" in hint
+    assert "replaces crossplane-contrib/function-auto-ready and upbound/function-auto-ready" in hint
+    assert "--function-runtime=builtin, or the annotation crossply.dev/runtime: builtin" in hint
+    assert "install crun, or start Docker or podman, to run its image" in hint
 
 
 @pytest.mark.parametrize(
@@ -59,6 +91,7 @@ def test_a_package_is_served_by_the_built_in_function_of_its_name(package, built
     [
         (function(), None, "builtin", "a published package needs no annotation"),
         (function(OTHER), None, "container", "anything else is an image"),
+        (function(SHARED), None, "container", "also if it shares a name with a built-in function"),
         (function(OTHER), "docker", "docker", "the command prefers Docker"),
         (
             function(OTHER, **{f"{CROSSPLANE_RUNTIME}-docker-network": "n"}),
@@ -76,7 +109,7 @@ def test_a_package_is_served_by_the_built_in_function_of_its_name(package, built
         (function(**{CROSSPLY_RUNTIME: "run-to-completion"}), None, "run-to-completion", "ours"),
         (function(), "docker", "docker", "the command's choice"),
         (function(OTHER), "builtin", "builtin", "the command's choice, refused when bound"),
-        (function(**{CROSSPLANE_RUNTIME: "Docker"}), None, "docker", "Docker was asked for by name"),
+        (function(**{CROSSPLANE_RUNTIME: "Docker"}), None, "docker", "Docker was package_object for by name"),
         (function(**{CROSSPLANE_RUNTIME: "Docker"}), "builtin", "builtin", "the command overrides Docker"),
         (function(**{CROSSPLANE_RUNTIME: "Development"}), None, "remote", "it runs already"),
         (
@@ -157,15 +190,15 @@ def test_a_package_that_is_not_built_in_is_refused_by_name():
     assert "auto-ready" in refused.value.hint
 
 
-def test_a_function_with_the_name_of_a_built_in_one_is_told_that_its_package_decides():
+def test_a_function_with_the_name_of_a_built_in_one_gives_a_hint_about_its_package():
     named = {**function("runtime"), "metadata": {"name": "function-starlark"}}
     with pytest.raises(FunctionNotBound) as refused:
         bind(named, "builtin")
     assert '"function-starlark" is the name of a built-in function' in refused.value.hint
-    assert "set spec.package to the published one, which ends in /function-starlark" in refused.value.hint
+    assert "set spec.package to the published one, ghcr.io/wompipomp/function-starlark" in refused.value.hint
 
 
-def test_without_an_engine_a_container_says_what_to_do_instead(monkeypatch, tmp_path):
+def test_without_an_engine_a_container_gives_a_hint(monkeypatch, tmp_path):
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nothing.sock")
     monkeypatch.setattr("crossply.containers.oci_runtime.ENGINES", ())
     runner = bind(function(OTHER))
@@ -180,15 +213,20 @@ def test_without_an_engine_a_container_says_what_to_do_instead(monkeypatch, tmp_
 @pytest.mark.parametrize(
     ("package", "advice"),
     [
-        ("function-secret-sauce", f"built in are {', '.join(builtin.PUBLISHED)}; or annotate the Function"),
-        ("function-auto-ready", "run it built in: --function-runtime=builtin, or the annotation"),
+        (
+            "acme/function-secret-sauce",
+            f"built in are {', '.join(builtin.PUBLISHED)}; or annotate the Function",
+        ),
+        (
+            "crossplane-contrib/function-auto-ready",
+            "run it built in: --function-runtime=builtin, or the anno",
+        ),
+        ("acme/function-auto-ready", "only shares its name with the built-in function auto-ready"),
     ],
 )
-def test_where_an_image_cannot_be_pulled_the_hint_says_what_else_can_be_done(
-    package, advice, monkeypatch, tmp_path
-):
+def test_an_image_that_cannot_be_pulled_gives_a_hint(package, advice, monkeypatch, tmp_path):
     monkeypatch.setenv("CROSSPLY_CONTAINER_STORE", str(tmp_path))
-    runner = bind(function(f"localhost:{free_port()}/acme/{package}:v1", **{CROSSPLY_RUNTIME: "container"}))
+    runner = bind(function(f"localhost:{free_port()}/{package}:v1", **{CROSSPLY_RUNTIME: "container"}))
     with pytest.raises(RegistryUnreachable) as refused:
         runner(None, 60.0)
     runner.close()
@@ -200,10 +238,10 @@ def test_where_an_image_cannot_be_pulled_the_hint_says_what_else_can_be_done(
     ("package", "advice"),
     [(PUBLISHED, "run it built in: --function-runtime=builtin"), (OTHER, "without TLS?")],
 )
-def test_a_function_that_is_said_to_run_and_does_not_fails_without_waiting(package, advice):
+def test_a_function_declared_running_that_is_not_fails_without_waiting(package, advice):
     target = {f"{CROSSPLANE_RUNTIME}-development-target": f"localhost:{free_port()}"}
     runner = bind(function(package, **{CROSSPLANE_RUNTIME: "Development", **target}))
-    with pytest.raises(FunctionUnavailable) as refused:  # who waits ends with FunctionTimedOut
+    with pytest.raises(FunctionUnavailable) as refused:  # a waiting call ends with FunctionTimedOut
         runner(Request(State(Resource({"kind": "X"}))), 60.0)
     runner.close()
     assert advice in refused.value.hint

@@ -13,8 +13,9 @@ from crossply.functions.channels import NOWHERE
 from crossply.functions.failures import FunctionUnavailable
 from crossply.functions.remote import Remote
 from crossply.functions.server_certificates import server_credentials
-from tests.support.function_servers import V1, Methods, free_port
+from tests.support.function_servers import V1, Methods
 from tests.support.mutual_tls_functions import at, message_from, serving
+from tests.support.ports import free_port
 
 
 def test_a_call_waits_for_a_function_that_is_not_there_yet(server_files, client_files):
@@ -30,7 +31,7 @@ def test_a_call_waits_for_a_function_that_is_not_there_yet(server_files, client_
     assert messages == ["at last"]
 
 
-def test_a_call_that_waits_is_made_where_the_function_is_by_then(server_files, client_files):
+def test_a_waiting_call_goes_to_the_new_address_of_the_function(server_files, client_files):
     """Its Pod may be replaced by one with another address while it cannot be reached."""
     places = [NOWHERE]
     remote = Remote("f", "f", client_files.directory, resolve=lambda: places[-1])
@@ -47,14 +48,14 @@ def test_a_call_that_waits_is_made_where_the_function_is_by_then(server_files, c
     assert messages == ["here"]
 
 
-def test_a_function_that_is_nowhere_is_told_in_time(client_files):
+def test_an_unreachable_function_is_reported_in_time(client_files):
     remote = Remote("f", "dns:///fn.home:9443", client_files.directory, resolve=lambda: NOWHERE)
     with pytest.raises(FunctionUnavailable, match=r"no replica of dns:///fn.home:9443 is ready"):
         message_from(remote, 0.3)
 
 
-def test_a_call_that_a_replica_may_have_seen_is_not_made_again(server_files, client_files):
-    """Only what nobody can have seen is sent again."""
+def test_a_call_that_may_have_reached_a_replica_is_not_repeated(server_files, client_files):
+    """Only a call that cannot have reached a function is repeated."""
     calls = []
 
     def die(data, context):
@@ -72,7 +73,7 @@ def test_a_call_that_a_replica_may_have_seen_is_not_made_again(server_files, cli
     server.stop(None).wait()
 
 
-def test_closing_waits_for_nobody_and_cuts_nobody_off(server_files, client_files):
+def test_closing_waits_for_no_caller_and_cuts_none_off(server_files, client_files):
     with serving("slow", server_files.directory, delay=0.4) as port:
         remote = Remote("f", "f", client_files.directory, resolve=at(port))
         messages = []
@@ -84,7 +85,7 @@ def test_closing_waits_for_nobody_and_cuts_nobody_off(server_files, client_files
     assert messages == ["slow"]
 
 
-def test_files_that_are_not_there_are_told(tmp_path):
+def test_missing_files_are_reported(tmp_path):
     remote = Remote("f", "f", str(tmp_path), resolve=at(1))
     with pytest.raises(FunctionUnavailable, match=r"cannot load certificates: open .*ca\.crt"):
         message_from(remote)

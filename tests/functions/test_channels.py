@@ -1,4 +1,4 @@
-"""Lines to functions over mutual TLS: who is let in, calls in turn, and new certificates under load."""
+"""Channels to functions over mutual TLS: authentication, round robin, and new certificates under load."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_a_caller_without_our_certificate_gets_nothing(authority, server_files, 
     ],
 )
 def test_a_server_with_a_wrong_certificate_is_not_called(authority, client_files, shown, why):
-    """fn-auth: what is sent to a function is never sent to somebody else."""
+    """fn-auth: a request for one function is never sent to another."""
     files_of_server = {**shown(authority), "ca.crt": authority.issue(FOR_SERVERS)["ca.crt"]}
     with files(files_of_server) as wrong, serving("taken", wrong.directory) as port:
         remote = Remote("f", "f", client_files.directory, resolve=at(port))
@@ -110,7 +110,7 @@ def test_a_port_that_speaks_something_else_is_an_error_in_time(client_files, gar
         thread.join(5)
 
 
-def test_calls_are_made_in_turn_to_all_addresses(server_files, client_files):
+def test_calls_alternate_between_all_addresses(server_files, client_files):
     with serving("a", server_files.directory) as one, serving("b", server_files.directory) as two:
         remote = Remote("f", "f", client_files.directory, resolve=at(one, two))
         wait_for_both(remote)
@@ -120,7 +120,7 @@ def test_calls_are_made_in_turn_to_all_addresses(server_files, client_files):
 
 
 def wait_for_both(remote):
-    """The second connection may stand a moment after the first."""
+    """The second connection may be established shortly after the first."""
     end = time.monotonic() + 10
     while {message_from(remote), message_from(remote)} != {"a", "b"}:
         assert time.monotonic() < end
@@ -162,7 +162,7 @@ def test_a_call_that_a_stopping_replica_cancels_is_repeated_once(
 
 
 def test_a_new_authority_takes_over_under_load_without_a_failed_call(monkeypatch):
-    """Every phase, in the worst order: servers and callers hear of each at different times."""
+    """Every phase, in the worst order: servers and callers get each at different times."""
     monkeypatch.setattr(channels, "_CHECK_SECONDS", 0.0)
     first = Authority(ago=0.9)
     announced = Authority(first, ago=0.2)
@@ -183,7 +183,7 @@ def test_a_new_authority_takes_over_under_load_without_a_failed_call(monkeypatch
             ):
                 certificate_files.replace(phase.issue(usage, name))
                 calls.wait_for(calls.finished + 20)
-            # A server that is started anew, as Pods are.
+            # A restarted server, as with Pods.
             other = stack.enter_context(serving("hello", server.directory))
             fresh = Remote("f", "f", client.directory, resolve=at(other))
             assert message_from(fresh) == "hello"
@@ -192,7 +192,7 @@ def test_a_new_authority_takes_over_under_load_without_a_failed_call(monkeypatch
     assert calls.failed == []
 
 
-def test_a_server_shows_a_new_certificate_without_being_started_anew(authority):
+def test_a_server_shows_a_new_certificate_without_a_restart(authority):
     with files(authority.issue(FOR_SERVERS, "old.name")) as server, serving("x", server.directory) as port:
         assert b"old.name" in shown_at(port, authority)
         server.replace(authority.issue(FOR_SERVERS, "new.name"))
@@ -210,7 +210,7 @@ def shown_at(port, authority):
         return line.getpeercert(True)
 
 
-def test_a_certificate_that_is_lost_for_a_moment_does_no_harm(authority, client_files):
+def test_a_briefly_missing_certificate_does_no_harm(authority, client_files):
     with files(authority.issue(FOR_SERVERS, NAME)) as server, serving("hello", server.directory) as port:
         os.unlink(os.path.join(server.directory, "tls.crt"))
         remote = Remote("f", "f", client_files.directory, resolve=at(port))

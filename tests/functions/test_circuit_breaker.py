@@ -17,7 +17,7 @@ from tests.support.function_servers import REQUEST
 
 
 class Scripted:
-    """A runner that does as it is told, and counts."""
+    """A runner with a scripted outcome, and a counter."""
 
     def __init__(self):
         self.problem = None
@@ -52,7 +52,7 @@ def broken(problem=FunctionUnavailable("nobody is there", hint="does it run?")):
     return breaker, runner, clock
 
 
-def test_a_function_that_answers_is_always_asked():
+def test_a_function_that_answers_is_always_called():
     runner = Scripted()
     breaker = CircuitBreaker(runner)
     for _ in range(THRESHOLD * 3):
@@ -61,7 +61,7 @@ def test_a_function_that_answers_is_always_asked():
 
 
 @pytest.mark.parametrize("problem", [FunctionUnavailable("gone"), FunctionTimedOut("late")])
-def test_after_several_failures_in_a_row_it_is_not_asked(problem):
+def test_after_several_failures_in_a_row_it_is_not_called(problem):
     breaker, runner, _ = broken(problem)
     for _ in range(100):
         with pytest.raises(CircuitOpen) as failed:
@@ -71,7 +71,7 @@ def test_after_several_failures_in_a_row_it_is_not_asked(problem):
     assert "not answer 5 times in a row" in failed.value.hint
 
 
-def test_one_call_after_each_pause_sees_whether_it_is_back():
+def test_one_call_after_every_pause_probes_whether_it_is_back():
     breaker, runner, clock = broken()
     clock.now += INITIAL_PAUSE
     with pytest.raises(FunctionUnavailable):
@@ -112,7 +112,7 @@ def test_a_call_that_waits_does_not_keep_others_from_trying():
         clock.now += MAX_PAUSE
         runner.problem = None
         breaker._runner = runner
-        breaker(REQUEST, 1.0)  # somebody else, while this one hangs
+        breaker(REQUEST, 1.0)  # another call, while this one hangs
         raise FunctionTimedOut("only this request gets no answer")
 
     breaker._runner = hang

@@ -13,16 +13,16 @@ from concurrent import futures
 import grpc
 import pytest
 
-from crossply.cli.function.runner import socket_target
+from crossply.cli.function.container_runner_server import socket_target
 from crossply.compose.messages import READY_TRUE, Request, Resource, State
 from crossply.containers.image_store import Store
 from crossply.containers.settings import Settings
 from crossply.errors import CrossplyError
 from crossply.functions.composition_containers import ContainerFunctions
+from crossply.functions.container_runner_client import FIRST_METHOD, METHOD, is_our_own
 from crossply.functions.container_runner_service import RunnerServer, RunnerSettings
 from crossply.functions.image_runs import ImageRuns
 from crossply.functions.proto.v1alpha1 import run_function_pb2 as messages
-from crossply.functions.runner_client import FIRST_METHOD, METHOD, is_our_own
 from crossply.kinds.composition import parse_composition
 from tests.support import registry as peers
 from tests.support.function_servers import CROSSPLY
@@ -88,7 +88,7 @@ def test_an_image_is_pulled_and_run_and_its_answer_counts(registry, functions):
     assert resource.ready == READY_TRUE
 
 
-def test_an_image_that_changes_what_was_observed_is_warned_about(registry, functions):
+def test_an_image_that_changes_observed_resources_gives_a_warning(registry, functions):
     [result] = functions.open(step(f"{registry}/paint:v1"))(REQUEST, 30.0).results
     assert result.message == (
         'function "painter" changed the observed state, which is ignored: resources.thing.resource.spec.color'
@@ -102,7 +102,7 @@ def test_an_image_that_changes_what_was_observed_is_warned_about(registry, funct
         ("babble", {}, "cannot read the FunctionIO that it wrote: must be an object, not a string"),
         ("flood", {}, "bytes"),
         ("sleep", {"timeout": "1s"}, "it took longer than 1 s"),
-        ("hog", {"resources": {"limits": {"memory": "32Mi"}}}, "it wanted more than its 32 MiB"),
+        ("hog", {"resources": {"limits": {"memory": "32Mi"}}}, "it exceeded its 32 MiB"),
         ("absent", {}, "absent"),
         ("paint", {"imagePullPolicy": "Never", "tag": "v2"}, "its pull policy is Never"),
         ("paint", {"resources": {"limits": {"memory": "lots"}}}, "its memory limit 'lots' is not a quantity"),
@@ -120,7 +120,7 @@ def test_an_image_that_changes_what_was_observed_is_warned_about(registry, funct
         "has negative limits",
     ],
 )
-def test_what_goes_wrong_says_step_image_and_why(registry, functions, image, settings, expected):
+def test_an_error_names_step_image_and_reason(registry, functions, image, settings, expected):
     settings = dict(settings)
     name = f"{registry}/{image}:{settings.pop('tag', 'v1')}"
     message = refusal(lambda: functions.open(step(name, **settings))(REQUEST, 30.0))
@@ -128,12 +128,12 @@ def test_what_goes_wrong_says_step_image_and_why(registry, functions, image, set
     assert expected in message
 
 
-def test_a_function_is_nobody_in_particular_and_sees_no_network(registry, functions):
+def test_a_function_runs_as_an_unprivileged_user_without_a_network(registry, functions):
     (alone,) = functions.open(step(f"{registry}/whoami:v1"))(REQUEST, 30.0).results
     assert alone.message == "2000 lo"
 
 
-def test_a_function_may_be_given_the_network_of_the_runner(registry, functions):
+def test_a_function_may_use_the_network_of_the_runner(registry, functions):
     function_step = step(f"{registry}/whoami:v1", network={"policy": "Runner"})
     (shared,) = functions.open(function_step)(REQUEST, 30.0).results
     assert shared.message.split()[1:] == sorted(os.listdir("/sys/class/net"))
@@ -182,7 +182,7 @@ def test_a_runner_runs_images_for_others(registry, runner, functions):
     [
         ("fail", {}, "ended with exit status 3: first\nno such color"),
         ("sleep", {"timeout": "60s"}, "it took longer than"),
-        ("hog", {"resources": {"limits": {"memory": "32Mi"}}}, "it wanted more than its 32 MiB"),
+        ("hog", {"resources": {"limits": {"memory": "32Mi"}}}, "it exceeded its 32 MiB"),
         ("flood", {}, "bytes"),
         ("absent", {}, "absent"),
         ("paint", {"network": "Runner"}, "this runner does not share its network"),
@@ -196,7 +196,7 @@ def test_a_runner_runs_images_for_others(registry, runner, functions):
         "wants the network",
     ],
 )
-def test_what_a_runner_refuses_is_told(registry, runner, functions, image, settings, expected):
+def test_a_refusal_of_the_runner_is_reported(registry, runner, functions, image, settings, expected):
     function_step = step(f"{registry}/{image}:v1", runner={"endpoint": runner}, **settings)
     message = refusal(lambda: functions.open(function_step)(REQUEST, 30.0))
     assert f"the runner at {runner} says: " in message
@@ -210,7 +210,7 @@ def test_a_runner_that_is_not_there_is_named(registry, functions, tmp_path):
 
 
 class Listener(grpc.GenericRpcHandler):
-    """Somebody who notes what a runner is asked, and runs nothing."""
+    """A fake runner that records requests, and runs nothing."""
 
     def __init__(self):
         self.requests = []
@@ -224,7 +224,7 @@ class Listener(grpc.GenericRpcHandler):
 
 
 def test_only_pull_secrets_are_sent_to_a_runner_that_a_composition_names(store, tmp_path):
-    """Who writes Compositions does not get the logins of who runs the control plane."""
+    """The author of a Composition does not get the logins of the control plane."""
     listener, endpoint = Listener(), f"unix:{tmp_path}/listener.sock"
     server = grpc.server(futures.ThreadPoolExecutor(1), handlers=[listener])
     server.add_insecure_port(endpoint)
@@ -254,7 +254,7 @@ def code_of(send, data):
     return refused.value.code().name
 
 
-def test_a_runner_refuses_what_is_too_large_or_no_request(runner):
+def test_a_runner_refuses_oversized_and_invalid_requests(runner):
     with line(runner) as send:
         assert code_of(send, b"x" * (2 << 20)) == "RESOURCE_EXHAUSTED"
         assert code_of(send, b"\xff\xff") == "INVALID_ARGUMENT"
@@ -308,7 +308,7 @@ def test_a_runner_on_the_network_is_refused(tmp_path):
     command = [CROSSPLY, "function", "runner", "--network", "tcp", "--address", "0.0.0.0:9000"]
     refused = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert refused.returncode == 1
-    assert "whoever connects may run images" in refused.stderr
+    assert "every client that connects could run images" in refused.stderr
 
 
 def test_only_a_listener_of_our_own_user_counts_as_the_runner_by_default():

@@ -78,7 +78,7 @@ def test_a_function_runs_in_a_container_that_is_removed_afterwards(engine):
     assert engine.inspect(container) is None
 
 
-def test_a_named_container_is_left_running_and_used_again(engine):
+def test_a_named_container_is_left_running_and_reused(engine):
     name = f"crossply-test-{secrets.token_hex(4)}"
     settings = {"name": name, "cleanup": "Orphan", "env": "GREETING=hello"}
     runner = bind(function(**settings))

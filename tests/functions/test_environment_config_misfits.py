@@ -71,7 +71,7 @@ MERGING = "cannot merge environment data: cannot get data from environment confi
 def test_an_answer_that_does_not_fit_is_fatal(
     source: dict[str, Any], objects: list[Any], sentence: str
 ) -> None:
-    response = run(source, found=[objects])
+    response = run(source, fetched=[objects])
     assert failure(response) == sentence
     assert response.requirements is not None, (
         "the question stays the same, so that the engine does not ask again"

@@ -1,4 +1,4 @@
-"""environment-configs: what it asks the engine for, and what cannot be asked."""
+"""environment-configs: its requirements, and selectors that cannot be resolved."""
 
 from __future__ import annotations
 
@@ -9,14 +9,22 @@ import pytest
 from crossply.compose.messages import Request, Requirements, Resource, ResourceSelector, State
 from crossply.functions.builtin.environment_configs import function as environment_configs
 from crossply.functions.builtin.environment_configs.function import CONTEXT_KEY
-from tests.support.functions.environment_configs import XR, asked, failure, reference, run, selector, value
+from tests.support.functions.environment_configs import (
+    XR,
+    failure,
+    reference,
+    requirements,
+    run,
+    selector,
+    value,
+)
 
 API = ("apiextensions.crossplane.io/v1beta1", "EnvironmentConfig")
 
 
-def test_the_first_call_only_asks() -> None:
+def test_the_first_call_only_sets_requirements() -> None:
     response = run(reference("base"), {"ref": {"name": "over"}}, selector(value()), context={"kept": 1.0})
-    assert asked(response) == {
+    assert requirements(response) == {
         "environment-config-0": ResourceSelector(*API, match_name="base"),
         "environment-config-1": ResourceSelector(*API, match_name="over"),
         "environment-config-2": ResourceSelector(*API, match_labels={"tier": "base"}),
@@ -24,7 +32,7 @@ def test_the_first_call_only_asks() -> None:
     assert response.context == {"kept": 1.0}
 
 
-def test_nothing_to_gather_asks_for_nothing() -> None:
+def test_nothing_to_gather_sends_no_request() -> None:
     assert environment_configs.run(Request(State(Resource(XR)))).requirements is None
     assert environment_configs.run(Request(State(Resource(XR)), input={"spec": None})).requirements is None
     assert run().requirements == Requirements(), "an empty list is still a question"
@@ -62,7 +70,7 @@ def test_labels_come_from_the_step_the_composite_or_the_environment(
 ) -> None:
     response = run(selector(*matchers), context={CONTEXT_KEY: {"zone": "eu"}})
     expected = {} if labels is None else {"environment-config-0": ResourceSelector(*API, match_labels=labels)}
-    assert asked(response) == expected, reason
+    assert requirements(response) == expected, reason
 
 
 @pytest.mark.parametrize(
@@ -86,5 +94,5 @@ def test_labels_come_from_the_step_the_composite_or_the_environment(
         ({"type": "Selector"}, "selector cannot be nil for type 'Selector'"),
     ],
 )
-def test_a_question_that_cannot_be_asked_is_fatal(source: dict[str, Any], sentence: str) -> None:
+def test_an_invalid_selector_is_fatal(source: dict[str, Any], sentence: str) -> None:
     assert failure(run(source)) == f"cannot build requirements: {sentence}"

@@ -25,17 +25,17 @@ from tests.support.functions.environment_configs import (
 def test_a_later_config_wins_and_objects_merge() -> None:
     base = config("base", {"region": "eu", "net": {"a": 1.0, "b": 1.0}, "list": [1.0]})
     over = config("over", {"region": "us", "net": {"b": 2.0}, "list": [2.0]})
-    response = run(reference("base"), reference("over"), found=[[base], [over]])
+    response = run(reference("base"), reference("over"), fetched=[[base], [over]])
     assert response.context == {
         CONTEXT_KEY: {**KIND, "region": "us", "net": {"a": 1.0, "b": 2.0}, "list": [2.0]}
     }
     assert base["data"]["net"] == {"a": 1.0, "b": 1.0}, "what was fetched stays as it was"
 
 
-def test_configs_win_over_what_came_in_and_that_wins_over_defaults() -> None:
+def test_configs_win_over_the_incoming_context_and_that_over_defaults() -> None:
     response = run(
         reference(),
-        found=[[config("base", {"a": "config"})]],
+        fetched=[[config("base", {"a": "config"})]],
         context={CONTEXT_KEY: {"a": "came", "b": "came"}, "other": True},
         defaultData={"a": "default", "b": "default", "c": "default"},
     )
@@ -55,15 +55,15 @@ def test_configs_win_over_what_came_in_and_that_wins_over_defaults() -> None:
     ],
 )
 def test_the_environment_has_a_kind(data: dict[str, Any], expected: dict[str, Any], reason: str) -> None:
-    response = run(reference(), found=[[config("base", data)]])
+    response = run(reference(), fetched=[[config("base", data)]])
     assert response.context == {CONTEXT_KEY: expected}, reason
 
 
-def test_data_goes_where_the_source_says() -> None:
+def test_data_goes_where_the_source_points_to() -> None:
     response = run(
         reference(toFieldPath="net.eu"),
         reference("b"),
-        found=[[config("a", {"x": 1.0})], [config("b", {"y": 2.0})]],
+        fetched=[[config("a", {"x": 1.0})], [config("b", {"y": 2.0})]],
     )
     assert environment(response) == {"net": {"eu": {"x": 1.0}}, "y": 2.0}
 
@@ -75,20 +75,20 @@ def test_many_configs_merge_in_the_order_of_a_field() -> None:
         config("c", {"from": "c", "only": "c"}),
     ]
     by_rank = selector(value(), mode="Multiple", sortByFieldPath="data.rank")
-    assert environment(run(by_rank, found=[configs])) == {"rank": 2.0, "from": "a", "only": "c"}, (
+    assert environment(run(by_rank, fetched=[configs])) == {"rank": 2.0, "from": "a", "only": "c"}, (
         "none is zero"
     )
     by_name = selector(value(), mode="Multiple")
-    assert environment(run(by_name, found=[configs[::-1]]))["from"] == "c", "the name orders by default"
+    assert environment(run(by_name, fetched=[configs[::-1]]))["from"] == "c", "the name orders by default"
 
 
 def test_at_most_so_many_configs_count() -> None:
     configs = [config("b", {"from": "b"}), config("a", {"from": "a"})]
     first = selector(value(), mode="Multiple", maxMatch=1.0)
-    assert environment(run(first, found=[configs])) == {"from": "a"}
+    assert environment(run(first, fetched=[configs])) == {"from": "a"}
 
 
-def test_a_source_that_asked_for_nothing_is_passed_over() -> None:
+def test_a_source_that_selected_nothing_is_skipped() -> None:
     optional = selector({"key": "x", "valueFromFieldPath": "spec.none", "fromFieldPathPolicy": "Optional"})
     response = environment_configs.run(
         Request(
@@ -101,7 +101,7 @@ def test_a_source_that_asked_for_nothing_is_passed_over() -> None:
 
 
 def test_a_reference_may_be_optional() -> None:
-    response = run(reference(), found=[[]], policy={"resolution": "Optional"})
+    response = run(reference(), fetched=[[]], policy={"resolution": "Optional"})
     assert environment(response) == {}
 
 

@@ -1,4 +1,4 @@
-"""extra-resources: what it asks for, what it puts into the context, and when it gives up."""
+"""extra-resources: its requirements, the context that it writes, and when it fails."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def failure(response: Response) -> str:
     return result.message
 
 
-def test_the_first_call_only_asks() -> None:
+def test_the_first_call_only_sets_requirements() -> None:
     response = run(
         reference("one"),
         source("plain", ref={"name": "two"}),
@@ -127,11 +127,11 @@ def test_labels_come_from_the_step_or_the_composite(
         (source(type="Selector"), "selector cannot be nil for type 'Selector'"),
     ],
 )
-def test_a_question_that_cannot_be_asked_is_fatal(wrong: dict[str, Any], sentence: str) -> None:
+def test_an_invalid_selector_is_fatal(wrong: dict[str, Any], sentence: str) -> None:
     assert failure(run(wrong)) == f"could not build extra resource requirements: {sentence}"
 
 
-def test_what_was_found_goes_into_the_context_by_name() -> None:
+def test_fetched_resources_go_into_the_context_by_name() -> None:
     resources = {"one": [thing("one")], "many": [thing("b"), thing("a")], "none": []}
     response = run(
         reference("one"), selector("many"), selector("none"), fetched=resources, context={"kept": 1.0}

@@ -21,7 +21,7 @@ from crossply.compose.messages import (
 )
 from crossply.errors import CrossplyError
 from crossply.functions.failures import FunctionReplyDamaged
-from crossply.functions.function_io.input_encoder import to_function_io, write
+from crossply.functions.function_io.container_function_stdin import to_function_io, write
 from crossply.functions.function_io.output_decoder import read
 from crossply.functions.function_io.pipeline_state import KEY, PipelineState, read_pipeline_state
 from crossply.values.yaml import dump, load
@@ -81,14 +81,14 @@ def test_a_request_is_written_with_every_field():
     }
 
 
-def test_what_is_not_there_is_not_written():
+def test_absent_fields_are_not_written():
     assert to_function_io(Request(State(Resource(XR))), None, NOTHING) == {
         **HEAD,
         "observed": {"composite": {"resource": {**XR, "spec": {"size": 20}}}},
     }
 
 
-def test_a_function_that_writes_back_what_it_read_changes_nothing():
+def test_a_function_that_writes_its_input_back_changes_nothing():
     sent = request()
     response = read(write(sent, {"kind": "Config"}, NOTHING), sent, NOTHING, "paint")
     assert response.desired.composite == sent.desired.composite
@@ -139,13 +139,13 @@ def test_a_function_that_changes_the_observed_state_is_named_in_a_warning(change
     ],
     ids=["order", "a copy", "empty fields", "left out"],
 )
-def test_observed_state_that_says_the_same_is_not_warned_about(change):
+def test_equivalent_observed_state_gives_no_warning(change):
     returned = observed()
     change(returned)
     assert answer({"observed": returned}).results == ()
 
 
-def test_what_a_function_leaves_out_stays_as_it_was():
+def test_fields_a_function_omits_stay_unchanged():
     response = answer({"desired": {"composite": {"connectionDetails": [{"name": "user", "value": "eve"}]}}})
     assert response.desired.composite == Resource({"status": {"ok": True}}, {"user": b"eve"})
     assert response.desired.resources["bucket"].object == BUCKET
@@ -182,7 +182,7 @@ def test_a_resource_that_could_not_be_rendered_stays_unready():
     assert answer({}, sent).desired.resources["bucket"].ready == READY_FALSE
 
 
-def test_connection_details_come_from_what_is_observed():
+def test_connection_details_come_from_observed_resources():
     details = [
         {"fromConnectionSecretKey": "key"},
         {"name": "size", "fromFieldPath": "spec.count"},
@@ -227,7 +227,7 @@ def test_details_that_are_not_text_survive_being_shown():
     assert response.desired.composite.connection_details == {"store": b"\xff\x00"}
 
 
-def test_results_are_told_once_though_they_are_passed_on():
+def test_results_are_reported_once_though_they_are_passed_on():
     reported = [{"severity": "Warning", "message": "careful"}]
     first = answer({"results": reported})
     assert [(result.severity, result.message) for result in first.results] == [(SEVERITY_WARNING, "careful")]
@@ -294,7 +294,7 @@ def test_the_rest_of_the_context_is_passed_on():
         (b"{" * 100_000, "yaml"),
     ],
 )
-def test_what_is_no_function_io_is_refused_in_words(written, message):
+def test_an_invalid_function_io_is_refused_with_a_message(written, message):
     with pytest.raises(FunctionReplyDamaged) as refused:
         read(written, request(), NOTHING, "paint")
     assert message in str(refused.value)

@@ -38,7 +38,7 @@ def written(annotations: dict[str, str], directory: object) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("annotations", "reason"), USES)
-def test_a_control_plane_allows_nothing_of_its_machine_unless_told(annotations, reason, tmp_path):
+def test_a_control_plane_allows_no_host_access_by_default(annotations, reason, tmp_path):
     container_function = function(written(annotations, tmp_path))
     with pytest.raises(HostAccessRefused) as refused:
         HostAccess().check(container_function)
@@ -49,7 +49,7 @@ def test_a_control_plane_allows_nothing_of_its_machine_unless_told(annotations, 
 
 
 @pytest.mark.parametrize(("annotations", "reason"), USES)
-def test_what_is_below_an_allowed_directory_may_be_used_and_nothing_else(annotations, reason, tmp_path):
+def test_only_paths_below_an_allowed_directory_may_be_used(annotations, reason, tmp_path):
     (tmp_path / "inside").mkdir()
     access = HostAccess((str(tmp_path / "inside"),))
     for place in (tmp_path, tmp_path / "inside-out", f"{tmp_path}/inside/..", "/etc"):
@@ -110,7 +110,7 @@ def test_functions_that_use_nothing_of_the_machine_need_no_permission(safe_funct
     HostAccess().check(safe_function)
 
 
-def test_a_refusal_says_where_a_relative_path_leads_and_what_is_allowed(tmp_path, monkeypatch):
+def test_a_refusal_shows_the_resolved_path_and_the_allowed_ones(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     access = HostAccess((str(tmp_path / "allowed"),))
     with pytest.raises(HostAccessRefused) as refused:

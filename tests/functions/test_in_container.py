@@ -14,8 +14,8 @@ from crossply.errors import CrossplyError
 from crossply.functions.binding import bind
 from crossply.xpkg.archive_reader import read_archive
 from crossply.xpkg.archive_writer import write_archive
-from crossply.xpkg.package_layers import stream_of
-from crossply.xpkg.package_stream import read
+from crossply.xpkg.package_stream_extraction import stream_of
+from crossply.xpkg.package_yaml import read
 from tests.support import registry as peers
 from tests.support.container_images import go_image
 from tests.support.function_servers import CROSSPLY, REQUEST
@@ -69,7 +69,7 @@ def xpkg(directory, *words):
     )
 
 
-def test_a_served_image_of_somebody_else_is_called_without_docker(registry):
+def test_a_served_foreign_image_is_called_without_docker(registry):
     peers.pushed(registry, go_image(), "function-go:v1")
     runner = runner_of(f"{registry}/function-go:v1")
     try:
@@ -80,7 +80,7 @@ def test_a_served_image_of_somebody_else_is_called_without_docker(registry):
 
 
 @pytest.mark.parametrize("compressed", [True, False])
-def test_a_package_is_made_of_a_tarball_whose_program_runs_to_completion(registry, tmp_path, compressed):
+def test_a_package_is_built_from_a_tarball_whose_program_runs_to_completion(registry, tmp_path, compressed):
     (tmp_path / "crossplane.yaml").write_text(META.format("Function"))
     path = tarball(tmp_path, script_image(LABELIZER), compressed)
     built = xpkg(tmp_path, "build", f"--from-oci-tarball={path}", "-o", "function.xpkg")
@@ -109,7 +109,7 @@ def test_an_annotation_has_any_image_run_to_completion(registry):
         ("Function", "no entry point", "the image does not say what to run"),
     ],
 )
-def test_what_cannot_be_made_a_package_is_told(tmp_path, kind, data, message):
+def test_a_tarball_that_is_no_package_is_reported(tmp_path, kind, data, message):
     (tmp_path / "crossplane.yaml").write_text(META.format(kind))
     entry = {} if data != "no entry point" else {"Entrypoint": None}
     path = tarball(tmp_path, script_image("exit 0", **entry))
@@ -160,7 +160,7 @@ def test_rendering_runs_the_container_functions_of_a_composition(registry, tmp_p
     assert "color: blue" in done.stdout
 
 
-def test_rendering_warns_of_a_function_that_changes_what_was_observed(registry, tmp_path):
+def test_rendering_warns_of_a_function_that_changes_observed_resources(registry, tmp_path):
     done = rendered(registry, tmp_path, "liar:v1", "s/name: x$/name: y/")
     message = (
         'Pipeline step "painter": function "painter" changed the observed state, which is ignored: '

@@ -74,6 +74,6 @@ def test_every_field_of_an_answer_is_read():
     [b"", b" \n", b"[", b"[1]", b"\xff", b'{"desired":3}', b"[" * 100_000, b'{"context":' + b'{"a":' * 5000],
     ids=["nothing", "blank", "no end", "no object", "no text", "no state", "deep lists", "deep objects"],
 )
-def test_what_is_no_answer_is_refused(written):
+def test_an_invalid_response_is_refused(written):
     with pytest.raises(FunctionReplyDamaged):
         read_response(written)

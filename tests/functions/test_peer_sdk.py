@@ -1,7 +1,7 @@
 """The published Python SDK as an unmodified peer: its functions run under ours, its client calls ours.
 
-The SDK pins its own versions of gRPC and protobuf, so it lives in an environment of its own, which is made at
-the first run and kept in the project's cache.
+The SDK pins its own versions of gRPC and protobuf, so it lives in an environment of its own, created at
+the first run and cached.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from crossply.functions.failures import FunctionError
 from crossply.functions.local_process import LocalProcess
 from crossply.functions.remote import Remote
 from crossply.values.protobuf_struct import from_wire
-from tests.support.function_servers import CROSSPLY, free_port, make_certificates, started
+from tests.support.function_servers import CROSSPLY, make_certificates, started
+from tests.support.ports import free_port
 
 HERE = Path(__file__).parent
 
@@ -183,7 +184,7 @@ spec: {package: registry.example.org/acme/function-greeter:v1}
 apiVersion: pkg.crossplane.io/v1
 kind: Function
 metadata: {name: auto-ready}
-spec: {package: registry.example.org/acme/function-auto-ready:v1}
+spec: {package: registry.example.org/crossplane-contrib/function-auto-ready:v1}
 """
 
 

@@ -1,4 +1,4 @@
-"""A function that its author works on: what is called is always what the files say."""
+"""A function under development: a call always runs the current files."""
 
 from __future__ import annotations
 
@@ -58,17 +58,17 @@ def until(runner, word):
     raise AssertionError(f"the function never said {word}")
 
 
-def test_a_function_is_started_anew_when_a_file_beside_it_changes(project, runner, caplog):
+def test_a_function_is_restarted_when_a_file_beside_it_changes(project, runner, caplog):
     assert message_from(runner) == "before"
     (project / "words.py").write_text("SAID, PAUSE = 'after', 0")
     with caplog.at_level(logging.WARNING, "crossply.functions"):
         until(runner, "after")
     assert [line.getMessage() for line in caplog.records] == [
-        f'Function "f": {project}/words.py changed, so its process is started anew'
+        f'Function "f": {project}/words.py changed, so its process is restarted'
     ]
 
 
-def test_a_call_under_way_ends_where_it_began_though_the_files_change(project, runner):
+def test_a_running_call_finishes_on_the_old_files(project, runner):
     (project / "words.py").write_text("SAID, PAUSE = 'slow', 2")
     answers = []
     slow = threading.Thread(target=lambda: answers.append(message_from(runner)))
@@ -105,7 +105,7 @@ def test_which_files_belong_to_a_command(project, words, changed, expected):
     assert bool(files.changed()) is expected
 
 
-def test_files_are_not_looked_at_on_every_call(project):
+def test_files_are_not_checked_on_every_call(project):
     files = SourceFiles(["python", f"{project}/main.py"], lambda: 0.0)
     (project / "main.py").write_text("changed")
     assert files.changed() == ""

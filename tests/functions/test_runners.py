@@ -1,4 +1,4 @@
-"""Calling functions: the answer comes back, and everything that goes wrong is an error that says what."""
+"""Calls of functions: the response comes back, and every failure is an error with its reason."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ from crossply.functions.local_process import LocalProcess
 from crossply.functions.remote import Remote
 from crossply.kinds.composition import NATIVE_FUNCTION
 from crossply.values.protobuf_struct import StructError
-from tests.support.function_servers import CROSSPLY, REQUEST, free_port, make_certificates, serving, started
+from tests.support.function_servers import CROSSPLY, REQUEST, make_certificates, serving, started
 from tests.support.paths import ROOT
+from tests.support.ports import free_port
 
 ANSWER = Response(results=(Result(3, "hello"),), ttl=60)
 
@@ -122,7 +123,7 @@ def test_a_function_that_does_not_know_v1_gets_the_same_bytes_as_v1beta1(methods
     ],
     ids=["unavailable", "denied", "too large", "garbage", "exception"],
 )
-def test_a_failure_is_told_in_the_words_of_grpc(method, kind, message):
+def test_a_failure_is_reported_in_the_words_of_grpc(method, kind, message):
     with serving(v1=method) as address, pytest.raises(kind) as failed:
         call(address)
     assert type(failed.value) is kind
@@ -135,7 +136,7 @@ def test_a_larger_limit_lets_a_larger_answer_through():
         assert len(call(address, max_reply=6 << 20).context["x"]) == 5 << 20
 
 
-def test_a_function_that_hangs_is_given_up_at_the_deadline():
+def test_a_hanging_function_is_aborted_at_the_deadline():
     over = threading.Event()
     with serving(v1=lambda data, context: over.wait(30) and b"") as address:
         with pytest.raises(FunctionTimedOut) as failed:
@@ -239,7 +240,7 @@ def test_a_process_that_dies_in_a_call_is_reported_with_its_last_words(tmp_path)
     script = tmp_path / "crasher.py"
     script.write_text(CRASHER)
     runner = LocalProcess("f", f"{sys.executable} {script}")
-    for _ in range(2):  # the second call starts it anew
+    for _ in range(2):  # the second call restarts it
         with pytest.raises(FunctionCrashed) as failed:
             runner(REQUEST, 30.0)
         assert 'cannot run Function "f": its process ended with exit status 7: out of luck' in str(
@@ -266,7 +267,7 @@ def test_a_process_that_never_serves_is_reported(command, kind, message):
     runner.close()
 
 
-def test_closing_ends_what_the_process_started_too(tmp_path):
+def test_closing_stops_the_children_of_the_process_too(tmp_path):
     runner = LocalProcess("f", f"sh -c 'sleep 300 & echo $! > {tmp_path}/child; wait'")
     with pytest.raises(FunctionTimedOut):
         runner(REQUEST, 0.5)
@@ -316,7 +317,7 @@ def alive(process):
 
 def test_functions_are_called_by_name_and_bound_when_first_used():
     functions = [
-        {"metadata": {"name": "ready"}, "spec": {"package": "x/function-auto-ready:v1"}},
+        {"metadata": {"name": "ready"}, "spec": {"package": "x/crossplane-contrib/function-auto-ready:v1"}},
         {"metadata": {"name": "unused"}, "spec": {"package": "x/function-unknown:v1"}},
     ]
     with Runners(functions, "builtin") as runners:
@@ -339,7 +340,7 @@ def test_built_in_functions_do_not_import_grpc():
         "import sys\n"
         "from crossply.functions.function_set import Runners\n"
         "from crossply.compose.messages import Request, State, Resource\n"
-        "f = {'metadata': {'name': 'f'}, 'spec': {'package': 'x/function-auto-ready:v1'}}\n"
+        "f = {'metadata': {'name': 'f'}, 'spec': {'package': 'crossplane-contrib/function-auto-ready'}}\n"
         "with Runners([f]) as r: r.call('f', Request(State(Resource({'kind': 'X'}))), 1.0)\n"
         "print([m for m in ('grpc', 'google.protobuf', 'asyncio', 'hashlib') if m in sys.modules])\n"
     )

@@ -46,10 +46,10 @@ def test_it_answers_over_mutual_tls_in_both_engines(image, certificates, engine)
         runner.close()
 
 
-def test_with_too_little_memory_it_is_ended_and_says_so(image):
+def test_with_too_little_memory_it_is_killed_with_that_error(image):
     runner = InContainer("f", lambda _: image, Settings(Limits(memory=16 * MEBIBYTE)))
     with pytest.raises(CrossplyError) as failed:
         runner(REQUEST, 60.0)
     runner.close()
     assert str(failed.value).startswith('cannot run Function "f": ')
-    assert "it wanted more than its 16 MiB" in str(failed.value)
+    assert "it exceeded its 16 MiB" in str(failed.value)

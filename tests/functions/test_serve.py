@@ -17,13 +17,14 @@ from crossply.compose.messages import respond
 from crossply.compose.wire import decode_response, encode_request
 from crossply.functions.failures import FunctionError, ServeError
 from crossply.functions.server import FunctionServer, ServerSettings
-from tests.support.function_servers import CROSSPLY, REQUEST, V1, V1BETA1, free_port, started
+from tests.support.function_servers import CROSSPLY, REQUEST, V1, V1BETA1, started
+from tests.support.ports import free_port
 
 STATUS = grpc.StatusCode
 
 
 def behave(request):
-    """A function that does what its input says."""
+    """A function controlled by its input."""
     match request.input:
         case {"do": "raise"}:
             raise ZeroDivisionError("division by zero")
@@ -142,7 +143,7 @@ def test_health_is_served(channel, service):
     )
 
 
-def test_a_port_that_is_taken_is_an_error(server):
+def test_a_port_in_use_is_an_error(server):
     with pytest.raises(ServeError, match="cannot listen for tcp connections at address"):
         FunctionServer("second", behave, ServerSettings(f"127.0.0.1:{server.port}"))
 
@@ -199,7 +200,7 @@ def serve(*arguments, environment=None):
     ],
     ids=["no credentials", "unknown", "no certificates", "bad address", "bad network", "no size", "no name"],
 )
-def test_what_cannot_be_served_is_said_at_start(arguments, status, message):
+def test_errors_of_serving_are_reported_at_start(arguments, status, message):
     done = serve(*arguments)
     assert done.returncode == status
     assert message in done.stderr
@@ -207,7 +208,7 @@ def test_what_cannot_be_served_is_said_at_start(arguments, status, message):
 
 
 @pytest.mark.parametrize("name", ["auto-ready", "function-auto-ready"])
-def test_the_command_serves_on_a_unix_socket_until_it_is_told_to_stop(tmp_path, name):
+def test_the_command_serves_on_a_unix_socket_until_sigterm(tmp_path, name):
     path = str(tmp_path / "f.sock")
     command = [
         CROSSPLY,
@@ -230,7 +231,7 @@ def test_the_command_serves_on_a_unix_socket_until_it_is_told_to_stop(tmp_path, 
         assert b"bytes in" in process.stderr.read()
 
 
-def test_a_larger_request_is_taken_when_the_command_allows_it():
+def test_a_larger_request_is_accepted_when_the_command_allows_it():
     address = f"127.0.0.1:{free_port()}"
     command = [CROSSPLY, "function", "serve", "auto-ready", "--insecure", "--address", address]
     from crossply.compose.messages import Request

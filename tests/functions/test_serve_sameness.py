@@ -55,7 +55,7 @@ conditions = st.sampled_from(["true", "'a' in desired.resources", "observed.comp
 
 
 def hook(pattern, include_composite):
-    """A hook that tells of resources whose Ready condition says anything, or of the XR."""
+    """A hook that matches resources with any Ready condition, or the XR."""
     matcher = {"resources": [{"name": pattern}], "conditions": [{"type": "Ready", "message": "(?P<Said>.*)"}]}
     condition = {"type": "Told", "status": "False", "reason": "Because", "message": "said: {{ .Said }}"}
     return {
@@ -87,6 +87,20 @@ INPUTS = {
         },
         optional={"validations": st.just([{"expression": "desired.resources.size() < 2"}])},
     ),
+    "cidr": st.fixed_dictionaries(
+        {
+            "cidrFunc": st.sampled_from(["cidrhost", "cidrsubnets", "cidrsubnetloop"]),
+            "prefix": st.sampled_from(["10.0.0.0/8", "2001:db8::/32", "10.0.0.0"]),
+            "newBits": st.lists(st.sampled_from([1.0, 8.0, 33.0]), max_size=3),
+        },
+        optional={"hostNum": st.just(5.0), "netNumCount": st.just(2.0), "outputField": st.just("a.b[0]")},
+    ),
+    "conditional-patch-and-transform": st.fixed_dictionaries(
+        {"resources": st.lists(resources(bases | objects), max_size=2)}, optional={"condition": conditions}
+    ),
+    "deletion-protection": st.fixed_dictionaries(
+        {}, optional={"cacheTTL": st.sampled_from(["5m", "x"]), "enableV1Mode": st.booleans()}
+    ),
     "dummy": st.fixed_dictionaries(
         {
             "response": st.fixed_dictionaries(
@@ -94,6 +108,26 @@ INPUTS = {
                 optional={"context": objects, "results": st.just([{"message": "m"}]), "odd": st.just(1)},
             )
         }
+    ),
+    "kcl": st.sampled_from(
+        [
+            {
+                "spec": {
+                    "source": 'p = option("params")\nitems = [{metadata.name = "r", a = p.oxr, b = p.ctx}]'
+                }
+            },
+            {"spec": {"source": '{**option("params").oxr, status.a = 1}', "target": "XR"}},
+            {"spec": {"source": 'items = [option("params").oxr.a.b]'}},
+        ]
+    ),
+    "kro": st.builds(
+        lambda text: {
+            "resources": [
+                {"id": "one", "template": {"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": text}}}
+            ],
+            "status": {"a": "${one.metadata.name}"},
+        },
+        st.sampled_from(["b", "${schema.metadata.name}", "${schema.spec", "${1 + 'a'}"]),
     ),
     "python": st.builds(
         dict,
@@ -105,9 +139,30 @@ INPUTS = {
             ]
         ),
     ),
+    "pythonic": st.builds(
+        lambda line: {
+            "step": "s",
+            "composite": f"class C(BaseComposite):\n  def compose(self):\n    {line}\n",
+        },
+        st.sampled_from(
+            [
+                "self.resources.x('K', 'v1').spec.a = self.spec",
+                "self.status.n = len(self.request.observed.resources)",
+                "self.resources.y('K', 'v1').spec.b = self.spec.no.such.field",
+                "self.nothing",
+            ]
+        ),
+    ),
     "sequencer": st.fixed_dictionaries(
         {"rules": st.lists(st.builds(dict, sequence=st.lists(patterns, max_size=3)), max_size=2)},
         optional={"resetCompositeReadiness": st.just(True), "enableDeletionSequencing": st.just(True)},
+    ),
+    "shell": st.fixed_dictionaries(
+        {"shellCommand": st.sampled_from(["echo hello", ""])},
+        optional={
+            "cacheTTL": st.sampled_from(["5m", "x"]),
+            "shellEnvVars": st.just([{"key": "A", "valueRef": "spec.a"}]),
+        },
     ),
     "starlark": st.sampled_from(
         [

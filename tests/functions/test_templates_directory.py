@@ -41,7 +41,7 @@ def directory(tmp_path):
     return tmp_path
 
 
-def test_a_step_without_an_input_renders_what_is_in_the_directory_now(directory):
+def test_a_step_without_an_input_renders_the_current_directory_content(directory):
     templates_function = function(templates=str(directory))
     assert choose_runtime(templates_function) == "templates"
     assert sources_of(templates_function)[-1] == str(directory)
@@ -58,7 +58,7 @@ def test_a_step_without_an_input_renders_what_is_in_the_directory_now(directory)
     runner.close()
 
 
-def test_a_step_with_an_input_says_itself_what_to_render(directory):
+def test_a_step_with_an_input_renders_its_own_source(directory):
     function_input = {**INPUT, "inline": {"template": TEMPLATE.format(name="mine").replace("{{{{", "{{")}}
     answer = bind(function(templates=str(directory)))(new_request(input=function_input), 10)
     assert set(answer.desired.resources) == {"mine"}
@@ -81,7 +81,7 @@ def test_links_that_lead_out_are_not_followed(directory, tmp_path_factory):
         ("a\n\n{{ if }}", "three.tmpl:3: missing value for if"),
     ],
 )
-def test_a_mistake_is_told_with_its_file_and_the_line_in_it(directory, text, place):
+def test_an_error_is_reported_with_its_file_and_line(directory, text, place):
     (directory / "later.tmpl").write_text("{{/* the last file but one has no line end */}}")
     (directory / "three.tmpl").write_text(text)
     answer = bind(function(templates=str(directory)))(new_request(), 10)
@@ -89,14 +89,14 @@ def test_a_mistake_is_told_with_its_file_and_the_line_in_it(directory, text, pla
     assert f"/{place}" in answer.results[0].message
 
 
-def test_what_is_missing_is_told(tmp_path):
+def test_missing_templates_are_reported(tmp_path):
     answer = bind(function(templates=str(tmp_path / "nothing")))(new_request(), 10)
     assert "no such file or directory" in answer.results[0].message
     with pytest.raises(RuntimeAnnotationError, match="is required"):
         bind(function(runtime="templates"))
 
 
-def test_a_control_plane_reads_directories_only_where_that_is_wanted(directory):
+def test_a_control_plane_reads_directories_only_where_allowed(directory):
     endpoint = Endpoint("f", "r.example.org/f:v1", annotations=((TEMPLATES_DIRECTORY, str(directory)),))
     with pytest.raises(
         HostAccessRefused, match="names a directory of templates on the control plane's machine"

@@ -1,4 +1,4 @@
-"""What takes too long is made to raise, and leaves nothing behind."""
+"""Work that takes too long raises, and leaves nothing behind."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def test_a_response_survives_the_round_trip(response):
     assert encode_response(back) == encode_response(response)
 
 
-def test_what_protobuf_writes_in_its_own_order_is_understood():
+def test_fields_in_protobufs_own_order_are_decoded():
     message = v1.RunFunctionResponse()
     message.meta.tag = "t"
     message.meta.ttl.FromMilliseconds(61_500)
@@ -138,7 +138,7 @@ def test_an_empty_request_has_the_digest_of_nothing():
     assert request_tag(Request(NO_STATE)) == hashlib.sha256(b"").hexdigest()
 
 
-def test_an_absent_state_and_an_empty_one_stay_what_they_are():
+def test_absent_and_empty_states_stay_distinct():
     absent = decode_request(encode_request(Request(NO_STATE)))
     empty = decode_request(encode_request(Request(State(), State())))
     assert (absent.observed is NO_STATE, absent.desired is NO_STATE) == (True, True)
@@ -246,7 +246,7 @@ def test_values_that_nest_too_deep_are_refused_both_ways(depth):
         (Response(ttl=10**22 * SECOND), "longer than any duration"),
     ],
 )
-def test_what_cannot_be_written_is_refused(response, reason):
+def test_an_unencodable_value_is_refused(response, reason):
     with pytest.raises(WireError):
         encode_response(response)
 

@@ -1,4 +1,4 @@
-"""The threads of a function's server: two are enough for quick calls, and nobody waits for a slow one."""
+"""The threads of a function's server: two are enough for quick calls, and a slow one delays no other."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_quick_work_is_done_by_two(workers):
     assert workers.threads() == 2
 
 
-def test_work_that_waits_holds_up_nobody(workers):
+def test_waiting_work_delays_no_other(workers):
     opened = threading.Event()
     waiting = [workers.submit(opened.wait, 30) for _ in range(6)]
     assert workers.submit(str, 1).result(30) == "1"
@@ -55,14 +55,14 @@ def test_those_that_came_later_go_when_they_have_nothing_to_do(workers, monkeypa
     assert workers.submit(str, 2).result(30) == "2"
 
 
-def test_what_work_raises_is_told_and_the_thread_lives_on(workers):
+def test_exceptions_of_work_are_raised_and_the_thread_lives_on(workers):
     for _ in range(10):
         with pytest.raises(ZeroDivisionError):
             workers.submit(divmod, 1, 0).result(30)
     assert workers.submit(str, 1).result(30) == "1"
 
 
-def test_at_the_end_what_there_is_gets_done_and_the_threads_go():
+def test_closing_finishes_queued_work_and_stops_the_threads():
     workers = WorkerThreads(8)
     started, opened = threading.Event(), threading.Event()
 

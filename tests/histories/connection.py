@@ -34,7 +34,7 @@ class NoAnswer(Exception):
 
 
 class Connection:
-    """The connections of one client, which reads the kubeconfig again when there is nobody at its address."""
+    """The connections of one client, which rereads the kubeconfig when its address does not answer."""
 
     def __init__(self, data: pathlib.Path) -> None:
         self._data = data
@@ -95,7 +95,7 @@ class Connection:
             connector=aiohttp.TCPConnector(ssl=trust, limit=0),
             headers={"Authorization": f"Bearer {user['token']}"},
         )
-        # aiohttp would repeat a PUT or DELETE whose connection broke, and hide its first effect.
+        # aiohttp would repeat a PUT or DELETE after a broken connection, and hide its first effect.
         session._retry_connection = False
         self._session = session
         return session

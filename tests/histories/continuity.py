@@ -1,7 +1,7 @@
-"""Each version continues the one before it, and was made by exactly one write that could make it.
+"""Each version continues the one before it, and comes from exactly one possible write.
 
 This finds lost writes, two winners of one compare-and-swap, objects that come back after their deletion, and
-refused writes that took effect. What remains, the order in time, is for `linearizability`.
+refused writes that took effect. `linearizability` checks the order in time.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def match_writes(order: VersionOrder, operations: Sequence[Operation]) -> list[T
             uids[version.uid] = version.key
             current[version.key] = version
         transitions.append(Transition(version, author.invoked, author.completed))
-    deleters.check_all_seen()
+    deleters.check_all_observed()
     return transitions
 
 
@@ -118,7 +118,7 @@ class _Deleters:
     def __init__(self, operations: Sequence[Operation]) -> None:
         self._acknowledged: dict[str, Operation] = {}
         self._unknown: dict[str, list[Operation]] = {}
-        self._seen: set[str] = set()
+        self._observed: set[str] = set()
         for operation in operations:
             if operation.verb is not Verb.DELETE:
                 continue
@@ -138,7 +138,7 @@ class _Deleters:
 
     def of(self, version: Version) -> Operation:
         """The delete behind a deletion: of the broken ones the earliest, which leaves others most room."""
-        self._seen.add(version.uid)
+        self._observed.add(version.uid)
         acknowledged = self._acknowledged.get(version.uid)
         if acknowledged is not None:
             return acknowledged
@@ -147,8 +147,8 @@ class _Deleters:
             raise Violation("no-author", "nobody deleted this object", [version])
         return pending.pop()._replace(completed=UNKNOWN_COMPLETION)
 
-    def check_all_seen(self) -> None:
+    def check_all_observed(self) -> None:
         """Every acknowledged deletion happened."""
         for uid, operation in self._acknowledged.items():
-            if uid not in self._seen:
+            if uid not in self._observed:
                 raise Violation("lost-write", f"the deletion of uid {uid} never happened", [operation])

@@ -1,8 +1,8 @@
-"""The part of a history that can be checked where the server dropped what every watcher still needed.
+"""The part of a history that can be checked where the server dropped events that every watcher still needed.
 
-On a full disk the server drops the events of the past first, and watches that resume are told so (410). If it
-restarts at that time, no watcher may have seen the last versions. What happened until then can be checked;
-whatever an operation did after it cannot.
+On a full disk the server drops the events of the past first, and watches that resume get 410. If it
+restarts at that time, no watcher may have seen the last versions. The history can be checked
+only until then.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from tests.histories.history import UNKNOWN_COMPLETION, Operation, Outcome, Watc
 def checkable_part(
     operations: Sequence[Operation], segments: Sequence[WatchSegment]
 ) -> tuple[Sequence[Operation], Sequence[WatchSegment]]:
-    """The operations and watches up to where every watcher lost its place; all where one of them kept it."""
+    """The operations and watches up to where every watcher lost its place; all where one of them did not."""
     reached = _covered_until(segments)
-    if all(_newest_seen(operation) <= reached for operation in operations):
+    if all(_newest_version(operation) <= reached for operation in operations):
         return operations, segments
     # The answers to deletions have no resourceVersion: none is believed after the last write that was seen.
-    seen = (operation.completed for operation in operations if 0 < _written(operation) <= reached)
-    end = max(seen, default=0.0)
+    completions = (operation.completed for operation in operations if 0 < _written(operation) <= reached)
+    end = max(completions, default=0.0)
     cut = [_without_answer(operation, end) for operation in operations if operation.invoked <= end]
     return cut, [segment for segment in segments if segment.start <= reached]
 
@@ -37,7 +37,7 @@ def _covered_until(segments: Sequence[WatchSegment]) -> int:
     return reached
 
 
-def _newest_seen(operation: Operation) -> int:
+def _newest_version(operation: Operation) -> int:
     if operation.outcome is not Outcome.OK:
         return 0
     listed = operation.snapshot.rv if operation.snapshot is not None else 0

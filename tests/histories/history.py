@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 UNKNOWN_COMPLETION = math.inf
-"""The completion of an operation whose answer never came: it may take effect at any later moment."""
+"""The completion of an operation without a response: it may take effect at any later time."""
 TOKEN = "write"
 """The field that holds the unique token of the write that made a version."""
 
@@ -16,7 +16,7 @@ Fields = tuple[tuple[str, str], ...]
 
 
 class Verb(StrEnum):
-    """What a client asked for."""
+    """The request of a client."""
 
     CREATE = "create"
     GET = "get"
@@ -30,7 +30,7 @@ class Verb(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What a client knows about its operation."""
+    """The outcome that a client knows."""
 
     OK = "ok"
     ABSENT = "absent"  # 404
@@ -119,7 +119,7 @@ class WatchSegment(NamedTuple):
 
 
 class Violation(Exception):
-    """A promise that was not kept, with the piece of history that shows it."""
+    """A broken promise, with the piece of history that shows it."""
 
     def __init__(self, rule: str, message: str, piece: Sequence[object] = ()) -> None:
         super().__init__(f"{rule}: {message}")

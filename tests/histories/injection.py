@@ -19,18 +19,18 @@ _AFTERMATH_SECONDS = 5.0
 
 _TICK_SECONDS = 0.1
 _SLOWED = 0.25
-"""The speed of the schedule while nobody is answered: otherwise slow machines would see restarts only."""
+"""The speed of the schedule while no request succeeds: otherwise slow machines would see restarts only."""
 
 
 class Injector:
-    """Begins and ends faults; knows which are under way."""
+    """Begins and ends faults; knows the active ones."""
 
     def __init__(self, plane: Plane, disk: Disk, preload: Preload, is_answering: Callable[[], bool]) -> None:
         self.active: dict[Kind, Fault] = {}
         self.injected: Counter[Kind] = Counter()
         self._plane, self._disk, self._preload = plane, disk, preload
         self._frozen: dict[Kind, int | None] = {}
-        """Who is to go on: the process that was stopped may have lost its parent since."""
+        """The process to resume: the stopped one may have lost its parent since."""
         self._is_answering = is_answering
         self._elapsed = 0.0
         self._last_full = self._last_kill_of_api = 0.0

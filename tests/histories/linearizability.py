@@ -1,7 +1,7 @@
-"""Whether there is a moment for each operation, within its time, at which all answers were true.
+"""Whether each operation can take effect at one instant between its invocation and its completion.
 
 The search is just-in-time linearization (Wing and Gong, Lowe). The resourceVersions fix the order of the
-writes, so a configuration is how many writes have happened, and which reads under way wait for their moment.
+writes, so a configuration is how many writes have happened, and which running reads have not taken effect.
 The order is one for all keys: a list is a read of all of them.
 """
 
@@ -15,7 +15,7 @@ from tests.histories.history import Operation, Outcome, Verb, Violation
 from tests.histories.versions import VersionOrder
 
 Waiting = frozenset[int]
-_INVOKE, _COMPLETE = 0, 1  # at the same moment, an operation may still overlap with one that completes
+_INVOKE, _COMPLETE = 0, 1  # at the same time, an operation may still overlap with one that completes
 
 
 class Read(NamedTuple):
@@ -25,7 +25,7 @@ class Read(NamedTuple):
     holds: Callable[[int], bool]
 
 
-class _Moment(NamedTuple):
+class _Instant(NamedTuple):
     time: float
     kind: int
     transition: int | None
@@ -38,7 +38,7 @@ def check_linearizable(
     """How many operations were placed; raises Violation at the first one that cannot be."""
     reads = [read for read in (as_read(order, operation) for operation in operations) if read is not None]
     search = _Search(len(transitions), reads)
-    for instant in sorted(_moments(transitions, reads), key=lambda instant: (instant.time, instant.kind)):
+    for instant in sorted(_instants(transitions, reads), key=lambda instant: (instant.time, instant.kind)):
         if instant.transition is not None:
             possible = search.step_transition(instant.transition, instant.kind)
         else:
@@ -50,7 +50,7 @@ def check_linearizable(
 
 
 def as_read(order: VersionOrder, operation: Operation) -> Read | None:
-    """What an answer says about the state; None for writes, which are transitions, and unknown outcomes."""
+    """What a response shows about the state; None for writes, which are transitions, and unknown outcomes."""
     key, verb, outcome = operation.key, operation.verb, operation.outcome
     if outcome is Outcome.ABSENT:
         return Read(operation, lambda index: order.state(key, index) is None)
@@ -72,19 +72,19 @@ def _differs(order: VersionOrder, key: str, index: int, rv: int | None) -> bool:
     return state is not None and state.rv != rv
 
 
-def _moments(transitions: Sequence[Transition], reads: Sequence[Read]) -> list[_Moment]:
-    moments = []
+def _instants(transitions: Sequence[Transition], reads: Sequence[Read]) -> list[_Instant]:
+    instants = []
     for index, transition in enumerate(transitions):
-        moments.append(_Moment(transition.invoked, _INVOKE, index, None))
-        moments.append(_Moment(transition.completed, _COMPLETE, index, None))
+        instants.append(_Instant(transition.invoked, _INVOKE, index, None))
+        instants.append(_Instant(transition.completed, _COMPLETE, index, None))
     for number, read in enumerate(reads):
-        moments.append(_Moment(read.operation.invoked, _INVOKE, None, number))
-        moments.append(_Moment(read.operation.completed, _COMPLETE, None, number))
-    return moments
+        instants.append(_Instant(read.operation.invoked, _INVOKE, None, number))
+        instants.append(_Instant(read.operation.completed, _COMPLETE, None, number))
+    return instants
 
 
 class _Search:
-    """All configurations that are possible at a moment."""
+    """All configurations that are possible at one time."""
 
     def __init__(self, transitions: int, reads: Sequence[Read]) -> None:
         self._invoked = [False] * (transitions + 1)
@@ -102,7 +102,7 @@ class _Search:
         return bool(self._configurations)
 
     def step_read(self, number: int, kind: int) -> bool:
-        """A read is invoked, or completed: by then it had its moment. Whether anything is possible."""
+        """A read is invoked or completed: by then it took effect. Whether anything is possible."""
         if kind == _INVOKE:
             for index, sets in self._configurations.items():
                 self._configurations[index] = {waiting | {number} for waiting in sets}
@@ -141,9 +141,9 @@ _CONTEXT = 4
 
 
 def _explain(
-    transitions: Sequence[Transition], reads: Sequence[Read], instant: _Moment
+    transitions: Sequence[Transition], reads: Sequence[Read], instant: _Instant
 ) -> tuple[str, list[object]]:
-    """The operation that has no moment, the writes of its key before and during it, and reads at its side."""
+    """The operation without a possible order, the writes of its key before and during it, and its reads."""
     failed: Transition | Operation
     if instant.read is not None:
         failed = reads[instant.read].operation

@@ -32,7 +32,7 @@ class MemoryLog:
         )
 
     def check_flat(self) -> None:
-        """Memory stays flat; processes that were started anew say nothing about that."""
+        """Memory stays flat; restarted processes do not count."""
         if len(self._processes) > len(self._later):
             return
         for name, mib in self._later.items():

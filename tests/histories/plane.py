@@ -35,7 +35,7 @@ class Plane:
         self.ends: list[str] = []
         """How `up` ended by itself, not by one of our signals."""
         self.may_end: Callable[[Life], bool] = lambda life: False
-        """Whether `up` may end by itself now, say because its disk is full."""
+        """Whether `up` may exit by itself now, for example because its disk is full."""
         self.ready = asyncio.Event()
         self._log = log
         self._environment = environment
@@ -55,7 +55,7 @@ class Plane:
                     env=self._environment,
                     start_new_session=True,
                 )
-            was_ready = await self._follow(self._process)
+            was_ready = await self._read_output(self._process)
             code = await self._process.wait()
             self.ready.clear()
             if code not in _OUR_SIGNALS and not self.may_end(Life(started, was_ready)):
@@ -63,8 +63,8 @@ class Plane:
                 self.ends.append(f"exit code {code} {phase}, after {time.monotonic() - started:.1f} s")
             await asyncio.sleep(_PAUSE_BEFORE_START)
 
-    async def _follow(self, process: asyncio.subprocess.Process) -> bool:
-        """Read what it says until it ends; whether it was ready."""
+    async def _read_output(self, process: asyncio.subprocess.Process) -> bool:
+        """Read its output until it exits; return whether it was ready."""
         assert process.stdout is not None
         async for line in process.stdout:
             if line == b"control plane ready\n":

@@ -19,7 +19,7 @@ KEY, UID = "k", "uid-1"
 
 
 def version(rv: int, token: str, uid: str = UID, *, key: str = KEY, deleted: bool = False) -> Version:
-    """A version whose only field is the token of its write."""
+    """A version with the token of its write as its only field."""
     return Version(key, rv, uid, as_fields({TOKEN: token}), deleted)
 
 
@@ -53,7 +53,7 @@ def listed(at: float, rv: int, *versions: Version) -> Operation:
 
 
 def broken(operation: Operation) -> Operation:
-    """The same request, whose answer never came."""
+    """The same request without a response."""
     return operation._replace(outcome=Outcome.UNKNOWN, completed=UNKNOWN_COMPLETION, version=None, uid="")
 
 

@@ -19,7 +19,7 @@ _POLL_SECONDS = 0.5
 
 
 async def check_settled(composites: Composites, scratch: pathlib.Path) -> int:
-    """Every composite resource is as `crossply render` says, and nothing is written. How many there are."""
+    """Every composite resource equals `crossply render`, and nothing is written. Returns their number."""
     await _until_right(composites, scratch)
     await _until_quiet(composites)
     stacks, _ = await composites.list(STACKS)

@@ -33,7 +33,7 @@ _LAST_KEY = "last"
 
 
 class Settings(NamedTuple):
-    """What a run is made of."""
+    """The parameters of a run."""
 
     seed: int
     seconds: float
@@ -75,7 +75,7 @@ class Soak:
         self._composites = Composites(self._connect(), str(settings.seed), settings.composites)
 
     def plan(self) -> Sequence[Fault]:
-        """The schedule of what can be done on this machine; what cannot is said."""
+        """The schedule of faults that this machine supports; the others are printed."""
         kinds = set(self._settings.kinds)
         if kinds & {Kind.CLOCK, Kind.SLOW_DISK} and not self._preload.works():
             kinds -= {Kind.CLOCK, Kind.SLOW_DISK}

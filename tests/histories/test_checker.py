@@ -42,7 +42,7 @@ def test_a_right_history_is_accepted_and_counted() -> None:
     assert check_history([*WRITES, *reads], [WATCH]) == (5, 10, 2, 5, 10)
 
 
-def test_an_answer_from_before_or_after_a_write_that_is_under_way_is_accepted() -> None:
+def test_a_read_from_before_or_after_a_concurrent_write_is_accepted() -> None:
     for answer in (A, B):
         check_history([*WRITES, get(10.2, answer)], [WATCH])
 
@@ -88,7 +88,7 @@ def test_two_reads_that_see_a_write_come_and_go_are_refused() -> None:
 
 
 def test_a_refusal_that_was_never_true_is_refused() -> None:
-    """A create that is told of an object that never existed has seen a write that did not last."""
+    """A create that conflicts with an object that never existed has read a write that did not last."""
     dirty = answered(create(5, version(0, "x")), Outcome.EXISTS)
     assert refused([dirty, create(20, A)], watched(A)) == "linearizable"
     conflict = answered(update(5, version(0, "x"), 10), Outcome.CONFLICT)
@@ -137,7 +137,7 @@ def test_a_resource_version_that_means_two_things_is_refused() -> None:
     assert refused([*WRITES, get(15, version(20, "other"))], WATCH) == "unique-rv"
 
 
-def test_a_version_that_nobody_wrote_is_refused() -> None:
+def test_an_unwritten_version_is_refused() -> None:
     assert refused([create(0, A)], watched(A, B)) == "no-author"
 
 
@@ -168,7 +168,7 @@ def test_a_watcher_may_lose_its_place_if_another_one_does_not() -> None:
     assert refused(WRITES, *parts) == "watch-gap"
 
 
-def test_where_no_watcher_kept_its_place_the_history_is_checked_until_then() -> None:
+def test_where_every_watcher_lost_its_place_the_history_is_checked_until_then() -> None:
     parts = [watched(A), watched(GONE, SECOND, start=30)]
     checked = check_history(WRITES, parts, may_drop=True)
     assert checked.versions == 1

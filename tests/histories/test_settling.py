@@ -32,7 +32,7 @@ def _problems(world: World) -> list[str]:
     return wrong(composites, desired, *world)
 
 
-def test_what_is_right_has_no_problem() -> None:
+def test_a_settled_world_has_no_problem() -> None:
     assert _problems(_settled()) == []
 
 
@@ -77,7 +77,7 @@ def _lose_a_composite(world: World) -> None:
         _lose_a_composite,
     ],
 )
-def test_what_is_wrong_is_found(spoil: Callable[[World], None]) -> None:
+def test_every_defect_is_detected(spoil: Callable[[World], None]) -> None:
     world = _settled()
     spoil(world)
     assert len(_problems(world)) == 1

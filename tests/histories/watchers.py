@@ -54,7 +54,7 @@ class Watcher:
         )
 
     async def _watch(self) -> bool:
-        """Read one watch to its end; whether the history that it asked for is gone."""
+        """Read one watch to its end; return whether its history is gone."""
         seconds = self._chance.randrange(5, 40)
         query = f"{SELECTOR}&watch=1&allowWatchBookmarks=true&timeoutSeconds={seconds}"
         async with self._connection.watch(f"{PATH}?{query}&resourceVersion={self.reached}") as lines:

@@ -145,7 +145,7 @@ class Worker:
         return done._replace(version=as_version(answer.body))
 
     async def _list(self, verb: Verb) -> Operation:
-        """All objects at once, or page by page; the moment of a paged list is that of its first page."""
+        """All objects at once, or page by page; a paged list has the time of its first page."""
         operation = Operation(self._name, verb, "", time.monotonic(), UNKNOWN_COMPLETION, Outcome.UNKNOWN)
         limit = f"&limit={_PAGE}" if verb is Verb.PAGES else ""
         versions: list[Version] = []

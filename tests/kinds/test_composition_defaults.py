@@ -52,6 +52,6 @@ def test_the_model_the_revision_and_the_package_agree_on_the_mode(
     assert with_defaults(written, written)["spec"]["mode"] == mode
 
 
-def test_what_is_no_composition_gets_no_mode() -> None:
+def test_a_kind_that_is_no_composition_gets_no_mode() -> None:
     config = {"kind": "ConfigMap", "spec": {"resources": [1]}}
     assert with_defaults(config, config) == config

@@ -199,7 +199,7 @@ def test_container_functions_run_after_the_templates_with_their_defaults() -> No
     )
 
 
-def test_the_first_container_function_learns_what_templates_say_of_their_resources() -> None:
+def test_the_first_container_function_gets_the_checks_and_details_of_templates() -> None:
     checks, details = [{"type": "None"}], [{"fromConnectionSecretKey": "k"}]
     parsed = parse_composition(
         composition(

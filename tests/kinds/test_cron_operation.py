@@ -1,4 +1,4 @@
-"""What a CronOperation does at a moment: what it creates, deletes, shows, and when it looks again."""
+"""A CronOperation at a point in time: what it creates, deletes and shows, and when it is requeued."""
 
 from __future__ import annotations
 
@@ -81,13 +81,13 @@ TIMES = [
 
 
 @pytest.mark.parametrize(("status", "children", "now", "slot", "reason"), TIMES)
-def test_an_operation_is_made_for_one_time_that_was_missed(
+def test_one_operation_is_created_for_missed_times(
     status: Object, children: list[Child], now: str, slot: str | None, reason: str
 ) -> None:
     assert created_slot(decide(cron_operation(status=status), children, at(now))) == slot, reason
 
 
-def test_after_creating_it_looks_again_at_the_next_time_to_come() -> None:
+def test_after_creating_it_requeues_at_the_next_time() -> None:
     decision = decide(cron_operation(), [], NOON + timedelta(seconds=30))
     assert (created_slot(decision), decision.requeue_after) == ("11:05:00", 270.0)
 
@@ -102,7 +102,7 @@ DEADLINES = [
 
 
 @pytest.mark.parametrize(("deadline", "slot", "reason"), DEADLINES)
-def test_what_is_past_its_deadline_is_left_out(deadline: int | None, slot: str | None, reason: str) -> None:
+def test_a_time_past_its_deadline_is_skipped(deadline: int | None, slot: str | None, reason: str) -> None:
     decision = decide(cron_operation(startingDeadlineSeconds=deadline), [], NOON)
     assert (created_slot(decision), decision.requeue_after) == (slot, 300.0), reason
 
@@ -127,7 +127,7 @@ def test_running_operations_are_met_by_policy(
 
 
 @pytest.mark.parametrize("policy", ["Forbid", "Replace"])
-def test_a_policy_has_nothing_to_say_when_none_runs(policy: str) -> None:
+def test_a_concurrency_policy_has_no_effect_when_none_runs(policy: str) -> None:
     decision = decide(cron_operation(concurrencyPolicy=policy), [successful("a", "11:58:00")], NOON)
     assert (created_slot(decision), decision.replaced) == ("12:00:00", ())
 
@@ -146,14 +146,14 @@ HISTORY = [
 
 
 @pytest.mark.parametrize(("limits", "garbage", "reason"), HISTORY)
-def test_the_newest_of_the_finished_are_kept(limits: Object, garbage: tuple[str, ...], reason: str) -> None:
+def test_the_newest_finished_operations_stay(limits: Object, garbage: tuple[str, ...], reason: str) -> None:
     finished = [successful(f"s{n}", f"11:1{n}:00") for n in (3, 1, 5, 2, 4)]
     children = [busy("r", "11:03:00"), Child("new", at("11:04:00")), failed("f2", "11:12:00"), *finished]
     decision = decide(cron_operation(**limits), [*children, failed("f1", "11:11:00")], NOON)
     assert decision.garbage == garbage, reason
 
 
-def test_the_status_tells_when_it_was_due_and_succeeded_and_what_runs() -> None:
+def test_the_status_has_the_last_schedule_and_success_and_the_running_operations() -> None:
     children = [
         successful("a", "11:20:00", changed="11:24:00"),
         successful("b", "11:10:00", changed="11:26:00"),
@@ -175,7 +175,7 @@ def test_the_status_keeps_its_times_when_the_operations_are_gone() -> None:
     assert decide(cron_operation(), [], NOON).status == {}
 
 
-def test_an_operation_is_made_from_the_template() -> None:
+def test_an_operation_is_created_from_the_template() -> None:
     template = {
         "metadata": {"labels": {"team": "a"}, "annotations": {"why": "nightly"}},
         "spec": {"mode": "Pipeline", "pipeline": [{"step": "s", "functionRef": {"name": "f"}}]},
@@ -204,7 +204,7 @@ def test_an_operation_is_made_from_the_template() -> None:
     assert template["metadata"] == {"labels": {"team": "a"}, "annotations": {"why": "nightly"}}
 
 
-def test_a_schedule_that_cannot_be_read_is_told_beside_the_history() -> None:
+def test_an_unreadable_schedule_is_reported_beside_the_history() -> None:
     children = [failed("f1", "11:11:00"), failed("f2", "11:12:00")]
     decision = decide(cron_operation("every day"), children, NOON)
     assert str(decision.problem) == (
@@ -214,12 +214,12 @@ def test_a_schedule_that_cannot_be_read_is_told_beside_the_history() -> None:
     assert decision.status == {"lastScheduleTime": "2026-11-15T11:12:00Z"}
 
 
-def test_a_schedule_that_is_never_due_is_not_looked_at_again() -> None:
+def test_a_schedule_that_is_never_due_is_not_requeued() -> None:
     decision = decide(cron_operation("0 0 30 2 *"), [], NOON)
     assert (decision.create, decision.requeue_after, decision.problem) == (None, None, None)
 
 
-def test_a_schedule_goes_by_utc_whatever_clock_is_asked_with() -> None:
+def test_a_schedule_is_in_utc_for_any_clock() -> None:
     from zoneinfo import ZoneInfo
 
     tokyo = at("11:30:00").astimezone(ZoneInfo("Asia/Tokyo"))
@@ -242,7 +242,7 @@ def test_a_field_of_the_wrong_type_is_named(spec: Object) -> None:
         decide(cron_operation(**spec), [], NOON)
 
 
-def test_what_counts_of_an_operation_is_read_from_it() -> None:
+def test_the_state_of_an_operation_is_read_from_it() -> None:
     conditions = [
         {"type": "Synced", "status": "True", "reason": "ReconcileSuccess"},
         {

@@ -32,9 +32,7 @@ def xrd(version: str = "v1", **spec: Any) -> dict[str, Any]:
         (xrd("v2", scope="Cluster"), "Cluster", "crossplane"),
     ],
 )
-def test_the_version_decides_the_scope_that_is_not_given(
-    obj: dict[str, Any], scope: str, machinery: str
-) -> None:
+def test_the_version_decides_the_default_scope(obj: dict[str, Any], scope: str, machinery: str) -> None:
     parsed = parse_definition(obj)
     assert (parsed.scope, parsed.machinery) == (scope, machinery)
 

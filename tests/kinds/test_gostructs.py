@@ -58,7 +58,7 @@ TREE_FIELDS.update(
         ({"child": {"child": {}}}, {"child": {"child": {}}}, "a type may contain itself"),
     ],
 )
-def test_what_survives_the_journey(value: Any, result: Any, reason: str) -> None:
+def test_values_that_survive_a_round_trip(value: Any, result: Any, reason: str) -> None:
     assert round_trip(value, TREE) == result, reason
 
 
@@ -79,7 +79,7 @@ def test_what_survives_the_journey(value: Any, result: Any, reason: str) -> None
         ({"on": 1, "leaf": 1}, "number into Go struct field Tree.leaf of type v1.Leaf"),
     ],
 )
-def test_a_wrong_type_is_told_in_gos_words(value: Any, message: str) -> None:
+def test_a_wrong_type_is_reported_in_gos_terms(value: Any, message: str) -> None:
     with pytest.raises(DecodeError) as caught:
         round_trip(value, TREE)
     assert str(caught.value) == f"json: cannot unmarshal {message}"

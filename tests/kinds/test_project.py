@@ -1,4 +1,4 @@
-"""A project file says what a project is, or what is wrong with it."""
+"""A project file is parsed, or its errors are reported."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_project_has_a_place_for_its_apis_and_depends_on_packages() -> None:
     assert parse_project(project()).apis == "apis"
 
 
-def test_a_project_says_where_its_functions_and_models_are() -> None:
+def test_a_project_names_the_folders_of_its_functions_and_models() -> None:
     parsed = parse_project(project(paths={"schemas": "m"}, schemas={"languages": ["python"]}))
     assert (parsed.functions, parsed.schemas, parsed.languages) == ("functions", "m", ("python",))
 
@@ -57,7 +57,7 @@ def test_a_project_says_where_its_functions_and_models_are() -> None:
         ),
     ],
 )
-def test_what_is_no_project_is_refused(original: dict[str, Any], sentence: str) -> None:
+def test_an_invalid_project_is_refused(original: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ProjectError) as refused:
         parse_project(original)
     assert str(refused.value) == sentence

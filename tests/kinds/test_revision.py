@@ -53,7 +53,7 @@ def test_the_hash_is_crossplanes() -> None:
         (composition(uid="1"), "the rest of the metadata does not count"),
     ],
 )
-def test_what_does_not_change_the_hash(same: dict[str, Any], reason: str) -> None:
+def test_changes_that_keep_the_hash(same: dict[str, Any], reason: str) -> None:
     assert composition_hash(same) == composition_hash(composition()), reason
 
 
@@ -67,7 +67,7 @@ def test_what_does_not_change_the_hash(same: dict[str, Any], reason: str) -> Non
         composition({"resources": [{"base": {}}]}),
     ],
 )
-def test_what_changes_the_hash(other: dict[str, Any]) -> None:
+def test_changes_of_the_hash(other: dict[str, Any]) -> None:
     assert composition_hash(other) != composition_hash(composition())
 
 
@@ -117,7 +117,7 @@ def test_a_revision_of_the_first_design_keeps_its_composite_type() -> None:
         ([{"type": "ValidPipeline", "status": "False", "message": "no"}], False, "no"),
     ],
 )
-def test_a_revision_says_whether_its_pipeline_is_valid(conditions: Any, valid: bool, because: str) -> None:
+def test_a_revision_reports_whether_its_pipeline_is_valid(conditions: Any, valid: bool, because: str) -> None:
     read = parse_revision({"status": {"conditions": conditions}})
     assert (read.is_valid, read.invalid_because) == (valid, because)
 

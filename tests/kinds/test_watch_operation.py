@@ -30,7 +30,7 @@ def changed(**metadata):
     return {**DEPLOYMENT, "metadata": {**DEPLOYMENT["metadata"], **metadata}}
 
 
-def test_an_operation_tells_which_resource_it_is_for():
+def test_an_operation_names_its_watched_resource():
     operation = started_by(DEPLOYMENT)
     assert operation["metadata"]["name"] == "wo-066ed0b", "the name that Crossplane gives it"
     assert operation["metadata"]["labels"] == {"mine": "stays", "ops.crossplane.io/watchoperation": "wo"}
@@ -51,7 +51,7 @@ def test_an_operation_tells_which_resource_it_is_for():
     )
 
 
-def test_every_step_is_given_the_resource_and_keeps_what_it_required():
+def test_every_step_gets_the_resource_and_its_requirements():
     for step in started_by(DEPLOYMENT)["spec"]["pipeline"]:
         assert step["requirements"]["requiredSchemas"] == []
         (required,) = step["requirements"]["requiredResources"]
@@ -74,7 +74,7 @@ def test_the_same_state_has_the_same_operation_and_another_state_another():
     assert len(names) == 5
 
 
-def test_what_is_gone_is_told_as_deleted():
+def test_a_deleted_resource_is_passed_as_deleted():
     deleted = as_deleted(DEPLOYMENT, "2026-01-01T00:00:00Z")
     assert deleted["metadata"]["deletionTimestamp"] == "2026-01-01T00:00:00Z"
     assert deleted["metadata"]["resourceVersion"] == "ops.crossplane.io/synthetic-deleted"

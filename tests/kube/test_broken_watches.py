@@ -1,4 +1,4 @@
-"""A watch that breaks, however it does, is begun again: later each time, and the log says so once."""
+"""A broken watch is restarted, with backoff, and logged once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig
 from crossply.kube.informer import Informer
-from crossply.kube.watch import follow
+from crossply.kube.watch import watch_objects
 from tests.support.server_process import CONFIG_MAP
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -73,7 +73,7 @@ async def serving(answers: Answers) -> AsyncIterator[ClusterConfig]:
 
 async def first_changes(config: ClusterConfig, number: int) -> list[str]:
     events: list[str] = []
-    async with Client(config) as client, aclosing(follow(client, CONFIG_MAP)) as changes:
+    async with Client(config) as client, aclosing(watch_objects(client, CONFIG_MAP)) as changes:
         async for change in changes:
             events.append(f"{change.type} {change.obj['metadata'].get('name', '')}".strip())
             if len(events) == number:
@@ -102,7 +102,7 @@ async def first_changes(config: ClusterConfig, number: int) -> list[str]:
         pytest.param(answer(200, b"{}"), id="an answer that is no watch"),
     ],
 )
-async def test_a_broken_watch_is_begun_again_and_reported_once(
+async def test_a_broken_watch_is_restarted_and_reported_once(
     caplog: pytest.LogCaptureFixture, broken: bytes
 ) -> None:
     def answers(request: str, number: int) -> bytes:
@@ -122,7 +122,7 @@ async def test_a_broken_watch_is_begun_again_and_reported_once(
 
 
 @pytest.mark.parametrize("streams_lists", [True, False])
-async def test_a_watch_that_always_breaks_at_the_same_place_begins_anew(streams_lists: bool) -> None:
+async def test_a_watch_that_always_breaks_at_the_same_place_restarts_from_a_list(streams_lists: bool) -> None:
     """The server cannot show what happened after version 5, but what exists by now it can."""
     lists = 0
 

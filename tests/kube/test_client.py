@@ -1,4 +1,4 @@
-"""The verbs, their refusals, and who is asking."""
+"""The verbs, their errors, and impersonation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.support.server_process import CONFIG_MAP, DEFINITION, config_map
 GHOST = Kind("nobody.example.org", "v1", "Ghost", "ghosts", True)
 
 
-async def test_an_object_is_made_read_changed_and_deleted(client: Client, ns) -> None:
+async def test_an_object_is_created_read_changed_and_deleted(client: Client, ns) -> None:
     created = await client.create(CONFIG_MAP, config_map("one", ns, a="1"))
     assert await client.get(CONFIG_MAP, "one", ns) == created
     created["data"]["a"] = "2"
@@ -50,7 +50,7 @@ async def test_applying_takes_over_fields_only_by_force(client: Client, ns) -> N
     assert applied["data"] == {"a": "2"}
 
 
-async def test_refusals_are_told_apart(client: Client, ns) -> None:
+async def test_refusals_have_different_errors(client: Client, ns) -> None:
     created = await client.create(CONFIG_MAP, config_map("one", ns))
     with pytest.raises(AlreadyExists):
         await client.create(CONFIG_MAP, config_map("one", ns))
@@ -74,7 +74,7 @@ async def test_a_kind_that_is_not_served_is_not_a_missing_object(client: Client,
             await question
 
 
-async def test_an_impersonated_user_may_do_what_that_user_may(client: Client, ns) -> None:
+async def test_an_impersonated_user_has_that_users_rights(client: Client, ns) -> None:
     alice = client.acting_as("alice", ["system:authenticated"])
     with pytest.raises(Forbidden, match='User "alice" cannot get resource "configmaps"'):
         await alice.get(CONFIG_MAP, "one", ns)

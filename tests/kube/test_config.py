@@ -1,4 +1,4 @@
-"""Where the server is and who we are: kubeconfigs, pods, and the programs that tell."""
+"""The server's address and our credentials: kubeconfigs, pods and credential plugins."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def authorization(config) -> str:
     return asyncio.run(config.credentials.current()).authorization
 
 
-def test_the_first_file_that_says_something_wins(tmp_path) -> None:
+def test_the_first_file_with_a_value_wins(tmp_path) -> None:
     first = kubeconfig(tmp_path / "first", "one", current=False)
     second = kubeconfig(tmp_path / "second", "two")
     clash = kubeconfig(tmp_path / "clash", "two", server="https://other.example.org")
@@ -91,7 +91,7 @@ def test_files_are_relative_to_their_kubeconfig_and_data_is_base64(tmp_path) -> 
         pytest.param("clusters: [1]", "an entry of clusters holds no cluster", id="an entry of another type"),
     ],
 )
-def test_what_is_wrong_with_a_kubeconfig_is_told(tmp_path, text, message) -> None:
+def test_an_invalid_kubeconfig_is_reported(tmp_path, text, message) -> None:
     (tmp_path / "config").write_text(text)
     with pytest.raises(ConfigError, match=message):
         load_config(str(tmp_path / "config"))
@@ -108,12 +108,12 @@ def test_what_is_wrong_with_a_kubeconfig_is_told(tmp_path, text, message) -> Non
         ({"exec": {"apiVersion": "v0", "command": "x"}}, "has the apiVersion 'v0'"),
     ],
 )
-def test_what_is_wrong_with_a_user_is_told(tmp_path, user, message) -> None:
+def test_an_invalid_user_is_reported(tmp_path, user, message) -> None:
     with pytest.raises(ConfigError, match=message):
         load_config(kubeconfig(tmp_path / "config", "one", user=user))
 
 
-def test_nothing_at_all_is_told_too(tmp_path) -> None:
+def test_a_missing_configuration_is_reported(tmp_path) -> None:
     with pytest.raises(ConfigError, match="there is no kubeconfig at"):
         load_config(environment={"HOME": str(tmp_path)})
 
@@ -127,7 +127,7 @@ def test_a_pod_uses_its_service_account(tmp_path) -> None:
     assert authorization(config) == "Bearer pod"
 
 
-async def test_a_token_file_is_read_again(tmp_path) -> None:
+async def test_a_token_file_is_reread(tmp_path) -> None:
     now, path = [0.0], tmp_path / "token"
 
     async def read(credentials: TokenFile) -> str:
@@ -165,7 +165,7 @@ def plugin(tmp_path: pathlib.Path, text: str = PLUGIN) -> Plugin:
     return Plugin(str(program), (), {"COUNTER": str(tmp_path / "count")}, EXEC, "install it")
 
 
-async def test_a_plugin_is_asked_once_until_its_answer_expires(tmp_path) -> None:
+async def test_a_plugin_is_called_once_until_its_credential_expires(tmp_path) -> None:
     now = [0.0]
 
     credentials = ExecCredentials(plugin(tmp_path), lambda: now[0])
@@ -186,7 +186,7 @@ async def test_a_plugin_is_asked_once_until_its_answer_expires(tmp_path) -> None
         ("#!/none\n", "cannot run the credential plugin"),
     ],
 )
-async def test_what_is_wrong_with_a_plugin_is_told(tmp_path, text, message) -> None:
+async def test_an_invalid_plugin_is_reported(tmp_path, text, message) -> None:
     with pytest.raises(CredentialsFailed, match=message):
         await ExecCredentials(plugin(tmp_path, text)).current()
 
@@ -216,7 +216,7 @@ async def test_a_real_server_accepts_a_certificate_and_a_plugins_token(server, t
         ({"client-key": "/root/key"}, "client-key"),
     ],
 )
-def test_a_kubeconfig_of_somebody_else_uses_nothing_of_this_machine(user: dict[str, object], field: str):
+def test_a_foreign_kubeconfig_uses_nothing_of_this_machine(user: dict[str, object], field: str):
     from crossply.kube.kubeconfig import parse_kubeconfig
 
     document = {

@@ -96,7 +96,7 @@ def play(reconciles: Reconciles, times: int, shards: Any = None, **spec: Any) ->
     asyncio.run(scene())
 
 
-def test_what_exists_is_reconciled_once() -> None:
+def test_existing_objects_are_reconciled_once() -> None:
     reconciles = Reconciles()
     play(reconciles, 1)
     assert reconciles.keys == [KEY]
@@ -151,7 +151,7 @@ def test_a_requeue_without_seconds_backs_off_like_a_failure() -> None:
     assert reconciles.failures == [0, 1, 2]
 
 
-def test_who_lost_the_shard_meanwhile_does_not_retry() -> None:
+def test_a_lost_shard_is_not_retried() -> None:
     reconciles = Reconciles(NotOwner("another replica"))
     play(reconciles, 1)
     assert reconciles.keys == [KEY]

@@ -1,4 +1,4 @@
-"""What is said about a refused Secret names the field and the rule, never the value."""
+"""The error about a refused Secret names the field and the rule, never the value."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_values_are_hidden(message, expected, why) -> None:
         ({"immutable": "7391846250"}, "a text is no boolean"),
     ],
 )
-async def test_no_server_makes_us_tell_a_value(client, ns, fields, why) -> None:
+async def test_no_server_response_reveals_a_value(client, ns, fields, why) -> None:
     body = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": ns}, **fields}
 
     for attempt in (lambda: client.create(SECRET, body), lambda: client.apply(SECRET, body, "test")):

@@ -1,4 +1,4 @@
-"""A sign of life lasts for the time of a clock that nobody sets, and what follows from that."""
+"""A heartbeat lasts for a time of the monotonic clock, and its consequences."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.support.server_process import CONFIG_MAP, config_map
 from tests.support.signing_replica import COUNT, QUICK
 
 
-def test_what_a_lost_member_had_on_its_way_ends_before_its_lease() -> None:
+def test_the_running_writes_of_a_lost_member_end_before_its_lease() -> None:
     for timing in (Timing(), Timing.lasting(2.0), Timing.lasting(60.0)):
         assert timing.renew * 2 < timing.fence < timing.dead
         assert timing.dead + timing.transit + timing.landing <= timing.lease + 1e-9
@@ -32,7 +32,7 @@ USUAL = Timing()
 
 
 class Life:
-    """A heartbeat whose clock a test moves, and what it told."""
+    """A heartbeat with a clock that the test sets, and its notifications."""
 
     def __init__(self, client: Client, ns: str, timing: Timing = USUAL) -> None:
         self.now = 0.0
@@ -52,7 +52,7 @@ class Life:
         self.fresh.append(self.heart.fresh())
 
 
-async def test_it_is_told_that_it_was_not_fresh_before_it_is_again(client: Client, ns) -> None:
+async def test_the_stale_notice_comes_before_the_fresh_one(client: Client, ns) -> None:
     life = Life(client, ns)
     await life.heart._beat(life.now, life.note)
     assert life.heart.member.startswith("one-of-many-"), "a Lease can be called so"
@@ -76,7 +76,7 @@ async def test_a_renewal_counts_from_when_it_was_sent(client: Client, ns) -> Non
 
 
 @pytest.mark.parametrize("jump", [-3600, 3600])
-async def test_a_wall_clock_that_jumps_evicts_nobody(client: Client, ns, monkeypatch, jump) -> None:
+async def test_a_jump_of_the_wall_clock_evicts_no_member(client: Client, ns, monkeypatch, jump) -> None:
     class Jumping(datetime):
         @classmethod
         def now(cls, tz=None):
@@ -99,7 +99,7 @@ async def test_a_wall_clock_that_jumps_evicts_nobody(client: Client, ns, monkeyp
     await asyncio.gather(being, return_exceptions=True)
 
 
-async def test_a_replica_whose_machine_slept_gives_up_what_it_had_and_begins_anew(client: Client, ns) -> None:
+async def test_a_replica_whose_machine_slept_releases_its_shards_and_rejoins(client: Client, ns) -> None:
     slept = 0.0
 
     loop = asyncio.get_running_loop()
@@ -139,9 +139,7 @@ class Gains:
     def abandon(self) -> None: ...
 
 
-async def test_a_replica_with_a_longer_lease_is_not_given_up_by_one_with_a_shorter(
-    client: Client, ns
-) -> None:
+async def test_a_replica_with_a_longer_lease_is_not_removed_by_one_with_a_shorter(client: Client, ns) -> None:
     patient = Life(client, ns)
     await patient.heart._beat(patient.now, patient.note)
     hasty = LeasedShards(client, namespace=ns, count=COUNT, replica="hasty", timing=QUICK)
@@ -169,7 +167,7 @@ async def test_the_first_replica_decides_how_many_shards_there_are(client: Clien
     await asyncio.gather(*beings, return_exceptions=True)
 
 
-async def test_the_server_is_told_how_long_it_may_work_on_a_guarded_write() -> None:
+async def test_a_guarded_write_carries_its_timeout() -> None:
     timeouts: list[str] = []
 
     async def handle(request: web.BaseRequest) -> web.Response:

@@ -18,7 +18,7 @@ from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
 from crossply.kube.selection import Selection
 from crossply.kube.shared_informers import SharedInformers
-from crossply.kube.watch import ADDED, DELETED, MODIFIED, SYNCED, follow
+from crossply.kube.watch import ADDED, DELETED, MODIFIED, SYNCED, watch_objects
 from tests.support.server_process import CONFIG_MAP, DEFINITION, Server, config_map
 
 
@@ -60,7 +60,7 @@ async def scribble(client: Client, ns: str, chance: random.Random, count: int) -
                 await client.delete(CONFIG_MAP, name, ns)
             else:
                 await client.apply(CONFIG_MAP, obj, "scribbler")
-        except KubeError:  # somebody else's write at the same moment
+        except KubeError:  # a concurrent write by another client
             continue
 
 
@@ -97,7 +97,7 @@ async def test_after_random_writes_the_cache_is_as_the_server(client: Client, ns
 
 
 async def keep_learning(client: Client, cache: Informer, ns: str, chance: random.Random) -> None:
-    """Write, and tell the cache at once or late what was written."""
+    """Write, and record the write in the cache at once or late."""
     for _ in range(25):
         obj = config_map(f"c{chance.randrange(8)}", ns, value=str(chance.randrange(1000)))
         try:
@@ -109,7 +109,7 @@ async def keep_learning(client: Client, cache: Informer, ns: str, chance: random
         cache.record_write(applied)
 
 
-async def test_what_was_written_and_learned_is_read_at_once_and_told_once(client: Client, ns) -> None:
+async def test_a_recorded_write_is_read_at_once_and_notified_once(client: Client, ns) -> None:
     async with running(client, Selection(ns, "of=case")) as cache:
         events: list[str] = []
         cache.subscribe(lambda kind, key, before, after: events.append(f"{kind} {key[1]}"))
@@ -192,8 +192,8 @@ async def test_a_kind_that_is_not_served_is_waited_for(client: Client) -> None:
         assert cache.trouble is None
 
 
-async def test_what_may_not_be_read_is_told_of_until_it_may(client: Client, ns, monkeypatch) -> None:
-    """Whoever waits must not wait for ever: only somebody else can do something about it."""
+async def test_a_forbidden_list_is_reported_until_it_is_allowed(client: Client, ns, monkeypatch) -> None:
+    """A waiter must not wait forever: only another process can resolve it."""
     monkeypatch.setattr(cache_module, "GATHERING_SECONDS", 0.1)
     role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"}
     reader = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "reader"}
@@ -268,7 +268,7 @@ async def test_nothing_that_was_missed_is_lost_when_the_server_has_forgotten_it(
         async with running(client, Selection(labels="of=case")) as cache:
             cache.subscribe(lambda kind, key, before, after: cache_events.append(f"{kind} {key[1]}"))
             watches = client.counts["watch", "configmaps"]
-            async with aclosing(follow(client, CONFIG_MAP, label_selector="of=case")) as changes:
+            async with aclosing(watch_objects(client, CONFIG_MAP, label_selector="of=case")) as changes:
                 async for change in changes:
                     events.append(change.type + ("" if change.type == SYNCED else f" {change.key[1]}"))
                     if events[-1] == SYNCED and len(events) > 5:
@@ -306,7 +306,7 @@ def without_data(obj: dict) -> dict:
     return {key: value for key, value in obj.items() if key != "data"} | {"size": len(obj.get("data") or {})}
 
 
-async def test_a_cache_can_remember_less_of_each_object(client: Client, ns) -> None:
+async def test_a_cache_can_store_less_of_every_object(client: Client, ns) -> None:
     await client.create(CONFIG_MAP, config_map("listed", ns, value="1"))
     async with running(client, Selection(ns, reduce=without_data)) as cache:
         written = await client.create(CONFIG_MAP, config_map("written", ns, value="2"))

@@ -50,7 +50,7 @@ class Bench:
 
     def __init__(self, shares, elsewhere: bool = False) -> None:
         self.done: list[str] = []
-        self.seen: list[str] = []
+        self.processed: list[str] = []
         self.gate = asyncio.Event()
         self.gate.set()
         self.queue: ShardedWorkqueue[str] = ShardedWorkqueue(
@@ -69,7 +69,7 @@ class Bench:
         self.done.append(key)
 
     async def see(self, key: str) -> None:
-        self.seen.append(key)
+        self.processed.append(key)
 
     async def __aenter__(self):
         self.task = asyncio.create_task(self.queue.run(self.work, 8))
@@ -86,7 +86,7 @@ async def settled() -> None:
         await asyncio.sleep(0)
 
 
-async def test_only_what_is_owned_is_worked_on_and_what_is_gained_is_taken_in_whole() -> None:
+async def test_only_owned_keys_are_reconciled_and_gained_shards_are_enqueued_whole() -> None:
     shares = FixedShards("a", "b")
     async with Bench(shares) as bench:
         assert sorted(bench.done) == ["a", "b"]
@@ -98,7 +98,7 @@ async def test_only_what_is_owned_is_worked_on_and_what_is_gained_is_taken_in_wh
         assert bench.done.count("c") == 1
 
 
-async def test_what_is_lost_while_it_waits_is_passed_over() -> None:
+async def test_a_key_lost_while_it_waits_is_skipped() -> None:
     shares = FixedShards("a")
     async with Bench(shares) as bench:
         bench.queue.add_after("a", 0.01)
@@ -107,7 +107,7 @@ async def test_what_is_lost_while_it_waits_is_passed_over() -> None:
         assert bench.done == ["a"], "only the first time"
 
 
-async def test_what_is_lost_while_it_is_worked_on_cannot_write_and_is_not_tried_again() -> None:
+async def test_a_key_lost_while_it_is_reconciled_cannot_write_and_is_not_retried() -> None:
     shares = FixedShards("a")
     bench = Bench(shares)
     bench.gate.clear()
@@ -133,14 +133,14 @@ async def test_draining_waits_for_the_keys_of_these_shards_and_for_no_others() -
         assert "a" in bench.done
 
 
-async def test_what_others_own_may_be_followed_without_writing() -> None:
+async def test_keys_of_other_replicas_may_be_watched_without_writing() -> None:
     shares = FixedShards("a")
     async with Bench(shares, elsewhere=True) as bench:
         assert bench.done == ["a"]
-        assert sorted(bench.seen) == ["b", "c", "d"]
+        assert sorted(bench.processed) == ["b", "c", "d"]
 
 
-async def test_who_is_alone_owns_everything_until_it_leaves_and_waits_for_what_is_under_way() -> None:
+async def test_a_single_replica_owns_everything_until_it_leaves_and_drains() -> None:
     alone = SingleReplica()
     being = asyncio.create_task(alone.run())
     bench = Bench(alone)

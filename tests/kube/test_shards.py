@@ -20,7 +20,7 @@ from crossply.kube.kind import Kind
 from crossply.kube.leased_shards import LeasedShards
 from crossply.kube.leases import LEASE, holder_of, shard_name
 from crossply.kube.sharding import member_of, shard_of
-from crossply.kube.watch import SYNCED, Change, follow
+from crossply.kube.watch import SYNCED, Change, watch_objects
 from crossply.kube.write_guard import NotOwner, guarded_by
 from tests.support import signing_replica
 from tests.support.patience import PATIENCE
@@ -66,7 +66,7 @@ class Group:
         del self.replicas[name]
 
     async def settled(self) -> None:
-        """Wait until every shard is held by the member that should have it."""
+        """Wait until every shard belongs to the right member."""
         async with asyncio.timeout(20):
             while sum(len(shards.owned) for shards in self.replicas.values()) < COUNT or not all(
                 shards.owned for shards in self.replicas.values()
@@ -79,7 +79,7 @@ class Group:
 
 
 class Busy:
-    """Work of one replica that takes a moment to end."""
+    """Work of one replica that takes a short time to end."""
 
     def __init__(self, group: Group, name: str) -> None:
         self.group, self.name = group, name
@@ -97,7 +97,7 @@ class Busy:
         raise AssertionError("it was not waited for")
 
 
-async def test_shards_are_shared_handed_over_and_taken_over(client: Client, ns) -> None:
+async def test_shards_are_balanced_handed_over_and_reassigned(client: Client, ns) -> None:
     group = Group(client, ns)
     first = group.add("first")
     await group.settled()
@@ -130,7 +130,7 @@ async def test_a_settled_replica_writes_only_its_heartbeat(client: Client, ns) -
     await group.close()
 
 
-async def test_who_does_not_own_a_key_cannot_write_for_it(client: Client, ns) -> None:
+async def test_a_replica_cannot_write_for_a_key_it_does_not_own(client: Client, ns) -> None:
     shards = LeasedShards(client, namespace=ns, replica="idle", timing=QUICK)
     assert not shards.owns("one")
     with pytest.raises(NotOwner), guarded_by(shards.guard("one")):
@@ -144,7 +144,7 @@ ROUNDS = int(os.environ.get("CROSSPLY_RACES", "1"))
 
 @pytest.mark.parametrize("turn", range(ROUNDS))
 @pytest.mark.parametrize("signal_number", [signal.SIGSTOP, signal.SIGKILL])
-async def test_a_replica_that_freezes_or_dies_writes_no_more_after_its_shards_were_taken(
+async def test_a_replica_that_freezes_or_dies_writes_no_more_after_its_shards_were_reassigned(
     client: Client, server, ns, signal_number, turn
 ) -> None:
     keys = [f"key-{i}" for i in range(12)]
@@ -168,12 +168,12 @@ async def test_a_replica_that_freezes_or_dies_writes_no_more_after_its_shards_we
             await waited(lambda: len(own_shards.owned) == COUNT)
             if signal_number == signal.SIGSTOP:
                 signalled(other, signal.SIGCONT)
-            # It ends, unless it was not heard of in time already before: then it joins anew.
+            # It ends, unless it was unresponsive for too long already before: then it joins anew.
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(other.wait(), QUICK.lease)
-            # Whatever the server has received from it by now is in the story afterwards.
+            # Everything that the server has received from it by now is in the history afterwards.
             await client.patch_merge(CONFIG_MAP, keys[0], {"data": {"last": "yes"}}, ns)
-            await waited(lambda: history.ended)
+            await waited(lambda: history.is_complete)
         finally:
             if other.returncode is None:
                 other.kill()
@@ -190,7 +190,7 @@ def signalled(process: asyncio.subprocess.Process, signal_number: signal.Signals
 
 
 class ShardHistory:
-    """Who held which shard, and which keys were signed, in the order in which the server committed it."""
+    """The holders of shards and the signed keys, in the order in which the server committed them."""
 
     def __init__(self) -> None:
         self.synced = 0
@@ -200,7 +200,7 @@ class ShardHistory:
         self.signatures: list[tuple[int, str]] = []
 
     async def watch(self, client: Client, kind: Kind, ns: str) -> None:
-        async with aclosing(follow(client, kind, namespace=ns)) as changes:
+        async with aclosing(watch_objects(client, kind, namespace=ns)) as changes:
             async for change in changes:
                 if change.type == SYNCED:
                     self.synced += 1
@@ -218,15 +218,15 @@ class ShardHistory:
             self.signatures.append((version, name))
 
     @property
-    def ended(self) -> bool:
-        """Whether all until the last write is known, also of the Leases, which another watch tells.
+    def is_complete(self) -> bool:
+        """Whether all events until the last write have arrived, also those of Leases, by another watch.
 
         Our own replica renews them all the time, so that there is a later one.
         """
         return self._end is not None and self._newest_lease > self._end
 
     def wrong(self) -> list[tuple[int, str]]:
-        """The signatures on keys whose shard somebody else held at that moment, or nobody."""
+        """The signatures on keys whose shard belonged to another member at that time, or to none."""
         return [(at, key) for at, key in self.signatures if not self.holder(at, key).startswith("other-")]
 
     def holder(self, at: int, key: str) -> str:

@@ -113,7 +113,7 @@ def test_there_is_an_end_to_trying() -> None:
     assert answers(SOON, use=read) == (Busy, 4)
 
 
-def test_a_credential_that_is_refused_is_fetched_anew_once() -> None:
+def test_a_refused_credential_is_refetched_once() -> None:
     class Renewed:
         def __init__(self) -> None:
             self.count = 1
@@ -132,7 +132,7 @@ def test_a_credential_that_is_refused_is_fetched_anew_once() -> None:
     assert answers(refused(401), use=read, credentials=Renewed()) == (Unauthorized, 2)
 
 
-def test_connections_can_be_severed_and_are_made_anew() -> None:
+def test_connections_can_be_severed_and_are_reopened() -> None:
     async def use(client: Client) -> object:
         await client.get(CONFIG_MAP, "one", "ns")
         client.sever()

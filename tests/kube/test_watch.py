@@ -10,7 +10,7 @@ from aiohttp import web
 
 from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig
-from crossply.kube.watch import follow
+from crossply.kube.watch import watch_objects
 from tests.support.server_process import CONFIG_MAP
 
 
@@ -23,10 +23,10 @@ def event(kind: str, obj: dict) -> bytes:
 
 
 class OldServer:
-    """Knows no streaming lists, leaves out kinds in lists, writes events another way, and ends watches."""
+    """Has no streaming lists, omits kinds in lists, writes events differently, and ends watches."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.watches = [
             event("MODIFIED", item("a", 6)) + event("BOOKMARK", item("", 9)) + b'{"type": "ADD',
             event("ERROR", {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old"}),
@@ -38,9 +38,9 @@ class OldServer:
         if "sendInitialEvents" in request.query:
             return web.json_response({"kind": "Status", "code": 422, "reason": "Invalid"}, status=422)
         if "watch" in request.query:
-            self.asked.append(f"watch {request.query['resourceVersion']}")
+            self.requests.append(f"watch {request.query['resourceVersion']}")
             return web.Response(body=self.watches.pop(0) if self.watches else b"")
-        self.asked.append("list")
+        self.requests.append("list")
         version = "5" if len(self.lists) == 2 else "10"
         return web.json_response({"metadata": {"resourceVersion": version}, "items": self.lists.pop(0)})
 
@@ -53,13 +53,13 @@ async def test_a_server_without_streaming_lists_is_listed_and_watched() -> None:
         await web.TCPSite(runner, "127.0.0.1", 0).start()
         events: list[str] = []
         config = ClusterConfig(server=f"http://127.0.0.1:{runner.addresses[0][1]}")
-        async with Client(config) as client, aclosing(follow(client, CONFIG_MAP)) as changes:
+        async with Client(config) as client, aclosing(watch_objects(client, CONFIG_MAP)) as changes:
             async for change in changes:
                 events.append(f"{change.type} {change.obj['metadata'].get('name', '')}".strip())
                 if events[-1] == "ADDED c":
                     break
         await runner.cleanup()
         assert events == ["ADDED a", "ADDED b", "SYNCED", "MODIFIED a", "DELETED b", "SYNCED", "ADDED c"]
-        assert old.asked == ["list", "watch 5", "watch 9", "list", "watch 10"]
+        assert old.requests == ["list", "watch 5", "watch 9", "list", "watch 10"]
 
     await asyncio.wait_for(case(), 20)

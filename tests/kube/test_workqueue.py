@@ -46,7 +46,7 @@ async def test_a_key_that_waits_is_worked_on_once() -> None:
     assert done == ["a", "b"]
 
 
-async def test_what_is_added_during_work_is_worked_on_again_afterwards() -> None:
+async def test_a_key_added_during_work_is_processed_once_more() -> None:
     queue: Workqueue[str] = Workqueue()
     gate, runs, at_once = asyncio.Event(), 0, 0
 
@@ -133,7 +133,7 @@ async def test_an_event_does_not_wait_for_the_retry() -> None:
 
 
 async def test_failures_during_a_pause_do_not_lengthen_it() -> None:
-    """A worker that writes what went wrong wakes itself; its pauses must not grow by that."""
+    """A worker that writes its failure enqueues itself; its backoff must not grow by that."""
 
     clock, times = FakeClock(), []
     queue: Workqueue[str] = Workqueue(clock=clock, chance=half)

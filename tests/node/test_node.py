@@ -44,7 +44,7 @@ async def eventually(read):
     while True:
         try:
             result = await read()
-        except Exception:  # noqa: BLE001 - a cluster that comes up says all kinds of things
+        except Exception:  # noqa: BLE001 - a starting cluster raises all kinds of errors
             result = None
         if result:
             return result
@@ -104,7 +104,7 @@ async def composed_data(things, name):
 
 
 async def makers(things, prefix, number):
-    """Who made so many composite resources, one after the other."""
+    """The replicas that reconciled a number of composite resources, one after the other."""
     names = set()
     for index in range(number):
         name = f"{prefix}{index}"
@@ -161,7 +161,7 @@ def test_calls_of_a_function_are_spread_and_a_pod_that_is_killed_costs_no_reconc
             pod["metadata"]["name"] for pod in await pods(s.client, f"pkg.crossplane.io/revision={revision}")
         }
         assert len(running) == 2
-        # Each of the two controllers has both lines a moment after its first call.
+        # Each of the two controllers has both lines shortly after its first call.
         composers = await makers(things, "w", 30)
         assert composers <= running
         by = [composer for number in range(12) for composer in await makers(things, f"a{number}-", 1)]

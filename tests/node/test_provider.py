@@ -85,7 +85,7 @@ async def create_provider(client: Client) -> None:
     body = {"kind": "Provider", "metadata": {"name": "provider-small"}, "spec": spec}
     await client.create(PROVIDER, {"apiVersion": PROVIDER.api_version, **body})
     revision = await until(client, PROVIDER, "provider-small", "Installed")
-    # Whoever installs the controllers without rbac.providers binds the role of a provider by hand.
+    # Without rbac.providers an administrator binds the role of a provider by hand.
     system = f"crossplane:provider:{revision}:system"
     binding = {
         "apiVersion": CLUSTER_ROLE_BINDING.api_version,
@@ -126,9 +126,9 @@ def role(name: str) -> dict[str, object]:
     }
 
 
-async def until(client: Client, kind: Kind, name: str, wanted: str) -> str:
+async def until(client: Client, kind: Kind, name: str, condition_type: str) -> str:
     """Wait for a condition; the current revision of a package."""
-    is_so = condition(wanted, "True")
+    is_so = condition(condition_type, "True")
     while True:
         live = await client.get(kind, name, "default" if kind.namespaced else "") or {}
         if is_so(live):

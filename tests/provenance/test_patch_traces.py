@@ -1,4 +1,4 @@
-"""What `explain` says about patches: the patch, its place, and the fields that it reads."""
+"""`explain` of patches: the patch, its place, and the fields that it reads."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from crossply.compose.messages import Request, Resource, State
 from crossply.functions.builtin.patch_and_transform.function import run
-from crossply.functions.builtin.patch_and_transform.native import run_native
+from crossply.functions.builtin.patch_and_transform.resources_mode import run_native
 from crossply.functions.field_trace import CONDITION, ENVIRONMENT_KEY, SourceField
 from crossply.kinds.composition import NATIVE_FUNCTION
 from crossply.provenance.model import Provenance
@@ -19,7 +19,7 @@ XR: dict[str, Any] = {
     "spec": {"region": "eu", "tags": {"team": "red", "tier": "one"}},
 }
 BASE = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"region": "none", "fixed": "yes"}}
-SEEN = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "web-1"}, "status": {"id": "i-1"}}
+OBSERVED = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "web-1"}, "status": {"id": "i-1"}}
 
 
 def explained(patches: list[Any], *, exists: bool = False, **settings: Any) -> Provenance:
@@ -29,9 +29,9 @@ def explained(patches: list[Any], *, exists: bool = False, **settings: Any) -> P
         "resources": [{"name": "cm", "base": BASE, "patches": patches}],
         **settings,
     }
-    seen = {"cm": Resource(SEEN)} if exists else {}
+    observed = {"cm": Resource(OBSERVED)} if exists else {}
     context = {ENVIRONMENT_KEY: {"zone": "a"}}
-    request = Request(State(Resource(XR), seen), State(), input=step_input, context=context)
+    request = Request(State(Resource(XR), observed), State(), input=step_input, context=context)
     return explain_pipeline([StepCall("compose", "function-patch-and-transform", request, run(request))])
 
 
@@ -71,7 +71,7 @@ def test_a_required_patch_is_a_condition_of_the_whole_resource():
     assert source.sources == (SourceField("composite", "spec.region", CONDITION),)
 
 
-def test_a_field_from_the_environment_names_what_the_environment_was_patched_from():
+def test_a_field_from_the_environment_names_the_source_of_the_environment():
     environment = {"patches": [{"fromFieldPath": "spec.region", "toFieldPath": "made"}]}
     patch = {"type": "FromEnvironmentFieldPath", "fromFieldPath": "made", "toFieldPath": "data.made"}
     source = explained([patch], environment=environment).of("cm", "data.made")
@@ -110,7 +110,7 @@ def test_templates_of_mode_resources_are_explained_too():
     assert source.how == "patch 0 (FromCompositeFieldPath)"
 
 
-def test_what_a_later_step_sets_again_was_set_before_by_the_earlier_one():
+def test_a_field_set_by_two_steps_lists_the_earlier_one():
     first = explained([]).of("cm", "data.region")
     step_input = {
         "apiVersion": "pt.fn.crossplane.io/v1beta1",
@@ -145,7 +145,7 @@ def test_a_key_of_the_connection_secret_names_the_detail_and_the_resource():
         "kind": "Resources",
         "resources": [{"name": "cm", "base": BASE, "connectionDetails": details}],
     }
-    request = Request(State(Resource(xr), {"cm": Resource(SEEN)}), State(), input=step_input)
+    request = Request(State(Resource(xr), {"cm": Resource(OBSERVED)}), State(), input=step_input)
     call = StepCall("compose", "function-patch-and-transform", request, run(request))
     source = explain_pipeline([call]).of("web-connection-secret", "data.id")
     assert source is not None

@@ -89,7 +89,7 @@ def is_named(source: FieldSource, path: Path, removed: bool) -> bool:
 
 
 def is_copied(source: FieldSource, value: Any, differing: list[tuple[Path, bool]]) -> bool:
-    """Whether a field is said to be an unchanged copy of what alone differs."""
+    """Whether a field is reported as an unchanged copy of the only differing value."""
     if not source.how.endswith("(FromCompositeFieldPath)") or isinstance(value, dict | list) or value is None:
         return False
     values = [field for field in source.sources if field.use == VALUE]

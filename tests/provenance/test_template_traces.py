@@ -1,4 +1,4 @@
-"""What `explain` says about templates: the line, and the data that was printed or decided."""
+"""`explain` of templates: the line, and the data that was printed or decided."""
 
 from __future__ import annotations
 

@@ -67,10 +67,10 @@ def test_special_files_are_not_packed(provider: Path) -> None:
 def test_code_that_cannot_be_loaded_is_not_built(provider: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (provider / "tickets_provider" / "broken.py").write_text("import no_such_module\n")
     assert main(["provider", "build", "--crds-only", str(provider)]) == 1
-    said = capsys.readouterr().err
-    assert f"at {provider}/tickets_provider/broken.py:1" in said
-    assert "pip install -r" in said
-    assert "No module named 'no_such_module'" in said
+    error = capsys.readouterr().err
+    assert f"at {provider}/tickets_provider/broken.py:1" in error
+    assert "pip install -r" in error
+    assert "No module named 'no_such_module'" in error
 
 
 def test_requirements_may_have_hashes_and_comments(tmp_path: Path) -> None:

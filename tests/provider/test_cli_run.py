@@ -24,7 +24,7 @@ CONFIG = Kind("tickets.example.org", "v1alpha1", "ClusterProviderConfig", "clust
 
 
 class Development:
-    """`crossply provider run`, and what it said."""
+    """`crossply provider run` and its output."""
 
     def __init__(self, provider: Path, kubeconfig: str) -> None:
         self._log = provider.parent / "run.log"
@@ -34,7 +34,7 @@ class Development:
             self._process = subprocess.Popen(command, env=environ, stdout=log, stderr=log)
 
     @property
-    def said(self) -> str:
+    def output(self) -> str:
         return self._log.read_text()
 
     def stop(self) -> int:
@@ -64,7 +64,7 @@ async def test_a_provider_runs_and_is_replaced_when_its_code_is_saved(
     run: Start, client: Client, tmp_path: Path
 ) -> None:
     development = run()
-    await until(lambda: "started as process" in development.said, development)
+    await until(lambda: "started as process" in development.output, development)
     await client.create(CONFIG, config(str(tmp_path / "notes")))
     await client.create(NOTE, note("Hello"))
     file = tmp_path / "notes" / "hello.txt"
@@ -73,30 +73,30 @@ async def test_a_provider_runs_and_is_replaced_when_its_code_is_saved(
     code = tmp_path / "provider-tickets" / "tickets_provider" / "note.py"
     text = code.read_text()
     code.write_text(text.replace("class Note:", "class Note"))
-    await until(lambda: "the code of before goes on" in development.said, development)
-    assert "note.py:" in development.said
+    await until(lambda: "the previous code continues to run" in development.output, development)
+    assert "note.py:" in development.output
 
     louder = text.replace("write_text(params.text)", "write_text(params.text.upper())")
     louder = louder.replace('actual={"text": text}', 'actual={"text": text.capitalize()}')
     code.write_text(louder.replace('note says.")]\n', 'note says.")]\n        title: str | None = None\n'))
-    await until(lambda: development.said.count("started as process") == 2, development)
+    await until(lambda: development.output.count("started as process") == 2, development)
     await client.create(NOTE, note("Goodbye", "goodbye", title="Bye"))
     loud = tmp_path / "notes" / "goodbye.txt"
     await until(lambda: loud.exists() and loud.read_text() == "GOODBYE", development)
     live = await client.get(NOTE, "goodbye", "default")
     assert live is not None
     assert live["spec"]["forProvider"]["title"] == "Bye", "the CRD has the new field"
-    os.kill(int(development.said.split("started as process ")[-1].split(";")[0]), signal.SIGKILL)
-    await until(lambda: development.said.count("started as process") == 3, development)
-    assert "ended with exit code -9; starts again in 1 s" in development.said
+    os.kill(int(development.output.split("started as process ")[-1].split(";")[0]), signal.SIGKILL)
+    await until(lambda: development.output.count("started as process") == 3, development)
+    assert "ended with exit code -9; starts again in 1 s" in development.output
     assert development.stop() == 0
-    assert development.said.endswith("provider-tickets: stopped\n")
+    assert development.output.endswith("provider-tickets: stopped\n")
 
 
 async def until(holds: Callable[[], bool], development: Development) -> None:
     deadline = time.monotonic() + PATIENCE
     while not holds():
-        assert time.monotonic() < deadline, development.said
+        assert time.monotonic() < deadline, development.output
         await asyncio.sleep(0.1)
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from crossply.provider import Observation, Ref, SecretValue, managed
 from crossply.provider.comparison import external_from
-from crossply.provider.failures import UnexpectedValue
 from crossply.provider.managed_kind import managed_kind
+from crossply.provider.provider_declaration_errors import UnexpectedValue
 
 
 @dataclass
@@ -69,14 +69,14 @@ def test_the_fields_that_differ_are_named_as_in_yaml():
     assert not external.is_up_to_date
 
 
-def test_what_is_not_set_does_not_differ_and_is_taken_from_outside():
+def test_an_unset_field_does_not_differ_and_is_late_initialized():
     params = Table.Parameters()
     external = compared(params, actual={"colour": "red", "limits": {"most_rows": 3}, "password": "x"})
     assert external.is_up_to_date
     assert external.late_initialized == {"colour": "red", "limits": {"mostRows": 3}}
 
 
-def test_a_reference_that_is_to_be_resolved_is_not_taken_from_outside():
+def test_an_unresolved_reference_is_not_late_initialized():
     params = Table.Parameters()
     actual = {"owner": "somebody"}
     assert compared(params, actual=actual).late_initialized == actual
@@ -84,7 +84,7 @@ def test_a_reference_that_is_to_be_resolved_is_not_taken_from_outside():
     assert compared(params, spec, actual=actual).late_initialized == {}
 
 
-def test_what_is_set_and_missing_outside_differs():
+def test_a_set_field_that_is_missing_outside_differs():
     assert compared(Table.Parameters(colour="red"), actual={"colour": None}).differing == ("colour",)
 
 
@@ -107,7 +107,7 @@ def test_readiness_is_a_condition(ready, condition):
     assert compared(Table.Parameters(), ready=ready).ready[:4] == condition
 
 
-def test_what_was_observed_is_shown_under_names_of_the_api():
+def test_observed_fields_have_their_api_names():
     external = compared(
         Table.Parameters(), observed=Table.Observed(3), connection={"user": "me", "raw": b"\xff"}
     )
@@ -115,6 +115,6 @@ def test_what_was_observed_is_shown_under_names_of_the_api():
     assert external.details == {"user": b"me", "raw": b"\xff"}
 
 
-def test_a_parameter_that_does_not_exist_is_a_mistake_of_the_provider():
+def test_a_parameter_that_does_not_exist_is_an_error_of_the_provider():
     with pytest.raises(UnexpectedValue, match="observe returned the parameter 'colours'"):
         compared(Table.Parameters(), actual={"colours": "red"})

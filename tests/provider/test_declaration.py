@@ -40,13 +40,13 @@ class Methods:
 
 
 @managed(group=GROUP)
-class Shelf(Methods):
-    """A shelf."""
+class Knife(Methods):
+    """A knife."""
 
     @dataclass
     class Parameters:
         room: Ref[Room] | None = None  # declared below
-        neighbours: list[Ref[Shelf]] = field(default_factory=list)
+        neighbours: list[Ref[Knife]] = field(default_factory=list)
 
 
 @managed(group=GROUP, scope="Cluster", version="v1")
@@ -57,17 +57,17 @@ class Room(Methods):
 
 
 def test_a_kind_is_named_by_its_class_and_described_by_its_docstring():
-    shelf = managed_kind(Shelf)
-    assert shelf.kind.resource == "shelves.shop.example.org"
-    assert (shelf.kind.version, shelf.kind.namespaced, shelf.description) == ("v1alpha1", True, "A shelf.")
+    knife = managed_kind(Knife)
+    assert knife.kind.resource == "knives.shop.example.org"
+    assert (knife.kind.version, knife.kind.namespaced, knife.description) == ("v1alpha1", True, "A knife.")
 
 
 def test_references_may_name_a_kind_that_is_declared_later_or_the_kind_itself():
-    room, neighbours = managed_kind(Shelf).parameters
+    room, neighbours = managed_kind(Knife).parameters
     assert isinstance(room.type, Reference)
     assert isinstance(neighbours.type, Reference)
     assert referenced_kind(room.type).cls is Room
-    assert referenced_kind(neighbours.type).cls is Shelf
+    assert referenced_kind(neighbours.type).cls is Knife
     assert room.json_names() == ("room", "roomRef", "roomSelector")
     assert neighbours.json_names() == ("neighbours", "neighbourRefs", "neighbourSelector")
 
@@ -173,7 +173,7 @@ class WrongDefault:
         (lambda: declared(Plain, kind="thing"), "'thing' is not a valid kind"),
         (lambda: declared(Plain, scope="Global"), "scope is 'Global'"),
         (lambda: declared(Plain, config=Plain), "config Plain is not decorated with @provider_config"),
-        (lambda: managed(group="shop")(Shelf), "'shop' is not a valid group"),
+        (lambda: managed(group="shop")(Knife), "'shop' is not a valid group"),
         (lambda: managed(group=GROUP)(Methods), "Methods has no class Parameters"),
         (lambda: managed(group=GROUP)(Plain), "Plain has no method observe"),
         (lambda: declared(Methods), "Methods is not a dataclass"),

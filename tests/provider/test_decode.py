@@ -10,7 +10,7 @@ import pytest
 
 from crossply.errors import CrossplyError
 from crossply.provider import Ref, SecretData, SecretValue
-from crossply.provider.annotations import read_struct
+from crossply.provider.dataclass_fields import read_struct
 from crossply.provider.decode import Lookups, decode, encode, find_fields
 from crossply.provider.fields import Reference, Secret, SecretDataField
 
@@ -60,7 +60,7 @@ JSON = {
 SECRETS = {("password",): "geheim", ("rules", 0, "token"): "t"}
 
 
-def test_json_becomes_dataclasses_and_json_again():
+def test_json_becomes_dataclasses_and_back():
     parameters = decode(STRUCT, JSON, Lookups(secrets=SECRETS))
     assert parameters == Parameters(
         name="a",
@@ -93,9 +93,9 @@ def test_secrets_are_hidden_in_reprs_and_left_out_of_json():
     assert "geheim" not in str(encode(STRUCT, parameters))
 
 
-def test_references_and_secrets_are_found_at_any_depth():
-    secrets = [found.value_path for found in find_fields(STRUCT, JSON, Secret)]
-    references = [found.value_path for found in find_fields(STRUCT, JSON, Reference)]
+def test_references_and_secrets_are_collected_at_any_depth():
+    secrets = [match.value_path for match in find_fields(STRUCT, JSON, Secret)]
+    references = [match.value_path for match in find_fields(STRUCT, JSON, Reference)]
     assert secrets == [("rules", 0, "token"), ("byName", "web", "token"), ("password",)]
     assert references == [("rules", 0, "group"), ("byName", "web", "group"), ("readers",)]
 

@@ -1,4 +1,4 @@
-"""Calls of a provider's methods: threads, limits of time, and what is said of failures."""
+"""Calls of a provider's methods: threads, timeouts and error messages."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ async def test_the_message_of_a_failure_is_that_of_the_exception_without_secrets
     assert str(failure.value) == message
 
 
-async def test_the_place_of_a_mistake_is_logged_without_its_message(calls, caplog):
+async def test_the_place_of_an_exception_is_logged_without_its_message(calls, caplog):
     with pytest.raises(ExternalFailure):
         await call(calls, "observe", fails_with(ValueError("hush-hush")))
     with pytest.raises(ExternalFailure):
@@ -125,5 +125,5 @@ async def test_a_conflict_is_no_failure_of_the_external_system(calls):
         (RuntimeError(), "RuntimeError"),
     ],
 )
-def test_a_mistake_in_the_code_is_named(problem: Exception, text: str) -> None:
+def test_an_error_in_the_code_is_named(problem: Exception, text: str) -> None:
     assert str(external_failure(problem)).startswith(text)

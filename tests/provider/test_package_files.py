@@ -24,7 +24,7 @@ KINDS = """
         def delete(self, ctx, params): ...
 
     @managed(group="shop.example.org")
-    class Shelf(Methods):
+    class Knife(Methods):
         @dataclass
         class Parameters:
             room: Ref["Room"] | None = None
@@ -57,21 +57,21 @@ def kinds(path: Path) -> Path:
     return path / package_of(path) / "kinds.py"
 
 
-def test_the_kinds_of_all_modules_are_found(provider: Path):
-    found = load_provider(str(provider))
-    assert [kind.kind.kind for kind in found.kinds] == ["Room", "Shelf"]
-    assert found.packages == (package_of(provider),)
+def test_the_kinds_of_all_modules_are_collected(provider: Path):
+    loaded = load_provider(str(provider))
+    assert [kind.kind.kind for kind in loaded.kinds] == ["Knife", "Room"]
+    assert loaded.packages == (package_of(provider),)
 
 
 def test_crds_are_written_and_checked_against_the_code(provider: Path):
     with pytest.raises(CrossplyError, match="not current"):
         check_package_files(str(provider))
     names = write_package_files(load_provider(str(provider)))
-    assert names == ["shop.example.org_rooms.yaml", "shop.example.org_shelves.yaml"]
+    assert names == ["shop.example.org_knives.yaml", "shop.example.org_rooms.yaml"]
     check_package_files(str(provider))
     (provider / "package/crds" / names[0]).write_text("kind: CustomResourceDefinition")
     (provider / "package/crds/old.yaml").write_text("")
-    with pytest.raises(CrossplyError, match=r"old\.yaml, shop\.example\.org_rooms\.yaml"):
+    with pytest.raises(CrossplyError, match=r"old\.yaml, shop\.example\.org_knives\.yaml"):
         check_package_files(str(provider))
 
 
@@ -104,7 +104,7 @@ def test_a_directory_without_kinds_is_refused(provider: Path):
         load_provider(str(provider))
 
 
-def test_a_process_of_its_own_writes_the_files_or_says_what_is_wrong(provider: Path):
+def test_a_separate_process_writes_the_files_or_reports_the_error(provider: Path):
     command = [sys.executable, "-P", "-m", "crossply.provider.package_files", str(provider)]
     subprocess.run(command, check=True)
     assert len(list((provider / "package/crds").iterdir())) == 2

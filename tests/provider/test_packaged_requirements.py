@@ -14,24 +14,23 @@ import pytest
 
 from crossply.provider.provider_directory import python_packages
 from crossply.xpkg.requirements_file import read_requirements
-from crossply.xpkg.wheel_writer import PROVIDER_SERVING, requirement_name
+from crossply.xpkg.runtime_requirements import PROVIDER
+from crossply.xpkg.wheel_writer import requirement_name
 
 PROVIDERS = sorted((Path(__file__).parents[2] / "providers").iterdir())
 
 
-def test_serving_a_provider_imports_only_what_its_package_has() -> None:
-    code = (
-        "import sys, uvloop, crossply.provider.process; print(*{name.split('.')[0] for name in sys.modules})"
-    )
+def test_serving_a_provider_imports_only_packaged_modules() -> None:
+    code = "import sys, crossply.provider.process; print(*{name.split('.')[0] for name in sys.modules})"
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
     # aiohttp imports the first only where it is installed; the second is in every new environment.
     allowed = {"backports-zstd", "setuptools"}
-    assert distributions_of(done.stdout.split()) - closure(PROVIDER_SERVING) <= allowed
+    assert distributions_of(done.stdout.split()) - closure(PROVIDER.requirements) <= allowed
 
 
 @pytest.mark.parametrize("provider", PROVIDERS, ids=lambda path: path.name)
-def test_a_provider_that_ships_lists_what_it_imports(provider: Path) -> None:
-    packaged = closure([*PROVIDER_SERVING, *read_requirements(str(provider))])
+def test_a_shipped_provider_lists_its_imports(provider: Path) -> None:
+    packaged = closure([*PROVIDER.requirements, *read_requirements(str(provider))])
     assert distributions_of(imports_of(provider)) <= packaged
 
 

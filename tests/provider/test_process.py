@@ -1,4 +1,4 @@
-"""`python -P -m crossply.provider DIR`: a provider as a process, which may be killed at any moment."""
+"""`python -P -m crossply.provider DIR`: a provider as a process, which may be killed at any time."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from contextlib import asynccontextmanager
 
 import aiohttp
 import pytest
-from tests.support.function_servers import free_port
 from tests.support.patience import PATIENCE
-from tests.support.provider.shelves import BOX, DIRECTORY, LID, ShelfCase, condition
+from tests.support.ports import free_port
+from tests.support.provider.provider_case import BOX, DIRECTORY, LID, ProviderCase, condition
 
 
 @pytest.fixture
-async def shelf(client, ns, tmp_path):
-    directory = tmp_path / "shelf"
+async def case(client, ns, tmp_path):
+    directory = tmp_path / "external"
     directory.mkdir()
-    case = ShelfCase(client, ns, str(directory))
-    await case.install()
-    return case
+    provider_case = ProviderCase(client, ns, str(directory))
+    await provider_case.install()
+    return provider_case
 
 
 @asynccontextmanager
@@ -55,33 +55,33 @@ async def process(server, tmp_path, port=0, **environment):
 
 
 def killed_at(tmp_path, *points):
-    return {"SHELF_KILL_AT": ",".join(points), "SHELF_KILL_MARKERS": str(tmp_path)}
+    return {"PROVIDER_KILL_AT": ",".join(points), "PROVIDER_KILL_MARKERS": str(tmp_path)}
 
 
-async def test_kill_9_leaks_nothing_and_makes_nothing_twice(shelf, server, tmp_path):
+async def test_kill_9_leaks_nothing_and_makes_nothing_twice(case, server, tmp_path):
     points = "after create", "after update", "after delete"
     async with process(server, tmp_path, **killed_at(tmp_path, *points)) as statuses:
-        await shelf.managed(BOX, "one", {"content": "books"})
-        await shelf.until_ready(BOX, "one")
-        await shelf.patch(BOX, "one", {"spec": {"forProvider": {"content": "shoes"}}})
-        await shelf.until_ready(BOX, "one")
-        assert shelf.files()["one"]["content"] == "shoes"
-        await shelf.client.delete(BOX, "one", shelf.namespace)
-        await shelf.until_gone(BOX, "one")
+        await case.managed(BOX, "one", {"content": "books"})
+        await case.until_ready(BOX, "one")
+        await case.patch(BOX, "one", {"spec": {"forProvider": {"content": "shoes"}}})
+        await case.until_ready(BOX, "one")
+        assert case.files()["one"]["content"] == "shoes"
+        await case.client.delete(BOX, "one", case.namespace)
+        await case.until_gone(BOX, "one")
     assert statuses == [*[-signal.SIGKILL] * len(points), 0]
-    assert shelf.files() == {}
-    assert shelf.log().count("create one") == 1
+    assert case.files() == {}
+    assert case.log().count("create one") == 1
 
 
-async def test_kill_9_after_a_creation_whose_name_is_lost_asks_a_user(shelf, server, tmp_path):
+async def test_kill_9_after_a_creation_whose_name_is_lost_needs_a_user(case, server, tmp_path):
     async with process(server, tmp_path, **killed_at(tmp_path, "after create of a lid")):
-        await shelf.managed(LID, "one", {})
-        lid = await shelf.until(LID, "one", lambda lid: condition(lid, "Synced"))
+        await case.managed(LID, "one", {})
+        lid = await case.until(LID, "one", lambda lid: condition(lid, "Synced"))
     assert condition(lid, "Synced")["message"].startswith("cannot determine creation result")
-    assert len(shelf.files()) == 1
+    assert len(case.files()) == 1
 
 
-async def test_the_process_says_when_it_is_ready(shelf, server, tmp_path):
+async def test_the_process_reports_its_readiness(case, server, tmp_path):
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
         listener.bind(str(tmp_path / "notify"))
         listener.setblocking(False)
@@ -91,18 +91,18 @@ async def test_the_process_says_when_it_is_ready(shelf, server, tmp_path):
     assert states == [b"STATUS=starting", b"READY=1"]
 
 
-async def test_the_process_serves_its_health_and_metrics(shelf, server, tmp_path):
+async def test_the_process_serves_its_health_and_metrics(case, server, tmp_path):
     port = free_port()
     async with process(server, tmp_path, port):
-        await shelf.managed(BOX, "one", {"content": "books"})
-        await shelf.until_ready(BOX, "one")
+        await case.managed(BOX, "one", {"content": "books"})
+        await case.until_ready(BOX, "one")
         async with aiohttp.ClientSession(f"http://127.0.0.1:{port}") as session:
             for path in ("/healthz", "/readyz"):
                 async with session.get(path) as response:
                     assert (response.status, await response.text()) == (200, "ok")
             async with session.get("/metrics") as response:
                 metrics = await response.text()
-    kind = 'gvk="shelf.example.org/v1alpha1, Kind=Box"'
+    kind = 'gvk="boxes.example.org/v1alpha1, Kind=Box"'
     assert f"crossplane_managed_resource_exists{{{kind}}} 1" in metrics
     assert f"crossplane_managed_resource_first_time_to_readiness_seconds_count{{{kind}}} 1" in metrics
 

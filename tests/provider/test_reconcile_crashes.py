@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.support.provider.one_resource import BUCKET, NAME, START, TICKET, OneResource, bucket
 
 from crossply.provider import effects
-from crossply.provider.reconcile_result import Again
+from crossply.provider.reconcile_result import Retry
 
 STEPS = 12
 """At least as many as a reconcile has."""
@@ -82,12 +82,12 @@ def test_a_known_name_heals_whatever_happened(history):
 
 @settings(max_examples=150, deadline=None)
 @given(histories, st.lists(crashes, max_size=6))
-def test_what_is_deleted_leaves_nothing_behind(history, later):
+def test_a_deleted_resource_leaves_nothing_behind(history, later):
     one = Strict(bucket(), kind=BUCKET)
     play(one, history)
-    held = bool(one.live["metadata"].get("finalizers"))
-    assert held or not one.outside, "it could go without its external resource"
-    if not held:
+    has_finalizer = bool(one.live["metadata"].get("finalizers"))
+    assert has_finalizer or not one.outside, "it could go without its external resource"
+    if not has_finalizer:
         return
     one.live["metadata"]["deletionTimestamp"] = "2026-01-02T03:04:05Z"
     for _, step in later:
@@ -99,7 +99,7 @@ def test_what_is_deleted_leaves_nothing_behind(history, later):
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(edits | waits | crashes, max_size=12))
-def test_a_name_that_nobody_knows_is_never_created_twice(history):
+def test_an_unknown_external_name_is_never_created_twice(history):
     one = Strict(bucket(kind=TICKET), kind=TICKET, chooses_names=True)
     play(one, history)
     settle(one)
@@ -121,6 +121,6 @@ def test_every_single_crash_heals_in_the_next_reconciles():
 
 def test_a_reconcile_has_no_more_steps_than_are_tried():
     one = Strict(bucket({"writeConnectionSecretToRef": {"name": "secret"}}))
-    assert one.reconcile().requeue == Again(at_once=True)
+    assert one.reconcile().requeue == Retry(at_once=True)
     assert len(one.steps) < STEPS
     assert one.now > START

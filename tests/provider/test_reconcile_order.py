@@ -1,4 +1,4 @@
-"""The order of what a reconcile of a managed resource does, and what it tells, without a server."""
+"""The order of effects and events of a managed resource's reconcile, without a server."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from tests.support.provider.one_resource import BUCKET, NAME, TICKET, OneResource, bucket, settled
 
 from crossply.provider import effects
-from crossply.provider.reconcile_result import Again, Poll
+from crossply.provider.reconcile_result import Poll, Retry
 
 SYNCED = ("True", "ReconcileSuccess", "")
 AVAILABLE = ("True", "Available", "")
@@ -19,9 +19,9 @@ SECRET = {"writeConnectionSecretToRef": {"name": "secret"}}
 OUTSIDE = {"mine": {"size": 1}}
 
 
-def test_a_new_resource_is_named_and_held_before_it_is_created():
+def test_a_new_resource_gets_name_and_finalizer_before_it_is_created():
     one = OneResource(bucket(SECRET))
-    assert one.reconcile() == (Again(at_once=True), "created", "")
+    assert one.reconcile() == (Retry(at_once=True), "created", "")
     assert one.steps == [
         "Save external-name",
         "TrackUsage",
@@ -43,7 +43,7 @@ def test_a_new_resource_is_named_and_held_before_it_is_created():
     assert one.condition("Ready") == ("False", "Creating", "")
     assert one.condition("Synced") == SYNCED
     created = "Successfully requested creation of external resource"
-    assert one.told() == [("Normal", "CreatedExternalResource", created)]
+    assert one.recorded_events() == [("Normal", "CreatedExternalResource", created)]
 
 
 def test_the_next_reconcile_observes_it_and_the_one_after_writes_nothing():
@@ -59,7 +59,7 @@ def test_the_next_reconcile_observes_it_and_the_one_after_writes_nothing():
     assert one.events == []
 
 
-def test_what_the_reconcile_marks_carries_the_generation_and_what_the_provider_marks_does_not():
+def test_conditions_of_the_reconcile_carry_the_generation_and_those_of_the_provider_do_not():
     one = OneResource(settled(), outside=dict(OUTSIDE))
     one.reconcile()
     generations = {
@@ -68,13 +68,13 @@ def test_what_the_reconcile_marks_carries_the_generation_and_what_the_provider_m
     assert generations == {"Ready": None, "Synced": 1}
 
 
-def test_drift_is_told_with_the_fields_and_repaired():
+def test_drift_is_reported_with_the_fields_and_repaired():
     one = OneResource(settled(), outside=dict(OUTSIDE))
     one.reconcile()
     one.outside["mine"] = {"size": 7}
     assert one.reconcile() == (Poll(60.0), "updated", "")
     assert one.outside == OUTSIDE
-    assert one.told() == [
+    assert one.recorded_events() == [
         ("Normal", "DriftDetected", "External resource differs from its desired state: size"),
         ("Normal", "UpdatedExternalResource", "Successfully requested update of external resource"),
     ]
@@ -86,19 +86,19 @@ def test_a_changed_spec_is_no_drift():
     one.live["spec"]["forProvider"]["size"] = 2
     one.live["metadata"]["generation"] = 2
     one.reconcile()
-    assert [reason for _, reason, _ in one.told()] == ["UpdatedExternalResource"]
+    assert [reason for _, reason, _ in one.recorded_events()] == ["UpdatedExternalResource"]
 
 
 @pytest.mark.parametrize(
     "pause", [{"annotations": {"crossplane.io/paused": "true"}}, {"spec": {"managementPolicies": []}}]
 )
-def test_a_paused_resource_is_only_told_so(pause):
+def test_a_paused_resource_gets_only_a_condition(pause):
     one = OneResource(bucket(**pause))
     assert one.reconcile() == (None, "paused", "")
     assert one.steps == ["WriteStatus"]
     assert one.condition("Synced") == ("False", "ReconcilePaused", "")
     message = "Reconciliation is paused either through the `spec.managementPolicies` or the pause annotation"
-    assert one.told() == [("Normal", "ReconciliationPaused", message)]
+    assert one.recorded_events() == [("Normal", "ReconciliationPaused", message)]
 
 
 def test_policies_that_are_not_supported_are_refused_until_they_change():
@@ -109,7 +109,7 @@ def test_policies_that_are_not_supported_are_refused_until_they_change():
     )
     assert one.reconcile() == (None, "failed", message)
     assert one.condition("Synced") == ("False", "ReconcileError", message)
-    assert one.told() == [("Warning", "CannotUseInvalidManagementPolicy", message)]
+    assert one.recorded_events() == [("Warning", "CannotUseInvalidManagementPolicy", message)]
 
 
 def test_an_orphaned_resource_goes_without_a_look_outside():
@@ -120,9 +120,9 @@ def test_an_orphaned_resource_goes_without_a_look_outside():
     assert (one.live, one.outside) == (None, OUTSIDE)
 
 
-def test_a_deleted_resource_is_deleted_outside_observed_again_and_released():
+def test_a_deleted_resource_is_deleted_outside_observed_once_more_and_released():
     one = OneResource(settled(**DELETED), outside=dict(OUTSIDE))
-    assert one.reconcile() == (Again(at_once=True), "deleting", "")
+    assert one.reconcile() == (Retry(at_once=True), "deleting", "")
     assert one.condition("Ready") == ("False", "Deleting", "")
     assert one.condition("Synced") == SYNCED
     assert one.reconcile() == (None, "deleted", "")
@@ -130,40 +130,40 @@ def test_a_deleted_resource_is_deleted_outside_observed_again_and_released():
     assert one.steps == [*connect, "Delete", "WriteStatus", *connect, "Save finalizers"]
     assert one.live is None
     message = "Successfully requested deletion of external resource"
-    assert one.told() == [("Normal", "DeletedExternalResource", message)]
+    assert one.recorded_events() == [("Normal", "DeletedExternalResource", message)]
 
 
 def test_the_external_resource_stays_while_others_hold_the_managed_one():
     one = OneResource(settled(**DELETED), outside=dict(OUTSIDE))
     one.live["metadata"]["finalizers"].append("other.example.org")
-    assert one.reconcile() == (Again(), "waiting", "")
+    assert one.reconcile() == (Retry(), "waiting", "")
     assert one.outside == OUTSIDE
 
 
-def test_a_resource_that_takes_its_time_to_go_is_asked_with_growing_pauses():
+def test_a_slow_deletion_is_polled_with_growing_pauses():
     one = OneResource(settled(**DELETED), outside=dict(OUTSIDE))
     one.reconcile()
     one.outside.update(OUTSIDE)
-    assert one.reconcile() == (Again(), "deleting", "")
+    assert one.reconcile() == (Retry(), "deleting", "")
 
 
-def test_an_absent_resource_that_is_only_observed_is_looked_for_again_after_the_poll_interval():
+def test_an_absent_observe_only_resource_is_requeued_after_the_poll_interval():
     one = OneResource(bucket({"managementPolicies": ["Observe"]}))
     message = "observe failed: external resource does not exist"
     assert one.reconcile() == (Poll(60.0), "failed", message)
     assert one.condition("Synced") == ("False", "ReconcileError", message)
     absent = "external resource does not exist"
-    assert one.told() == [("Warning", "CannotObserveExternalResource", absent)]
+    assert one.recorded_events() == [("Warning", "CannotObserveExternalResource", absent)]
     assert "Save finalizers" not in one.steps
 
 
-def test_what_was_just_created_gets_time_to_appear():
+def test_a_just_created_resource_gets_time_to_appear():
     one = OneResource(bucket())
     one.reconcile()
     one.outside.clear()
-    assert one.reconcile() == (Again(), "waiting", "")
+    assert one.reconcile() == (Retry(), "waiting", "")
     message = "Waiting for external resource existence to be confirmed"
-    assert one.told()[-1] == ("Normal", "PendingExternalResource", message)
+    assert one.recorded_events()[-1] == ("Normal", "PendingExternalResource", message)
     one.now += timedelta(seconds=30)
     assert one.reconcile().outcome == "created"
     assert one.created == ["mine", "mine"]
@@ -177,7 +177,7 @@ def test_a_kind_may_have_no_grace_period():
     assert one.reconcile().outcome == "created"
 
 
-def test_what_was_just_created_and_deleted_goes_at_once():
+def test_a_just_created_and_deleted_resource_goes_at_once():
     one = OneResource(bucket())
     one.reconcile()
     one.live["metadata"] |= DELETED
@@ -187,7 +187,7 @@ def test_what_was_just_created_and_deleted_goes_at_once():
 PENDING = {"crossplane.io/external-create-pending": "2026-01-01T00:00:00Z"}
 
 
-def test_an_incomplete_creation_of_a_name_that_nobody_knows_needs_a_user():
+def test_an_incomplete_creation_of_an_unknown_name_needs_a_user():
     one = OneResource(bucket(kind=TICKET, annotations={NAME: "mine", **PENDING}), kind=TICKET)
     message = (
         "cannot determine creation result - remove the crossplane.io/external-create-pending annotation "
@@ -197,11 +197,11 @@ def test_an_incomplete_creation_of_a_name_that_nobody_knows_needs_a_user():
     assert one.steps == ["WriteStatus"]
     assert one.condition("Ready") == ("False", "Creating", "")
     assert one.condition("Synced") == ("False", "ReconcileError", message)
-    assert one.told() == [("Warning", "CannotInitializeManagedResource", message)]
+    assert one.recorded_events() == [("Warning", "CannotInitializeManagedResource", message)]
 
 
 @pytest.mark.parametrize("end", ["succeeded", "failed"])
-def test_a_creation_that_ended_is_complete(end):
+def test_a_finished_creation_is_complete(end):
     annotations = {NAME: "mine", **PENDING, f"crossplane.io/external-create-{end}": "2026-01-01T00:00:00Z"}
     one = OneResource(bucket(kind=TICKET, annotations=annotations), kind=TICKET)
     assert one.reconcile().outcome == "created"
@@ -219,7 +219,7 @@ def test_a_name_that_creation_chose_is_saved_with_the_result():
     assert one.reconcile().outcome == "unchanged"
 
 
-def test_unset_fields_take_what_is_outside_where_policy_allows():
+def test_unset_fields_are_late_initialized_where_policy_allows():
     one = OneResource(settled(), outside=dict(OUTSIDE), late={"colour": "red"})
     one.reconcile()
     assert one.live["spec"]["forProvider"] == {"size": 1, "colour": "red"}
@@ -231,24 +231,24 @@ def test_unset_fields_take_what_is_outside_where_policy_allows():
     assert other.live["spec"]["forProvider"] == {"size": 1}
 
 
-def test_without_the_policy_nothing_is_updated_but_drift_is_told():
+def test_without_the_policy_nothing_is_updated_but_drift_is_reported():
     policies = {"managementPolicies": ["Observe", "Create", "Delete"]}
     one = OneResource(settled(spec=policies), outside=dict(OUTSIDE))
     one.reconcile()
     one.outside["mine"] = {"size": 7}
     assert one.reconcile() == (Poll(60.0), "unchanged", "")
     assert one.condition("Synced") == SYNCED
-    assert [reason for _, reason, _ in one.told()] == ["DriftDetected"]
+    assert [reason for _, reason, _ in one.recorded_events()] == ["DriftDetected"]
     assert one.outside == {"mine": {"size": 7}}
 
 
 def test_a_request_is_handled_once():
-    asked = {"crossplane.io/reconcile-requested-at": "now"}
-    one = OneResource(settled(annotations=asked), outside=dict(OUTSIDE))
+    annotations = {"crossplane.io/reconcile-requested-at": "now"}
+    one = OneResource(settled(annotations=annotations), outside=dict(OUTSIDE))
     one.reconcile()
     assert one.live["status"]["lastHandledReconcileAt"] == "now"
     one.reconcile()
-    assert one.told() == [("Normal", "ReconcileRequestHandled", "Handling reconcile request")]
+    assert one.recorded_events() == [("Normal", "ReconcileRequestHandled", "Handling reconcile request")]
 
 
 @pytest.mark.parametrize(
@@ -269,32 +269,32 @@ FAILURES = [
 
 
 @pytest.mark.parametrize(("effect", "reason", "message"), FAILURES)
-def test_a_failure_outside_is_told_and_tried_again(effect, reason, message):
+def test_an_external_failure_is_reported_and_retried(effect, reason, message):
     one = OneResource(settled(), outside={"mine": {"size": 2}}, fails={effect: "no"})
-    assert one.reconcile() == (Again(), "failed", message)
+    assert one.reconcile() == (Retry(), "failed", message)
     assert one.condition("Synced") == ("False", "ReconcileError", message)
-    assert one.told() == [("Warning", reason, "no")]
+    assert one.recorded_events() == [("Warning", reason, "no")]
 
 
 @pytest.mark.parametrize("effect", [effects.Observe, effects.Create])
-def test_a_failure_is_told_again_after_a_success_but_not_each_time(effect):
+def test_a_failure_is_reported_anew_after_a_success_but_not_every_time(effect):
     one = OneResource(settled())
     for outside, fails in (({}, True), ({}, True), (OUTSIDE, False), ({}, True)):
         one.outside, one.fails = dict(outside), {effect: "no"} if fails else {}
         one.reconcile()
-    assert [message for _, _, message in one.told()] == ["no", "no"]
+    assert [message for _, _, message in one.recorded_events()] == ["no", "no"]
 
 
-def test_a_failed_deletion_is_told():
+def test_a_failed_deletion_is_reported():
     one = OneResource(settled(**DELETED), outside=dict(OUTSIDE), fails={effects.Delete: "no"})
-    assert one.reconcile() == (Again(), "failed", "delete failed: no")
+    assert one.reconcile() == (Retry(), "failed", "delete failed: no")
     assert one.condition("Ready") == ("False", "Deleting", "")
-    assert one.told() == [("Warning", "CannotDeleteExternalResource", "no")]
+    assert one.recorded_events() == [("Warning", "CannotDeleteExternalResource", "no")]
 
 
-def test_a_failed_creation_is_noted_before_it_is_told():
+def test_a_failed_creation_is_annotated_before_it_is_reported():
     one = OneResource(settled(), fails={effects.Create: "no"})
-    assert one.reconcile() == (Again(), "failed", "create failed: no")
+    assert one.reconcile() == (Retry(), "failed", "create failed: no")
     assert one.steps[-3:] == [
         "Create",
         "SaveAnnotations external-create-failed, external-name",
@@ -302,29 +302,29 @@ def test_a_failed_creation_is_noted_before_it_is_told():
     ]
     assert one.condition("Ready") == ("False", "Creating", "")
     assert one.condition("Synced") == ("False", "ReconcileError", "create failed: no")
-    assert one.told() == [("Warning", "CannotCreateExternalResource", "no")]
+    assert one.recorded_events() == [("Warning", "CannotCreateExternalResource", "no")]
 
 
-def test_a_failed_creation_whose_note_is_lost_is_told_twice():
+def test_a_failed_creation_whose_annotation_is_lost_is_reported_twice():
     fails = {effects.Create: "no", effects.SaveAnnotations: "gone"}
     one = OneResource(settled(), fails=fails)
-    assert one.reconcile() == (Again(), "failed", "create failed: no")
+    assert one.reconcile() == (Retry(), "failed", "create failed: no")
     lost = "cannot update managed resource annotations: cannot update critical annotations: gone"
-    assert one.told() == [
+    assert one.recorded_events() == [
         ("Warning", "CannotCreateExternalResource", "no"),
         ("Warning", "CannotUpdateManagedResource", lost),
     ]
 
 
-def test_details_that_cannot_be_published_are_told():
+def test_details_that_cannot_be_published_are_reported():
     one = OneResource(settled(spec=SECRET), outside=dict(OUTSIDE), fails={effects.Publish: "taken"})
     message = "cannot create or update connection secret: taken"
-    assert one.reconcile() == (Again(), "failed", message)
-    assert one.told() == [("Warning", "CannotPublishConnectionDetails", message)]
+    assert one.reconcile() == (Retry(), "failed", message)
+    assert one.recorded_events() == [("Warning", "CannotPublishConnectionDetails", message)]
 
 
 def test_a_finalizer_that_cannot_be_written_has_a_condition_only():
     outside, fails = dict(OUTSIDE), {effects.Save: "refused"}
     one = OneResource(bucket(annotations={NAME: "mine"}), outside=outside, fails=fails)
-    assert one.reconcile() == (Again(), "failed", "cannot update object: refused")
+    assert one.reconcile() == (Retry(), "failed", "cannot update object: refused")
     assert one.events == []

@@ -52,12 +52,12 @@ def test_a_value_that_is_set_stays():
     assert "ApplyReferences" not in one.steps
 
 
-def test_a_value_is_resolved_anew_where_the_policy_says_always():
+def test_a_value_is_resolved_every_time_with_the_policy_always():
     one = resolved({"owner": "old", "ownerRef": {"name": "a", **ALWAYS}}, owner("a"))
     assert fields(one)["owner"] == "external-a"
 
 
-def test_what_resolves_to_the_same_is_not_written():
+def test_an_unchanged_reference_is_not_written():
     one = resolved({"owner": "external-a", "ownerRef": {"name": "a", **ALWAYS}}, owner("a"))
     assert "ApplyReferences" not in one.steps
 
@@ -88,7 +88,7 @@ def test_a_selector_can_ask_for_the_same_controller():
     assert "owner" not in fields(resolved(selector, *others))
 
 
-def test_lists_keep_the_order_of_references_and_sort_what_is_selected():
+def test_lists_keep_the_order_of_references_and_sort_selected_objects():
     named = resolved({"readerRefs": [{"name": "b"}, {"name": "a"}]}, owner("a"), owner("b"))
     assert fields(named)["readers"] == ["external-b", "external-a"]
     selected = resolved(
@@ -107,8 +107,8 @@ def test_a_name_that_is_chosen_at_creation_is_waited_for():
     assert fields(resolved(parameters, ticket))["ticket"] == "t"
     chosen = owner("t", external="chosen")
     assert fields(resolved(parameters, chosen))["ticket"] == "chosen"
-    found = owner("t", external="t") | {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
-    assert fields(resolved(parameters, found))["ticket"] == "t"
+    ticket = owner("t", external="t") | {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
+    assert fields(resolved(parameters, ticket))["ticket"] == "t"
 
 
 @pytest.mark.parametrize(
@@ -133,17 +133,17 @@ def test_a_name_that_is_chosen_at_creation_is_waited_for():
         ),
     ],
 )
-def test_what_cannot_be_resolved_is_told_and_not_observed(parameters, problem):
+def test_an_unresolvable_reference_is_reported_and_not_observed(parameters, problem):
     unnamed = owner("unnamed")
     unnamed["metadata"]["annotations"] = {}
     one = resolved(parameters, unnamed)
     message = f"cannot resolve references: {problem}"
     assert one.condition("Synced") == ("False", "ReconcileError", message)
-    assert one.told() == [("Warning", "CannotResolveResourceReferences", message)]
+    assert one.recorded_events() == [("Warning", "CannotResolveResourceReferences", message)]
     assert "Observe" not in one.steps
 
 
-def test_what_is_optional_may_be_missing():
+def test_an_optional_reference_may_be_missing():
     one = resolved({"ownerRef": {"name": "none", **OPTIONAL}})
     assert one.condition("Synced")[0] == "True"
     assert "ApplyReferences" not in one.steps
@@ -154,7 +154,7 @@ def test_references_are_not_resolved_while_deleting():
     assert "Delete" in one.steps
 
 
-def test_an_apply_keeps_what_an_earlier_one_resolved():
+def test_an_apply_keeps_earlier_resolved_values():
     owned = {"f:spec": {"f:forProvider": {"f:owner": {}, "f:ownerRef": {"f:name": {}}}}}
     entry = {"manager": FIELD_MANAGER, "operation": "Apply", "fieldsV1": owned}
     live = settled(

@@ -20,13 +20,13 @@ class Label:
 
 
 @managed(group=GROUP)
-class Shelf:
+class Cabinet:
     """A kind that survives everything; others below do one thing wrong."""
 
     @dataclass
     class Parameters:
         size: int = 1
-        owner: Ref[Shelf] | None = None
+        owner: Ref[Cabinet] | None = None
         colour: str | None = None
         password: SecretValue | None = None
         labels: list[Label] = field(default_factory=list)
@@ -36,12 +36,12 @@ class Shelf:
         size: int
 
     def observe(self, ctx: Context, params: Parameters) -> Observation | None:
-        shelf = ctx.client.get(ctx.external_name)
-        if shelf is None:
+        cabinet = ctx.client.get(ctx.external_name)
+        if cabinet is None:
             return None
         return Observation(
-            observed=self.Observed(shelf["size"]),
-            actual={"size": shelf["size"], "colour": "white", "password": shelf["password"]},
+            observed=self.Observed(cabinet["size"]),
+            actual={"size": cabinet["size"], "colour": "white", "password": cabinet["password"]},
             connection={"name": ctx.external_name},
         )
 
@@ -57,12 +57,12 @@ class Shelf:
 
 
 def tried(cls: type, **options: Any) -> Report:
-    kind = managed(group=GROUP, kind="Shelf")(cls)
+    kind = managed(group=GROUP, kind="Cabinet")(cls)
     return try_out(kind, {"size": 2}, changes=[{"size": 3}], **{"client": ExternalSystem, **options})
 
 
 def test_a_kind_that_survives_every_crash_passes():
-    report = tried(Shelf, drift=lambda client: client.update("example", size=9))
+    report = tried(Cabinet, drift=lambda client: client.update("example", size=9))
     report.check()
     assert report.runs == len(report.points) > 60
     assert "after client.create" in report.points
@@ -72,16 +72,16 @@ def test_a_kind_that_survives_every_crash_passes():
     assert report.names == ["example"]
 
 
-def test_values_of_references_and_secrets_are_given_as_they_are():
-    params = Shelf.Parameters(
+def test_values_of_references_and_secrets_are_passed_as_they_are():
+    params = Cabinet.Parameters(
         owner=Ref("other"), password=SecretValue("geheim"), labels=[Label("a", SecretValue("t"))]
     )
-    report = try_out(Shelf, params, client=ExternalSystem, crashes=False)
+    report = try_out(Cabinet, params, client=ExternalSystem, crashes=False)
     report.check()
     assert report.connection == {"name": b"example", "owner": b"other", "token": b"t"}
 
 
-class ForgetfulShelf(Shelf):
+class ForgetfulCabinet(Cabinet):
     """The system chooses the name, which is lost in a crash."""
 
     def create(self, ctx: Context, params: Any) -> None:
@@ -89,7 +89,7 @@ class ForgetfulShelf(Shelf):
 
 
 def test_a_name_that_is_lost_in_a_crash_is_a_thing_created_twice():
-    report = tried(ForgetfulShelf)
+    report = tried(ForgetfulCabinet)
     assert "creation: 2 things exist instead of 1: id-1, id-2, after a crash after Create (1st time)" in (
         report.problems
     )
@@ -97,15 +97,15 @@ def test_a_name_that_is_lost_in_a_crash_is_a_thing_created_twice():
 
 
 def test_a_kind_without_deterministic_names_needs_a_person_instead():
-    kind = managed(group=GROUP, kind="Shelf", deterministic_external_name=False)(
-        type("Shelf", (ForgetfulShelf,), {})
+    kind = managed(group=GROUP, kind="Cabinet", deterministic_external_name=False)(
+        type("Cabinet", (ForgetfulCabinet,), {})
     )
     report = try_out(kind, {}, client=ExternalSystem)
     report.check()
     assert "crash after Create (1st time)" in report.blocked
 
 
-class TwoStepShelf(Shelf):
+class TwoStepCabinet(Cabinet):
     """Creation has two steps, and cannot be repeated after the first."""
 
     def observe(self, ctx: Context, params: Any) -> Observation | None:
@@ -121,7 +121,7 @@ class TwoStepShelf(Shelf):
 
 
 def test_a_crash_between_two_calls_of_the_client_is_tried():
-    report = tried(TwoStepShelf)
+    report = tried(TwoStepCabinet)
     assert (
         "creation: create failed: example exists already, after a crash after client.create (1st time)"
         in report.problems
@@ -132,61 +132,63 @@ def test_a_crash_between_two_calls_of_the_client_is_tried():
     )
 
 
-class UnsettledShelf(Shelf):
+class UnsettledCabinet(Cabinet):
     def update(self, ctx: Context, params: Any) -> None:
         ctx.client.update(ctx.external_name, size=params.size + 1)
 
 
-def test_an_update_that_does_not_take_is_found():
-    report = tried(UnsettledShelf)
+def test_an_update_without_effect_is_reported():
+    report = tried(UnsettledCabinet)
     with pytest.raises(AssertionError, match="update is called again and again"):
         report.check()
     assert "change 1: update is called again and again" in report.problems[0]
     assert "size" in report.problems[0]
 
 
-class BlindShelf(Shelf):
+class BlindCabinet(Cabinet):
     def observe(self, ctx: Context, params: Any) -> Observation | None:
         return Observation() if ctx.client.get(ctx.external_name) else None
 
 
-def test_drift_that_is_not_noticed_is_found():
-    report = tried(BlindShelf, drift=lambda client: client.update("example", size=9))
+def test_undetected_drift_is_reported():
+    report = tried(BlindCabinet, drift=lambda client: client.update("example", size=9))
     assert "drift: it is not noticed" in report.problems[0]
 
 
-class LeakingShelf(Shelf):
+class LeakingCabinet(Cabinet):
     def create(self, ctx: Context, params: Any) -> None:
         ctx.client.create("door")
         ctx.client.create(ctx.external_name, size=params.size, password=None)
 
 
-def test_what_is_left_behind_is_found():
-    assert "deletion: left behind: door" in tried(LeakingShelf).problems
+def test_a_leaked_external_resource_is_reported():
+    assert "deletion: left behind: door" in tried(LeakingCabinet).problems
 
 
-class BusyShelf(Shelf):
-    seen = 0
+class BusyCabinet(Cabinet):
+    observations = 0
 
     def observe(self, ctx: Context, params: Any) -> Observation | None:
-        self.seen += 1
-        found = super().observe(ctx, params)
-        return found and Observation(observed=self.Observed(self.seen), actual=found.actual)
+        self.observations += 1
+        observation = super().observe(ctx, params)
+        return observation and Observation(
+            observed=self.Observed(self.observations), actual=observation.actual
+        )
 
 
-def test_writes_at_rest_are_found():
-    assert "each reconcile writes: WriteStatus" in tried(BusyShelf).problems[0]
+def test_writes_of_a_settled_resource_are_reported():
+    assert "each reconcile writes: WriteStatus" in tried(BusyCabinet).problems[0]
 
 
-class FailingShelf(Shelf):
+class FailingCabinet(Cabinet):
     def create(self, ctx: Context, params: Any) -> None:
         raise ExternalError("no room", hint="clear a wall")
 
 
 def test_a_failure_is_shown_as_users_would_see_it():
-    report = tried(FailingShelf)
+    report = tried(FailingCabinet)
     assert report.problems == ["creation: create failed: no room (clear a wall)"]
-    assert repr(report) == "Shelf: 1 problems in 0 runs with a crash\n- " + report.problems[0]
+    assert repr(report) == "Cabinet: 1 problems in 0 runs with a crash\n- " + report.problems[0]
 
 
 class AsyncClient:
@@ -205,7 +207,7 @@ class AsyncClient:
 
 
 @managed(group=GROUP)
-class AsyncShelf:
+class AsyncCabinet:
     @dataclass
     class Parameters:
         size: int
@@ -235,21 +237,21 @@ class AsyncShelf:
 async def test_asynchronous_kinds_connect_by_a_config_also_in_a_test_that_is_a_coroutine():
     system = ExternalSystem()
     report = try_out(
-        AsyncShelf, {"size": 1}, changes=[{"size": 2}], config=system, existing=lambda _: system.names()
+        AsyncCabinet, {"size": 1}, changes=[{"size": 2}], config=system, existing=lambda _: system.names()
     )
     report.check()
-    assert AsyncShelf.closed > report.runs
+    assert AsyncCabinet.closed > report.runs
 
 
-class ChangedPasswordShelf(Shelf):
+class ChangedPasswordCabinet(Cabinet):
     """Compares the published password with the one outside, as kinds that generate one do."""
 
     async def observe(self, ctx: Context, params: Any) -> Observation | None:  # type: ignore[override]
-        shelf = ctx.client.get(ctx.external_name)
-        if shelf is None:
+        cabinet = ctx.client.get(ctx.external_name)
+        if cabinet is None:
             return None
         published = await ctx.connection_details()
-        return Observation(up_to_date=(published or {}).get("size") == str(shelf["size"]).encode())
+        return Observation(up_to_date=(published or {}).get("size") == str(cabinet["size"]).encode())
 
     def create(self, ctx: Context, params: Any) -> Any:
         super().create(ctx, params)
@@ -260,8 +262,8 @@ class ChangedPasswordShelf(Shelf):
         return {"size": str(params.size)}
 
 
-def test_kinds_can_read_what_they_published():
-    kind = managed(group=GROUP, kind="Shelf")(ChangedPasswordShelf)
+def test_kinds_can_read_their_published_details():
+    kind = managed(group=GROUP, kind="Cabinet")(ChangedPasswordCabinet)
     report = try_out(kind, {"size": 2}, client=ExternalSystem, drift=lambda c: c.update("example", size=9))
     report.check()
     assert report.connection["size"] == b"2"

@@ -60,15 +60,15 @@ def main() -> None:
         directory = pathlib.Path(place)
         with getattr(api_servers, arguments.server)(directory) as server:
             phases = asyncio.run(record(command, server.kubeconfig, names, directory))
-        if any("error" in phase for found in phases.values() for phase in found):  # type: ignore[attr-defined]
+        if any("error" in phase for scenario_phases in phases.values() for phase in scenario_phases):  # type: ignore[attr-defined]
             print((directory / "shared.log").read_text()[-5000:], file=sys.stderr)
     arguments.out.mkdir(exist_ok=True)
-    for name, found in phases.items():
-        for phase in found[:-1]:  # type: ignore[index]
+    for name, scenario_phases in phases.items():
+        for phase in scenario_phases[:-1]:  # type: ignore[index]
             phase.pop("objects", None)
-        (arguments.out / f"{name}.json").write_text(_text(found))  # type: ignore[arg-type]
-        errors = [phase["error"] for phase in found if "error" in phase]  # type: ignore[attr-defined]
-        print(f"{name}: {'FAILED: ' + errors[0] if errors else f'{len(found)} phases'}")  # type: ignore[arg-type]
+        (arguments.out / f"{name}.json").write_text(_text(scenario_phases))  # type: ignore[arg-type]
+        errors = [phase["error"] for phase in scenario_phases if "error" in phase]  # type: ignore[attr-defined]
+        print(f"{name}: {'FAILED: ' + errors[0] if errors else f'{len(scenario_phases)} phases'}")  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":

@@ -78,13 +78,13 @@ class Cluster:
 
     async def until(self, name: str, of: str, status: str, text: str = "") -> Object:
         async def is_so() -> Object | None:
-            found = await self.client.get(OBJECT, name)
-            conditions = ((found or {}).get("status") or {}).get("conditions") or ()
-            matching = [each for each in conditions if each["type"] == of and each["status"] == status]
-            return found if any(text in each.get("message", "") for each in matching) else None
+            live = await self.client.get(OBJECT, name)
+            conditions = ((live or {}).get("status") or {}).get("conditions") or ()
+            matching = [entry for entry in conditions if entry["type"] == of and entry["status"] == status]
+            return live if any(text in entry.get("message", "") for entry in matching) else None
 
-        found: Object = await _until(is_so)
-        return found
+        live: Object = await _until(is_so)
+        return live
 
     async def remove(self, *names: str) -> None:
         for name in names:
@@ -101,14 +101,14 @@ class Cluster:
         await self.client.patch_merge(OBJECT, name, patch)
 
         async def is_handled() -> bool:
-            found = await self.client.get(OBJECT, name)
-            return bool(found and found["status"].get("lastHandledReconcileAt") == token)
+            live = await self.client.get(OBJECT, name)
+            return bool(live and live["status"].get("lastHandledReconcileAt") == token)
 
         await _until(is_handled)
 
     async def data(self, name: str) -> Any:
-        found = await self.client.get(CONFIG_MAP, name, "default")
-        return None if found is None else found.get("data")
+        live = await self.client.get(CONFIG_MAP, name, "default")
+        return None if live is None else live.get("data")
 
 
 @pytest.fixture
@@ -122,10 +122,10 @@ def manifest(name: str = "", **data: str) -> Object:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
 
 
-async def test_a_manifest_is_applied_mended_narrowed_and_deleted(cluster: Cluster):
+async def test_a_manifest_is_applied_repaired_narrowed_and_deleted(cluster: Cluster):
     await cluster.apply("plain", manifest(a="1", b="2"))
-    found = await cluster.until("plain", "Ready", "True")
-    assert found["status"]["atProvider"]["manifest"]["data"] == {"a": "1", "b": "2"}
+    live = await cluster.until("plain", "Ready", "True")
+    assert live["status"]["atProvider"]["manifest"]["data"] == {"a": "1", "b": "2"}
     await cluster.client.patch_merge(CONFIG_MAP, "plain", {"data": {"a": "x", "mine": "y"}}, "default")
     await cluster.nudge("plain", "1")
     assert await cluster.data("plain") == {"a": "1", "b": "2", "mine": "y"}
@@ -150,13 +150,13 @@ async def test_a_manifest_of_a_name_alone_is_applied_too(cluster: Cluster):
 async def test_an_object_that_is_only_observed_is_left_alone(cluster: Cluster):
     await cluster.client.apply(CONFIG_MAP, config_map("theirs", key="value"), "somebody")
     await cluster.apply("theirs", manifest(key="other"), managementPolicies=["Observe"])
-    found = await cluster.until("theirs", "Ready", "True")
-    assert found["status"]["atProvider"]["manifest"]["data"] == {"key": "value"}
+    live = await cluster.until("theirs", "Ready", "True")
+    assert live["status"]["atProvider"]["manifest"]["data"] == {"key": "value"}
     await cluster.remove("theirs")
     assert await cluster.data("theirs") == {"key": "value"}
 
 
-async def test_references_bring_values_and_keep_what_they_name(cluster: Cluster):
+async def test_references_bring_values_and_protect_their_objects(cluster: Cluster):
     await cluster.apply(
         "taker",
         manifest(own="1"),
@@ -221,12 +221,12 @@ async def test_connection_details_come_from_objects_of_the_cluster(cluster: Clus
     async def published() -> Any:
         return await cluster.client.get(SECRET, "published", "default")
 
-    found = await _until(published)
-    assert base64.b64decode(found["data"]["password"]) == b"geheim"
+    live = await _until(published)
+    assert base64.b64decode(live["data"]["password"]) == b"geheim"
     await cluster.remove("login")
 
 
-async def test_a_manifest_that_the_server_refuses_says_why(cluster: Cluster):
+async def test_a_manifest_that_the_server_refuses_has_the_reason(cluster: Cluster):
     await cluster.apply("odd", {"apiVersion": "v1", "kind": "Oddity", "metadata": {}})
     await cluster.until("odd", "Synced", "False", 'no matches for kind "Oddity"')
     await cluster.apply("odd", {**manifest(), "metadata": {}})

@@ -1,4 +1,4 @@
-"""How the PostgreSQL provider connects to a real server, and what it says where it cannot."""
+"""How the PostgreSQL provider connects to a real server, and its errors where it cannot."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def test_a_wrong_password_names_the_user_and_where_to_mend_it(postgres: Po
     assert "wrong-secret" not in f"{problem.value}{problem.value.hint}"
 
 
-async def test_a_server_without_tls_and_one_that_is_down_are_told_apart(postgres: PostgresServer):
+async def test_a_server_without_tls_and_one_that_is_down_have_different_errors(postgres: PostgresServer):
     with pytest.raises(ExternalError, match="with sslMode require") as problem:
         await Server(login_to(postgres)._replace(sslmode="require")).rows("SELECT 1")
     assert "spec.sslMode" in problem.value.hint

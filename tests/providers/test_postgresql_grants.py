@@ -45,7 +45,7 @@ def objects(postgres: PostgresServer) -> str:
 
 
 @pytest.mark.parametrize("fields", GRANTS.values(), ids=list(GRANTS))
-async def test_a_grant_is_given_mended_and_taken_back(
+async def test_a_grant_is_granted_repaired_and_revoked(
     postgres: PostgresServer, server: Server, objects: str, fields: dict[str, Any]
 ):
     grant = External(Grant, server, "g", Grant.Parameters(role="reader", database=objects, **fields))
@@ -58,7 +58,7 @@ async def test_a_grant_is_given_mended_and_taken_back(
     await grant.remove()
 
 
-async def test_a_grant_takes_back_what_it_gave_before_and_nothing_of_others(
+async def test_a_grant_revokes_its_earlier_privileges_and_none_of_others(
     postgres: PostgresServer, server: Server, objects: str
 ):
     parameters = Grant.Parameters(
@@ -110,7 +110,7 @@ async def test_a_membership_with_admin_option_and_without(postgres: PostgresServ
         ({"role": "r", "database": "d", "privileges": ["ALL ON DATABASE d TO x; --"]}, "is not a privilege"),
     ],
 )
-async def test_a_grant_that_says_too_little_or_too_much_is_refused(
+async def test_a_grant_with_too_few_or_too_many_fields_is_refused(
     server: Server, fields: dict[str, Any], message: str
 ):
     with pytest.raises(ExternalError, match=message):

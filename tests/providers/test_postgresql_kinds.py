@@ -28,7 +28,7 @@ async def test_a_role_gets_a_password_that_no_statement_has(postgres: PostgresSe
     await role.remove()
 
 
-async def test_a_changed_password_is_found_without_reading_it(postgres: PostgresServer, server: Server):
+async def test_a_changed_password_is_detected_without_reading_it(postgres: PostgresServer, server: Server):
     role = External(Role, server, "drifting", Role.Parameters(privileges=RolePrivileges(login=True)))
     await role.settle()
     assert role.published is not None
@@ -131,7 +131,7 @@ async def test_a_database_keeps_its_settings(postgres: PostgresServer, server: S
     await owner.remove()
 
 
-async def test_what_cannot_change_of_a_database_is_named(postgres: PostgresServer, server: Server):
+async def test_immutable_fields_of_a_database_are_named(postgres: PostgresServer, server: Server):
     parameters = Database.Parameters(template="template0", encoding="LATIN1", lc_collate="C", lc_c_type="C")
     database = External(Database, server, "old", parameters)
     await database.settle()

@@ -140,7 +140,7 @@ def role(name: str, **parameters: object) -> Object:
 
 
 def wrapped(name: str, text: str) -> Object:
-    """An Object of the older version, whose form is another one: the webhook of its provider converts it."""
+    """An Object of the older version: the conversion webhook of its provider converts it."""
     manifest = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -160,13 +160,13 @@ def wrapped(name: str, text: str) -> Object:
 
 
 async def are_healthy(client: Client, version: str = "v1") -> bool:
-    found = [await client.get(PROVIDER, name) for name in PROGRAMS]
-    return all(condition(each, "Healthy")[0] == "True" for each in found)
+    providers = [await client.get(PROVIDER, name) for name in PROGRAMS]
+    return all(condition(provider, "Healthy")[0] == "True" for provider in providers)
 
 
 async def is_ready(client: Client, kind: Kind, name: str) -> bool:
-    found = await client.get(kind, name, "default" if kind.namespaced else "")
-    return condition(found, "Ready")[0] == "True" and condition(found, "Synced")[0] == "True"
+    live = await client.get(kind, name, "default" if kind.namespaced else "")
+    return condition(live, "Ready")[0] == "True" and condition(live, "Synced")[0] == "True"
 
 
 async def data_of(client: Client, name: str) -> object:
@@ -175,7 +175,7 @@ async def data_of(client: Client, name: str) -> object:
 
 def processes(program: str) -> list[int]:
     """The processes of a provider in its container."""
-    found = []
+    pids = []
     for entry in pathlib.Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
@@ -184,8 +184,8 @@ def processes(program: str) -> list[int]:
             except OSError:
                 continue
             if words[0] == b"/provider" and size == os.path.getsize(program):
-                found.append(int(entry.name))
-    return found
+                pids.append(int(entry.name))
+    return pids
 
 
 async def test_real_providers_run_as_they_are_published(stage: Stage, programs: pathlib.Path) -> None:

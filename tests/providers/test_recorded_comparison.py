@@ -61,16 +61,16 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Phase]]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_kit_does_what_crossplane_runtime_does(name: str, played: dict[str, list[Phase]]) -> None:
+def test_the_kit_behaves_like_crossplane_runtime(name: str, played: dict[str, list[Phase]]) -> None:
     expected, phases = recording(name), played[name]
     assert [phase.get("error") for phase in phases] == [None] * len(expected)
-    for number, (wanted, phase) in enumerate(zip(expected, phases, strict=True)):
-        compared, recorded = comparable(phase, wanted), comparable(wanted, wanted)
+    for number, (recorded_phase, phase) in enumerate(zip(expected, phases, strict=True)):
+        compared, recorded = comparable(phase, recorded_phase), comparable(recorded_phase, recorded_phase)
         assert compared == recorded, f"phase {number}:\n" + "\n".join(differences(recorded, compared))
 
 
 def differences(recorded: Phase, phase: Phase) -> list[str]:
-    texts = [json.dumps(each, indent=1, sort_keys=True).splitlines() for each in (recorded, phase)]
+    texts = [json.dumps(value, indent=1, sort_keys=True).splitlines() for value in (recorded, phase)]
     return list(difflib.unified_diff(*texts, "recorded", "played", lineterm="", n=6))
 
 

@@ -146,21 +146,21 @@ async def test_how_work_ends_is_counted() -> None:
     )
 
 
-def test_what_waits_and_what_is_under_way_is_shown() -> None:
+def test_waiting_and_running_work_is_shown() -> None:
     now = [100.0]
     meter = WorkMeter("composite/ages", clock=lambda: now[0])
     for key in ("a", "b", "c"):
         meter.added(key)
-    meter.begun("a")
+    meter.work_started("a")
     now[0] += 2
-    meter.begun("b")
+    meter.work_started("b")
     now[0] += 1
     names = {"controller": "composite/ages", "name": "composite/ages"}
     assert shown("workqueue_depth", **names) == 1
     assert shown("workqueue_unfinished_work_seconds", **names) == 4
     assert shown("workqueue_longest_running_processor_seconds", **names) == 3
     assert shown("controller_runtime_active_workers", controller="composite/ages") == 2
-    meter.ended("a", "success")
+    meter.work_finished("a", "success")
     assert shown("workqueue_longest_running_processor_seconds", **names) == 1
 
 
@@ -182,5 +182,5 @@ def test_a_request_is_counted_once_by_how_it_was_answered() -> None:
     assert shown("rest_client_requests_total", code="<error>", method="GET", host="host:1") == 0
 
 
-def test_a_host_is_told_without_a_password() -> None:
+def test_a_host_is_shown_without_a_password() -> None:
     assert host_of("https://user:secret@10.0.0.1:6443/path") == "10.0.0.1:6443"

@@ -50,7 +50,7 @@ def _logging(style: str):
     logger.setLevel(level)
 
 
-def test_a_line_within_a_run_says_which_run(written) -> None:
+def test_a_line_within_a_run_names_the_run(written) -> None:
     with running("composite/dbs.example.org", "Db", "team", "mine") as run:
         LOGGER.info("hello %s", "you")
     line = written()[0]
@@ -73,7 +73,7 @@ def test_a_line_within_a_run_says_which_run(written) -> None:
         ("defined/xrd", "object", "anything else"),
     ],
 )
-def test_the_object_is_called_by_what_it_is(written, controller, word, why) -> None:
+def test_the_object_is_labelled_by_its_kind(written, controller, word, why) -> None:
     with running(controller, "Db", "", "mine"):
         LOGGER.info("hello")
     assert written()[0][word] == "Db mine", why
@@ -84,7 +84,7 @@ def test_a_line_outside_of_runs_has_no_run(plain) -> None:
     assert plain()[0].endswith(" level=warning logger=crossply.test msg=hello")
 
 
-async def test_runs_side_by_side_do_not_mix_and_follow_into_tasks_and_threads(written) -> None:
+async def test_concurrent_runs_do_not_mix_and_extend_into_tasks_and_threads(written) -> None:
     async def inner() -> None:
         LOGGER.info("in a task")
         await asyncio.to_thread(LOGGER.info, "in a thread")
@@ -102,7 +102,7 @@ async def test_runs_side_by_side_do_not_mix_and_follow_into_tasks_and_threads(wr
 
 
 @pytest.mark.parametrize("style", ["json", "logfmt"])
-def test_nobody_can_forge_a_line_or_a_field(style) -> None:
+def test_a_client_cannot_forge_a_line_or_a_field(style) -> None:
     record = LOGGER.makeRecord(
         "n", 20, "", 0, 'a\nlevel=error msg="forged" \x1b[31m\x9b31m\x7f\x85\u2028b', (), None
     )
@@ -169,7 +169,7 @@ def test_a_flood_of_one_controller_does_not_silence_another_nor_another_error(wr
     assert [line["xr"] for line in written()[BURST:]] == ["Net b", "Db a"]
 
 
-def test_what_is_asked_for_with_debug_is_not_held_back(written) -> None:
+def test_requested_debug_lines_are_not_suppressed(written) -> None:
     for index in range(10 * BURST):
         LOGGER.debug("line %s", index)
     assert len(written()) == 10 * BURST

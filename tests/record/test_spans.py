@@ -9,7 +9,7 @@ import pytest
 
 from crossply.record import spans as otel
 from crossply.record.run_context import call_headers, running
-from crossply.record.tracing import is_wanted, obstacle, start_tracing
+from crossply.record.tracing import is_tracing_enabled, obstacle, start_tracing
 from tests.support.otlp_receiver import Received, attributes, receiving
 
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
@@ -42,7 +42,7 @@ def by_name(received: Received) -> dict:
     return {span.name: span for span in received.spans}
 
 
-def test_a_run_a_step_and_a_call_are_spans_within_each_other(collector) -> None:
+def test_a_run_a_step_and_a_call_are_nested_spans(collector) -> None:
     traced(pipeline)
     spans = by_name(collector)
     run, step, call = spans["reconcile Db"], spans["step b"], spans["RunFunction function-b"]
@@ -69,7 +69,7 @@ def test_a_step_that_calls_its_function_twice_is_one_span_that_ends_with_the_sec
     assert steps[0].end_time_unix_nano == max(call.end_time_unix_nano for call in calls)
 
 
-def test_what_failed_is_marked_with_the_reason(collector) -> None:
+def test_a_failure_is_marked_with_the_reason(collector) -> None:
     def work() -> None:
         with running("composite/dbs", "Db", "", "mine") as run:
             run.trace.begin_call("a", "f")
@@ -83,7 +83,7 @@ def test_what_failed_is_marked_with_the_reason(collector) -> None:
     assert spans["step a"].status.code == 0
 
 
-def test_a_function_is_told_the_span_of_its_call(collector) -> None:
+def test_a_function_gets_the_span_of_its_call(collector) -> None:
     metadata: list[dict[str, str]] = []
 
     def work() -> None:
@@ -98,7 +98,7 @@ def test_a_function_is_told_the_span_of_its_call(collector) -> None:
     assert metadata[0]["traceparent"].startswith(f"00-{call.trace_id.hex()}-{call.span_id.hex()}-")
 
 
-def test_who_sends_is_named_and_the_environment_has_the_last_word(collector, monkeypatch) -> None:
+def test_the_service_is_named_and_the_environment_overrides_it(collector, monkeypatch) -> None:
     traced(pipeline)
     assert collector.resource["service.name"] == "crossply"
     monkeypatch.setenv("OTEL_SERVICE_NAME", "ours")
@@ -123,7 +123,7 @@ def test_a_collector_that_is_gone_does_not_hold_up_the_end(monkeypatch) -> None:
     ],
 )
 def test_the_environment_decides(environ, expected, why) -> None:
-    assert is_wanted(environ) is expected, why
+    assert is_tracing_enabled(environ) is expected, why
 
 
 def test_a_protocol_that_is_not_offered_is_named() -> None:

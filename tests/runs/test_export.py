@@ -8,15 +8,16 @@ from collections.abc import Iterator
 import pytest
 
 from crossply.cli.main import main
-from crossply.compose.effects import ApplyComposed
+from crossply.compose.effects import ApplyComposed, FetchSchema
 from crossply.compose.in_memory_cluster import CallFunction
+from crossply.compose.messages import SchemaSelector
 from crossply.functions.function_set import Runners
 from crossply.kinds.composition import parse_composition
 from crossply.rendering.available_functions import available_functions
-from crossply.rendering.functions import caller
+from crossply.rendering.running_functions import caller
 from crossply.runs.composition_manifest import composition_manifest
 from crossply.runs.export import export_files
-from crossply.runs.model import Run
+from crossply.runs.model import Exchange, Run
 from crossply.values import Object
 from crossply.values.yaml import read_documents
 from tests.support.runs.in_memory_runs import InMemoryPlane
@@ -135,11 +136,34 @@ def test_a_run_that_failed_is_exported_as_a_test_that_expects_the_failure(
     assert main(["test"]) == 0
 
 
-def test_the_readme_says_that_secrets_are_placeholders(run: Run) -> None:
+def test_the_readme_states_that_secrets_are_placeholders(run: Run) -> None:
     assert (
         "2 secret values were not recorded" in export_files(run._replace(redacted=2), FUNCTIONS)["README.md"]
     )
     assert "secret" not in export_files(run, FUNCTIONS)["README.md"]
+
+
+def _with_schemas(run: Run, *selectors: SchemaSelector) -> Run:
+    """The run, as if a function had asked for schemas, and got them."""
+    fetched = tuple(Exchange(FetchSchema(selector), {"type": "object"}) for selector in selectors)
+    return run._replace(world=run.world._replace(exchanges=(*run.world.exchanges, *fetched)))
+
+
+@pytest.mark.parametrize("kind", ["../../up", "/etc/passwd", "a/b", "..", "a\\0b", "X\n"])
+def test_a_kind_cannot_place_a_file_elsewhere(run: Run, kind: str) -> None:
+    files = export_files(_with_schemas(run, SchemaSelector("example.org/v1", kind)), FUNCTIONS)
+    [name] = [path.removeprefix("schemas/") for path in files if path.startswith("schemas/")]
+    assert set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789-.")
+    assert not name.startswith(".")
+
+
+def test_kinds_of_the_same_name_have_a_schema_each(run: Run) -> None:
+    selectors = SchemaSelector("a.example/v1", "App"), SchemaSelector("b.example/v1", "App")
+    files = export_files(_with_schemas(run, *selectors), FUNCTIONS)
+    assert {path for path in files if path.startswith("schemas/")} == {
+        "schemas/app-a-example-v1.json",
+        "schemas/app-b-example-v1.json",
+    }
 
 
 def test_a_composition_is_written_as_it_was_read() -> None:

@@ -7,7 +7,7 @@ from crossply.compose.machinery import MODERN
 from crossply.runs.model import COMPOSITE, World
 
 
-def test_a_recorded_clock_tells_the_same_times_in_each_replay():
+def test_a_recorded_clock_gives_the_same_times_in_every_replay():
     world = World(COMPOSITE, {}, MODERN, None, None, RESPONSIVE, (1,), {}, {}, ("a", "b"), ())
     for _ in range(2):
         now = world.settings().now

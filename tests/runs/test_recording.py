@@ -1,4 +1,4 @@
-"""What is recorded of a run is the run: the engine with the recorded answers asks and writes the same."""
+"""A recorded run is complete: the engine with the recorded responses sends the same requests and writes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_recorded_run_replays_byte_by_byte(scenario: Scenario) -> None:
     assert replayed(run.world) == document
 
 
-def test_a_run_tells_what_its_steps_did() -> None:
+def test_a_run_records_the_changes_of_its_steps() -> None:
     recorded = record(NEW)
     assert recorded is not None
     run = recorded[0]
@@ -58,8 +58,8 @@ def test_a_run_tells_what_its_steps_did() -> None:
         ("step-1", 2),
     ]
     first, second = run.steps[:2]
-    assert [bool(round_.asked) for round_ in first.rounds] == [True, True]
-    assert [round_.found["one"][0]["metadata"]["name"] for round_ in first.rounds] == ["r1", "r1"]
+    assert [bool(round_.requirements) for round_ in first.rounds] == [True, True]
+    assert [round_.required["one"][0]["metadata"]["name"] for round_ in first.rounds] == ["r1", "r1"]
     assert list(first.desired_after["resources"]) == ["a"]
     assert first.desired_after == second.desired_before
     assert list(second.desired_after["resources"]) == ["a", "b"]
@@ -75,7 +75,7 @@ def test_a_run_tells_what_its_steps_did() -> None:
     )
 
 
-def test_a_run_that_failed_tells_why() -> None:
+def test_a_failed_run_has_a_reason() -> None:
     fatal = StepScript(frozenset(), frozenset(), frozenset(), False, "fatal", "", None)
     recorded = record(Scenario(True, 1, 1, True, frozenset({"a"}), frozenset(), (fatal,)))
     assert recorded is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from typing import Any
 from urllib.parse import quote, quote_plus
 
@@ -20,11 +21,13 @@ from crossply.compose.reconcile import Settings
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import parse_composition
 from crossply.runs.capture import CallNote, Capture
+from crossply.runs.finished_run_journal import FILES
 from crossply.runs.model import Run
 from crossply.runs.record_format import decompress, read_run
-from crossply.runs.recorder import RunRecorder
+from crossply.runs.recorder import RunSettings, open_recorder
 from crossply.runs.redaction import PLACEHOLDER, Redactor
 from crossply.runs.store import RunStore
+from crossply.values import gojson
 
 PASSWORD = 'pä"ss/w0rd+{sécret}\\n&more'
 TOKEN = "glpat-Zx81_kQw9-TTr"
@@ -155,15 +158,19 @@ def leaking_run() -> Capture:
 
 
 @pytest.fixture
-def stored(tmp_path):
-    """The files of a store that has the run, and the run."""
-    recorder = RunRecorder(RunStore(str(tmp_path)))
+def stored(tmp_path, monkeypatch):
+    """The files of a store that has the run, and the run; with the journal as it was before."""
+    monkeypatch.setattr("crossply.runs.recorder.BATCH_SECONDS", 600.0)
+    recorder = open_recorder(RunSettings(str(tmp_path)))
+    assert recorder is not None
     recorder.finish(leaking_run())
+    journal = b"".join((tmp_path / name).read_bytes() for name in FILES)
+    assert b"redacted-" in journal
     recorder.stop()
     store = RunStore(str(tmp_path))
     run = store.load("")[0]
     files = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
-    yield files, run
+    yield {**files, "journal": journal}, run
     store.close()
 
 
@@ -171,17 +178,17 @@ def test_no_secret_is_in_the_files_of_the_store(stored) -> None:
     files, run = stored
     assert files
     contents = {**files, "record": decompress(run.data), "summary": run.summary}
-    found = [
+    leaks = [
         (name, form)
         for name, content in contents.items()
         for value in SECRETS
         for form in forms(value)
         if form in content
     ]
-    assert found == []
+    assert leaks == []
 
 
-def test_what_stands_for_a_secret_is_the_same_everywhere_and_can_be_decoded(stored) -> None:
+def test_the_placeholder_of_a_secret_is_the_same_everywhere_and_can_be_decoded(stored) -> None:
     run: Run = read_run(stored[1].data)
     copied = run.steps[0].desired_after["resources"]["leak"]["resource"]["data"]
     password = copied["plain"]
@@ -190,8 +197,8 @@ def test_what_stands_for_a_secret_is_the_same_everywhere_and_can_be_decoded(stor
     assert base64.b64decode(copied["base64"]).decode() == password
     assert bytes.fromhex(copied["hex"]).decode() == password
     assert PLACEHOLDER.fullmatch(copied["pin"])
-    made = run.steps[0].desired_after["resources"]["secret"]["resource"]
-    assert base64.b64decode(made["data"]["password"]).decode() == password
+    secret = run.steps[0].desired_after["resources"]["secret"]["resource"]
+    assert base64.b64decode(secret["data"]["password"]).decode() == password
     assert run.steps[0].rounds[0].request["observed"]["resources"]["object"]["connectionDetails"] == {
         "password": password,
         "pin": copied["pin"],
@@ -210,3 +217,36 @@ def test_the_name_of_the_composite_resource_is_no_secret() -> None:
 
 def test_a_placeholder_cannot_be_compared_between_processes() -> None:
     assert Redactor().placeholder(b"hunter2") != Redactor().placeholder(b"hunter2")
+
+
+AWKWARD = 'pä/ss<w>&o"rd'
+
+
+@pytest.mark.parametrize(
+    ("secret", "copied"),
+    [
+        pytest.param("hunter2pw\n", base64.b64encode(b"hunter2pw").decode(), id="trimmed, in base64"),
+        pytest.param("hunter2pw\n", base64.b64encode(b"me:hunter2pw").decode(), id="trimmed, for basic auth"),
+        pytest.param("hunter2pw\n", b"hunter2pw".hex(), id="trimmed, in hex"),
+        pytest.param(AWKWARD, json.dumps({"p": AWKWARD}), id="JSON in ASCII"),
+        pytest.param(AWKWARD, gojson.dumps({"p": AWKWARD}), id="JSON as Go writes it"),
+        pytest.param(AWKWARD, json.dumps(gojson.dumps({"p": AWKWARD})), id="JSON in JSON"),
+        pytest.param("pa/ss+word", "pa%2fss%2bword", id="escapes in lower case"),
+        pytest.param(
+            "??>>hunter",
+            base64.urlsafe_b64encode(b"user:??>>hunter").decode(),
+            id="a part of base64 for URLs",
+        ),
+    ],
+)
+def test_a_copy_in_another_form_is_replaced(secret: str, copied: str) -> None:
+    data, count = Redactor().redact(orjson.dumps({"copied": copied}), [secret.encode()], ())
+    assert count == 1
+    assert orjson.loads(data)["copied"] != copied
+
+
+def test_a_trimmed_secret_in_base64_is_the_placeholder_in_base64() -> None:
+    redactor = Redactor()
+    copied = base64.b64encode(b"hunter2pw").decode()
+    data, _ = redactor.redact(orjson.dumps({"copied": copied}), [b"hunter2pw\n"], ())
+    assert base64.b64decode(orjson.loads(data)["copied"]).decode() == redactor.placeholder(b"hunter2pw\n")

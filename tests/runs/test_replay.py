@@ -11,7 +11,7 @@ from crossply.errors import CrossplyError
 from crossply.functions.function_set import Runners
 from crossply.kinds.composition import parse_composition
 from crossply.rendering.available_functions import available_functions
-from crossply.rendering.functions import caller
+from crossply.rendering.running_functions import caller
 from crossply.runs.effect_differences import compare_effects
 from crossply.runs.model import APPLIED, SAVED, STATUS, World
 from crossply.runs.replay import recorded_call, recorded_effects, replay
@@ -74,8 +74,8 @@ def call() -> Iterator[CallFunction]:
 
 def differing(world: World, call: CallFunction, other: Object | None = None) -> list[tuple[str, list[str]]]:
     replayed = replay(world, call, parse_composition(other) if other else None)
-    found = compare_effects(recorded_effects(world), replayed.effects)
-    return [(difference.verb, [field.field for field in difference.fields]) for difference in found]
+    differences = compare_effects(recorded_effects(world), replayed.effects)
+    return [(difference.verb, [field.field for field in difference.fields]) for difference in differences]
 
 
 def test_a_run_that_creates_resources_is_replayed_with_both_of_its_pipelines(call: CallFunction) -> None:
@@ -91,14 +91,14 @@ def test_a_run_that_changes_nothing_is_replayed(call: CallFunction) -> None:
     assert replay(world, call).effects == recorded_effects(world)
 
 
-def test_another_composition_changes_what_it_patches_and_nothing_else(call: CallFunction) -> None:
+def test_another_composition_changes_the_patched_fields_and_nothing_else(call: CallFunction) -> None:
     plane = InMemoryPlane(XR, composition(SIZE, color="red"), call)
     plane.run()
     world = plane.run().world
     assert differing(world, call, composition(SIZE, color="blue")) == [(APPLIED, ["data.color"])]
 
 
-def test_what_is_created_anew_is_observed_in_the_second_pipeline(call: CallFunction) -> None:
+def test_a_newly_created_resource_is_observed_in_the_second_pipeline(call: CallFunction) -> None:
     world = InMemoryPlane(XR, composition(SIZE, color="red"), call).run().world
     changed = composition(SIZE, color="blue")
     assert differing(world, call, changed) == [(APPLIED, ["data.color"])]
@@ -107,7 +107,7 @@ def test_what_is_created_anew_is_observed_in_the_second_pipeline(call: CallFunct
     ) == 2
 
 
-def test_what_is_composed_besides_is_listed_once(call: CallFunction) -> None:
+def test_additionally_composed_resources_are_listed_once(call: CallFunction) -> None:
     plane = InMemoryPlane(XR, composition(SIZE), call)
     created, settled = plane.run().world, plane.run().world
     more = composition(SIZE)
@@ -115,9 +115,9 @@ def test_what_is_composed_besides_is_listed_once(call: CallFunction) -> None:
     resources.append({**resources[0], "name": "more"})
     for world in (created, settled):
         replayed = replay(world, call, parse_composition(more))
-        found = compare_effects(recorded_effects(world), replayed.effects)
-        assert [difference.verb for difference in found] == [SAVED, APPLIED]
-        assert found[1].target.startswith("more (ConfigMap apps/web-")
+        differences = compare_effects(recorded_effects(world), replayed.effects)
+        assert [difference.verb for difference in differences] == [SAVED, APPLIED]
+        assert differences[1].target.startswith("more (ConfigMap apps/web-")
 
 
 def test_a_composition_that_fails_is_a_difference(call: CallFunction) -> None:
@@ -131,14 +131,14 @@ def test_a_composition_that_fails_is_a_difference(call: CallFunction) -> None:
     }
 
 
-def test_a_run_that_failed_fails_in_the_same_way(call: CallFunction) -> None:
+def test_a_failed_run_fails_identically(call: CallFunction) -> None:
     world = InMemoryPlane(XR, composition(BROKEN), call).run().world
     replayed = replay(world, call)
     assert replayed.problem is not None
     assert replayed.effects == recorded_effects(world)
 
 
-def test_resources_that_the_api_server_refused_are_refused_again(call: CallFunction) -> None:
+def test_resources_that_the_api_server_refused_are_refused_in_a_replay(call: CallFunction) -> None:
     plane = InMemoryPlane(XR, composition(SIZE), call)
     plane.refused = {"settings": "it is invalid"}
     world = plane.run().world
@@ -146,7 +146,7 @@ def test_resources_that_the_api_server_refused_are_refused_again(call: CallFunct
     assert replay(world, call).effects == recorded_effects(world)
 
 
-def test_functions_can_answer_what_they_answered_then(call: CallFunction) -> None:
+def test_functions_can_replay_their_responses(call: CallFunction) -> None:
     world = InMemoryPlane(XR, composition(SIZE), call).run().world
     assert replay(world, recorded_call(world)).effects == recorded_effects(world)
 
@@ -162,20 +162,20 @@ def test_a_step_that_was_not_called_has_no_recorded_response(call: CallFunction)
 
 def test_a_run_that_was_interrupted_ends_at_the_same_place(call: CallFunction) -> None:
     world = InMemoryPlane(XR, composition(SIZE), call).run().world
-    interrupted = world._replace(exchanges=world.exchanges[:6], ended_by="conflict")
+    interrupted = world._replace(exchanges=world.exchanges[:6], interruption="conflict")
     replayed = replay(interrupted, call)
     assert replayed.problem is None
     assert replayed.effects == recorded_effects(interrupted)
 
 
-def test_a_redacted_value_is_not_compared_with_what_stands_in_its_place(call: CallFunction) -> None:
+def test_a_redacted_value_is_not_compared_with_its_placeholder(call: CallFunction) -> None:
     plane = InMemoryPlane(XR, composition(SIZE, password="redacted-0123abcd"), call)
     plane.run()
     world = plane.run().world
     assert differing(world, call, composition(SIZE, password="hunter2")) == []
 
 
-def test_what_was_not_asked_then_is_answered_from_what_was_recorded_and_noted() -> None:
+def test_new_reads_are_answered_from_the_recording_and_noted() -> None:
     from crossply.compose.messages import Requirements, ResourceSelector, Response, respond
 
     names: list[str] = []

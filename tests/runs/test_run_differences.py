@@ -52,16 +52,19 @@ def test_two_runs_of_the_same_state_are_the_same() -> None:
     assert compare_runs(before, after).is_empty
 
 
-def test_an_edited_xr_is_listed_with_what_it_changed() -> None:
+def test_an_edited_xr_is_listed_with_its_consequences() -> None:
     plane = settled()
     before = plane.run()
     plane.xr = {**plane.xr, "spec": {**plane.xr["spec"], "size": "4"}}
-    found = compare_runs(before, plane.run())
-    assert [(part.part, [field.field for field in part.fields]) for part in found.inputs] == [
+    differences = compare_runs(before, plane.run())
+    assert [(part.part, [field.field for field in part.fields]) for part in differences.inputs] == [
         ("composite resource", ["spec.size"])
     ]
-    assert [field.field for effect in found.effects for field in effect.fields] == ["spec.size", "data.size"]
-    text = "\n".join(difference_lines(found, PLAIN))
+    assert [field.field for effect in differences.effects for field in effect.fields] == [
+        "spec.size",
+        "data.size",
+    ]
+    text = "\n".join(difference_lines(differences, PLAIN))
     assert '    ~ spec.size: "3" → "4"' in text
     assert "~ applied settings (ConfigMap apps/web-" in text
 
@@ -71,6 +74,6 @@ def test_an_edited_input_of_a_step_is_listed() -> None:
     before = plane.run()
     pipeline = [{**COMPOSITION["spec"]["pipeline"][0], "input": {"color": "blue"}}]
     plane.composition = {**COMPOSITION, "spec": {**COMPOSITION["spec"], "pipeline": pipeline}}
-    found = compare_runs(before, plane.run())
-    assert [part.part for part in found.inputs] == ["input of step compose"]
-    assert [field.field for effect in found.effects for field in effect.fields] == ["data.color"]
+    differences = compare_runs(before, plane.run())
+    assert [part.part for part in differences.inputs] == ["input of step compose"]
+    assert [field.field for effect in differences.effects for field in effect.fields] == ["data.color"]

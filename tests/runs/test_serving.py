@@ -1,12 +1,15 @@
-"""Replicas serve the runs that they recorded, each to those who may get the object."""
+"""Replicas serve the runs that they recorded, to users with the right to get the object."""
 
 from __future__ import annotations
 
+import asyncio
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
+import aiohttp
 import orjson
 import pytest
 
@@ -20,14 +23,15 @@ from crossply.kube.credentials import Credential, Fixed
 from crossply.kube.discovery import Discovery
 from crossply.kube.failures import Conflict, Unauthorized
 from crossply.kube.tls import Certificate
-from crossply.runs.announcement import NAME, NAMESPACE, Replica, announce, announced, retract
+from crossply.runs.announcement import NAME, NAMESPACE, TOKEN_HEADER, Replica, announce, announced, retract
 from crossply.runs.capture import Capture
 from crossply.runs.client import RunClient
 from crossply.runs.errors import NoRecorder, RunNotFound
+from crossply.runs.model import Subject
 from crossply.runs.recorder import RunRecorder
 from crossply.runs.serving import RunServer
 from crossply.runs.store import IN_MEMORY, RunStore
-from crossply.runs.viewers import Viewers
+from crossply.runs.viewers import Viewer, Viewers
 from tests.support.server_process import Server
 
 
@@ -99,7 +103,7 @@ async def grant(client: Client, place: str, account_namespace: str, account: str
     await create(client, ROLE_BINDING, {"metadata": metadata, "roleRef": role, "subjects": [subject]})
 
 
-async def test_a_client_asks_all_replicas(client: Client, place: str) -> None:
+async def test_a_client_queries_all_replicas(client: Client, place: str) -> None:
     runs = RunClient(client)
     async with (
         replica(client, "one", [stored_run(place, "a"), stored_run(place, "b")]),
@@ -131,7 +135,7 @@ async def test_a_replica_that_is_gone_does_not_hide_the_others(client: Client, p
         await retract(client, "silent")
 
 
-async def test_who_may_not_get_an_object_sees_nothing_of_its_runs(client: Client, place: str) -> None:
+async def test_a_user_without_the_get_right_gets_none_of_the_runs(client: Client, place: str) -> None:
     async with (
         replica(client, "one", [stored_run(place, "a"), stored_run(place, "b")]),
         viewer(client, place, "stranger") as stranger,
@@ -151,16 +155,19 @@ async def test_who_may_not_get_an_object_sees_nothing_of_its_runs(client: Client
             await reader.load_run(hidden.id)
 
 
-async def test_a_token_of_nobody_is_refused(client: Client, place: str) -> None:
+async def test_a_forged_token_is_refused(client: Client, place: str) -> None:
     async with replica(client, "one", [stored_run(place, "a")]):
-        asked = RunClient(showing(client, Credential("Bearer forged")))
-        statuses = [(await asked._here(found, "/runs", {}))[0] for found in await announced(client)]
+        forged_client = RunClient(showing(client, Credential("Bearer forged")))
+        statuses = [
+            (await forged_client._here(announcement, "/runs", {}))[0]
+            for announcement in await announced(client)
+        ]
         assert statuses == [401]
 
 
 @pytest.fixture
 async def certified(client: Client, server: Server) -> AsyncIterator[Client]:
-    """An administrator who has a certificate, and no token."""
+    """An administrator with a certificate, and no token."""
     pki = server.directory / "pki"
     pair = Certificate((pki / "admin.crt").read_bytes(), (pki / "admin.key").read_bytes())
     async with showing(client, Credential(certificate=pair)) as own:
@@ -179,10 +186,57 @@ async def test_for_a_pod_a_certificate_gets_a_token_that_is_good_for_runs_alone(
     rule = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"], "resourceNames": ["a"]}
     await grant(client, place, NAMESPACE, place, rule)
     async with replica(client, "one", [stored_run(place, "a"), stored_run(place, "b")]):
-        [found] = await announced(client)
-        token = await RunClient(certified)._token_for(found._replace(service_account=place))
-        async with showing(client, Credential(f"Bearer {token}")) as made:
-            status, data = await RunClient(made)._here(found, "/runs", {})
+        [announcement] = await announced(client)
+        token = await RunClient(certified)._token_for(announcement._replace(service_account=place))
+        async with showing(client, Credential(f"Bearer {token}")) as token_client:
+            status, data = await RunClient(token_client)._here(announcement, "/runs", {})
             assert (status, [run["subject"][3] for run in orjson.loads(data)["runs"]]) == (200, ["a"])
             with pytest.raises(Unauthorized):
-                await announced(made)
+                await announced(token_client)
+
+
+async def _status(client: Client, path: str, **headers: str) -> int:
+    """What the only replica answers to a request as it stands."""
+    [announcement] = await announced(client)
+    context = ssl.create_default_context(cadata=announcement.certificate)
+    url = f"https://127.0.0.1:{announcement.port}{path}"
+    async with aiohttp.ClientSession() as session, session.get(url, ssl=context, headers=headers) as response:
+        return response.status
+
+
+async def test_nonsense_is_refused_or_ignored_without_a_failure(client: Client, place: str) -> None:
+    token = (await client.config.credentials.current()).authorization.removeprefix("Bearer ")
+    async with replica(client, "one", [stored_run(place, "a")]):
+        assert await _status(client, "/runs", **{TOKEN_HEADER: "\udcff\udcfe"}) == 401
+        for limit in ("%C2%B2", "9" * 5000, "-1", "%D9%A3"):
+            assert await _status(client, f"/runs?limit={limit}", **{TOKEN_HEADER: token}) == 200
+
+
+class Counted(Client):
+    """A client that knows how many of its requests were under way at once."""
+
+    under_way = most = 0
+
+    async def request(self, *arguments: Any, **options: Any) -> Any:
+        self.under_way += 1
+        self.most = max(self.most, self.under_way)
+        try:
+            return await super().request(*arguments, **options)
+        finally:
+            self.under_way -= 1
+
+
+async def test_one_viewer_does_not_take_the_requests_of_the_control_plane(client: Client) -> None:
+    async with Counted(client.config) as counted:
+        viewers = Viewers(counted, Discovery(client))
+        subjects = [Subject("v1", "ConfigMap", "default", f"map-{n}", "") for n in range(20)]
+        seen = await asyncio.gather(*(viewers.may_see(Viewer("jane"), subject) for subject in subjects))
+        assert (seen, counted.most) == ([False] * 20, 1)
+
+
+async def test_forged_tokens_do_not_take_the_requests_of_the_control_plane(client: Client) -> None:
+    async with Counted(client.config) as counted:
+        viewers = Viewers(counted, Discovery(client))
+        found = await asyncio.gather(*(viewers.authenticate(f"forged-{n}") for n in range(20)))
+        assert found == [None] * 20
+        assert counted.most <= 4

@@ -1,4 +1,4 @@
-"""The store of runs: bounded, kept over restarts and kills, never in the way."""
+"""The store of runs: bounded, persistent over restarts and kills, never blocking."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ import pytest
 
 from crossply.apiserver.encryption import encryption_with_keys
 from crossply.runs.model import Subject
-from crossply.runs.recorder import RunRecorder, RunSettings, new_id, open_recorder
+from crossply.runs.packing import new_id
+from crossply.runs.recorder import RunRecorder, RunSettings, open_recorder
 from crossply.runs.store import FILE, Limits, RunStore, StoredRun
 
 KEY = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
+NEW_KEY = "ZmVkY2JhOTg3NjU0MzIxMGZlZGNiYTk4NzY1NDMyMTA="
 
 
 def subject(name: str) -> Subject:
@@ -30,11 +32,13 @@ def run(number: int, name: str = "a", size: int = 100) -> StoredRun:
 
 
 def test_the_oldest_runs_of_an_object_make_room(tmp_path) -> None:
-    store = RunStore(str(tmp_path), Limits(runs_each=3, bytes_each=10_000))
+    store = RunStore(str(tmp_path), Limits(runs_per_object=3, bytes_per_object=10_000))
     runs = [run(number) for number in range(10)]
     store.append(runs)
     store.append([run(100, "b")])
-    assert [kept.id for kept in store.list_runs(name="a")] == [kept.id for kept in reversed(runs[-3:])]
+    assert [stored.id for stored in store.list_runs(name="a")] == [
+        stored.id for stored in reversed(runs[-3:])
+    ]
     assert len(store.list_runs(name="b")) == 1
     store.append([run(11, size=4_000), run(12, size=4_000), run(13, size=4_000)])
     assert len(store.list_runs(uid="uid-a")) == 2
@@ -42,7 +46,7 @@ def test_the_oldest_runs_of_an_object_make_room(tmp_path) -> None:
 
 
 def test_a_run_larger_than_its_share_is_stored_without_its_content(tmp_path) -> None:
-    store = RunStore(str(tmp_path), Limits(bytes_each=1_000))
+    store = RunStore(str(tmp_path), Limits(bytes_per_object=1_000))
     store.append([run(1), run(2, size=5_000)])
     large, small = store.list_runs()
     assert store.load(large.id)[0].data == b""
@@ -51,7 +55,7 @@ def test_a_run_larger_than_its_share_is_stored_without_its_content(tmp_path) -> 
 
 
 def test_a_week_of_runs_stays_within_the_bound(tmp_path) -> None:
-    limits = Limits(runs_each=20, bytes_each=64 << 10, runs=3_000, bytes=4 << 20)
+    limits = Limits(runs_per_object=20, bytes_per_object=64 << 10, runs=3_000, bytes=4 << 20)
     store = RunStore(str(tmp_path), limits)
     numbers = random.Random(7)
     for hour in range(7 * 24):
@@ -60,16 +64,16 @@ def test_a_week_of_runs_stays_within_the_bound(tmp_path) -> None:
             for minute in range(60)
         ]
         store.append(batch, {batch[0].id: 3})
-        runs, size = store.kept
+        runs, size = store.usage
         assert runs <= limits.runs
         assert size <= limits.bytes
     files = sum(os.path.getsize(tmp_path / name) for name in os.listdir(tmp_path))
     assert files < 3 * limits.bytes
-    counted = store.kept
+    counted = store.usage
     store.close()
-    again = RunStore(str(tmp_path), limits)
-    assert again.kept == counted
-    again.close()
+    reopened = RunStore(str(tmp_path), limits)
+    assert reopened.usage == counted
+    reopened.close()
 
 
 def test_only_the_owner_may_read_the_files(tmp_path) -> None:
@@ -85,7 +89,7 @@ def test_only_the_owner_may_read_the_files(tmp_path) -> None:
 WRITER = """
 import sys
 from crossply.runs.model import Subject
-from crossply.runs.recorder import new_id
+from crossply.runs.packing import new_id
 from crossply.runs.store import RunStore, StoredRun
 store = RunStore(sys.argv[1])
 for number in range(1_000_000):
@@ -96,7 +100,7 @@ for number in range(1_000_000):
 """
 
 
-def test_a_kill_loses_at_most_what_was_being_written(tmp_path) -> None:
+def test_a_kill_loses_at_most_the_run_being_written(tmp_path) -> None:
     writer = subprocess.Popen(
         [sys.executable, "-c", WRITER, str(tmp_path)], stdout=subprocess.PIPE, text=True
     )
@@ -109,7 +113,7 @@ def test_a_kill_loses_at_most_what_was_being_written(tmp_path) -> None:
     writer.stdout.close()
     last = int(written[-1]) if written else 199
     store = RunStore(str(tmp_path))
-    numbers = sorted(int(kept.summary) for kept in store.list_runs(limit=100_000))
+    numbers = sorted(int(stored.summary) for stored in store.list_runs(limit=100_000))
     store.close()
     assert numbers[: last + 1] == list(range(last + 1))
     assert len(numbers) <= last + 2
@@ -149,7 +153,7 @@ def test_a_full_disk_costs_only_the_runs_that_do_not_fit(tmp_path) -> None:
     store._connection.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(apsw.FullError):
         store.append([run(2, size=1_000_000)])
-    assert store.kept[0] == 1
+    assert store.usage[0] == 1
     store._connection.execute("PRAGMA max_page_count = 1000000")
     store.append([run(3)])
     assert len(store.list_runs()) == 2
@@ -171,7 +175,24 @@ def test_runs_are_encrypted_where_secrets_are(tmp_path) -> None:
     plain.close()
 
 
-def test_runs_are_found_after_a_restart_and_repeats_go_on(tmp_path) -> None:
+def test_a_key_that_was_removed_hides_its_own_runs_only(tmp_path) -> None:
+    old = RunStore(str(tmp_path), codec=encryption_with_keys(KEY, "a test", ["secrets"]))
+    before = run(1)
+    old.append([before])
+    old.close()
+    both = encryption_with_keys(f"{NEW_KEY}\n{KEY}", "a test", ["secrets"])
+    rotating = RunStore(str(tmp_path), codec=both)
+    after = run(2)
+    rotating.append([after])
+    assert [found.id for found in rotating.list_runs()] == [after.id, before.id]
+    rotating.close()
+    store = RunStore(str(tmp_path), codec=encryption_with_keys(NEW_KEY, "a test", ["secrets"]))
+    assert [found.id for found in store.list_runs()] == [after.id]
+    assert store.load(before.id) == []
+    store.close()
+
+
+def test_runs_are_loaded_after_a_restart_and_repeats_go_on(tmp_path) -> None:
     store = RunStore(str(tmp_path))
     first = run(1)
     store.append([first], {})

@@ -64,7 +64,7 @@ def test_a_value_is_valid(schema: Object) -> None:
     assert validate(value_of(schema), schema) == []
 
 
-def test_an_example_has_what_is_required_and_every_scalar() -> None:
+def test_an_example_has_the_required_fields_and_every_scalar() -> None:
     schema = {
         "type": "object",
         "properties": {

@@ -1,12 +1,15 @@
-"""Kinds that Kubernetes serves itself are read strictly, with Go's complaints."""
+"""Kinds that Kubernetes serves itself are validated strictly, with Go's messages."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from crossply.schema.builtin_kinds import go_types, type_of_kind
+from crossply.schema.builtin_go_types import go_types, type_of_kind
 from crossply.schema.go_decode import strict_problem, type_problem
 
 
@@ -65,6 +68,31 @@ def test_a_builtin_kind_is_read_strictly(value, expected):
     go_type = type_of_kind(value["apiVersion"], value["kind"])
     assert go_type is not None
     assert strict_problem(value, go_type) == expected
+
+
+DAMAGES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.sampled_from([0, -1, 3, 1.0, 1.5, 1 << 31, 1 << 63, "", "a", "YQ==", "1x", "2024-01-01T00:00:00Z"]),
+    st.sampled_from([[], [None], ["a"], [1], {}, {"a": "b"}, {"a": None}, {"zz": {}}, {"port": 1}]),
+)
+
+
+@settings(max_examples=400)
+@given(st.sampled_from([value for value, _ in ROWS]), st.data())
+def test_the_quick_reading_agrees_with_the_strict_one(value: dict[str, Any], data: st.DataObject) -> None:
+    damaged = json.loads(json.dumps(value))
+    place, key = damaged, data.draw(st.sampled_from(sorted(damaged)))
+    while isinstance(place[key], dict | list) and place[key] and data.draw(st.booleans()):
+        place = place[key]
+        keys = range(len(place)) if isinstance(place, list) else sorted(place)
+        key = data.draw(st.sampled_from(list(keys)))
+    place[key] = data.draw(DAMAGES)
+    go_type = type_of_kind(value["apiVersion"], value["kind"])
+    assert go_type is not None
+    careful = strict_problem(damaged, go_type)
+    is_strict_only = careful is not None and careful.startswith("strict decoding error")
+    assert type_problem(damaged, go_type) == (None if is_strict_only else careful)
 
 
 def test_a_crd_is_read_without_strictness():

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crossply.schema.cel import RuleChecker
+from crossply.schema.cel_object_validation import RuleChecker
 from crossply.schema.cel_types import escape
 
 SCHEMA: dict[str, Any] = {
@@ -85,7 +85,7 @@ HOLDS = [
 
 
 @pytest.mark.parametrize("rule", HOLDS)
-def test_a_rule_that_holds_says_nothing(rule):
+def test_a_passing_rule_has_no_message(rule):
     assert errors(rule) == []
 
 
@@ -131,7 +131,7 @@ FAILS = [
 
 
 @pytest.mark.parametrize(("rule", "expected"), FAILS)
-def test_a_rule_that_fails_says_why(rule, expected):
+def test_a_failing_rule_has_a_reason(rule, expected):
     assert errors(rule) == [expected]
 
 
@@ -149,7 +149,7 @@ def test_a_rule_that_fails_says_why(rule, expected):
         ({"reason": "FieldValueDuplicate"}, "spec: Duplicate value"),
     ],
 )
-def test_a_rule_can_say_what_to_report(more, expected):
+def test_a_rule_can_have_its_own_message(more, expected):
     assert errors("self.n > 5", **more) == [expected]
 
 
@@ -162,7 +162,7 @@ def test_a_transition_rule_needs_two_objects():
     assert errors("self.s != 'oldSelf'", {"s": "oldSelf"}) != [], "a text is not a variable"
 
 
-def test_an_optional_old_object_is_asked_about():
+def test_an_optional_old_object_can_be_tested():
     rule = "oldSelf.hasValue() ? oldSelf.value().n == 4 : self.n == 1"
     assert errors(rule, optionalOldSelf=True) != []
     assert errors(rule, {"n": 1}, optionalOldSelf=True) == []

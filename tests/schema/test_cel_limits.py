@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from crossply.schema.cel import RuleChecker
+from crossply.schema.cel_object_validation import RuleChecker
 from tests.support.memory_limit import run_within
 
 LIMIT = 2 << 30

@@ -81,7 +81,7 @@ def test_the_machinery_wins_over_a_users_field_of_the_same_name() -> None:
     assert spec_fields(composite_crd(xrd(schema=own_schema)))["compositionRef"]["type"] == "object"
 
 
-def test_only_some_parts_of_the_users_schema_are_taken() -> None:
+def test_only_some_parts_of_the_users_schema_are_used() -> None:
     schema = schema_of(
         composite_crd(
             xrd(
@@ -127,7 +127,7 @@ def test_a_name_fits_into_a_label(longest: int | None, length: int) -> None:
     assert name == {"type": "string", "maxLength": length}
 
 
-def test_policies_become_defaults_only_when_they_are_given() -> None:
+def test_policies_become_defaults_only_when_they_are_set() -> None:
     names = {"kind": "Cache", "plural": "caches"}
     bare = xrd(claimNames=names)
     full = xrd(
@@ -238,7 +238,7 @@ def test_a_version_without_a_schema_is_refused() -> None:
         ),
     ],
 )
-def test_a_field_of_the_wrong_type_is_told_in_gos_words(definition: Any, problem: str) -> None:
+def test_a_field_of_the_wrong_type_is_reported_in_gos_words(definition: Any, problem: str) -> None:
     with pytest.raises(DefinitionDecodeError) as caught:
         composite_crd(definition)
     assert str(caught.value) == f"json: cannot unmarshal {problem}"

@@ -1,4 +1,4 @@
-"""Editors get JSON Schemas that know which fields exist."""
+"""Editors get JSON Schemas with all existing fields."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_schema_is_converted_for_an_editor(schema: Any, converted: Any, reason
     assert convert(schema) == converted, reason
 
 
-def test_each_version_has_a_file() -> None:
+def test_every_version_has_a_file() -> None:
     versions = [{"name": name, "schema": {"openAPIV3Schema": {"type": "object"}}} for name in ("v1", "v2")]
     schemas = json_schemas(
         {"spec": {"group": "acme.test", "names": {"kind": "XCache"}, "versions": versions}}

@@ -9,8 +9,8 @@ import pytest
 from crossply.kinds.definition import parse_definition
 from crossply.kinds.first_design_definitions import PublicationError
 from crossply.schema.crd_parts import CrdError
-from crossply.schema.crd_v1alpha1 import requirement_crd
 from crossply.schema.definition_crds import composite_crd
+from crossply.schema.infrastructure_definition_crds import requirement_crd
 
 
 def definition(kind: str, schema: Any = None, **spec: Any) -> dict[str, Any]:

@@ -45,13 +45,13 @@ ROWS = [
 @pytest.mark.parametrize(
     ("schema", "value", "expected"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS]
 )
-def test_defaults_follow_the_structure(schema, value, expected):
+def test_defaults_apply_along_the_structure(schema, value, expected):
     if expected is None:
         expected = [{"protocol": "TCP"}, {"protocol": "UDP"}]
     assert apply_defaults(value, schema) == expected
 
 
-def test_a_default_is_copied_for_each_use():
+def test_a_default_is_copied_for_every_use():
     schema = {"items": {"properties": {"tags": {"default": []}}}}
     result = apply_defaults([{}, {}], schema)
     result[0]["tags"].append("x")

@@ -25,6 +25,11 @@ LEAVES = st.one_of(
     st.just({"type": "string", "pattern": "^x"}),
     st.just({"type": "string", "nullable": True}),
     st.builds(
+        lambda kind, form: {"type": kind, "format": form},
+        st.sampled_from(["string", "integer"]),
+        st.sampled_from(["date-time", "date", "int32", "made-up"]),
+    ),
+    st.builds(
         lambda low, high: {"type": "integer", "minimum": low, "maximum": high},
         st.integers(0, 3),
         st.integers(0, 5),
@@ -69,7 +74,7 @@ VALUES = st.recursive(
         st.booleans(),
         st.integers(-1, 6),
         st.floats(0, 2),
-        st.sampled_from(["", "x", "xy", "zzzzz"]),
+        st.sampled_from(["", "x", "xy", "zzzzz", "2024-02-29", "2024-02-29T01:02:03Z"]),
     ),
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(NAMES, inner, max_size=3)),
     max_leaves=8,
@@ -78,7 +83,7 @@ VALUES = st.recursive(
 
 @settings(max_examples=400)
 @given(SCHEMAS, VALUES)
-def test_what_passes_quickly_is_what_the_careful_way_makes_of_it(schema: Any, value: Any) -> None:
+def test_a_value_that_passes_the_fast_check_equals_the_full_result(schema: Any, value: Any) -> None:
     root = {"type": "object", "properties": {"spec": schema}}
     obj = {"apiVersion": "v1", "kind": "Thing", "metadata": {"name": "n"}, "spec": value}
     try:
@@ -100,13 +105,14 @@ USUAL = {
                 "size": {"type": "string", "enum": ["s", "m"]},
                 "n": {"type": "integer", "default": 3, "minimum": 1},
                 "tags": {"type": "array", "items": {"type": "string"}},
+                "since": {"type": "string", "format": "date-time"},
             },
         }
     },
 }
 
 
-def test_the_length_of_a_name_is_looked_at() -> None:
+def test_the_length_of_a_name_is_checked() -> None:
     named = {"properties": {"metadata": {"properties": {"name": {"type": "string", "maxLength": 3}}}}}
     assert quick_check(named)({"metadata": {"name": "abc"}})
     with pytest.raises(Unusual):
@@ -114,9 +120,10 @@ def test_the_length_of_a_name_is_looked_at() -> None:
 
 
 def test_the_usual_object_passes_with_its_defaults() -> None:
-    obj = {"apiVersion": "v1", "kind": "T", "metadata": {}, "spec": {"size": "m", "tags": ["a"]}}
+    spec = {"size": "m", "tags": ["a"], "since": "2024-01-02T03:04:05Z"}
+    obj = {"apiVersion": "v1", "kind": "T", "metadata": {}, "spec": spec}
     passed = quick_check(USUAL)(obj)
-    assert passed["spec"] == {"size": "m", "tags": ["a"], "n": 3}
+    assert passed["spec"] == {**spec, "n": 3}
     assert "n" not in obj["spec"], "the object that came in is left alone"
 
 
@@ -130,8 +137,9 @@ def test_the_usual_object_passes_with_its_defaults() -> None:
         ({"size": "m", "n": True}, "a boolean is no integer"),
         ({"size": "m", "n": 3.0}, "a whole float needs a second look"),
         ({"size": None}, "null is never usual"),
+        ({"size": "m", "since": "yesterday"}, "not of the format"),
     ],
 )
-def test_anything_else_is_left_to_the_careful_way(spec: Any, reason: str) -> None:
+def test_anything_else_is_left_to_the_full_check(spec: Any, reason: str) -> None:
     with pytest.raises(Unusual):
         quick_check(USUAL)({"spec": spec})

@@ -26,7 +26,7 @@ def properties_of(**properties: Any) -> Any:
     return schema["properties"]
 
 
-def test_a_kind_is_found_by_group_version_and_kind() -> None:
+def test_a_kind_is_resolved_by_group_version_and_kind() -> None:
     schemas = {"Thing": thing()}
     assert find_schema(schemas, "example.org/v1", "Thing") == thing()
     assert find_schema(schemas, "example.org/v2", "Thing") is None
@@ -50,7 +50,7 @@ def test_a_schema_that_several_kinds_share_describes_none() -> None:
         ("the first reference of several", {"allOf": [{"type": "string"}, {"$ref": f"{REF}Text"}]}),
     ],
 )
-def test_a_node_with_a_reference_becomes_what_it_refers_to(reason: str, node: Any) -> None:
+def test_a_node_with_a_reference_becomes_its_target(reason: str, node: Any) -> None:
     assert properties_of(name=node)["name"] == {"type": "string", "description": "a text"}, reason
 
 

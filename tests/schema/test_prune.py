@@ -1,4 +1,4 @@
-"""What a schema does not know is named, and pruning drops exactly that."""
+"""Unknown fields are named, and pruning drops exactly those."""
 
 from __future__ import annotations
 

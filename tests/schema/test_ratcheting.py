@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crossply.schema.cel import RuleChecker
+from crossply.schema.cel_object_validation import RuleChecker
 from crossply.schema.ratcheting import new_errors
 from crossply.schema.validation import validate
 
@@ -62,7 +62,7 @@ BAD = {"field": "bad"}
         ),
     ],
 )
-def test_an_update_is_blamed_for_its_own_mistakes_only(
+def test_an_update_is_refused_for_its_own_errors_only(
     old: dict[str, Any], new: dict[str, Any], blamed: list[str]
 ) -> None:
     problems = validate(new, SCHEMA)
@@ -77,7 +77,7 @@ def ruled(*rules: dict[str, Any]) -> RuleChecker:
     return RuleChecker({"type": "object", "properties": properties})
 
 
-def test_rules_about_what_stayed_are_not_asked() -> None:
+def test_rules_about_unchanged_values_are_not_evaluated() -> None:
     rules = ruled({"rule": "self == 'good'"})
     old = {"field": "bad", "list": [BAD]}
     assert rules.check_change({**old, "x": 1}, old) == []
@@ -89,11 +89,11 @@ def test_rules_about_what_stayed_are_not_asked() -> None:
     ]
 
 
-def test_rules_about_the_change_itself_are_always_asked() -> None:
+def test_transition_rules_are_always_evaluated() -> None:
     rules = ruled({"rule": "self != oldSelf"})
     assert [error.field for error in rules.check_change({"field": "a", "x": 1}, {"field": "a"})] == ["field"]
 
 
-def test_without_ratcheting_every_rule_is_asked() -> None:
+def test_without_ratcheting_every_rule_is_evaluated() -> None:
     rules = ruled({"rule": "self == 'good'"})
     assert [error.field for error in rules.check({"field": "bad"}, {"field": "bad"})] == ["field"]

@@ -16,7 +16,7 @@ from crossply.sdk import function
 from crossply.sdk import struct_cache as memory
 from crossply.sdk.encoded_request import _cut, _cut_carefully
 from crossply.values.protobuf_struct import StructError, decode_struct, encode_struct, to_wire, varint
-from crossply.values.protobuf_struct_field import peek
+from crossply.values.protobuf_struct_lookup import peek
 
 NAMES = st.text(max_size=140)
 SCALARS = st.none() | st.booleans() | st.integers(-1000, 1000) | st.text(max_size=30)
@@ -53,7 +53,7 @@ def chunk(tag, payload):
 
 @given(STATES, st.integers(0, 20_000))
 @settings(max_examples=60)
-def test_the_quick_way_cuts_as_the_careful_one_does(state, large):
+def test_the_fast_cut_equals_the_careful_one(state, large):
     """Also where a resource is large, so that its length takes three bytes."""
     resources = {**state.resources, "large": Resource({"text": "x" * large})}
     request = encode_request(Request(state._replace(resources=resources), tag="t"))
@@ -76,7 +76,7 @@ def test_the_quick_way_cuts_as_the_careful_one_does(state, large):
         (chunk(0x12, chunk(0x0A, b"n") + chunk(0x12, b"") + chunk(0x12, b"\x18\x01")), "a value twice"),
     ],
 )
-def test_forms_that_nobody_writes_are_read(body, reason):
+def test_unusual_forms_are_read(body, reason):
     assert _cut(body) == _cut_carefully(body), reason
     request = chunk(0x1A, body)
     expected = decode_request(request).desired.resources
@@ -110,7 +110,7 @@ def test_damaged_requests_are_answered_or_refused(state, data):
 @given(
     OBJECTS, st.lists(st.sampled_from(["status", "conditions", "spec", "a", "type"]), min_size=1, max_size=3)
 )
-def test_a_peek_finds_what_reading_everything_finds(fields, keys):
+def test_a_peek_equals_a_full_read(fields, keys):
     expected = to_wire(fields)
     for key in keys:
         expected = expected.get(key) if isinstance(expected, dict) else None
@@ -125,7 +125,7 @@ def test_a_peek_at_damaged_bytes_ends(data):
         return
 
 
-def test_what_is_remembered_is_bounded_and_given_as_a_copy():
+def test_the_cache_is_bounded_and_returns_copies():
     cache = memory.ContentCache()
     for number in range(50_000):
         key = number.to_bytes(400, "big")
@@ -150,7 +150,7 @@ def test_kinds_of_numbers_are_not_mixed_up():
             assert written.endswith(encode_struct({"v": value}))
 
 
-def test_what_is_not_finite_is_not_taken_for_the_null_that_was_written_before():
+def test_a_value_that_is_not_finite_is_not_confused_with_a_cached_null():
     for _ in range(3):
         memory.write_resource({"v": [None]})
     for _ in range(3):
@@ -158,7 +158,7 @@ def test_what_is_not_finite_is_not_taken_for_the_null_that_was_written_before():
             memory.write_resource({"v": [float("nan")]})
 
 
-def test_what_is_made_plain_is_the_same_however_often_it_comes():
+def test_a_converted_value_is_the_same_however_often_it_occurs():
     """Also where what it looks like in JSON was written before, as a string."""
     time, number = datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC), uuid.UUID(int=7)
 

@@ -8,7 +8,8 @@ import subprocess
 import pytest
 import yaml
 
-from tests.support.function_servers import CROSSPLY, free_port, started
+from tests.support.function_servers import CROSSPLY, started
+from tests.support.ports import free_port
 
 XR = {"apiVersion": "example.org/v1", "kind": "XR", "metadata": {"name": "x"}, "spec": {"count": 3}}
 FILE = """
@@ -109,14 +110,14 @@ def test_a_whole_request_is_sent_to_a_server_and_to_a_file_alike(place):
     assert answer["desired"]["resources"]["kept"] == {"resource": {"kind": "Kept"}, "ready": "READY_TRUE"}
 
 
-def test_what_a_function_prints_goes_to_stderr(place):
+def test_the_output_of_a_function_goes_to_stderr(place):
     (place / "main.py").write_text(f"print('while it is imported')\n{FILE}    print('hello')\n")
     done = call(place, "call", "xr.yaml", "--file", "main.py")
     assert yaml.safe_load(done.stdout)["results"][0]["message"] == "careful"
     assert done.stderr == "while it is imported\nhello\n"
 
 
-def test_a_target_where_nobody_listens_is_said_to_be_unavailable(place):
+def test_a_target_without_a_listener_is_unavailable(place):
     address = f"127.0.0.1:{free_port()}"
     done = call(place, "call", "xr.yaml", "--target", address, "--timeout", "30s")
     assert done.returncode == 1
@@ -133,7 +134,7 @@ def test_a_fatal_result_is_a_failure(place):
 
 def test_a_built_in_function_is_called_by_name_and_by_package(place):
     by_name = call(place, "call", "request.json", "--builtin", "auto-ready")
-    package = "registry.example.org/acme/function-auto-ready:v1"
+    package = "registry.example.org/crossplane-contrib/function-auto-ready:v1"
     by_package = call(place, "test", package, "request.json")
     assert by_name.returncode == by_package.returncode == 0, by_name.stderr + by_package.stderr
     assert by_name.stdout == by_package.stdout
@@ -154,7 +155,7 @@ def test_a_built_in_function_is_called_by_name_and_by_package(place):
         (("--target", "127.0.0.1:1", "--timeout", "300ms"), "{}", "Connection refused"),
     ],
 )
-def test_what_cannot_be_called_is_told(place, words, content, says):
+def test_errors_of_call_are_reported(place, words, content, says):
     (place / "bad.yaml").write_text(content)
     done = call(place, "call", "bad.yaml", *words)
     assert done.returncode != 0

@@ -55,7 +55,7 @@ def new_request(**spec):
     return Request(State(Resource({"metadata": {"name": "x"}, "spec": {"count": 1.0, **spec}})))
 
 
-def test_a_file_is_run_here_and_as_a_process_if_asked(file):
+def test_a_file_is_run_in_process_or_as_a_process_on_request(file):
     assert choose_runtime(function(file=str(file))) == "file"
     runner = bind(function(file=str(file)))
     assert isinstance(runner, PythonFile)
@@ -66,7 +66,7 @@ def test_a_file_is_run_here_and_as_a_process_if_asked(file):
     runner.close()
 
 
-def test_a_function_that_never_ends_is_ended(file):
+def test_an_endless_function_is_stopped(file):
     runner = bind(function(file=str(file)))
     with pytest.raises(FunctionTimedOut, match='cannot run Function "f": still running'):
         runner(new_request(spin=True), 0.5)
@@ -74,7 +74,7 @@ def test_a_function_that_never_ends_is_ended(file):
     runner.close()
 
 
-def test_a_file_that_cannot_be_loaded_is_told_and_tried_again(file):
+def test_a_file_that_cannot_be_loaded_is_reported_and_retried(file):
     file.write_text("def broken(:")
     runner = bind(function(file=str(file)))
     with pytest.raises(FunctionNotBound, match=r"my function\.py:1: invalid syntax"):
@@ -84,7 +84,7 @@ def test_a_file_that_cannot_be_loaded_is_told_and_tried_again(file):
     runner.close()
 
 
-def test_a_control_plane_runs_files_only_where_that_is_wanted(file):
+def test_a_control_plane_runs_files_only_where_allowed(file):
     annotations = {"crossply.dev/file": str(file)}
     endpoint = Endpoint("f", "r.example.org/function-f:v1", annotations=tuple(annotations.items()))
     with pytest.raises(HostAccessRefused, match=r'annotation "crossply\.dev/file" names a Python file'):
@@ -118,7 +118,7 @@ PRINTING = (
 
 
 @pytest.mark.parametrize("runtime", ["file", "process"])
-def test_what_a_function_prints_is_not_in_the_output_of_render(file, runtime):
+def test_the_output_of_a_function_is_not_in_the_output_of_render(file, runtime):
     file.write_text(PRINTING)
     done = rendered(file, runtime)
     assert done.returncode == 0, done.stderr

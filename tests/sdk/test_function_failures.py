@@ -1,4 +1,4 @@
-"""What a function raises becomes a fatal result that says where, and nothing of it is desired."""
+"""An exception of a function becomes a fatal result with its place, and nothing of it is desired."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from crossply.compose.messages import SEVERITY_FATAL
 from crossply.sdk import Fatal, function
-from tests.support.sdk.function_calls import EARLIER, asked, both_ways, failing
+from tests.support.sdk.function_calls import EARLIER, both_ways, failing, new_request
 
 
 def test_an_exception_is_a_fatal_result_that_names_file_and_line():
@@ -28,7 +28,7 @@ def test_an_exception_is_a_fatal_result_that_names_file_and_line():
         (ValueError("x" * 10_000), "x" * 100),
     ],
 )
-def test_whatever_is_raised_is_told(problem, says):
+def test_every_exception_is_reported(problem, says):
     def compose(req, rsp):
         raise problem
 
@@ -37,10 +37,10 @@ def test_whatever_is_raised_is_told(problem, says):
     assert len(message) <= 2000
 
 
-def test_the_whole_story_goes_to_the_log_only():
+def test_the_traceback_goes_to_the_log_only():
     logged = []
     compose = function(failing)
     compose.log = logged.append
-    assert "Traceback" not in compose.run(asked()).results[0].message
+    assert "Traceback" not in compose.run(new_request()).results[0].message
     assert "Traceback" in logged[0]
     assert "KeyError: 'nowhere'" in logged[0]

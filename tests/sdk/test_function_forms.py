@@ -16,7 +16,7 @@ def test_a_function_returns_nothing_or_the_response():
 
 
 @pytest.mark.parametrize("body", [lambda req: None, lambda: None, lambda a, b, c: None, 5])
-def test_only_what_takes_a_request_and_a_response_is_a_function(body):
+def test_only_a_callable_with_request_and_response_is_a_function(body):
     with pytest.raises(NotAFunction):
         function(body)
 

@@ -1,4 +1,4 @@
-"""What an author reads of a request besides resources, and says in a response."""
+"""Parts of a request besides resources, and parts of a response."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from crossply.compose.messages import SECOND, TARGET_COMPOSITE_AND_CLAIM, Resource, ResourceRef
 from crossply.sdk import function
 from crossply.sdk.failures import ValueRefused
-from tests.support.sdk.function_calls import READY, XR, asked, both_ways
+from tests.support.sdk.function_calls import READY, XR, both_ways, new_request
 
 
 def test_conditions_are_read():
@@ -22,10 +22,10 @@ def test_conditions_are_read():
         assert not req.observed["db"].is_ready()
         assert req.xr.condition("Ready").status == "Unknown"
 
-    assert both_ways(compose, asked(observed={"db": Resource(READY)})).results == ()
+    assert both_ways(compose, new_request(observed={"db": Resource(READY)})).results == ()
 
 
-def test_results_conditions_ttl_output_and_context_are_said():
+def test_results_conditions_ttl_output_and_context_are_set():
     def compose(req, rsp):
         rsp.normal("fine", reason="Fine")
         rsp.warning("careful", claim=True)
@@ -36,7 +36,7 @@ def test_results_conditions_ttl_output_and_context_are_said():
         rsp.output = {"made": 3}
         rsp.context["example.org/said"] = [1, {"a": None}]
 
-    response = both_ways(compose, asked(context={"kept": True}))
+    response = both_ways(compose, new_request(context={"kept": True}))
     assert [(item.message, item.reason, item.target) for item in response.results] == [
         ("fine", "Fine", None),
         ("careful", None, TARGET_COMPOSITE_AND_CLAIM),
@@ -64,13 +64,13 @@ def test_requirements_are_none_until_they_were_fetched():
     assert first.requirements.schemas["xr"] == ("example.org/v1", "XR")
     fetched = (Resource({"metadata": {"name": "m"}}),)
     second = both_ways(
-        compose, asked(required_resources={"maps": fetched, "one": ()}, required_schemas={"xr": None})
+        compose, new_request(required_resources={"maps": fetched, "one": ()}, required_schemas={"xr": None})
     )
     assert second.results[0].message == "['m'] [] []"
     assert second.requirements == first.requirements
 
 
-def test_resources_to_watch_are_named_once_each():
+def test_resources_to_watch_are_listed_once():
     def compose(req, rsp):
         rsp.watch("v1", "ConfigMap", "a", namespace="default")
         rsp.watch("v1", "ConfigMap", "a", namespace="default")
@@ -97,11 +97,13 @@ def test_credentials_input_and_capabilities_are_read():
     def compose(req, rsp):
         rsp.normal(f"{req.credentials['cloud']['key']!r} {req.input} {req.can('conditions')} {req.tag}")
 
-    request = asked(credentials={"cloud": {"key": b"k"}}, input={"a": 1.0}, capabilities=(1, 4), tag="t")
+    request = new_request(
+        credentials={"cloud": {"key": b"k"}}, input={"a": 1.0}, capabilities=(1, 4), tag="t"
+    )
     assert both_ways(compose, request).results[0].message == "b'k' {'a': 1} True t"
 
 
-def test_time_is_given():
+def test_now_is_the_time_of_the_clock():
     time = datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC)
 
     @function
@@ -114,7 +116,7 @@ def test_time_is_given():
     assert compose.try_out(XR, clock=lambda: time).desired["at"].spec["time"] == "2026-01-02T00:00:00Z"
 
 
-def test_an_operation_sees_what_it_was_started_by():
+def test_an_operation_gets_its_watched_resource():
     def operate(req, rsp):
         rsp.normal(req.watched.name if req.watched is not None else "nothing")
 
@@ -125,5 +127,5 @@ def test_an_operation_sees_what_it_was_started_by():
         ({requirement: ()}, "nothing"),
         ({}, "nothing"),
     ):
-        answer = both_ways(operate, asked(required_resources=required_resources))
+        answer = both_ways(operate, new_request(required_resources=required_resources))
         assert answer.results[0].message == name

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from crossply.compose.messages import Resource
 from crossply.sdk import child_name
 from crossply.values.protobuf_struct import to_wire
-from tests.support.sdk.function_calls import EARLIER, asked, both_ways
+from tests.support.sdk.function_calls import EARLIER, both_ways, new_request
 
 
 def test_whole_numbers_are_integers():
@@ -38,14 +38,14 @@ class Model:
     unset: str | None = None
 
 
-def test_what_people_put_into_resources_is_understood():
+def test_common_python_values_are_converted():
     def compose(req, rsp):
         rsp.desired["odd"] = {"t": (1, 2), "s": Size.BIG, "l": Level.HIGH, "m": Model(spec={"a": 1})}
         rsp.desired["model"] = Model()
         rsp.desired["copy"] = req.observed["db"]
         rsp.desired["again"] = rsp.desired["old"]
 
-    desired = both_ways(compose, asked(observed={"db": Resource({"kind": "Db"})})).desired.resources
+    desired = both_ways(compose, new_request(observed={"db": Resource({"kind": "Db"})})).desired.resources
     assert desired["odd"].object == {
         "t": [1.0, 2.0],
         "s": "big",
@@ -116,5 +116,5 @@ def test_whatever_object_a_function_copies_arrives_as_it_was(fields):
         rsp.desired["opened"].update(req.observed["o"].to_dict())
 
     observed = {"o": Resource(to_wire(fields))}
-    desired = both_ways(compose, asked(observed=observed)).desired.resources
+    desired = both_ways(compose, new_request(observed=observed)).desired.resources
     assert desired["copy"].object == desired["opened"].object == to_wire(fields)

@@ -8,11 +8,11 @@ from crossply.compose.messages import READY_FALSE, READY_TRUE, SECOND, Request, 
 from crossply.compose.wire import encode_request
 from crossply.compose.wire_encode import write_resource
 from crossply.sdk import function
-from tests.support.sdk.function_calls import EARLIER, READY, XR, asked, both_ways
+from tests.support.sdk.function_calls import EARLIER, READY, XR, both_ways, new_request
 
 
 def test_a_function_that_does_nothing_passes_everything_on():
-    request = asked(context={"a": {"b": 1.0}})
+    request = new_request(context={"a": {"b": 1.0}})
     response = both_ways(lambda req, rsp: None, request)
     assert response.desired == EARLIER
     assert response.context == {"a": {"b": 1.0}}
@@ -20,11 +20,11 @@ def test_a_function_that_does_nothing_passes_everything_on():
     assert (response.results, response.conditions, response.requirements) == ((), (), None)
 
 
-def test_what_is_not_touched_is_the_same_bytes():
+def test_untouched_resources_are_the_same_bytes():
     old = write_resource(EARLIER.resources["old"])
     # Protobuf may order fields as it likes: these bytes are not those that we would write.
     strange = old[-2:] + old[:-2]
-    request = encode_request(asked())
+    request = encode_request(new_request())
     assert request.count(old) == 1
     answer = function(lambda req, rsp: rsp.normal("hello")).answer(request.replace(old, strange))
     assert answer.count(strange) == 1
@@ -64,7 +64,7 @@ def test_desired_state_cannot_be_lost_by_accident(mistake, says):
     assert response.desired == EARLIER
 
 
-def test_what_a_function_gets_is_its_own():
+def test_a_function_gets_its_own_copy():
     def compose(req, rsp):
         req.xr["spec"]["count"] = 99
         req.observed["o"]["spec"]["list"].append("x")
@@ -73,7 +73,7 @@ def test_what_a_function_gets_is_its_own():
         req.desired["old"]["spec"]["n"] = 99
 
     observed = {"o": Resource({"spec": {"list": []}})}
-    request = asked(observed=observed, input={"a": {"b": 1.0}}, context={"c": {"d": 1.0}})
+    request = new_request(observed=observed, input={"a": {"b": 1.0}}, context={"c": {"d": 1.0}})
     before = encode_request(request)
     for _ in range(2):
         response = both_ways(compose, request)
@@ -137,7 +137,7 @@ def test_paths_reach_into_resources():
     assert desired["fresh"].object == {"kind": "Fresh"}
 
 
-def test_readiness_follows_what_is_observed():
+def test_readiness_tracks_the_observed_state():
     def compose(req, rsp):
         for name in ("db", "cache"):
             rsp.desired[name] = {"kind": name}
@@ -145,7 +145,7 @@ def test_readiness_follows_what_is_observed():
         rsp.normal(",".join(sorted(rsp.auto_ready())))
         rsp.desired.add("made", {"kind": "Made"}, ready=True, connection={"a": "b"})
 
-    response = both_ways(compose, asked(observed={"db": Resource(READY), "cache": Resource({})}))
+    response = both_ways(compose, new_request(observed={"db": Resource(READY), "cache": Resource({})}))
     ready = {name: resource.ready for name, resource in response.desired.resources.items()}
     assert ready == {"db": READY_TRUE, "cache": 0, "old": READY_FALSE, "other": 0, "made": READY_TRUE}
     assert response.results[0].message == "cache,old,other"

@@ -42,7 +42,7 @@ def message_of(function):
     return function.run(REQUEST).results[0].message
 
 
-def test_the_only_function_of_a_file_is_found(tmp_path):
+def test_the_only_function_of_a_file_is_loaded(tmp_path):
     assert message_of(load(write(tmp_path, "one.py", ONE)).function) == "one"
     assert message_of(load(write(tmp_path, "alias.py", f"{ONE}\nsame = compose\n")).function) == "one"
 
@@ -88,7 +88,7 @@ def test_a_file_may_have_the_name_of_a_library(tmp_path):
         ("x = '\udce4'\n", "cannot load"),
     ],
 )
-def test_a_file_that_cannot_be_loaded_is_told(tmp_path, text, says):
+def test_a_file_that_cannot_be_loaded_is_reported(tmp_path, text, says):
     path = tmp_path / "bad.py"
     path.write_bytes(text.encode(errors="surrogateescape"))
     with pytest.raises(FunctionFileError) as problem:
@@ -98,7 +98,7 @@ def test_a_file_that_cannot_be_loaded_is_told(tmp_path, text, says):
         load(str(tmp_path / "missing.py"))
 
 
-def test_a_changed_file_is_loaded_again_and_a_broken_one_is_not(tmp_path):
+def test_a_changed_file_is_reloaded_and_a_broken_one_is_not(tmp_path):
     lines = []
     path = write(tmp_path, "main.py", ONE)
     function = ReloadingFunction(path, log_line=lines.append)
@@ -121,9 +121,10 @@ def test_the_sdk_needs_nothing_but_python_and_little_of_that():
     assert not heavy & imported("from crossply.sdk import function", root=set())
 
 
-def test_serving_needs_grpc_and_protobuf_only():
-    libraries = {"google", "grpc", "grpc_health", "grpc_reflection", "cython_runtime", "typing_extensions"}
-    libraries.add("grpc_tools")  # gRPC loads it where it is installed, as it is for our development
+def test_serving_needs_grpc_only():
+    libraries = {"grpc", "cython_runtime", "typing_extensions"}
+    # gRPC loads these where they are installed, as they are for our development.
+    libraries |= {"google", "grpc_health", "grpc_reflection", "grpc_tools"}
     statement = (
         "from crossply.sdk import serving; from crossply.functions.server import Server, ServerSettings; "
         "Server('f', lambda d, c: d, ServerSettings('127.0.0.1:0')).stop()"

@@ -19,7 +19,8 @@ from crossply.compose.messages import SEVERITY_FATAL, Request, Resource, State
 from crossply.compose.wire import decode_response, encode_request
 from crossply.functions.failures import FunctionError
 from crossply.functions.remote import METHOD, Remote
-from tests.support.function_servers import CROSSPLY, free_port, started
+from tests.support.function_servers import CROSSPLY, started
+from tests.support.ports import free_port
 
 GREETER = pathlib.Path(__file__).parents[1] / "functions" / "sdk" / "greeter.py"
 FILE = """
@@ -88,7 +89,7 @@ def finish_a_running_call(remote, process):
     assert greeting(answers[0]) == "hello you"
 
 
-def test_without_a_way_to_serve_it_says_so(file):
+def test_serving_without_credentials_is_refused(file):
     done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, timeout=30)
     assert done.returncode == 1
     assert done.stderr.startswith("error: no credentials provided")
@@ -204,7 +205,7 @@ def test_a_function_of_the_published_sdk_is_served_on_the_shim(sdk):
 
 
 def test_a_program_of_the_published_sdk_runs_on_the_shim(certificates):
-    """`runtime.serve` as its author calls it, with TLS, and with the errors that its callers know."""
+    """`runtime.serve` as its author calls it, with TLS, and with the published errors."""
     address = f"localhost:{free_port()}"
     command = [sys.executable, "-m", "crossply.sdk.shim", str(GREETER), address, str(certificates / "server")]
     with started(command, address) as process:
@@ -219,7 +220,7 @@ def test_a_program_of_the_published_sdk_runs_on_the_shim(certificates):
         assert process.wait(60) == 0
 
 
-def test_the_published_sdk_can_be_asked_for(tmp_path):
+def test_the_published_sdk_can_be_required(tmp_path):
     done = subprocess.run(
         run(GREETER, "127.0.0.1:0", "--insecure", "--sdk", "published"),
         capture_output=True,

@@ -41,13 +41,13 @@ def imported_sdk(python, sdk):
 
 
 def test_an_installed_sdk_is_never_shadowed_by_accident(sdk_python):
-    """And it serves: its messages are described once, by whoever comes first."""
+    """It also serves: its messages are described once, by the first import."""
     assert imported_sdk(sdk_python, "auto") == "published"
     assert imported_sdk(sdk_python, "published") == "published"
     assert imported_sdk(sdk_python, "crossply") == "ours"
 
 
-def test_without_one_ours_is_found():
+def test_without_a_published_sdk_ours_is_imported():
     assert imported_sdk(sys.executable, "auto") == "ours"
 
 
@@ -133,7 +133,7 @@ def test_the_standard_options_are_those_of_the_published_sdk(sdk_python):
 
 def test_calls_of_one_servicer_take_turns():
     """Its author wrote it for one event loop: what it keeps needs no lock."""
-    from crossply.sdk.published_function import PublishedFunction
+    from crossply.sdk.published_sdk_function import PublishedFunction
 
     class Message:
         @staticmethod

@@ -19,7 +19,7 @@ HOP_HEADERS = {"transfer-encoding", "connection", "content-length", "host", "aut
 
 
 class ApiProxy:
-    """Passes requests on with the credentials of a configuration; subclasses say what happens meanwhile."""
+    """Forwards requests with the credentials of a configuration; subclasses intercept them."""
 
     hidden_headers: frozenset[str] = frozenset(HOP_HEADERS)
     """Headers of a request that the API server is not sent."""

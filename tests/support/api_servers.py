@@ -1,4 +1,4 @@
-"""The two servers that the suite is run against, and what a test may know about them."""
+"""The two servers that the suite runs against, and their properties."""
 
 from __future__ import annotations
 

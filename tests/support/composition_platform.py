@@ -23,7 +23,7 @@ from crossply.values import Object
 
 
 class Platform:
-    """Renders with functions given by name, and remembers how often each was called."""
+    """Renders with functions by name, and counts their calls."""
 
     def __init__(self) -> None:
         self.functions: dict[str, Function] = {}

@@ -15,7 +15,7 @@ import pytest
 
 from crossply.xpkg.image import Image
 from tests.support.images import archive, image, member
-from tests.support.interpreter_image import _shared_libraries, _wanted
+from tests.support.interpreter_image import _shared_libraries, included
 from tests.support.paths import CACHE, TESTS
 from tests.support.programs import path_of
 
@@ -25,7 +25,7 @@ BUILT = CACHE / "containers" / "function"
 
 @functools.cache
 def program() -> bytes:
-    """The Go function, built once and kept until its source changes."""
+    """The Go function, built once and cached until its source changes."""
     newest = max(path.stat().st_mtime for path in SOURCE.iterdir())
     if not BUILT.exists() or BUILT.stat().st_mtime < newest:
         _build()
@@ -62,7 +62,7 @@ def python_image() -> Image:
     buffer, library = io.BytesIO(), sysconfig.get_path("stdlib")
     executable = os.path.realpath(sys.executable)
     with tarfile.open(fileobj=buffer, mode="w") as files:
-        files.add(library, filter=_wanted)
+        files.add(library, filter=included)
         files.add(executable)
         for path in _shared_libraries(Path(library)):
             files.add(os.path.realpath(path), arcname=path)

@@ -12,7 +12,7 @@ CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")
 
 
 FLAGS = ("--function-timeout", "5s", "--enable-operations")
-"""So that a function which hangs is told of soon."""
+"""So that a hanging function is reported soon."""
 
 
 @contextlib.contextmanager

@@ -1,7 +1,7 @@
 """Proxies before an API server and before PostgreSQL, which see every effect of a provider as it happens.
 
-After an effect was carried out and before the provider hears of it, `after_effect` is called: it may kill the
-provider, so that the answer is lost.
+After an effect and before its response reaches the provider, `after_effect` is called: it may kill the
+provider, so that the response is lost.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ async def api_proxy(client: Client, after_effect: AfterEffect) -> AsyncIterator[
             if request.method != "GET" and "/events" not in request.path and upstream.status < 400:
                 body = await upstream.read()
                 after_effect(f"{request.method} {request.path}")
-                return web.Response(status=upstream.status, body=body, headers=_kept(upstream))
-            response = web.StreamResponse(status=upstream.status, headers=_kept(upstream))
+                return web.Response(status=upstream.status, body=body, headers=_forwarded_headers(upstream))
+            response = web.StreamResponse(status=upstream.status, headers=_forwarded_headers(upstream))
             with suppress(ConnectionResetError, aiohttp.ClientError):
                 await response.prepare(request)
                 async for chunk in upstream.content.iter_any():
@@ -69,7 +69,7 @@ async def api_proxy(client: Client, after_effect: AfterEffect) -> AsyncIterator[
         await session.close()
 
 
-def _kept(upstream: aiohttp.ClientResponse) -> dict[str, str]:
+def _forwarded_headers(upstream: aiohttp.ClientResponse) -> dict[str, str]:
     return {name: value for name, value in upstream.headers.items() if name.lower() not in _HOP_BY_HOP}
 
 

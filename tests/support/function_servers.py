@@ -38,7 +38,7 @@ class Methods(grpc.GenericRpcHandler):  # type: ignore[type-arg]
 
 @contextlib.contextmanager
 def serving(**methods: Any) -> Iterator[str]:
-    """A gRPC server whose v1 and v1beta1 methods are these functions; gives its address."""
+    """A gRPC server with these functions as v1 and v1beta1 methods; returns its address."""
     handlers = {{"v1": V1, "v1beta1": V1BETA1}[name]: answer for name, answer in methods.items()}
     server = grpc.server(futures.ThreadPoolExecutor(4), handlers=[Methods(handlers)])
     port = server.add_insecure_port("127.0.0.1:0")
@@ -47,12 +47,6 @@ def serving(**methods: Any) -> Iterator[str]:
         yield f"127.0.0.1:{port}"
     finally:
         server.stop(None).wait()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @contextlib.contextmanager

@@ -23,7 +23,7 @@ Key = tuple[str, str, str]
 
 
 class InMemoryApi:
-    """A client whose server is a dict; it records composed resources that are applied and deleted."""
+    """A client with a dict as its server; it records applied and deleted composed resources."""
 
     def __init__(self, objects: Iterable[Object]) -> None:
         self.objects: dict[Key, Object] = {_key(obj["kind"], obj): obj for obj in objects}
@@ -75,7 +75,7 @@ class InMemoryApi:
 
 
 class InMemoryInformers:
-    """Informers that know what there is, and hear of nothing new."""
+    """Informers with fixed content and no events."""
 
     def __init__(self, api: InMemoryApi) -> None:
         self._api = api

@@ -21,7 +21,7 @@ from crossply.functions import docker_engine
 from tests.support.programs import find
 
 IMAGE = f"localhost/crossply-test-{secrets.token_hex(4)}/function-auto-ready:latest"
-"""Of this run alone: whoever removes an image takes its containers with it."""
+"""For this run alone: removing an image removes its containers."""
 _LEFT_OUT = re.compile(
     r"(^|/)(test|tests|idlelib|ensurepip|tkinter|lib2to3|__pycache__|site-packages|config-[^/]*)(/|$)"
 )
@@ -30,7 +30,7 @@ _MAIN = "from crossply.cli.main import main; import sys; sys.exit(main())"
 
 
 def import_image(endpoint: Any, name: str = IMAGE) -> None:
-    """Give the engine an image whose entry point serves a built-in function."""
+    """Load an image into the engine whose entry point serves a built-in function."""
     entry = [os.path.realpath(sys.executable), "-c", _MAIN, "function", "serve", "auto-ready"]
     changes = [f"ENTRYPOINT {json.dumps(entry)}", "ENV PYTHONPATH=/site"]
     repository, tag = name.rsplit(":", 1)
@@ -52,21 +52,21 @@ def _file_system() -> bytes:
         site = Path(sysconfig.get_path("purelib"))
         for package in _PACKAGES:
             if (site / package).exists():
-                archive.add(site / package, arcname=f"/site/{package}", filter=_wanted)
-        archive.add(Path(docker_engine.__file__).parents[1], arcname="/site/crossply", filter=_wanted)
+                archive.add(site / package, arcname=f"/site/{package}", filter=included)
+        archive.add(Path(docker_engine.__file__).parents[1], arcname="/site/crossply", filter=included)
     return buffer.getvalue()
 
 
 def add_interpreter(archive: tarfile.TarFile) -> None:
     """Put this very interpreter into an archive, with what it and gRPC are linked with."""
     library = sysconfig.get_path("stdlib")
-    archive.add(library, filter=_wanted)
+    archive.add(library, filter=included)
     archive.add(os.path.realpath(sys.executable))
     for path in _shared_libraries(Path(library)):
         archive.add(os.path.realpath(path), arcname=path)
 
 
-def _wanted(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+def included(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
     return None if _LEFT_OUT.search(member.name) else member
 
 
@@ -75,7 +75,8 @@ def _shared_libraries(library: Path) -> list[str]:
     binaries = [os.path.realpath(sys.executable), *map(str, library.glob("lib-dynload/*.so"))]
     binaries += map(str, Path(sysconfig.get_path("platlib")).glob("g*/**/*.so"))
     listed = subprocess.run(["ldd", *binaries], capture_output=True, text=True).stdout
-    return sorted(set(re.findall(r"(/\S+) \(0x", listed)))
+    # Relative to the binary in interpreters that can be moved: /opt/python/bin/../lib/libpython3.so.
+    return sorted({os.path.normpath(path) for path in re.findall(r"(/\S+) \(0x", listed)})
 
 
 def start_podman(directory: Path) -> Any:

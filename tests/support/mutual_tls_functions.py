@@ -35,7 +35,7 @@ NAME = "fn.crossplane-system"
 
 
 class Authority:
-    """An authority at some moment, and files by it."""
+    """An authority at some time, and files by it."""
 
     def __init__(self, before: Authority | None = None, ago: float = 0.0) -> None:
         """What became of one from before, some part of its life ago."""
@@ -66,13 +66,13 @@ def files(content: dict[str, bytes]) -> Iterator[PrivateFiles]:
 def serving(
     message: str, directory: str, port: int = 0, delay: float = 0.0, answer: Any = None
 ) -> Iterator[int]:
-    """A function that says who it is; gives its port."""
+    """A function that returns its own name; yields its port."""
 
-    def say_who(data: bytes, context: object) -> bytes:
+    def respond(data: bytes, context: object) -> bytes:
         time.sleep(delay)
         return encode_response(Response(results=(Result(3, message),)))
 
-    methods = Methods({V1: answer or say_who})
+    methods = Methods({V1: answer or respond})
     options = [("grpc.so_reuseport", 0)]
     server = grpc.server(futures.ThreadPoolExecutor(16), handlers=[methods], options=options)
     bound_port = server.add_secure_port(f"127.0.0.1:{port}", server_credentials(directory))
@@ -84,7 +84,7 @@ def serving(
 
 
 def at(*ports: int) -> Callable[[], Address]:
-    """Where a function of several replicas is, as the Service would say."""
+    """The addresses of a function with several replicas, as of its Service."""
     return lambda: Address("ipv4:" + ",".join(f"127.0.0.1:{port}" for port in ports), NAME)
 
 

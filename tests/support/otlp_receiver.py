@@ -16,7 +16,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 
 
 class Received:
-    """The spans that came in, and who sent them."""
+    """The received spans, and their senders."""
 
     def __init__(self) -> None:
         self.spans: list[Any] = []

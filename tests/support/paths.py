@@ -7,6 +7,6 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 TESTS = ROOT / "tests"
 CACHE = ROOT / ".cache"
-"""What is built once and kept between runs."""
+"""Built artifacts that are cached between runs."""
 CLUSTER = TESTS / "cluster"
 """The scripts that build and start programs of Kubernetes."""

@@ -22,7 +22,7 @@ def login_to(postgres: PostgresServer, username: str = "", password: str = "") -
 
 
 class External:
-    """A managed resource without a control plane: what was observed and published is kept here."""
+    """A managed resource without a control plane: observed and published values are stored here."""
 
     def __init__(self, cls: Any, server: Server, name: str, params: Any, publishes: bool = True) -> None:
         self.kind, self.params = cls(), params

@@ -77,8 +77,8 @@ class ProviderBench:
 
     async def data_of(self, secret: str) -> dict[str, str]:
         """The content of a Secret; empty where it does not exist."""
-        found = await self.client.get(SECRET, secret, NAMESPACE)
-        data = (found or {}).get("data") or {}
+        live = await self.client.get(SECRET, secret, NAMESPACE)
+        data = (live or {}).get("data") or {}
         return {key: base64.b64decode(value).decode() for key, value in data.items()}
 
     async def until_ready(self, kind: Kind, *names: str, seconds: float = PATIENCE) -> None:
@@ -91,7 +91,7 @@ class ProviderBench:
         await until(are_gone, seconds, lambda: self.explain(kind, names))
 
     async def until_message(self, kind: Kind, name: str, text: str) -> str:
-        """Wait until the condition Synced says something; its whole message."""
+        """Wait until the condition Synced has this text; return its whole message."""
         message = ""
 
         async def says() -> bool:
@@ -116,7 +116,7 @@ class ProviderBench:
 
 @asynccontextmanager
 async def provider_bench(postgres: PostgresServer, directory: Path) -> AsyncIterator[ProviderBench]:
-    """An API server that knows the kinds of the provider, which is not started yet."""
+    """An API server with the CRDs of the provider, which is not started yet."""
     (directory / "api").mkdir()
     server = Server(directory / "api", "--in-memory").start()
     try:
@@ -158,7 +158,7 @@ async def until(condition: Any, seconds: float, explain: Any = None) -> None:
 
 def condition(resource: Object | None, of: str) -> Object:
     conditions = ((resource or {}).get("status") or {}).get("conditions") or ()
-    return next((each for each in conditions if each["type"] == of), {})
+    return next((entry for entry in conditions if entry["type"] == of), {})
 
 
 def _named(api_version: str, kind: str, name: str, **content: Any) -> Object:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import psycopg
 
-from tests.support.function_servers import free_port
 from tests.support.paths import ROOT
+from tests.support.ports import free_port
 
 SCRIPT = ROOT / "providers" / "postgresql" / "examples" / "server.sh"
 OPTIONS = (
@@ -27,7 +27,7 @@ _LINE = re.compile(
 
 
 class PostgresServer:
-    """One server, whose log has every statement."""
+    """One server that logs every statement."""
 
     def __init__(self, directory: Path, port: int) -> None:
         self._directory = directory
@@ -65,7 +65,7 @@ class PostgresServer:
     def connect(
         self, database: str = "postgres", username: str = "", password: str = ""
     ) -> psycopg.Connection:
-        """A connection in autocommit mode; as the administrator unless told otherwise."""
+        """A connection in autocommit mode; as the administrator by default."""
         return psycopg.connect(
             host=self.host,
             port=self.port,

@@ -19,27 +19,28 @@ DEBIAN = {
     "chromium": "chromium",
     "crun": "crun",
     "docker-registry": "docker-registry",
+    "fish": "fish",
     "git": "git",
     "newuidmap": "uidmap",
     "openssl": "openssl",
     "pasta": "passt",
     "postgres": "postgresql",
+    "promtool": "prometheus",
     "runc": "runc",
     "skopeo": "skopeo",
     "strace": "strace",
     "umoci": "umoci",
+    "zsh": "zsh",
 }
 """Programs and the packages of Debian that have them: what tools/system_packages.sh installs."""
 
 ELSEWHERE = {
-    "fish": "fish",
     "bash": "bash",
     "curl": "curl",
     "gcc": "gcc",
     "go": "Go 1.24 or newer, from https://go.dev/dl",
     "kubectl": "kubectl, from https://kubernetes.io/docs/tasks/tools",
     "podman": "podman",
-    "zsh": "zsh",
 }
 """Programs that more is needed for than a package, or that few tests use."""
 
@@ -98,7 +99,7 @@ def path_of(program: str) -> str:
 
 @functools.cache
 def _why_no_containers() -> str:
-    """What the system says against namespaces, or "" where containers can be started."""
+    """Why namespaces cannot be used here, or "" where containers can be started."""
     probe = "from crossply.containers.launcher_client import current_launcher; current_launcher()"
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True)
     lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
@@ -106,5 +107,5 @@ def _why_no_containers() -> str:
 
 
 def _is_static(program: str) -> bool:
-    """Tell whether a program needs no shared libraries."""
+    """Whether a program needs no shared libraries."""
     return subprocess.run(["ldd", program], capture_output=True).returncode != 0

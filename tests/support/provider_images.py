@@ -23,7 +23,7 @@ BUILT = CACHE / "containers" / "provider"
 
 @functools.cache
 def program() -> bytes:
-    """The provider, built once and kept until its source changes."""
+    """The provider, built once and cached until its source changes."""
     newest = max(path.stat().st_mtime for path in SOURCE.iterdir())
     if not BUILT.exists() or BUILT.stat().st_mtime < newest:
         go = path_of("go")

@@ -56,7 +56,7 @@ class ProviderProcess:
 
 
 def plain_kubeconfig(path: Path, url: str) -> str:
-    """A kubeconfig for an API server that asks for no credentials, such as a proxy that has its own."""
+    """A kubeconfig for an API server without authentication, such as a proxy with its own credentials."""
     entry = {
         "current-context": "proxy",
         "contexts": [{"name": "proxy", "context": {"cluster": "proxy", "user": "proxy"}}],

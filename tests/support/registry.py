@@ -1,4 +1,4 @@
-"""Registries to test against: Debian's docker-registry, and one of our own that lies."""
+"""Registries to test against: Debian's docker-registry, and a faulty one of our own."""
 
 from __future__ import annotations
 
@@ -26,15 +26,10 @@ from crossply.xpkg.image_push import push_image
 from crossply.xpkg.image_reference import Reference, parse
 from crossply.xpkg.keychain import DockerConfig
 from crossply.xpkg.registry import Registries, Trust
+from tests.support.ports import free_port
 from tests.support.programs import path_of
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
 
 
 @contextlib.contextmanager
@@ -83,7 +78,7 @@ def guarded(directory: Path, certificate_of: Path, login: str) -> tuple[str, str
 
 
 def certificate(directory: Path) -> bytes:
-    """A certificate for this machine, which nobody else trusts."""
+    """A certificate for this machine that no other machine trusts."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "registry")])
     now = datetime.datetime.now(datetime.UTC)
@@ -124,11 +119,11 @@ def logins(address: str, auth: str) -> DockerConfig:
     return DockerConfig({"auths": {address: {"auth": encoded}}} if auth else {})
 
 
-class Lying:
-    """A registry in this process that serves what it is told to, and remembers what it was shown."""
+class ScriptedRegistry:
+    """A registry in this process with scripted responses, which records all requests."""
 
     def __init__(self) -> None:
-        self.seen: list[tuple[str, str, str]] = []
+        self.requests: list[tuple[str, str, str]] = []
         """The method, the path and the Authorization header of each request."""
         self.handlers: dict[str, Handler] = {}
         self.address = ""
@@ -149,12 +144,12 @@ class Lying:
             self.serve(f"/v2/{repository}/blobs/{blob.digest}", blob.open().read())
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
-        self.seen.append((request.method, request.path, request.headers.get("Authorization", "")))
+        self.requests.append((request.method, request.path, request.headers.get("Authorization", "")))
         handler = self.handlers.get(request.path)
         return web.Response(status=404) if handler is None else await handler(request)
 
     @contextlib.asynccontextmanager
-    async def running(self, host: str = "127.0.0.1") -> AsyncIterator[Lying]:
+    async def running(self, host: str = "127.0.0.1") -> AsyncIterator[ScriptedRegistry]:
         app = web.Application()
         app.router.add_route("*", "/{path:.*}", self._handle)
         runner = web.AppRunner(app, access_log=None)
@@ -169,15 +164,15 @@ class Lying:
             await runner.cleanup()
 
 
-Play = Callable[[Lying, Registries, Reference], Awaitable[Any]]
+Play = Callable[[ScriptedRegistry, Registries, Reference], Awaitable[Any]]
 LOGIN = base64.b64encode(b"me:secret").decode()
 
 
-def play(scene: Play, logins: bool = False) -> tuple[Any, Lying]:
+def play(scene: Play, logins: bool = False) -> tuple[Any, ScriptedRegistry]:
     """Run a scene with a lying registry; its result, and the registry with what it saw."""
 
-    async def main() -> tuple[Any, Lying]:
-        async with Lying().running() as registry:
+    async def main() -> tuple[Any, ScriptedRegistry]:
+        async with ScriptedRegistry().running() as registry:
             config: dict[str, Any] = {"auths": {registry.address: {"auth": LOGIN}}} if logins else {}
             async with Registries(DockerConfig(config)) as registries:
                 result = await scene(registry, registries, parse(f"{registry.address}/acme/x:v1"))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pathlib
 import signal
-import socket
 import subprocess
 import sys
 
 from crossply.kube.config import ClusterConfig, load_config
 from crossply.kube.kind import Kind
 from crossply.values import Object
+from tests.support.ports import free_port
 
 CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")
 CONFIG_MAP = Kind("", "v1", "ConfigMap", "configmaps", True)
@@ -26,7 +26,7 @@ class Server:
     def __init__(self, directory: pathlib.Path, *flags: str) -> None:
         self.directory = directory
         self._flags = flags
-        self._port = _free_port()
+        self._port = free_port()
         self._process: subprocess.Popen[str] | None = None
 
     def start(self) -> Server:
@@ -62,12 +62,6 @@ class Server:
     @property
     def config(self) -> ClusterConfig:
         return load_config(self.kubeconfig)
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
 
 
 def config_map(name: str, namespace: str = "default", **data: str) -> Object:

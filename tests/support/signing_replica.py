@@ -37,7 +37,7 @@ class Signing:
 
     async def drain(self, shards: frozenset[int]) -> None:
         async with self.pen:
-            """Whatever is signed next is asked for after this."""
+            """Every later signature is requested after this."""
 
     def abandon(self) -> None:
         """One signature takes no time."""

@@ -57,7 +57,7 @@ XR = {
 }
 
 
-class Ended(NamedTuple):
+class SuiteRun(NamedTuple):
     code: int
     out: str
     err: str
@@ -79,15 +79,15 @@ class Folder:
     def suite(self, *cases: dict[str, Any], file: str = "app_test.yaml", **spec: Any) -> None:
         self.write(file, suite(*cases, **spec))
 
-    def run(self, *words: str) -> Ended:
+    def run(self, *words: str) -> SuiteRun:
         self._capsys.readouterr()
         code = main(["test", *words])
         captured = self._capsys.readouterr()
         assert "Traceback" not in captured.err
         assert "internal error" not in captured.err
-        return Ended(code, captured.out, captured.err)
+        return SuiteRun(code, captured.out, captured.err)
 
-    def check(self, **expect: Any) -> Ended:
+    def check(self, **expect: Any) -> SuiteRun:
         """Run one case that expects this."""
         self.suite({"name": "it", "expect": expect})
         return self.run()

@@ -1,6 +1,6 @@
-"""A cluster of Crossplane's is taken over by Crossply while it is in use, and taken back.
+"""Crossply takes over a cluster of Crossplane while it is in use, and Crossplane takes it back.
 
-Crossplane is the real program, on a real API server; the tests of this file are one story, in their order.
+Crossplane is the real program, on a real API server; the tests of this file are one scenario, in their order.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tests.support.takeover.cluster import MANAGED, ControlPlanes, connected
 from tests.support.takeover.connect_proxy import ConnectProxy
 from tests.support.takeover.crossplane_process import HOME, Crossplane
 from tests.support.takeover.fleet import Member
-from tests.support.takeover.function_host import SERVICE, TELL, FunctionHost
+from tests.support.takeover.function_host import SERVICE, SIZE_FUNCTION, FunctionHost
 from tests.support.takeover.snapshot import altered, lost, read_all, rewritten
 
 FLEET = (*fleet.KINDS, fleet.XCRATE, CONFIG_MAP, SECRET, fleet.USAGE)
@@ -41,7 +41,7 @@ OURS = "crossply-no-usages"
 
 
 class Migration:
-    """What all tests of this file share: the cluster, who runs it, and how it was before."""
+    """The state that all tests of this file share: the cluster, its control plane, and its earlier state."""
 
     def __init__(self, runner: asyncio.Runner, planes: ControlPlanes, authority: str) -> None:
         self.runner, self.planes, self.authority = runner, planes, authority
@@ -166,12 +166,12 @@ def test_no_composite_claim_composed_resource_or_secret_is_written(on_crossply, 
     assert rewritten(on_crossply.before["fleet"], after["fleet"]) == {}
 
 
-def test_packages_and_their_revisions_stay_what_they_are(on_crossply, after):
+def test_packages_and_their_revisions_stay_the_same(on_crossply, after):
     assert altered(on_crossply.before["packages"], after["packages"]) == {}
     assert set(after["packages"]) == set(on_crossply.before["packages"])
 
 
-def test_deployments_services_and_certificates_stay_what_they_are(on_crossply, after):
+def test_deployments_services_and_certificates_stay_the_same(on_crossply, after):
     assert rewritten(on_crossply.before["runtime"], after["runtime"]) == {}
 
 
@@ -212,12 +212,12 @@ def test_the_webhook_configuration_of_crossplane_stays_and_ours_is_beside_it(on_
 def test_edits_are_followed_also_by_functions_that_crossplane_installed(on_crossply):
     async def scenario():
         planes = on_crossply.planes
-        calls = planes.host.calls[TELL]
+        calls = planes.host.calls[SIZE_FUNCTION]
         edited = [Member(kind, f"{kind.kind.lower()}-3") for kind in fleet.KINDS]
         await planes.write(*edited, size="large")
         for member in edited:
             await planes.until_composed(member, size="large")
-        assert planes.host.calls[TELL] > calls
+        assert planes.host.calls[SIZE_FUNCTION] > calls
 
     on_crossply.play(scenario())
 
@@ -250,7 +250,7 @@ def test_composition_changes_drift_and_deletions_are_followed(on_crossply):
     on_crossply.play(scenario())
 
 
-def test_packages_and_what_runs_them_are_still_the_same_after_that(on_crossply):
+def test_packages_and_their_runtimes_are_still_the_same_after_that(on_crossply):
     later = on_crossply.play(on_crossply.look())
     assert altered(on_crossply.before["packages"], later["packages"]) == {}
     assert rewritten(on_crossply.before["runtime"], later["runtime"]) == {}
@@ -264,9 +264,9 @@ def test_packages_and_what_runs_them_are_still_the_same_after_that(on_crossply):
     assert not any(key[2].startswith("queues.provider-things") for key in later["crds"])
 
 
-def test_what_is_in_use_stays_protected_by_either_and_by_both(on_crossply):
+def test_an_object_in_use_stays_protected_by_either_and_by_both(on_crossply):
     async def scenario():
-        # Crossplane's own configuration still names it, and nobody answers there: that refuses as well.
+        # Crossplane's own configuration still names it, and its server does not answer: that refuses as well.
         assert await on_crossply.refusal(fleet.PROTECTED)
         await on_crossply.start_crossplane()
         assert "it is precious" in await on_crossply.refusal(fleet.PROTECTED)
@@ -275,7 +275,7 @@ def test_what_is_in_use_stays_protected_by_either_and_by_both(on_crossply):
     on_crossply.stop_crossply()
 
     async def rest():
-        # Nobody answers for our configuration any more, which refuses as well, until it is deleted.
+        # No server answers for our configuration any more, which refuses as well, until it is deleted.
         assert await on_crossply.refusal(fleet.PROTECTED)
         await on_crossply.client.delete(WEBHOOKS, OURS)
         assert "it is precious" in await on_crossply.refusal(fleet.PROTECTED)
@@ -294,7 +294,7 @@ def back_on_crossplane(on_crossply: Migration) -> Migration:
     return on_crossply
 
 
-def test_crossplane_takes_it_back_in_the_same_way(back_on_crossplane):
+def test_crossplane_takes_the_cluster_back_unchanged(back_on_crossplane):
     after = back_on_crossplane.play(back_on_crossplane.look())
     # Of composite resources that Crossply composed first, Crossplane begins to own the fields that it sets.
     assert altered(back_on_crossplane.before["fleet"], after["fleet"]) == {}
@@ -304,7 +304,7 @@ def test_crossplane_takes_it_back_in_the_same_way(back_on_crossplane):
     assert rewritten(back_on_crossplane.before["runtime"], after["runtime"]) == {}
 
 
-def test_crossplane_follows_edits_again(back_on_crossplane):
+def test_crossplane_reconciles_edits_after_that(back_on_crossplane):
     async def scenario():
         planes = back_on_crossplane.planes
         edited = [Member(kind, f"{kind.kind.lower()}-4") for kind in fleet.KINDS]

@@ -1,4 +1,4 @@
-"""What a case may expect, and what it is told when that does not come."""
+"""The expectations of a case, and the messages when they are not met."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ WHOLE_BUCKET = {
         pytest.param({"absent": {"results": [{"severity": "Warning"}]}}, id="no result"),
     ],
 )
-def test_what_comes_as_expected_passes(folder: Folder, expect: dict[str, Any]) -> None:
+def test_expected_output_passes(folder: Folder, expect: dict[str, Any]) -> None:
     result = folder.check(**expect)
     assert (result.code, result.err) == (0, ""), result.out
     assert "1 passed in" in result.out
@@ -102,7 +102,7 @@ def test_what_comes_as_expected_passes(folder: Folder, expect: dict[str, Any]) -
         pytest.param({"failure": "no size"}, ["pipeline: failure", "- expected: no size"], id="no failure"),
     ],
 )
-def test_what_does_not_come_as_expected_is_told_with_its_line(
+def test_unexpected_output_is_reported_with_its_line(
     folder: Folder, expect: dict[str, Any], messages: list[str]
 ) -> None:
     result = folder.check(**expect)
@@ -144,7 +144,7 @@ spec:
     assert "spec.region\n        - expected: us\n        + actual:   eu\n        at app_test.yaml:12\n" in out
 
 
-def test_a_failure_may_be_expected_with_what_was_told_before_it(folder: Folder) -> None:
+def test_a_failure_may_be_expected_with_earlier_results(folder: Folder) -> None:
     expect = {
         "failure": "spec.cdn is missing",
         "conditions": [{"type": "Synced", "status": "False", "reason": "ReconcileError"}],
@@ -198,7 +198,7 @@ CRD = {
 }
 
 
-def test_what_an_api_server_would_refuse_fails_where_it_is_known(folder: Folder) -> None:
+def test_an_object_that_an_api_server_would_refuse_fails_where_its_schema_is_known(folder: Folder) -> None:
     folder.write("crds/bucket.yaml", CRD)
     case = {"name": "it", "expect": {"resources": [{"name": "bucket"}]}}
     folder.suite(case)

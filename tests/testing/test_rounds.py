@@ -8,7 +8,7 @@ READY = {"conditions": [{"type": "Ready", "status": "True"}]}
 NOT_READY = {"conditions": [{"type": "Ready", "status": "False"}]}
 
 
-def test_what_was_desired_is_observed_in_the_next_round(folder: Folder) -> None:
+def test_desired_resources_are_observed_in_the_next_round(folder: Folder) -> None:
     folder.suite(
         {
             "name": "comes up",
@@ -39,7 +39,7 @@ def test_statuses_stay_and_reach_the_composite_resource(folder: Folder) -> None:
     assert folder.run().code == 0
 
 
-def test_a_change_of_the_composite_resource_changes_what_is_composed(folder: Folder) -> None:
+def test_a_change_of_the_composite_resource_changes_the_composed_ones(folder: Folder) -> None:
     def bucket(**spec: object) -> dict[str, object]:
         return {"resources": [{"name": "bucket", "object": {"spec": spec}}]}
 
@@ -57,7 +57,7 @@ def test_a_change_of_the_composite_resource_changes_what_is_composed(folder: Fol
     assert result.code == 0, result.out
 
 
-def test_what_is_gone_is_composed_anew_and_what_is_not_desired_is_deleted(folder: Folder) -> None:
+def test_deleted_resources_are_recomposed_and_undesired_ones_deleted(folder: Folder) -> None:
     old = {
         "apiVersion": "example.org/v1",
         "kind": "Queue",
@@ -84,7 +84,7 @@ def test_what_is_gone_is_composed_anew_and_what_is_not_desired_is_deleted(folder
     assert result.code == 0, result.out
 
 
-def test_a_mismatch_says_in_which_round(folder: Folder) -> None:
+def test_a_mismatch_names_its_round(folder: Folder) -> None:
     folder.suite({"name": "comes up", "rounds": [{"expect": NOT_READY}, {"expect": READY}]})
     result = folder.run()
     assert result.code == 1
@@ -102,7 +102,7 @@ def test_the_composition_is_selected_in_the_first_round_only(folder: Folder) -> 
     assert folder.run().code == 0
 
 
-def test_a_round_that_fails_leaves_what_was_there(folder: Folder) -> None:
+def test_a_failed_round_leaves_the_state_unchanged(folder: Folder) -> None:
     folder.suite(
         {
             "name": "recovers",
@@ -121,7 +121,7 @@ def test_a_round_that_fails_leaves_what_was_there(folder: Folder) -> None:
     assert result.code == 0, result.out
 
 
-def test_what_cannot_have_happened_breaks_the_case(folder: Folder) -> None:
+def test_an_observation_of_a_resource_never_composed_breaks_the_case(folder: Folder) -> None:
     folder.suite({"name": "it", "observe": [{"name": "bucket", "ready": True}], "expect": READY})
     result = folder.run()
     assert result.code == 2

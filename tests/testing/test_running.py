@@ -11,6 +11,8 @@ import time
 import xml.etree.ElementTree as ET
 from typing import Any
 
+import pytest
+
 from tests.support.suite_folder import COMPOSITION, Folder
 
 CROSSPLY = str(pathlib.Path(sys.executable).with_name("crossply"))
@@ -37,7 +39,19 @@ def test_a_pipeline_that_does_not_state_its_mode_is_run(folder: Folder) -> None:
     assert folder.run().code == 0
 
 
-def test_a_snapshot_that_differs_is_told_field_by_field(folder: Folder) -> None:
+def test_snapshots_are_neither_written_nor_removed_through_a_link(
+    folder: Folder, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "precious.yaml").write_text("a: 1\n")
+    folder.suite({"name": "all", "snapshot": True})
+    (folder.path / "app_test.snapshots").symlink_to(elsewhere)
+    result = folder.run("--update")
+    assert (result.code, "is reached through a symbolic link" in result.out + result.err) == (2, True)
+    assert [path.name for path in elsewhere.iterdir()] == ["precious.yaml"]
+
+
+def test_a_snapshot_that_differs_is_reported_field_by_field(folder: Folder) -> None:
     folder.suite({"name": "all", "snapshot": True})
     folder.run("--update")
     changed = COMPOSITION.replace("region: eu", "region: us").replace("name: cdn", "name: cache")
@@ -65,7 +79,7 @@ def test_every_round_has_a_snapshot_of_its_own_and_unused_ones_go(folder: Folder
     assert os.listdir(snapshots) == ["all.yaml"]
 
 
-def test_coverage_names_what_no_case_reached(folder: Folder) -> None:
+def test_coverage_names_the_parts_no_case_reached(folder: Folder) -> None:
     failing = {"name": "fails", "xrPatch": {"spec": {"cdn": None}}, "expect": {"failure": "spec.cdn"}}
     folder.suite(failing)
     result = folder.run()
@@ -115,7 +129,7 @@ def test_cases_are_chosen_by_their_names(folder: Folder) -> None:
     assert "no case has nothing in its name" in result.err
 
 
-def test_the_first_failure_is_enough_when_told_so(folder: Folder) -> None:
+def test_the_first_failure_is_enough_with_fail_fast(folder: Folder) -> None:
     folder.suite(FAILING, CASE)
     folder.suite(CASE, file="b_test.yaml")
     result = folder.run("--fail-fast", "-j", "1")
@@ -123,7 +137,7 @@ def test_the_first_failure_is_enough_when_told_so(folder: Folder) -> None:
     assert "0 passed, 1 failed in" in result.out
 
 
-def test_suites_run_in_several_processes_and_are_told_in_order(folder: Folder) -> None:
+def test_suites_run_in_several_processes_and_are_reported_in_order(folder: Folder) -> None:
     for number in range(5):
         folder.suite(CASE if number != 3 else FAILING, file=f"{number}_test.yaml")
     one, four = folder.run("-j", "1"), folder.run("-j", "4")
@@ -147,7 +161,7 @@ def test_a_function_may_be_any_that_render_runs(folder: Folder) -> None:
                     "--address {address}",
                 },
             },
-            "spec": {"package": "example.org/function-auto-ready:v1"},
+            "spec": {"package": "example.org/crossplane-contrib/function-auto-ready:v1"},
         },
     )
     folder.suite(CASE)
@@ -167,7 +181,7 @@ def test_a_function_that_hangs_ends_the_case_in_time(folder: Folder) -> None:
             "apiVersion": "pkg.crossplane.io/v1",
             "kind": "Function",
             "metadata": {"name": "function-auto-ready", "annotations": annotations},
-            "spec": {"package": "example.org/function-auto-ready:v1"},
+            "spec": {"package": "example.org/crossplane-contrib/function-auto-ready:v1"},
         },
     )
     folder.suite(CASE, timeout="1s")
@@ -178,7 +192,7 @@ def test_a_function_that_hangs_ends_the_case_in_time(folder: Folder) -> None:
     assert time.monotonic() - started < 30
 
 
-def test_what_is_said_cannot_steer_the_terminal(folder: Folder) -> None:
+def test_output_cannot_control_the_terminal(folder: Folder) -> None:
     folder.suite({"name": "\x1b[2Jgone", "expect": {"resources": [{"name": "a\x1b[31m"}]}})
     result = folder.run()
     assert "\x1b" not in result.out
@@ -193,7 +207,7 @@ def test_long_values_are_shortened(folder: Folder) -> None:
     assert max(map(len, out.splitlines())) < 2200
 
 
-def test_watching_runs_again_after_a_change(folder: Folder) -> None:
+def test_watching_reruns_after_a_change(folder: Folder) -> None:
     folder.suite(CASE)
     out = folder.path.parent / "out.txt"
     with out.open("w") as stream:
@@ -214,7 +228,7 @@ def _eventually(condition: Any) -> None:
         time.sleep(0.02)
 
 
-def test_colours_repeat_what_the_signs_say(folder: Folder) -> None:
+def test_colours_repeat_the_meaning_of_the_signs(folder: Folder) -> None:
     folder.suite(CASE, FAILING)
     plain, colored = folder.run().out, folder.run("--color", "always").out
     assert "\x1b" not in plain

@@ -1,4 +1,4 @@
-"""Suites that cannot be run say why, with the field and its line; nothing ends in a traceback."""
+"""Suites that cannot be run are reported with the field and its line, without a traceback."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ CASE: dict[str, Any] = {"name": "it", "expect": {"resources": [{"name": "bucket"
         pytest.param({"credentials": [{"kind": 5}]}, "", id="no secret"),
     ],
 )
-def test_what_is_wrong_with_a_suite_is_told_with_its_place(
+def test_an_invalid_suite_is_reported_with_its_place(
     folder: Folder, change: dict[str, Any], message: str
 ) -> None:
     spec = {**suite(CASE)["spec"], **change}
@@ -85,7 +85,7 @@ def test_a_suite_of_another_version_is_refused(folder: Folder) -> None:
     assert "at app_test.yaml:1\n" in result.out
 
 
-def test_broken_yaml_is_told_with_its_line(folder: Folder) -> None:
+def test_broken_yaml_is_reported_with_its_line(folder: Folder) -> None:
     folder.write("app_test.yaml", "kind: CompositionTest\na: [\n")
     folder.suite(CASE, file="fine_test.yaml")
     result = folder.run()
@@ -110,7 +110,7 @@ def test_no_suite_is_an_error(folder: Folder) -> None:
     assert "crossply new test" in result.err
 
 
-def test_suites_are_found_below_directories_by_what_they_say(folder: Folder) -> None:
+def test_suites_are_discovered_below_directories_by_their_kind(folder: Folder) -> None:
     folder.suite(CASE, file="apis/x/anything.yaml", composition="../../composition.yaml")
     folder.suite(CASE, file=".hidden/test.yaml")
     folder.write("templates.yaml", "{{ not YAML }}: [")

@@ -41,13 +41,18 @@ def test_modules_with_one_importer_are_counted(tmp_path: Path) -> None:
     assert report["lines"] == ["104"]
     assert report["median lines"] == ["2"]
     assert report["with one importer"][0] == "1"
+    listing = subprocess.run(
+        [sys.executable, TOOL, "--fragments", tmp_path], capture_output=True, text=True, check=True
+    )
+    assert listing.stdout == "   1 example.used_once < example.first (2)\n"
 
 
 def test_words_are_counted_in_names_and_not_in_sentences(tmp_path: Path) -> None:
     write(
         tmp_path,
         {
-            "src/example.py": '"""What was found."""\nfound_again = FOUND = "found"  # found\n',
+            "src/example.py": '"""What was found."""\nfound_again = FOUND = "found"  # found\n'
+            "not_found = KeyNotFound = follow_symlinks = None\n",
             "tests/test_example.py": "def told(TheWish): return told\n",
         },
     )

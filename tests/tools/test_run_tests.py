@@ -40,7 +40,7 @@ def test_fails_once():
         ),
     ],
 )
-def test_what_failed_is_run_once_more_by_itself(tmp_path, tests, code, expected, is_repeated):
+def test_failed_tests_are_rerun_alone(tmp_path, tests, code, expected, is_repeated):
     (tmp_path / "pytest.ini").touch()
     (tmp_path / "test_it.py").write_text(tests)
     command = [sys.executable, str(TOOL), "-q", "-p", "no:xdist"]
@@ -58,7 +58,7 @@ import pytest
 pytestmark = pytest.mark.xdist_group("one")
 
 @pytest.mark.parametrize("number", range(6))
-def test_says_where_it_runs(number):
+def test_records_its_worker(number):
     pathlib.Path(f"worker-{os.environ['PYTEST_XDIST_WORKER']}").touch()
     if number == 5 and not pathlib.Path("failed-before").exists():
         pathlib.Path("failed-before").touch()
@@ -66,13 +66,13 @@ def test_says_where_it_runs(number):
 """
 
 
-def test_a_group_runs_on_one_worker_and_its_flaky_test_is_found_alone(tmp_path, monkeypatch):
+def test_a_group_runs_on_one_worker_and_its_flaky_test_is_rerun_alone(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTEST_XDIST_WORKER", "none")
     (tmp_path / "pytest.ini").touch()
     (tmp_path / "test_it.py").write_text(GROUPED)
     command = [sys.executable, str(TOOL), "-q", "-n", "2", "--dist", "loadgroup"]
     result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout + result.stderr
-    assert "FLAKY: test_it.py::test_says_where_it_runs[5] failed once" in result.stdout
+    assert "FLAKY: test_it.py::test_records_its_worker[5] failed once" in result.stdout
     workers = sorted(path.name for path in tmp_path.glob("worker-*"))
     assert workers in (["worker-gw0", "worker-none"], ["worker-gw1", "worker-none"])

@@ -4,7 +4,7 @@ from crossply.ui.object_yaml import without_secret_values
 from crossply.ui.recorded_runs import FieldDifference, drift
 
 
-def test_what_the_run_desired_otherwise_is_a_difference_and_what_others_added_is_not():
+def test_a_field_the_run_desired_otherwise_is_drift_and_a_field_of_others_is_not():
     desired = {"spec": {"size": 1, "region": "a"}}
     live = {"spec": {"size": 2, "zone": "b"}}
     assert drift(desired, live) == [

@@ -37,7 +37,7 @@ def test_values_of_secrets_are_not_shown():
     assert "password" in without_secret_values(secret)["data"]
 
 
-def test_long_lines_are_cut_and_said_to_be():
+def test_long_lines_are_truncated_and_marked():
     shown = shown_yaml({"metadata": {"name": "a"}, "data": {"line": "x" * 1_000_000}})
     assert shown.is_cut
     assert len(shown.text) < 5_000

@@ -15,7 +15,7 @@ pytestmark = [
 ]
 
 
-async def test_the_overview_shows_what_needs_attention_first_and_why(browser, dashboard, client):
+async def test_the_overview_shows_problems_first_and_their_reasons(browser, dashboard, client):
     await world.composite(client, "overview-failing", "shop", world.FAILING)
     await world.composite(client, "overview-fine", "shop")
     page = await dashboard.open(browser)

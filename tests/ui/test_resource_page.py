@@ -18,12 +18,12 @@ OVERLAP = "the CIDR overlaps with another subnet"
 
 async def network(client, name, subnets=6, failing=()):
     names = [f"{name}-subnet-{number}" for number in range(subnets)]
-    references = tuple(world.reference(world.SUBNET, each) for each in names)
+    references = tuple(world.reference(world.SUBNET, subnet) for subnet in names)
     conditions = world.WAITING if failing else world.READY
     xr = await world.composite(client, name, "shop", conditions, references)
-    for number, each in enumerate(names):
+    for number, subnet in enumerate(names):
         failed = (world.condition("Synced", "False", "ReconcileError", OVERLAP),)
-        await world.composed(client, xr, each, failed if number in failing else world.READY)
+        await world.composed(client, xr, subnet, failed if number in failing else world.READY)
     return xr
 
 
@@ -31,7 +31,7 @@ def url(name, query=""):
     return f"/resources/{world.GROUP}/Network/shop/{name}{query}"
 
 
-async def test_why_a_resource_is_not_ready_is_found_within_three_clicks(browser, dashboard, client):
+async def test_the_reason_of_an_unready_resource_is_within_three_clicks(browser, dashboard, client):
     await network(client, "clicks", failing=(2,))
     page = await dashboard.open(browser)
     await page.get_by_role("link", name="Network clicks").click()
@@ -57,7 +57,7 @@ async def test_equal_children_are_one_line_that_opens(browser, dashboard, client
 
 
 async def walk_down(page, start, end):
-    """Press a key in a tree; an update of the page at that very moment swallows it."""
+    """Press a key in a tree; a concurrent update of the page swallows it."""
     for attempt in range(5):
         await page.get_by_role("treeitem", name=start).focus()
         await page.keyboard.press("ArrowDown")

@@ -1,4 +1,4 @@
-"""The dashboard shows what the viewer may read, and says which right is missing."""
+"""The dashboard shows the objects of the viewer's rights, and names the missing right."""
 
 import pytest
 from playwright.async_api import expect
@@ -18,7 +18,7 @@ READ = ["get", "list", "watch"]
 
 @pytest.fixture(scope="module")
 def login(server, client, tmp_path_factory):
-    """A dashboard where viewers log in; its kubeconfig is the administrator's, whose rights nobody gets."""
+    """A dashboard with logins; its kubeconfig is the administrator's, whose rights no viewer gets."""
     log = tmp_path_factory.mktemp("ui") / "err"
     with running_dashboard(server.kubeconfig, log, "--login") as running:
         yield running
@@ -50,7 +50,7 @@ async def test_a_token_that_the_server_refuses_opens_nothing(browser, login):
     await expect(page.get_by_label("Bearer token")).to_be_visible()
 
 
-async def test_a_viewer_without_rights_is_told_which_one_is_missing_and_sees_nothing(browser, login, client):
+async def test_a_viewer_without_rights_gets_the_missing_one_and_no_objects(browser, login, client):
     await world.composite(client, "unseen", "secret-place", world.FAILING)
     page = await log_in(browser, login, "nobody-token")
     for path in ("/", "/composites", f"/resources/{world.GROUP}/Network/secret-place/unseen"):
@@ -60,7 +60,7 @@ async def test_a_viewer_without_rights_is_told_which_one_is_missing_and_sees_not
         assert "step one failed" not in await page.content()
 
 
-async def test_a_reader_sees_what_rbac_lets_them_see_and_no_more(browser, login, client):
+async def test_a_reader_gets_the_objects_of_their_rights_and_no_more(browser, login, client):
     definitions = {"apiGroups": ["apiextensions.crossplane.io"], "resources": ["*"], "verbs": READ}
     networks = {"apiGroups": [world.GROUP], "resources": ["networks"], "verbs": READ}
     await grant(client, "definitions-reader", [definitions])

@@ -1,4 +1,4 @@
-"""Who may use the dashboard: one-time tokens, sessions, Host and Origin, CSRF, and no writes by default.
+"""Access to the dashboard: one-time tokens, sessions, Host and Origin, CSRF, and no writes by default.
 
 These are requests as another site, another program or a curious user would send them.
 """
@@ -108,8 +108,8 @@ async def test_writes_are_refused_without_the_flag(own, client):
     async with session:
         for action in ("pause", "resume", "reconcile", "delete"):
             assert await status(session, "POST", f"{path}/{action}", headers=headers) == 403
-    kept = await client.get(world.NETWORK, "kept", "shop")
-    assert "annotations" not in kept["metadata"]
+    network = await client.get(world.NETWORK, "kept", "shop")
+    assert "annotations" not in network["metadata"]
 
 
 async def test_writes_are_refused_without_the_csrf_token_or_from_another_origin(writable, client):

@@ -12,7 +12,7 @@ import pytest
 
 from crossply.cli.framework.command import Invocation
 from crossply.cli.framework.parser import Parsed, parse
-from crossply.cli.up.dashboard_offer import offered_address
+from crossply.cli.up.dashboard_flags import offered_address
 from crossply.cli.up.dashboard_process import make_dashboard
 from crossply.cli.up.lock import is_locked
 from tests.support.control_plane import CROSSPLY
@@ -63,7 +63,7 @@ def dashboards(data):
     return processes
 
 
-def test_it_starts_with_the_first_connection_and_each_address_opens_it_once(data):
+def test_it_starts_with_the_first_connection_and_every_address_opens_it_once(data):
     assert dashboards(data) == []
     first = address(data)
     assert dashboards(data) == []
@@ -79,7 +79,7 @@ def test_the_log_has_no_address_that_opens_it(data):
     assert (data / "dashboard").stat().st_mode & 0o077 == 0
 
 
-def test_it_is_started_again_after_it_ended(data):
+def test_it_is_restarted_after_an_exit(data):
     assert status(address(data)) == 200
     (pid,) = dashboards(data)
     subprocess.run(["kill", "-9", str(pid)], check=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from crossply.values.bounded_cache import BoundedCache
 
 
-def test_what_was_not_used_for_longest_goes_when_the_bytes_become_too_many() -> None:
+def test_the_least_recently_used_is_evicted_when_the_bytes_exceed_the_limit() -> None:
     cache: BoundedCache[str, str] = BoundedCache(10_000)
     for name in "abc":
         cache.put(name, name.upper(), 2_500)
@@ -22,7 +22,7 @@ def test_many_small_values_are_bounded_too() -> None:
     assert len(cache) < 200
 
 
-def test_a_value_that_replaces_another_is_counted_once_and_what_is_removed_not_at_all() -> None:
+def test_a_replaced_value_is_counted_once_and_a_removed_one_not_at_all() -> None:
     cache: BoundedCache[str, int] = BoundedCache(10_000)
     for number in range(100):
         cache.put("a", number, 1_000)

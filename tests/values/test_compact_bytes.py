@@ -1,4 +1,4 @@
-"""Bytes that are kept take the memory they need."""
+"""Compact bytes use only the memory they need."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import orjson
 from crossply.values.compact_bytes import compact_bytes
 
 
-def test_kept_bytes_are_the_same_in_less_memory() -> None:
+def test_compact_bytes_are_the_same_in_less_memory() -> None:
     tracemalloc.start()
     try:
         data = [compact_bytes(orjson.dumps({"name": f"object-{number}"})) for number in range(1000)]

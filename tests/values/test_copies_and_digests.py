@@ -1,4 +1,4 @@
-"""Copies share nothing, equality knows types, digests ignore the order of keys."""
+"""Copies share nothing, equality distinguishes types, digests ignore the order of keys."""
 
 from __future__ import annotations
 

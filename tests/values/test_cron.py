@@ -114,7 +114,7 @@ def test_clocks_are_changed_as_the_library_sees_it(
 ) -> None:
     start, expected = (datetime.fromisoformat(time).astimezone(UTC) for time in (after, next_time))
     assert parse(f"TZ={zone} {text}").next(start) == expected, reason
-    # Without a zone of its own a schedule goes by the clock of whoever asks, and answers by it.
+    # Without a zone of its own a schedule uses the time zone of its argument.
     answer = parse(text).next(start.astimezone(ZoneInfo(zone)))
     assert answer is not None
     assert (answer.astimezone(UTC), answer.tzinfo) == (expected, ZoneInfo(zone)), reason
@@ -182,7 +182,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("text", "message"), REFUSED)
-def test_what_is_no_schedule_is_refused_with_the_words_of_the_library(text: str, message: str) -> None:
+def test_an_invalid_schedule_is_refused_with_the_words_of_the_library(text: str, message: str) -> None:
     with pytest.raises(InvalidSchedule) as caught:
         parse(text)
     assert str(caught.value) == message

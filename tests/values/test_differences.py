@@ -71,7 +71,7 @@ def changes(before, after):
         ),
     ],
 )
-def test_each_field_that_differs_is_told(reason, before, after, expected):
+def test_every_field_that_differs_is_listed(reason, before, after, expected):
     assert changes(before, after) == expected, reason
 
 
@@ -105,7 +105,7 @@ def _sorted(value):
 
 
 @given(OBJECTS, OBJECTS)
-def test_a_change_carried_over_to_what_it_began_with_is_the_change_itself(before, after):
+def test_a_change_rebased_onto_its_origin_is_the_change_itself(before, after):
     assert carried(before, after, before) == after
 
 

@@ -61,7 +61,7 @@ FAILED_READS = [
 @pytest.mark.parametrize(
     ("path", "message", "absent", "reason"), FAILED_READS, ids=[r[3] for r in FAILED_READS]
 )
-def test_what_cannot_be_read_tells_absent_from_impossible(
+def test_a_failed_read_distinguishes_absent_from_impossible(
     path: str, message: str, absent: bool, reason: str
 ) -> None:
     with pytest.raises(PathError) as caught:
@@ -123,7 +123,7 @@ WRITES = [
 @pytest.mark.parametrize(
     ("before", "path", "value", "after", "reason"), WRITES, ids=[row[4] for row in WRITES]
 )
-def test_writing_makes_what_is_missing(before: Any, path: str, value: Any, after: Any, reason: str) -> None:
+def test_writing_creates_missing_parents(before: Any, path: str, value: Any, after: Any, reason: str) -> None:
     paths.set_value(before, path, value)
     assert before == after
     assert repr(before) == repr(after), "numbers keep or change their type as stated"
@@ -181,7 +181,7 @@ DELETIONS = [
 
 
 @pytest.mark.parametrize(("path", "removed", "reason"), DELETIONS, ids=[row[2] for row in DELETIONS])
-def test_deleting_removes_what_is_there(path: str, removed: str | None, reason: str) -> None:
+def test_deleting_removes_an_existing_field(path: str, removed: str | None, reason: str) -> None:
     obj = copy.deepcopy(CLUSTER)
     paths.delete(obj, path)
     assert (obj == CLUSTER) == (removed is None)
@@ -226,7 +226,7 @@ objects = st.dictionaries(st.sampled_from(["a", "b"]), values, max_size=2)
 
 
 @given(objects, st.lists(segments, min_size=1, max_size=4), values)
-def test_what_was_set_is_read_back_and_can_be_deleted(obj: Any, steps: list[Any], value: Any) -> None:
+def test_a_set_value_is_read_back_and_can_be_deleted(obj: Any, steps: list[Any], value: Any) -> None:
     path = paths.to_string(tuple(steps))
     try:
         paths.set_value(obj, path, value)

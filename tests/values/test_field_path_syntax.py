@@ -68,7 +68,7 @@ names = st.text(st.characters(exclude_characters="[]'\"", exclude_categories=["C
 
 
 @given(st.lists(st.one_of(names, st.integers(0, 2**32 - 1))))
-def test_what_is_printed_parses_to_the_same_text(segments: list[str | int]) -> None:
+def test_a_printed_path_parses_to_the_same_text(segments: list[str | int]) -> None:
     text = to_string(tuple(segments))
     try:
         parsed = parse(text)

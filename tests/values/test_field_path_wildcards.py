@@ -80,7 +80,7 @@ def test_a_wildcard_that_does_not_fit_is_an_error(path: str, message: str, absen
     assert (str(caught.value), caught.value.not_found) == (message, absent)
 
 
-def test_a_field_named_like_a_wildcard_is_taken_once() -> None:
+def test_a_field_named_like_a_wildcard_is_expanded_once() -> None:
     assert paths.expand({"m": {"*": 1, "a": 2}}, "m[*]") == ["m[*]", "m.a"]
 
 

@@ -1,4 +1,4 @@
-"""Sprintf: Go's verbs, flags and complaints."""
+"""Sprintf: Go's verbs, flags and error texts."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ ROWS: list[tuple[str, list[Any], str]] = [
     ("%03d", [[1, [2]]], "[001 [002]]"),
     ("%s", [[1, "a"]], "[%!s(int64=1) a]"),
     ("%x", [{"k": [10, "k"]}], "map[6b:[a 6b]]"),
-    # complaints
+    # error texts
     ("%d", ["x"], "%!d(string=x)"),
     ("%s %d", [1.5, 1.5], "%!s(float64=1.5) %!d(float64=1.5)"),
     ("%z|%!|%é", ["a", "a", "a"], "%!z(string=a)|%!!(string=a)|%!é(string=a)"),
@@ -95,7 +95,7 @@ ROWS: list[tuple[str, list[Any], str]] = [
 
 
 @pytest.mark.parametrize(("format_", "args", "expected"), ROWS, ids=[row[0] for row in ROWS])
-def test_sprintf_writes_what_go_writes(format_: str, args: list[Any], expected: str) -> None:
+def test_sprintf_equals_that_of_go(format_: str, args: list[Any], expected: str) -> None:
     assert sprintf(format_, args) == expected
 
 
@@ -116,7 +116,7 @@ EXCESSES: list[tuple[str, list[Any], str]] = [
 
 
 @pytest.mark.parametrize(("format_", "args", "reason"), EXCESSES, ids=[row[2] for row in EXCESSES])
-def test_a_format_that_asks_for_too_much_is_refused(format_: str, args: list[Any], reason: str) -> None:
+def test_an_oversized_format_is_refused(format_: str, args: list[Any], reason: str) -> None:
     with pytest.raises(FormatError):
         sprintf(format_, args)
 
@@ -143,7 +143,7 @@ def test_integers_agree_with_python(number: int, width: int, flags: str) -> None
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False), st.integers(0, 20), st.sampled_from("efgEG"))
-def test_floats_of_given_precision_agree_with_python(number: float, precision: int, verb: str) -> None:
+def test_floats_of_fixed_precision_agree_with_python(number: float, precision: int, verb: str) -> None:
     format_ = f"%.{precision}{verb}"
     assert sprintf(format_, [number]) == format_ % number
 

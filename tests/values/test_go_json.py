@@ -104,7 +104,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("text", "message"), REFUSED, ids=[row[0][:20] for row in REFUSED])
-def test_what_is_not_json_is_refused_in_gos_words(text: str, message: str) -> None:
+def test_invalid_json_is_refused_in_gos_words(text: str, message: str) -> None:
     with pytest.raises(JsonError) as caught:
         loads(text)
     assert str(caught.value) == message
@@ -124,7 +124,7 @@ values = st.recursive(
 
 
 @given(values)
-def test_what_is_written_reads_back(value: Any) -> None:
+def test_encoded_objects_decode_to_the_same(value: Any) -> None:
     text = dumps(value)
     assert json.loads(text) == loads(text)
     assert dumps(loads(text)) == text

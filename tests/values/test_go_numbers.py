@@ -43,7 +43,7 @@ def test_an_integer_is_read(text: str, number: int) -> None:
         ("9" * 30 + "x", "value out of range"),
     ],
 )
-def test_what_is_no_int64_is_refused(text: str, message: str) -> None:
+def test_an_invalid_int64_is_refused(text: str, message: str) -> None:
     with pytest.raises(NumberError) as caught:
         parse_int(text)
     assert str(caught.value) == f'strconv.ParseInt: parsing "{text}": {message}'
@@ -75,7 +75,7 @@ def test_nan_is_read_in_any_case() -> None:
 @pytest.mark.parametrize(
     "text", ["", ".", "1e", "0x1", "1__0", "_1", "1e_5", " 1", "+nan", "infi", "1f", "٣"]
 )
-def test_what_is_no_float_is_refused(text: str) -> None:
+def test_an_invalid_float_is_refused(text: str) -> None:
     with pytest.raises(NumberError) as caught:
         parse_float(text)
     assert str(caught.value) == f'strconv.ParseFloat: parsing "{text}": invalid syntax'

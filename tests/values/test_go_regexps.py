@@ -13,7 +13,7 @@ def test_a_pattern_finds_groups_like_gos() -> None:
     assert (match.group(0), match.group("zone"), match.group(2)) == ("eu-17", "eu", "17")
 
 
-def test_what_looks_like_a_forbidden_escape_may_be_literal() -> None:
+def test_a_lookalike_of_a_forbidden_escape_may_be_literal() -> None:
     assert compile_go(r"\\C").search("\\C")
     assert compile_go(r"\Q\C\E").search("\\C")
 

@@ -1,4 +1,4 @@
-"""Merging values: who wins, what adds up."""
+"""Merging values: precedence and addition."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_an_array_cannot_be_appended_to_something_else() -> None:
     )
 
 
-def test_merging_at_a_path_creates_what_is_missing() -> None:
+def test_merging_at_a_path_creates_missing_parents() -> None:
     obj: dict[str, Any] = {"a": {"x": 1}}
     paths.merge_value(obj, "a", {"y": 2}, FORCE)
     paths.merge_value(obj, "b.c", [1], APPEND)

@@ -24,7 +24,7 @@ OBJECTS = st.dictionaries(
         ({"a": 1}, {"a": {"b": 2}}, {"a": {"b": 2}}),
     ],
 )
-def test_a_merge_patch_is_applied_as_its_rfc_says(value, patch, expected):
+def test_a_merge_patch_is_applied_by_its_rfc(value, patch, expected):
     assert merge_patch(value, patch) == expected
 
 

@@ -54,7 +54,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("text", "message"), REFUSED, ids=[row[0][:10] for row in REFUSED])
-def test_what_is_no_quantity_is_refused_in_kubernetes_words(text: str, message: str) -> None:
+def test_an_invalid_quantity_is_refused_in_kubernetes_words(text: str, message: str) -> None:
     with pytest.raises(QuantityError) as caught:
         quantity.parse(text)
     assert str(caught.value) == message

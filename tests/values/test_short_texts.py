@@ -1,4 +1,4 @@
-"""What was made of texts is remembered, and long texts are not kept."""
+"""Results for short texts are cached, and long texts are not."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from crossply.values.bounded_cache import LONGEST, cached_for_short_texts
 from tests.support.memory_limit import run_within
 
 
-def test_short_texts_are_remembered_and_long_ones_are_not() -> None:
+def test_short_texts_are_cached_and_long_ones_are_not() -> None:
     calls = []
 
     @cached_for_short_texts(8)
@@ -19,7 +19,7 @@ def test_short_texts_are_remembered_and_long_ones_are_not() -> None:
     assert calls == [short, long, long]
 
 
-def test_long_keys_names_and_paths_are_not_kept_in_memory() -> None:
+def test_long_keys_names_and_paths_are_not_cached() -> None:
     program = """
         import tracemalloc
         from crossply.apiserver.registry.name_validation import (

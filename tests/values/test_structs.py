@@ -33,14 +33,14 @@ objects = st.dictionaries(texts, values, max_size=5)
 
 @settings(max_examples=40, deadline=None)
 @given(objects)
-def test_protobuf_reads_what_is_written(value):
+def test_protobuf_reads_our_encoding(value):
     message = struct_pb2.Struct.FromString(encode_struct(value))
     assert json_format.MessageToDict(message) == to_wire(value)
 
 
 @settings(max_examples=40, deadline=None)
 @given(objects)
-def test_what_protobuf_writes_is_read(value):
+def test_we_read_the_encoding_of_protobuf(value):
     message = struct_pb2.Struct()
     json_format.ParseDict(value, message)
     assert decode_struct(message.SerializeToString()) == to_wire(value)
@@ -48,7 +48,7 @@ def test_what_protobuf_writes_is_read(value):
 
 @settings(max_examples=40, deadline=None)
 @given(objects)
-def test_what_is_written_is_read_back_as_floats(value):
+def test_encoded_values_are_read_back_as_floats(value):
     data = encode_struct(value)
     assert decode_struct(data) == to_wire(value)
     assert encode_struct(decode_struct(data)) == data
@@ -116,13 +116,13 @@ def test_the_view_shares_nothing_mutable():
         ({"a": 10**400}, "too large for a double"),
     ],
 )
-def test_what_a_struct_cannot_carry_is_refused(value, message):
+def test_a_value_that_a_struct_cannot_carry_is_refused(value, message):
     with pytest.raises(StructError, match=message):
         encode_struct(value)
 
 
 @pytest.mark.parametrize("value", [{"a": {1, 2}}, {"a": 10**400}])
-def test_what_has_no_view_is_refused(value):
+def test_a_value_without_a_view_is_refused(value):
     with pytest.raises(StructError):
         to_wire(value)
 
@@ -148,14 +148,14 @@ def test_keys_are_in_order_of_their_bytes():
     assert list(decode_struct(encode_struct({"b": 1, "a": 1, "B": 1}))) == ["B", "a", "b"]
 
 
-def test_true_and_one_are_told_apart_though_python_calls_them_equal():
+def test_true_and_one_are_distinguished_though_python_calls_them_equal():
     first = encode_struct({"k": True})
     assert encode_struct({"k": 1}) != first
     assert decode_struct(first)["k"] is True
     assert type(decode_struct(encode_struct({"k": 1}))["k"]) is float
 
 
-def test_what_is_remembered_stays_bounded():
+def test_the_cache_stays_bounded():
     for n in range(3 * structs._MOST_KNOWN):
         decode_struct(encode_struct({f"k{n}": f"v{n}"}))
     for known in (structs._names_written, structs._texts_written, structs._entries_read):

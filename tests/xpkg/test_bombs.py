@@ -1,4 +1,4 @@
-"""A package that is more than it says ends at a limit, not at the end of memory."""
+"""A package larger than it claims ends at a limit, not at the end of memory."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from crossply.xpkg import media_types as media
-from crossply.xpkg import package_layers as contents
+from crossply.xpkg import package_stream_extraction as contents
 from crossply.xpkg.blobs import in_memory
 from crossply.xpkg.failures import TooLarge
 from crossply.xpkg.image import Layer
 from crossply.xpkg.layer_writer import compress
-from crossply.xpkg.package_layers import NoStream, stream_of
-from crossply.xpkg.package_stream import read
+from crossply.xpkg.package_stream_extraction import NoStream, stream_of
+from crossply.xpkg.package_yaml import read
 from tests.support.bombs import MIB, bomb, header
 from tests.support.images import archive, compress_with_zstd, image, in_zstd, member
 
@@ -73,7 +73,7 @@ def test_separators_without_end_take_no_memory(line: bytes) -> None:
     assert peak < 9 * MIB, "no more than the stream with other line ends"
 
 
-def test_entries_without_end_are_not_all_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_entries_are_not_all_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     many = bomb(*(header(f"{number}", 0) for number in range(5_000)), zeros=1024)
     with pytest.raises(NoStream):
         stream_of(many)
@@ -94,7 +94,7 @@ def test_a_layer_of_parts_that_hold_nothing_is_not_read_to_its_end(
         stream_of(image()._replace(layers=(layer,)))
 
 
-def test_a_layer_of_one_part_for_each_piece_is_read() -> None:
+def test_a_layer_of_one_part_for_every_piece_is_read() -> None:
     """Some tools compress every file by itself, so that it can be fetched alone."""
     plain = archive(
         [*(member(f"f{number}", b"x") for number in range(3000)), member("package.yaml", b"a: b")]

@@ -1,4 +1,4 @@
-"""A directory becomes a package: the same files always the same one, and mistakes are told."""
+"""A directory becomes a package: deterministic, and errors are reported."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from crossply.xpkg.failures import BadArchive
 from crossply.xpkg.image import EMPTY, digest
 from crossply.xpkg.layer_writer import Entry, write_file_layer, write_layer
 from crossply.xpkg.package_build import BuildPlan, BuiltPackage, build, default_file
-from crossply.xpkg.package_layers import NoStream, stream_of
-from crossply.xpkg.package_stream import read
+from crossply.xpkg.package_stream_extraction import NoStream, stream_of
+from crossply.xpkg.package_yaml import read
 from tests.support.images import archive, image, member
 
 FUNCTION = "apiVersion: meta.pkg.crossplane.io/v1\nkind: Function\nmetadata: {name: function-y}\nspec: {}\n"
@@ -112,7 +112,7 @@ def test_unknown_fields_do_not_get_into_a_package(tmp_path: Path) -> None:
     assert "surprise" not in stream_of(built.image).decode()
 
 
-def test_what_only_we_know_of_compositions_is_kept(tmp_path: Path) -> None:
+def test_fields_of_compositions_that_only_we_know_are_preserved(tmp_path: Path) -> None:
     odd = COMPOSITION.replace("mode: Pipeline", "mode: Resources\n  resources: [{name: bucket}]")
     built = build_package(tmp_path, {"crossplane.yaml": CONFIGURATION, "a.yaml": odd})
     assert "resources:\n  - name: bucket" in stream_of(built.image).decode()
@@ -216,15 +216,13 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize(("files", "message"), MISTAKES.values(), ids=MISTAKES.keys())
-def test_mistakes_are_told_in_the_words_people_know(
-    tmp_path: Path, files: dict[str, str], message: str
-) -> None:
+def test_errors_have_the_words_people_know(tmp_path: Path, files: dict[str, str], message: str) -> None:
     with pytest.raises(CrossplyError) as caught:
         build_package(tmp_path, files)
     assert message.replace("{{", "{").replace("}}", "}").replace("{dir}", str(tmp_path)) in str(caught.value)
 
 
-def test_the_right_file_is_the_place_of_a_mistake_even_where_the_sentence_names_the_next(
+def test_the_right_file_is_the_place_of_an_error_even_where_the_sentence_names_the_next(
     tmp_path: Path,
 ) -> None:
     files = {"a.yaml": "apiVersion: v1\nkind: Pod\n", "crossplane.yaml": FUNCTION}
@@ -233,7 +231,7 @@ def test_the_right_file_is_the_place_of_a_mistake_even_where_the_sentence_names_
     assert caught.value.place == str(tmp_path / "a.yaml")
 
 
-def test_a_mistake_in_a_file_of_several_documents_is_at_its_end(tmp_path: Path) -> None:
+def test_an_error_in_a_file_of_several_documents_is_at_its_end(tmp_path: Path) -> None:
     text = f"{FUNCTION}---\nkind: [\n---\n{COMPOSITION}"
     with pytest.raises(CrossplyError, match=f"position:{len(text)}"):
         build_package(tmp_path, {"crossplane.yaml": text})
@@ -250,7 +248,7 @@ def test_types_get_the_fields_that_go_writes(tmp_path: Path) -> None:
     assert crd["spec"]["versions"][0]["subresources"] == {"status": {}}
 
 
-def test_a_stream_is_found_in_a_file_system_too() -> None:
+def test_a_stream_is_read_from_a_file_system_too() -> None:
     stream = b"apiVersion: meta.pkg.crossplane.io/v1\nkind: Function\n"
     plain = image(archive([member("a/package.yaml", stream)]), archive([member("other", b"1")]))
     assert stream_of(plain) == stream
@@ -298,7 +296,7 @@ def test_an_oci_layout_is_read_as_a_directory(tmp_path: Path) -> None:
     ],
     ids=["text", "much text", "nothing", "an empty archive"],
 )
-def test_what_is_no_image_is_said_to_be_none(tmp_path: Path, data: bytes, message: str) -> None:
+def test_a_file_that_is_no_image_is_reported(tmp_path: Path, data: bytes, message: str) -> None:
     (tmp_path / "x.xpkg").write_bytes(data)
     with pytest.raises(BadArchive, match=message):
         read_archive(str(tmp_path / "x.xpkg"))

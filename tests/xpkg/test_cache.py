@@ -1,4 +1,4 @@
-"""Fetched packages are kept on disk, found again, checked, and make room for others."""
+"""Fetched packages are cached on disk, verified, and evicted."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def only_file(directory: Path) -> Path:
     return path
 
 
-def test_what_is_kept_is_found_again(tmp_path: Path) -> None:
+def test_a_cached_package_is_read_back(tmp_path: Path) -> None:
     cache = PackageCache(str(tmp_path / "cache"))
     assert cache.get(SOURCE, DIGEST) is None
     cache.put(SOURCE, DIGEST, b"stream")
@@ -29,7 +29,7 @@ def test_what_is_kept_is_found_again(tmp_path: Path) -> None:
     assert cache.get(parse("registry.test/other/x:v1"), DIGEST) is None
 
 
-def test_files_are_named_and_made_as_crossplane_does_it(tmp_path: Path) -> None:
+def test_files_have_the_names_and_modes_of_crossplane(tmp_path: Path) -> None:
     cache = PackageCache(str(tmp_path))
     cache.put(SOURCE, DIGEST, b"stream")
     assert only_file(tmp_path).name == "registry-test-acme-function-x-abababababab.gz"
@@ -39,7 +39,7 @@ def test_files_are_named_and_made_as_crossplane_does_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("cut", [1, 30, 60], ids=["the end", "the middle", "nearly all"])
-def test_what_was_cut_off_is_fetched_anew(tmp_path: Path, cut: int) -> None:
+def test_a_truncated_file_is_refetched(tmp_path: Path, cut: int) -> None:
     cache = PackageCache(str(tmp_path))
     cache.put(SOURCE, DIGEST, b"stream")
     path = only_file(tmp_path)
@@ -48,7 +48,7 @@ def test_what_was_cut_off_is_fetched_anew(tmp_path: Path, cut: int) -> None:
     assert not path.exists()
 
 
-def test_what_was_changed_is_not_believed(tmp_path: Path) -> None:
+def test_a_modified_file_is_not_trusted(tmp_path: Path) -> None:
     cache = PackageCache(str(tmp_path))
     cache.put(SOURCE, DIGEST, b"stream")
     path = only_file(tmp_path)
@@ -67,7 +67,7 @@ def test_an_image_whose_digest_only_begins_the_same_is_another(tmp_path: Path) -
     assert cache.get(SOURCE, f"{DIGEST[:-1]}0") is None
 
 
-def test_what_was_not_used_for_longest_makes_room(tmp_path: Path) -> None:
+def test_the_least_recently_used_is_evicted(tmp_path: Path) -> None:
     cache = PackageCache(str(tmp_path), most=3000)
     digests = [f"sha256:{str(number) * 64}" for number in range(1, 4)]
     for age, digest in enumerate(digests):
@@ -77,7 +77,7 @@ def test_what_was_not_used_for_longest_makes_room(tmp_path: Path) -> None:
     assert [cache.get(SOURCE, digest) is not None for digest in digests] == [False, True, True]
 
 
-def test_what_is_larger_than_the_cache_is_not_kept(tmp_path: Path) -> None:
+def test_a_package_larger_than_the_cache_is_not_cached(tmp_path: Path) -> None:
     cache = PackageCache(str(tmp_path), most=100)
     cache.put(SOURCE, DIGEST, os.urandom(1000))
     assert list(tmp_path.iterdir()) == []

@@ -93,7 +93,7 @@ def test_the_best_version_is_the_highest_that_all_accept(
     assert best_version([Dependency("r/f", constraint) for constraint in constraints], TAGS) == best, reason
 
 
-def test_each_constraint_is_parsed_once_for_all_tags() -> None:
+def test_every_constraint_is_parsed_once_for_all_tags() -> None:
     """Also where there are more of them than are remembered."""
     dependencies = [Dependency("r.test/x", f">=v1.0.{number}", "Function") for number in range(200)]
     _groups.cache_clear()
@@ -101,12 +101,12 @@ def test_each_constraint_is_parsed_once_for_all_tags() -> None:
     assert _groups.cache_info().misses == len(dependencies)
 
 
-def test_a_constraint_that_is_none_is_told() -> None:
+def test_an_invalid_constraint_is_reported() -> None:
     with pytest.raises(DependencyError, match="invalid constraint for r/f: improper constraint: banana"):
         best_version([Dependency("r/f", "banana")], TAGS)
 
 
-def test_what_is_missing_is_found_once_each() -> None:
+def test_every_missing_dependency_is_listed_once() -> None:
     packages = [locked("a", ("b", ">=v1"), ("c", ">=v1")), locked("b", ("c", ">=v2"), ("d", "*"))]
     assert [(dependency.source, dependency.constraint) for dependency in missing(packages)] == [
         ("c", ">=v1"),
@@ -128,7 +128,7 @@ def test_dependencies_in_other_versions_are_listed() -> None:
     assert unmet([locked("b")], locked("a", ("b", ">=v1.0.0"))) == []
 
 
-def test_a_circle_is_found_and_shown() -> None:
+def test_a_cycle_is_detected_and_shown() -> None:
     packages = [
         locked("x", ("a", "*")),
         locked("a", ("b", "*")),
@@ -182,7 +182,7 @@ def test_diamonds_upon_diamonds_are_walked_once() -> None:
     assert len(below(levels, "a0")) == 400
 
 
-def test_why_shows_who_wants_what() -> None:
+def test_why_shows_the_dependents_and_their_constraints() -> None:
     packages = [
         locked("platform", ("network", ">=v1.0.0"), ("function", ">=v1.0.0"), version="v2.0.0"),
         locked("network", ("function", "<v1.2.0"), version="v1.1.0"),
@@ -190,15 +190,15 @@ def test_why_shows_who_wants_what() -> None:
     ]
     assert why(packages, "function", TAGS) == [
         "function@v1.10.0",
-        "├─ >=v1.0.0 wanted by platform@v2.0.0",
-        "└─ <v1.2.0 wanted by network@v1.1.0  ✗ v1.10.0 is not",
-        "   └─ >=v1.0.0 wanted by platform@v2.0.0",
+        "├─ >=v1.0.0 required by platform@v2.0.0",
+        "└─ <v1.2.0 required by network@v1.1.0  ✗ v1.10.0 is not",
+        "   └─ >=v1.0.0 required by platform@v2.0.0",
         "v1.0.0 is what all accept",
     ]
-    assert why(packages, "platform", TAGS)[-1] == "nobody but the user wants it"
+    assert why(packages, "platform", TAGS)[-1] == "no package requires it"
     assert why(packages, "other") == ["other (not installed)"]
     assert why([locked("a", ("b", "*")), locked("b", ("a", "*"))], "a") == [
         "a@v1.0.0",
-        "└─ * wanted by b@v1.0.0",
-        "   └─ * wanted by a@v1.0.0",
+        "└─ * required by b@v1.0.0",
+        "   └─ * required by a@v1.0.0",
     ]

@@ -41,7 +41,7 @@ def test_sections_are_chosen_by_themselves() -> None:
     assert select_config(configs, "xpkg.test/acme/x:v1", ("runtime",)) is None
 
 
-def test_a_rewritten_image_is_what_the_secret_is_chosen_for() -> None:
+def test_a_pull_secret_is_chosen_for_the_rewritten_image() -> None:
     configs = [
         rewrite("r", "xpkg.test/", "mirror.test/"),
         secret("theirs", "xpkg.test/"),

@@ -37,7 +37,7 @@ def config(tmp_path: Path, **content: Any) -> Path:
         ("docker.io", "index.docker.io"),
     ],
 )
-def test_logins_are_found_however_the_registry_is_written(tmp_path: Path, key: str, registry: str) -> None:
+def test_logins_match_however_the_registry_is_written(tmp_path: Path, key: str, registry: str) -> None:
     credentials = login(config(tmp_path, auths={key: {"auth": AUTH}}), registry)
     assert credentials == Login("me", "sec:ret")
 
@@ -60,9 +60,7 @@ def test_another_registry_gets_no_login(tmp_path: Path) -> None:
         ("[::1]:5000", "[::1]:5001", False),
     ],
 )
-def test_a_login_is_only_for_the_port_it_was_made_for(
-    tmp_path: Path, key: str, registry: str, shown: bool
-) -> None:
+def test_a_login_is_only_for_its_port(tmp_path: Path, key: str, registry: str, shown: bool) -> None:
     credentials = login(config(tmp_path, auths={key: {"auth": AUTH}}), registry)
     assert (credentials is not None) is shown
 
@@ -72,7 +70,7 @@ def test_a_helper_is_only_for_the_port_it_was_named_for(tmp_path: Path) -> None:
     assert login(path, "registry.test:5000") is None
 
 
-def test_tokens_are_kept_apart_from_passwords(tmp_path: Path) -> None:
+def test_tokens_are_stored_apart_from_passwords(tmp_path: Path) -> None:
     path = config(tmp_path, auths={"a.test": {"identitytoken": "i"}, "b.test": {"registrytoken": "r"}})
     assert login(path, "a.test") == Login(identity_token="i")
     assert login(path, "b.test") == Login(registry_token="r")
@@ -90,7 +88,7 @@ def helper(tmp_path: Path, script: str) -> str:
     return f"{tmp_path}:/usr/bin:/bin"
 
 
-def test_a_helper_is_asked_for_its_registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_helper_is_called_for_its_registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(
         "PATH", helper(tmp_path, 'echo "{\\"Username\\": \\"u\\", \\"Secret\\": \\"$server\\"}"')
     )
@@ -106,7 +104,7 @@ def test_a_helper_may_know_nothing_or_a_token(tmp_path: Path, monkeypatch: pytes
     assert login(path, "registry.test") == Login(identity_token="t")
 
 
-def test_a_helper_that_fails_is_told_without_its_output(
+def test_a_failing_helper_is_reported_without_its_output(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", helper(tmp_path, "echo hunter2; exit 3"))
@@ -131,13 +129,13 @@ async def test_a_pull_secret_cannot_have_a_program_run(
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{", b"\xff"])
-def test_files_that_are_none_are_told(tmp_path: Path, data: bytes) -> None:
+def test_invalid_files_are_reported(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "config.json").write_bytes(data)
     with pytest.raises(KeychainError):
         login(tmp_path / "config.json", "registry.test")
 
 
-async def test_docker_is_asked_before_podman(tmp_path: Path) -> None:
+async def test_docker_is_read_before_podman(tmp_path: Path) -> None:
     (tmp_path / "docker").mkdir()
     (tmp_path / "docker" / "config.json").write_text(
         json.dumps({"auths": {"a.test": {"username": "docker"}}})

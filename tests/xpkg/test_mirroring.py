@@ -17,7 +17,7 @@ from crossply.xpkg.image_pull import manifest, pull_package, resolve
 from crossply.xpkg.image_push import push_image, push_images
 from crossply.xpkg.image_reference import parse
 from crossply.xpkg.mirror import closure
-from crossply.xpkg.package_layers import stream_of
+from crossply.xpkg.package_stream_extraction import stream_of
 from crossply.xpkg.registry import Registries
 from tests.support.images import image, package
 from tests.support.programs import find, needs
@@ -81,7 +81,7 @@ def mirror(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
     return capsys.readouterr().out.splitlines()
 
 
-def test_everything_that_is_wanted_is_copied_with_its_digest(
+def test_all_selected_images_are_copied_with_their_digest(
     registry: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     lines = mirror(capsys, f"{registry}/acme/platform:v2.0.0", f"{registry}/copies/of")
@@ -92,7 +92,7 @@ def test_everything_that_is_wanted_is_copied_with_its_digest(
         "acme/function:v1.1.0",
         "acme/function:v1.0.0",
     ]
-    assert f"(wanted by {registry}/acme/platform:v2.0.0)" in lines[1]
+    assert f"(required by {registry}/acme/platform:v2.0.0)" in lines[1]
 
     async def compare(registries: Registries) -> None:
         for name in names:
@@ -130,7 +130,7 @@ def test_a_directory_is_an_oci_layout(
         assert done.returncode == 0, done.stderr
 
 
-def test_a_version_that_is_not_there_is_told_with_those_that_are(registry: str, tmp_path: Path) -> None:
+def test_a_missing_version_is_reported_with_the_existing_ones(registry: str, tmp_path: Path) -> None:
     with pytest.raises(DependencyError, match=r"no version of .*/acme/function is >=v9\.0\.0") as caught:
         with_registries(
             lambda registries: closure(registries, parse(f"{registry}/acme/broken:v1.0.0"), str(tmp_path))

@@ -39,7 +39,7 @@ def test_references_are_read(text: str, reference: Reference) -> None:
     "text",
     ["", "UPPER", "a b", "registry.test/x1:", "registry.test/x1@sha256:12", "registry.test/../x", "x@y@z"],
 )
-def test_what_names_no_image_is_refused(text: str) -> None:
+def test_an_invalid_image_name_is_refused(text: str) -> None:
     with pytest.raises(BadReference, match=r"^could not parse reference: "):
         parse(text)
 
@@ -56,7 +56,7 @@ def test_what_names_no_image_is_refused(text: str) -> None:
         ("reg!stry.test/team/x:v1", "registries must be valid RFC 3986 URI authorities: reg!stry.test"),
     ],
 )
-def test_where_all_must_be_said_the_reason_is_told(text: str, reason: str) -> None:
+def test_where_a_full_name_is_required_the_reason_is_reported(text: str, reason: str) -> None:
     with pytest.raises(BadReference) as caught:
         parse_tag(text, strict=True)
     assert str(caught.value).startswith(reason)

@@ -1,4 +1,4 @@
-"""Whatever the JSON of an image says, the answer is an image or an error that can be told."""
+"""Any JSON of an image gives an image or an error message."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from crossply.xpkg.blobs import Bytes, digest_of
 from crossply.xpkg.dependencies import read_lock
 from crossply.xpkg.image import EMPTY, Image, append, digest
 from crossply.xpkg.image_manifests import choose, from_manifest
-from crossply.xpkg.package_layers import stream_of
-from crossply.xpkg.package_stream import read
+from crossply.xpkg.package_stream_extraction import stream_of
+from crossply.xpkg.package_yaml import read
 from tests.support.images import archive, member, package
 
 JSON = st.recursive(
@@ -41,7 +41,7 @@ DESCRIBED = {"digest": digest_of(b"{}"), "size": 2}
 
 @settings(max_examples=150, deadline=None)
 @given(st.dictionaries(st.sampled_from(["config", "rootfs", "history", "os", "architecture"]), JSON))
-def test_any_configuration_can_be_looked_at(config: dict[str, Any]) -> None:
+def test_any_configuration_can_be_viewed(config: dict[str, Any]) -> None:
     image = Image(config, package().layers)
     assert isinstance(image.labels, dict)
     assert isinstance(image.platform, dict)

@@ -18,29 +18,29 @@ from crossply.xpkg.failures import BadArchive, NoDiskSpace, TooLarge, WrongDiges
 from crossply.xpkg.image import encode
 from crossply.xpkg.image_pull import pull_image, pull_package, resolve, tags
 from crossply.xpkg.image_reference import Reference
-from crossply.xpkg.package_layers import stream_of
+from crossply.xpkg.package_stream_extraction import stream_of
 from crossply.xpkg.registry import Registries
 from tests.support.images import STREAM, archive, image, member, package
-from tests.support.registry import Lying, play
+from tests.support.registry import ScriptedRegistry, play
 
 
 def test_of_a_package_only_its_own_layer_is_fetched(tmp_path: Path) -> None:
     runtime = image(archive([member("function", b"1")])).layers
     full_image = package()._replace(layers=(*runtime, *package().layers))
 
-    async def scene(registry: Lying, registries: Registries, reference: Reference) -> bytes:
+    async def scene(registry: ScriptedRegistry, registries: Registries, reference: Reference) -> bytes:
         registry.serve_image(full_image)
         return stream_of((await pull_package(registries, reference, str(tmp_path))).image)
 
     stream, registry = play(scene)
     assert stream == STREAM
-    assert not any(runtime[0].blob.digest in path for _, path, _ in registry.seen)
+    assert not any(runtime[0].blob.digest in path for _, path, _ in registry.requests)
 
 
 def test_a_tag_is_resolved_by_header_or_by_its_manifest() -> None:
     encoded = encode(package())
 
-    async def scene(registry: Lying, registries: Registries, reference: Reference) -> list[str]:
+    async def scene(registry: ScriptedRegistry, registries: Registries, reference: Reference) -> list[str]:
         registry.serve_image(package())
         by_manifest = await resolve(registries, reference)
         digest = f"sha256:{'a' * 64}"
@@ -51,7 +51,7 @@ def test_a_tag_is_resolved_by_header_or_by_its_manifest() -> None:
 
 
 def test_tags_are_listed_over_all_pages() -> None:
-    async def scene(registry: Lying, registries: Registries, reference: Reference) -> list[str]:
+    async def scene(registry: ScriptedRegistry, registries: Registries, reference: Reference) -> list[str]:
         path = "/v2/acme/x/tags/list"
         more = '</v2/acme/x/tags/more>; rel="next"'
         registry.serve(path, orjson.dumps({"tags": ["v1", "v2"]}), Link=more)
@@ -61,27 +61,27 @@ def test_tags_are_listed_over_all_pages() -> None:
     assert play(scene)[0] == ["v1", "v2", "v3"]
 
 
-def _other_manifest(registry: Lying, reference: Reference) -> Reference:
+def _other_manifest(registry: ScriptedRegistry, reference: Reference) -> Reference:
     digest = encode(package()).manifest.digest
     registry.serve(f"/v2/acme/x/manifests/{digest}", encode(package(b"evil")).manifest.data)
     return reference.at(digest)
 
 
-def _other_blob(registry: Lying, reference: Reference) -> Reference:
+def _other_blob(registry: ScriptedRegistry, reference: Reference) -> Reference:
     registry.serve_image(package())
     blob = package().layers[0].blob
     registry.serve(f"/v2/acme/x/blobs/{blob.digest}", bytes(blob.size))
     return reference
 
 
-def _cut_blob(registry: Lying, reference: Reference) -> Reference:
+def _cut_blob(registry: ScriptedRegistry, reference: Reference) -> Reference:
     registry.serve_image(package())
     blob = package().layers[0].blob
     registry.serve(f"/v2/acme/x/blobs/{blob.digest}", blob.open().read()[:-1])
     return reference
 
 
-def _longer_blob(registry: Lying, reference: Reference) -> Reference:
+def _longer_blob(registry: ScriptedRegistry, reference: Reference) -> Reference:
     registry.serve_image(package())
     blob = package().layers[0].blob
     registry.serve(f"/v2/acme/x/blobs/{blob.digest}", blob.open().read() + bytes(1 << 20))
@@ -92,7 +92,7 @@ def _longer_blob(registry: Lying, reference: Reference) -> Reference:
     "lie", [_other_manifest, _other_blob, _cut_blob, _longer_blob], ids=lambda lie: lie.__name__
 )
 def test_bytes_that_their_digest_does_not_promise_are_refused(tmp_path: Path, lie: Any) -> None:
-    async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
+    async def scene(registry: ScriptedRegistry, registries: Registries, reference: Reference) -> None:
         with pytest.raises(WrongDigest):
             await pull_package(registries, lie(registry, reference), str(tmp_path))
 
@@ -108,7 +108,7 @@ def _endless(**fields: Any) -> bytes:
 def test_indexes_within_indexes_come_to_an_end(tmp_path: Path) -> None:
     """Each index names another by digest; they cannot be a circle, but a long chain."""
 
-    async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
+    async def scene(registry: ScriptedRegistry, registries: Registries, reference: Reference) -> None:
         data = encode(package()).manifest.data
         for _ in range(10):
             from crossply.xpkg.blobs import digest_of
@@ -143,7 +143,7 @@ def test_indexes_within_indexes_come_to_an_end(tmp_path: Path) -> None:
     ids=["too large", "a list", "empty", "no JSON", "no image", "no digest", "no size", "10,000 layers"],
 )
 def test_odd_manifests_are_refused(tmp_path: Path, data: bytes, error: type[CrossplyError]) -> None:
-    async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
+    async def scene(registry: ScriptedRegistry, registries: Registries, reference: Reference) -> None:
         registry.serve("/v2/acme/x/manifests/v1", data)
         with pytest.raises(error):
             await pull_image(registries, reference, str(tmp_path))
@@ -152,7 +152,7 @@ def test_odd_manifests_are_refused(tmp_path: Path, data: bytes, error: type[Cros
 
 
 def test_a_layer_that_claims_too_much_is_not_begun(tmp_path: Path) -> None:
-    async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
+    async def scene(registry: ScriptedRegistry, registries: Registries, reference: Reference) -> None:
         registry.serve_image(package())
         data = orjson.loads(encode(package()).manifest.data)
         data["layers"][0]["size"] = 1 << 50
@@ -165,7 +165,7 @@ def test_a_layer_that_claims_too_much_is_not_begun(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("claimed", [201 << 20, 9 << 20], ids=["one layer", "many layers"])
 def test_of_a_package_that_claims_more_than_200_mib_nothing_is_pulled(tmp_path: Path, claimed: int) -> None:
-    async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
+    async def scene(registry: ScriptedRegistry, registries: Registries, reference: Reference) -> None:
         registry.serve_image(package())
         data = orjson.loads(encode(package()).manifest.data)
         [layer] = data["layers"]
@@ -178,11 +178,11 @@ def test_of_a_package_that_claims_more_than_200_mib_nothing_is_pulled(tmp_path: 
             await pull_package(registries, reference, str(tmp_path))
 
     _, registry = play(scene)
-    assert not [path for _, path, _ in registry.seen if "/blobs/" in path]
+    assert not [path for _, path, _ in registry.requests if "/blobs/" in path]
 
 
 def test_an_image_of_many_large_layers_is_not_begun(tmp_path: Path) -> None:
-    async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
+    async def scene(registry: ScriptedRegistry, registries: Registries, reference: Reference) -> None:
         data = orjson.loads(encode(package()).manifest.data)
         layer = {key: value for key, value in data["layers"][0].items() if key != "annotations"}
         digests = [f"sha256:{number:064x}" for number in range(5)]
@@ -192,7 +192,7 @@ def test_an_image_of_many_large_layers_is_not_begun(tmp_path: Path) -> None:
             await pull_image(registries, reference, str(tmp_path))
 
     _, registry = play(scene)
-    assert not [path for _, path, _ in registry.seen if "/blobs/" in path]
+    assert not [path for _, path, _ in registry.requests if "/blobs/" in path]
 
 
 def test_a_disk_keeps_some_room_for_others(tmp_path: Path) -> None:
@@ -203,10 +203,10 @@ def test_a_disk_keeps_some_room_for_others(tmp_path: Path) -> None:
         check_space(str(tmp_path), free - 1000)
 
 
-def test_a_write_that_the_disk_refuses_is_told(tmp_path: Path) -> None:
+def test_a_write_that_the_disk_refuses_is_reported(tmp_path: Path) -> None:
     """A limit of the size of files stands for a full disk."""
 
-    async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
+    async def scene(registry: ScriptedRegistry, registries: Registries, reference: Reference) -> None:
         registry.serve_image(package())
         limits = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (10, limits[1]))
@@ -221,7 +221,7 @@ def test_a_write_that_the_disk_refuses_is_told(tmp_path: Path) -> None:
 
 
 def test_more_tags_than_anybody_needs_are_refused() -> None:
-    async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
+    async def scene(registry: ScriptedRegistry, registries: Registries, reference: Reference) -> None:
         registry.serve("/v2/acme/x/tags/list", orjson.dumps({"tags": ["v1"] * (pulling.MAX_TAGS + 1)}))
         with pytest.raises(TooLarge, match=r"/acme/x has more than 100000 tags$"):
             await tags(registries, reference)
@@ -232,7 +232,7 @@ def test_more_tags_than_anybody_needs_are_refused() -> None:
 def test_a_long_list_of_tags_is_read_to_its_end() -> None:
     many = [f"v1.0.{number}" for number in range(100_000)]
 
-    async def scene(registry: Lying, registries: Registries, reference: Reference) -> list[str]:
+    async def scene(registry: ScriptedRegistry, registries: Registries, reference: Reference) -> list[str]:
         registry.serve("/v2/acme/x/tags/list", orjson.dumps({"tags": many}))
         return await tags(registries, reference)
 

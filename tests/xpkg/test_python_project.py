@@ -13,7 +13,7 @@ from crossply.xpkg.failures import BuildFailed
 from crossply.xpkg.image import Image, digest
 from crossply.xpkg.layer_unpack import unpack
 from crossply.xpkg.python_install import PipFailed, Target, install
-from crossply.xpkg.python_project import ROOT, read_project, with_project
+from crossply.xpkg.python_project_image import ROOT, read_project, with_project
 from tests.support.images import archive, image, member
 
 PROJECT = """\
@@ -71,9 +71,7 @@ def test_the_project_runs_from_the_unpacked_image(project_image: Image, tmp_path
     assert inner["ExposedPorts"] == {"9443/tcp": {}}
 
 
-def test_what_need_not_be_compiled_at_each_start_is_compiled_and_names_no_directory_of_ours(
-    project_image: Image, tmp_path: Path
-) -> None:
+def test_modules_are_compiled_and_name_no_build_directory(project_image: Image, tmp_path: Path) -> None:
     unpack(project_image, str(tmp_path))
     [compiled] = (tmp_path / ROOT / "greet" / "__pycache__").glob("main.*.pyc")
     code = compiled.read_bytes()
@@ -88,7 +86,7 @@ def test_the_same_project_gives_the_same_image_wherever_it_is(project_image: Ima
     assert digest(with_project(base(), project(tmp_path / "elsewhere"))) == digest(project_image)
 
 
-def test_what_to_run_is_the_script_called_function_or_the_only_one(tmp_path: Path) -> None:
+def test_the_entry_point_is_the_script_called_function_or_the_only_one(tmp_path: Path) -> None:
     project_file = read_project(project(tmp_path / "a"))
     assert (project_file.module, project_file.function, project_file.distribution) == (
         "greet.main",
@@ -102,7 +100,7 @@ def test_what_to_run_is_the_script_called_function_or_the_only_one(tmp_path: Pat
         read_project(str(tmp_path / "missing"))
 
 
-def test_what_pip_says_is_told(tmp_path: Path) -> None:
+def test_the_output_of_pip_is_reported(tmp_path: Path) -> None:
     missing = PROJECT.replace('version = "0.1.0"', 'version = "0.1.0"\ndependencies = ["no-such-thing-1"]')
     with pytest.raises(PipFailed, match=r"pip install failed: .*no-such-thing-1"):
         with_project(base(), project(tmp_path / "src", missing))
@@ -117,7 +115,7 @@ def test_wheels_are_chosen_for_the_python_of_the_image() -> None:
     assert Target("amd64").flags == []
 
 
-def test_what_cannot_be_had_for_an_image_names_its_python(tmp_path: Path) -> None:
+def test_a_package_unavailable_for_an_image_names_its_python(tmp_path: Path) -> None:
     missing = PROJECT.replace('version = "0.1.0"', 'version = "0.1.0"\ndependencies = ["grpcio"]')
     with pytest.raises(PipFailed, match=r"for grpcio .*\(for Python 3.99 on arm64\)"):
         install(project(tmp_path / "src", missing), str(tmp_path / "site"), Target("arm64", "3.99"))

@@ -22,7 +22,7 @@ from crossply.xpkg.image import Image, encode
 from crossply.xpkg.image_pull import manifest, pull_image, pull_package, resolve, tags
 from crossply.xpkg.image_push import BlobCutShort, has_blob, push_blob, push_images
 from crossply.xpkg.image_reference import parse
-from crossply.xpkg.package_layers import stream_of
+from crossply.xpkg.package_stream_extraction import stream_of
 from crossply.xpkg.registry import Registries, Trust
 from crossply.xpkg.registry_failures import NotAllowed, RegistryUnreachable
 from tests.support.images import STREAM, archive, image, member, package
@@ -187,7 +187,7 @@ async def test_several_platforms_make_one_package(registry: str, tmp_path: Path)
 
 
 @skopeo
-async def test_skopeo_understands_what_we_push_and_we_what_it_pushes(registry: str, tmp_path: Path) -> None:
+async def test_skopeo_reads_our_pushes_and_we_read_its(registry: str, tmp_path: Path) -> None:
     reference = await asyncio.to_thread(pushed, registry, package(), "acme/peer:v1")
     copied = reference._replace(tag="v2")
     words = [path_of("skopeo"), "copy", "--src-tls-verify=false", "--dest-tls-verify=false", "-f", "v2s2"]
@@ -240,7 +240,7 @@ def test_tls_and_passwords(tmp_path: Path) -> None:
         assert pushed(address, package(), "acme/x:v2", Trust(insecure=True), "me:secret")
 
 
-async def test_what_a_registry_kept_is_what_was_sent(registry: str) -> None:
+async def test_a_registry_returns_the_pushed_manifest(registry: str) -> None:
     reference = await asyncio.to_thread(pushed, registry, package(), "acme/kept:v1")
 
     async def main() -> dict[str, object]:

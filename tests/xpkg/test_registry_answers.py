@@ -1,4 +1,4 @@
-"""Refusals, malformed answers and slow ones: each ends in an error that says what happened."""
+"""Refusals, malformed responses and slow ones: each ends in an error with its reason."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from crossply.xpkg.registry_failures import (
     PullTimedOut,
     RegistryUnreachable,
 )
-from tests.support.registry import Lying, play
+from tests.support.registry import ScriptedRegistry, play
 
 
 def test_refusals_keep_the_registrys_sentence() -> None:
-    async def scene(registry: Lying, registries: Registries, reference: Reference) -> list[str]:
+    async def scene(registry: ScriptedRegistry, registries: Registries, reference: Reference) -> list[str]:
         body = orjson.dumps({"errors": [{"code": "DENIED", "message": "not for you"}]})
         registry.serve("/v2/acme/x/manifests/v1", body, status=403)
         with pytest.raises(NotAllowed, match="DENIED: not for you") as denied:
@@ -40,7 +40,7 @@ def test_refusals_keep_the_registrys_sentence() -> None:
 
 
 def test_a_refusal_is_one_line_without_control_characters() -> None:
-    async def scene(registry: Lying, registries: Registries, reference: Reference) -> str:
+    async def scene(registry: ScriptedRegistry, registries: Registries, reference: Reference) -> str:
         wicked = "\x1b[2Jhello\nlevel=error" + "A" * 5000
         body = orjson.dumps({"errors": [{"code": "DENIED", "message": wicked}]})
         registry.serve("/v2/acme/x/manifests/v1", body, status=403)
@@ -69,10 +69,10 @@ async def test_a_host_is_public_by_all_its_addresses(host: str, public: bool) ->
     assert await is_public_host(host) is public
 
 
-def test_a_registry_that_is_busy_for_a_moment_is_asked_again() -> None:
+def test_a_briefly_busy_registry_is_retried() -> None:
     answers = iter([503, 503, 200])
 
-    async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
+    async def scene(registry: ScriptedRegistry, registries: Registries, reference: Reference) -> None:
         async def busy(_: web.Request) -> web.StreamResponse:
             return web.Response(status=next(answers), body=b"{}")
 
@@ -105,7 +105,7 @@ def answered_with(data: bytes, scene: Callable[[Registries, Reference], Awaitabl
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         request_bytes = await reader.read(1 << 16)
-        if not request_bytes.startswith(b"\x16"):  # nobody asks for TLS but to find out whether it is spoken
+        if not request_bytes.startswith(b"\x16"):  # TLS is only tried to find out whether it is spoken
             writer.write(data)
             await writer.drain()
         writer.close()
@@ -120,12 +120,12 @@ def answered_with(data: bytes, scene: Callable[[Registries, Reference], Awaitabl
 
 
 @pytest.mark.parametrize("data", MALFORMED.values(), ids=MALFORMED)
-def test_malformed_answers_are_told(data: bytes, tmp_path: Path) -> None:
+def test_malformed_responses_are_reported(data: bytes, tmp_path: Path) -> None:
     with pytest.raises(MalformedAnswer, match=r"^127.0.0.1:\d+ (answers with malformed HTTP: |refers to ')"):
         answered_with(data, lambda registries, reference: pull_image(registries, reference, str(tmp_path)))
 
 
-def test_an_answer_that_ends_too_early_is_told() -> None:
+def test_a_truncated_response_is_reported() -> None:
     cut = b"HTTP/1.1 200 OK\r\n" + TYPED + b"Content-Length: 300\r\n\r\n{}"
     with pytest.raises(RegistryUnreachable, match="broke off in the middle of an answer"):
         answered_with(cut, manifest)
@@ -136,7 +136,7 @@ def _pull(registries: Registries, reference: Reference) -> Awaitable[object]:
 
 
 @pytest.mark.parametrize("operation", [_pull, manifest, resolve, tags])
-async def test_what_trickles_from_a_registry_is_given_up_at_the_deadline(
+async def test_a_trickling_download_is_aborted_at_the_deadline(
     operation: Callable[[Registries, Reference], Awaitable[object]],
 ) -> None:
     async def trickle(request: web.Request) -> web.StreamResponse:
@@ -148,7 +148,10 @@ async def test_what_trickles_from_a_registry_is_given_up_at_the_deadline(
             await response.write(b" ")
             await asyncio.sleep(0.05)
 
-    async with Lying().running() as registry, Registries(trust=Trust(pull_seconds=0.2)) as registries:
+    async with (
+        ScriptedRegistry().running() as registry,
+        Registries(trust=Trust(pull_seconds=0.2)) as registries,
+    ):
         for path in ("manifests/v1", "tags/list"):
             registry.handlers[f"/v2/acme/x/{path}"] = trickle
         with pytest.raises(
@@ -158,16 +161,16 @@ async def test_what_trickles_from_a_registry_is_given_up_at_the_deadline(
     assert "--image-pull-timeout" in failure.value.hint
 
 
-async def test_plain_http_is_not_spoken_to_registries_elsewhere() -> None:
+async def test_plain_http_is_refused_for_remote_registries() -> None:
     async with Registries() as registries:
         with pytest.raises(RegistryUnreachable):
             await manifest(registries, parse("registry.invalid/acme/x:v1"))
         assert registries._bases["registry.invalid"].scheme == "https"
 
 
-async def test_a_proxy_is_used_for_what_is_not_on_this_machine() -> None:
+async def test_a_proxy_is_used_for_remote_addresses() -> None:
     async def main() -> tuple[list[tuple[str, str, str]], list[str]]:
-        async with Lying().running() as proxy, Lying().running() as registry:
+        async with ScriptedRegistry().running() as proxy, ScriptedRegistry().running() as registry:
             registry.serve("/v2/acme/x/manifests/v1", b"{}")
             proxies = {"http": f"http://{proxy.address}"}
             trust = Trust(plain_http=frozenset(["registry.test"]), proxies=proxies)
@@ -175,7 +178,7 @@ async def test_a_proxy_is_used_for_what_is_not_on_this_machine() -> None:
             async with Registries(trust=trust) as registries:
                 await manifest(registries, parse("registry.test/acme/x:v1"))
                 await manifest(registries, parse(f"{registry.address}/acme/x:v1"))
-            return proxy.seen, [path for method, path, _ in registry.seen if method == "GET"]
+            return proxy.requests, [path for method, path, _ in registry.requests if method == "GET"]
 
     through, direct = await main()
     assert [path for _, path, _ in through] == ["/v2/acme/x/manifests/v1"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -17,8 +18,9 @@ from crossply.xpkg.registry_failures import (
     NotAllowed,
     RegistryUnreachable,
 )
-from tests.support.registry import LOGIN, Lying, play
+from tests.support.registry import LOGIN, ScriptedRegistry, play
 
+OTHER_LOGIN = base64.b64encode(b"mallory:other").decode()
 REDIRECTS = {
     "cloud metadata": "http://169.254.169.254/latest/meta-data/",
     "a file": "file:///etc/passwd",
@@ -32,7 +34,7 @@ REDIRECTS = {
 
 @pytest.mark.parametrize("target", REDIRECTS.values(), ids=REDIRECTS.keys())
 def test_redirects_into_private_places_are_not_followed(target: str) -> None:
-    async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
+    async def scene(registry: ScriptedRegistry, registries: Registries, reference: Reference) -> None:
         registry.serve("/v2/acme/x/manifests/v1", status=307, Location=target)
         with pytest.raises(AddressRefused):
             await manifest(registries, reference)
@@ -41,18 +43,18 @@ def test_redirects_into_private_places_are_not_followed(target: str) -> None:
 
 
 def test_a_name_that_leads_into_a_private_network_is_not_followed() -> None:
-    async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
+    async def scene(registry: ScriptedRegistry, registries: Registries, reference: Reference) -> None:
         port = registry.address.rpartition(":")[2]
         registry.serve("/v2/acme/x/manifests/v1", status=307, Location=f"http://ip6-localhost:{port}/x")
         with pytest.raises((AddressRefused, RegistryUnreachable)):
             await manifest(registries, reference)
 
     _, registry = play(scene)
-    assert [path for _, path, _ in registry.seen if path == "/x"] == []
+    assert [path for _, path, _ in registry.requests if path == "/x"] == []
 
 
 def test_redirects_end() -> None:
-    async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
+    async def scene(registry: ScriptedRegistry, registries: Registries, reference: Reference) -> None:
         registry.serve("/v2/acme/x/manifests/v1", status=302, Location="/v2/acme/x/manifests/v1")
         with pytest.raises(RegistryUnreachable, match="redirects more than"):
             await manifest(registries, reference)
@@ -69,17 +71,17 @@ def _wants(scheme: str, then: bytes) -> Callable[[web.Request], Awaitable[web.St
     return answer
 
 
-def test_a_registry_is_shown_the_password_it_asks_for() -> None:
-    async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
+def test_a_registry_gets_the_password_it_requires() -> None:
+    async def scene(registry: ScriptedRegistry, registries: Registries, reference: Reference) -> None:
         registry.handlers["/v2/acme/x/manifests/v1"] = _wants('Basic realm="x"', b"{}")
         await manifest(registries, reference)
 
     _, registry = play(scene, logins=True)
-    assert [shown for method, _, shown in registry.seen if method == "GET"] == ["", f"Basic {LOGIN}"]
+    assert [shown for method, _, shown in registry.requests if method == "GET"] == ["", f"Basic {LOGIN}"]
 
 
-def test_a_token_is_fetched_where_the_registry_says_so() -> None:
-    async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
+def test_a_token_is_fetched_where_the_registry_points_to() -> None:
+    async def scene(registry: ScriptedRegistry, registries: Registries, reference: Reference) -> None:
         realm = f'Bearer realm="http://{registry.address}/token",service="s",scope="repository:acme/x:pull"'
         registry.handlers["/v2/acme/x/manifests/v1"] = _wants(realm, b"{}")
         registry.serve("/token", b'{"token": "abc"}')
@@ -87,7 +89,7 @@ def test_a_token_is_fetched_where_the_registry_says_so() -> None:
         await manifest(registries, reference)
 
     _, registry = play(scene, logins=True)
-    shown = [(path, header) for method, path, header in registry.seen if method == "GET"]
+    shown = [(path, header) for method, path, header in registry.requests if method == "GET"]
     manifest_path = "/v2/acme/x/manifests/v1"
     assert shown == [
         (manifest_path, ""),
@@ -102,7 +104,7 @@ def test_a_token_is_fetched_where_the_registry_says_so() -> None:
     ["http://169.254.169.254/token", "file:///etc/passwd", "gopher://x/", "", "http://127.0.0.2:1/token"],
 )
 def test_tokens_are_not_fetched_from_private_places(realm: str) -> None:
-    async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
+    async def scene(registry: ScriptedRegistry, registries: Registries, reference: Reference) -> None:
         registry.handlers["/v2/acme/x/manifests/v1"] = _wants(f'Bearer realm="{realm}"', b"{}")
         with pytest.raises(AddressRefused):
             await manifest(registries, reference)
@@ -112,7 +114,7 @@ def test_tokens_are_not_fetched_from_private_places(realm: str) -> None:
 
 async def test_credentials_stay_with_the_registry_when_it_redirects() -> None:
     async def main() -> list[str]:
-        async with Lying().running() as registry, Lying().running() as other:
+        async with ScriptedRegistry().running() as registry, ScriptedRegistry().running() as other:
             config = {"auths": {registry.address: {"auth": LOGIN}}}
             async with Registries(DockerConfig(config)) as registries:
                 registry.handlers["/v2/acme/x/manifests/v1"] = _wants('Basic realm="x"', b"")
@@ -125,7 +127,7 @@ async def test_credentials_stay_with_the_registry_when_it_redirects() -> None:
                 registry.handlers["/v2/acme/x/manifests/v1"] = away
                 other.serve("/stored", b"{}")
                 await manifest(registries, parse(f"{registry.address}/acme/x:v1"))
-            return [shown for _, _, shown in other.seen]
+            return [shown for _, _, shown in other.requests]
 
     assert await main() == [""]
 
@@ -155,11 +157,11 @@ def test_passwords_are_shown_only_to_the_host_and_port_that_they_are_for(
 
 
 async def _pull_with_token_server(*logins_for: str) -> tuple[list[str], NotAllowed | None, str]:
-    """What a token server at another port is shown, the refusal, and the server's address.
+    """The credentials sent to a token server at another port, the refusal, and the server's address.
 
-    It gives a token to everybody; the registry accepts only the one for those who log in.
+    It gives a token to every client; the registry accepts only the one for a login.
     """
-    async with Lying().running() as registry, Lying().running() as server:
+    async with ScriptedRegistry().running() as registry, ScriptedRegistry().running() as server:
         places = {"registry": registry.address, "server": server.address}
         config = {"auths": {places[name]: {"auth": LOGIN} for name in logins_for}}
 
@@ -181,7 +183,7 @@ async def _pull_with_token_server(*logins_for: str) -> tuple[list[str], NotAllow
                 await manifest(registries, parse(f"{registry.address}/acme/x:v1"))
             except NotAllowed as problem:
                 refused = problem
-        return [shown for _, path, shown in server.seen if path == "/token"], refused, server.address
+        return [shown for _, path, shown in server.requests if path == "/token"], refused, server.address
 
 
 async def test_a_password_is_not_shown_to_a_token_server_on_another_port() -> None:
@@ -191,7 +193,45 @@ async def test_a_password_is_not_shown_to_a_token_server_on_another_port() -> No
     assert f"add an entry for {server}" in refused.hint
 
 
-async def test_a_token_server_on_another_port_is_shown_the_login_that_was_given_for_it() -> None:
+async def test_a_token_server_on_another_port_gets_its_own_login() -> None:
     shown, refused, _ = await _pull_with_token_server("registry", "server")
     assert shown == [f"Basic {LOGIN}"]
     assert refused is None
+
+
+async def _tokens_shown_to_registry(auths: dict[str, str]) -> tuple[list[str], NotAllowed | None]:
+    """What a registry is shown that names another server, where the user has a login, as its token server.
+
+    The server gives out tokens to whoever logs in.
+    """
+    async with ScriptedRegistry().running() as registry, ScriptedRegistry().running() as other:
+        places = {"registry": registry.address, "other": other.address}
+        config = {"auths": {places[name]: {"auth": login} for name, login in auths.items()}}
+
+        async def give(request: web.Request) -> web.StreamResponse:
+            is_known = request.headers.get("Authorization") == f"Basic {LOGIN}"
+            return web.json_response({"token": "of-other" if is_known else "anonymous"})
+
+        other.handlers["/token"] = give
+        challenge = f'Bearer realm="http://{other.address}/token",scope="repository:private/x:pull,push"'
+        registry.serve("/v2/acme/x/manifests/v1", status=401, **{"WWW-Authenticate": challenge})
+        refused = None
+        async with Registries(DockerConfig(config)) as registries:
+            try:
+                await manifest(registries, parse(f"{registry.address}/acme/x:v1"))
+            except NotAllowed as problem:
+                refused = problem
+        return [shown for _, _, shown in registry.requests if shown], refused
+
+
+@pytest.mark.parametrize(
+    "auths",
+    [
+        pytest.param({"other": LOGIN}, id="without a login"),
+        pytest.param({"other": LOGIN, "registry": OTHER_LOGIN}, id="with another login"),
+    ],
+)
+async def test_a_registry_gets_no_token_for_the_login_of_another(auths: dict[str, str]) -> None:
+    shown, refused = await _tokens_shown_to_registry(auths)
+    assert shown == ["Bearer anonymous"]
+    assert refused is not None

@@ -12,7 +12,7 @@ from crossply.xpkg.image import Image
 from crossply.xpkg.image_reference import parse
 from crossply.xpkg.registry import Registries
 from crossply.xpkg.signatures import Authority, NotSigned, verify
-from tests.support.registry import Lying
+from tests.support.registry import ScriptedRegistry
 from tests.support.signatures import DIGEST, OTHER, by, payload, signature, trusted
 
 KEY, STRANGER = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
@@ -20,7 +20,7 @@ KEY, STRANGER = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key
 
 def verified(beside: Image | None, *authorities: Authority) -> str:
     async def main() -> str:
-        async with Lying().running() as registry:
+        async with ScriptedRegistry().running() as registry:
             if beside is not None:
                 registry.serve_image(beside, tag=f"sha256-{DIGEST[7:]}.sig")
             async with Registries() as registries:
@@ -30,7 +30,7 @@ def verified(beside: Image | None, *authorities: Authority) -> str:
     return asyncio.run(main())
 
 
-def test_the_first_authority_that_signed_is_told() -> None:
+def test_the_first_authority_that_signed_is_returned() -> None:
     authority = verified(signature(payload(), by(KEY)), trusted(STRANGER, "them"), trusted(KEY, "us"))
     assert authority == "us"
 
@@ -72,5 +72,5 @@ def test_keys_that_cannot_be_read_accept_nothing() -> None:
         verified(beside, Authority("us", b"no key"))
     with pytest.raises(NotSigned, match="unknown hash algorithm md5"):
         verified(beside, trusted(KEY, hash_algorithm="md5"))
-    with pytest.raises(NotSigned, match="nobody is trusted"):
+    with pytest.raises(NotSigned, match="no key is trusted"):
         verified(beside)

@@ -1,4 +1,4 @@
-"""The layers of an image become a directory; nothing they say reaches out of it."""
+"""The layers of an image become a directory; no entry reaches out of it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_later_layers_win_over_earlier_ones(root: Path) -> None:
     assert os.stat(root / "bin" / "tool").st_mode & 0o7777 == 0o755
 
 
-def test_a_whiteout_hides_a_file_and_an_opaque_directory_what_was_in_it(root: Path) -> None:
+def test_a_whiteout_hides_a_file_and_an_opaque_directory_hides_its_earlier_content(root: Path) -> None:
     first = archive([member("a/gone", b"1"), member("a/kept", b"1"), member("b/old", b"1")])
     second = archive([member("a/.wh.gone"), member("b/new", b"2"), member("b/.wh..wh..opq")])
     unpack(image(first, second), str(root))
@@ -70,7 +70,7 @@ def test_a_whiteout_hides_a_file_and_an_opaque_directory_what_was_in_it(root: Pa
     assert files == ["a/kept", "b/new"]
 
 
-def test_links_are_followed_as_seen_from_inside(root: Path) -> None:
+def test_links_are_resolved_from_inside(root: Path) -> None:
     layer = archive(
         [
             directory("usr/lib"),
@@ -118,7 +118,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("members", REFUSED.values(), ids=REFUSED.keys())
-def test_what_could_reach_out_is_refused(root: Path, members: list[Any]) -> None:
+def test_entries_that_could_escape_are_refused(root: Path, members: list[Any]) -> None:
     with pytest.raises(UnsafeEntry):
         unpack(image(archive(members)), str(root))
     assert untouched(root)
@@ -136,7 +136,7 @@ ESCAPES = {
 
 
 @pytest.mark.parametrize("members", ESCAPES.values(), ids=ESCAPES.keys())
-def test_what_goes_through_a_link_stays_inside(root: Path, members: list[Any]) -> None:
+def test_entries_through_a_link_stay_inside(root: Path, members: list[Any]) -> None:
     for info, _ in members:
         info.linkname = info.linkname.replace("{neighbour}", str(root.parent / "neighbour"))
     unpack(image(archive(members)), str(root))
@@ -152,7 +152,7 @@ def test_too_much_is_not_unpacked(root: Path) -> None:
         unpack(image(many), str(root), Limits(entries=100))
 
 
-def test_a_sparse_file_counts_as_what_it_becomes(root: Path) -> None:
+def test_a_sparse_file_counts_with_its_full_size(root: Path) -> None:
     """Ten gigabytes that are a hundred bytes in the archive (a sparse file of the PAX kind)."""
     info, data = member("big", b"1\n0\n1\n" + bytes(512 - 6) + b"x")
     info.pax_headers = {
@@ -172,7 +172,7 @@ def test_a_header_that_would_fill_memory_is_refused(root: Path) -> None:
         unpack(image(huge.tobuf(tarfile.USTAR_FORMAT) + bytes(1024)), str(root))
 
 
-def test_a_layer_that_is_not_what_the_configuration_says_is_refused(root: Path) -> None:
+def test_a_layer_that_differs_from_the_configuration_is_refused(root: Path) -> None:
     good = image(archive([member("a", b"1")]))
     other = image(archive([member("a", b"2")]))
     with pytest.raises(WrongDigest):
@@ -180,7 +180,7 @@ def test_a_layer_that_is_not_what_the_configuration_says_is_refused(root: Path) 
     assert list(root.iterdir()) == []
 
 
-def test_damaged_layers_are_told(root: Path) -> None:
+def test_damaged_layers_are_reported(root: Path) -> None:
     plain = archive([member("a", b"1" * 5000)])
     good = image(plain)
     config = {**good.config, "rootfs": {}}
@@ -241,7 +241,7 @@ def test_directories_that_are_only_implied_count_as_entries(root: Path) -> None:
     assert sum(len(directories) + len(files) for _, directories, files in os.walk(root)) <= 200
 
 
-def test_an_opaque_directory_keeps_what_its_own_layer_brought(root: Path) -> None:
+def test_an_opaque_directory_keeps_the_files_of_its_own_layer(root: Path) -> None:
     first = archive([member("a/b/old", b"1"), member("a/c/old", b"1")])
     second = archive(
         [member("a/b/new", b"2"), member("a/b/.wh..wh..opq", b""), member("a/.wh..wh..opq", b"")]
@@ -250,7 +250,7 @@ def test_an_opaque_directory_keeps_what_its_own_layer_brought(root: Path) -> Non
     assert sorted(str(path.relative_to(root)) for path in root.rglob("*")) == ["a", "a/b", "a/b/new"]
 
 
-def test_unpacking_ends_when_nobody_waits_for_it(root: Path) -> None:
+def test_unpacking_ends_when_it_is_cancelled(root: Path) -> None:
     cancelled = threading.Event()
     cancelled.set()
     with pytest.raises(UnpackingCancelled):

@@ -17,17 +17,18 @@ import pytest
 from crossply.scaffold.function_package import function_files
 from crossply.xpkg.image import Image
 from crossply.xpkg.layer_unpack import unpack
-from crossply.xpkg.python_project import ROOT, with_project
+from crossply.xpkg.python_project_image import ROOT, with_project
+from crossply.xpkg.runtime_requirements import FUNCTION, PROVIDER, Needs
 from crossply.xpkg.single_file_project import project_around
 from crossply.xpkg.wheel_writer import (
-    SERVING,
     requirement_name,
     wheel_requirements,
     write_installed_wheels,
     write_own_wheel,
 )
 from tests.support.images import archive, image, member
-from tests.support.registry import free_port, wait_for
+from tests.support.ports import free_port
+from tests.support.registry import wait_for
 
 MAIN = """\
 from crossply.sdk import function
@@ -105,40 +106,45 @@ def test_a_function_that_is_one_file_runs_from_its_image_with_nothing_else_insta
         assert "from a file" in called(address, tmp_path)
 
 
-def test_an_image_has_what_serving_needs_and_not_what_the_control_plane_needs(site: Path) -> None:
+def test_an_image_has_the_modules_for_serving_and_not_those_of_the_control_plane(site: Path) -> None:
     names = {path.name.partition("-")[0] for path in site.glob("*.dist-info")}
-    assert {name.replace("-", "_") for name in SERVING} <= names
-    assert not {"aiohttp", "apsw", "cel_expr_python", "cryptography", "uvloop", "hatchling"} & names
+    assert names == {"function_greet", "crossply", "grpcio", "orjson", "typing_extensions"}
     assert list(site.glob("crossply-*.dist-info/licenses/LICENSE")), "who gets the image gets the license"
 
 
-def test_serving_needs_only_what_crossply_depends_on() -> None:
-    assert set(SERVING) <= {requirement_name(requirement) for requirement in requires("crossply") or ()}
+def test_serving_needs_only_dependencies_of_crossply() -> None:
+    served = {requirement_name(name) for name in (*FUNCTION.requirements, *PROVIDER.requirements)}
+    assert served <= {requirement_name(requirement) for requirement in requires("crossply") or ()}
 
 
-def test_the_wheel_of_an_installed_crossply_is_that_of_its_checkout(site: Path, tmp_path: Path) -> None:
-    (tmp_path / "installed").mkdir()
-    (tmp_path / "checkout").mkdir()
+def test_the_wheel_of_an_installed_crossply_is_that_of_its_checkout(tmp_path: Path) -> None:
+    for name in ("site", "installed", "checkout"):
+        (tmp_path / name).mkdir()
+    whole = Needs(("crossply",), FUNCTION.requirements)
+    with zipfile.ZipFile(write_own_wheel(str(tmp_path), whole)) as wheel:
+        wheel.extractall(tmp_path / "site")
     code = "import sys; from crossply.xpkg.wheel_writer import write_own_wheel; "
     code += "write_own_wheel(sys.argv[1])"
     words = [sys.executable, "-S", "-c", code, str(tmp_path / "installed")]
-    subprocess.run(words, env={"PYTHONPATH": str(site)}, cwd=site, check=True)
+    subprocess.run(words, env={"PYTHONPATH": str(tmp_path / "site")}, cwd=tmp_path, check=True)
     wheel = Path(write_own_wheel(str(tmp_path / "checkout")))
     with zipfile.ZipFile(wheel) as one, zipfile.ZipFile(tmp_path / "installed" / wheel.name) as other:
         assert one.namelist() == other.namelist()
     assert wheel.read_bytes() == (tmp_path / "installed" / wheel.name).read_bytes()
 
 
-def test_extras_of_crossply_can_be_asked_for(tmp_path: Path) -> None:
+def test_extras_of_crossply_can_be_requested(tmp_path: Path) -> None:
     requirements = wheel_requirements(write_own_wheel(str(tmp_path)))
     assert any(
         requirement.startswith("opentelemetry-sdk") and "extra == 'otel'" in requirement
         for requirement in requirements
     )
-    assert [requirement for requirement in requirements if "extra" not in requirement] == list(SERVING)
+    assert [requirement for requirement in requirements if "extra" not in requirement] == list(
+        FUNCTION.requirements
+    )
 
 
-def test_wheels_are_made_of_what_is_installed_whole_and_of_what_that_depends_on(
+def test_wheels_are_built_of_unchanged_installations_and_their_dependencies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     installed(tmp_path, "Acme.Words", "Requires-Dist: acme-letters>=1\nRequires-Dist: x; extra == 'y'\n")

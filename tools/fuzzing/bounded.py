@@ -85,7 +85,7 @@ def _run_in_processes(
             return counts
         case = next(cases(counts.begun - 1))
         reason = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"status {status}"
-        _tell(case, f"the process ended with {reason}\n", failures)
+        _report(case, f"the process ended with {reason}\n", failures)
         _store(shared, counts._replace(failed=counts.failed + 1))
 
 
@@ -119,14 +119,14 @@ def _run(case: Case, failures: Path | None) -> str:
         return "refused"
     except (Exception, TooSlow):  # noqa: BLE001 - that is what we are looking for
         signal.setitimer(signal.ITIMER_PROF, 0)
-        _tell(case, traceback.format_exc(limit=-6), failures)
+        _report(case, traceback.format_exc(limit=-6), failures)
         return "failed"
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
     return "read"
 
 
-def _tell(case: Case, problem: str, failures: Path | None) -> None:
+def _report(case: Case, problem: str, failures: Path | None) -> None:
     print(f"FAILED {case.target.name}, case {case.name}\n{problem}", end="", flush=True)
     if failures is None:
         return

@@ -108,6 +108,6 @@ def as_text(data: bytes) -> str:
     return data.decode("latin-1")
 
 
-def as_bytes(held: str) -> bytes:
+def as_bytes(text: str) -> bytes:
     """What `as_text` was given."""
-    return held.encode("latin-1")
+    return text.encode("latin-1")

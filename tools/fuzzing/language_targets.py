@@ -12,7 +12,7 @@ from crossply.compose.wire import encode_response
 from crossply.functions.builtin import load as load_function
 from crossply.functions.builtin.go_templating.engine.errors import TemplateError
 from crossply.functions.builtin.go_templating.engine.program import FUNCTIONS, compile_text
-from crossply.schema.cel import RuleChecker
+from crossply.schema.cel_object_validation import RuleChecker
 from fuzzing.inputs import document, mutated_text, text, value
 from fuzzing.value_targets import make_request, request_of
 
@@ -219,8 +219,8 @@ _FIELDS = (
 
 def make_selectors(rng: random.Random) -> Any:
     def joined(parts: tuple[str, ...]) -> str:
-        made = ",".join(rng.choice(parts) for _ in range(rng.randrange(1, 4)))
-        return mutated_text(rng, made, _SELECTOR_WORDS) if rng.random() < 0.8 else made
+        selector = ",".join(rng.choice(parts) for _ in range(rng.randrange(1, 4)))
+        return mutated_text(rng, selector, _SELECTOR_WORDS) if rng.random() < 0.8 else selector
 
     labels = {rng.choice(("a", "b", "x.y/z", text(rng))): rng.choice(("b", "5", "", "9" * 5000, text(rng)))}
     return {"labels": joined(_SELECTORS), "fields": joined(_FIELDS), "of": labels, "object": document(rng)}

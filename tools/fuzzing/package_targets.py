@@ -19,9 +19,9 @@ from crossply.xpkg.archive_writer import write_archive
 from crossply.xpkg.blobs import in_memory
 from crossply.xpkg.image import Image, Layer
 from crossply.xpkg.layer_unpack import Limits, unpack
-from crossply.xpkg.package_layers import stream_of
 from crossply.xpkg.package_lint import check_single_meta, failures
-from crossply.xpkg.package_stream import read
+from crossply.xpkg.package_stream_extraction import stream_of
+from crossply.xpkg.package_yaml import read
 from fuzzing.inputs import as_bytes, as_text, document, mutated, mutated_value, text, value
 
 _LIMITS = Limits(size=8 << 20, entries=1000, file=4 << 20)

@@ -55,8 +55,8 @@ def run_yaml(case_input: Any) -> None:
 
 
 def run_yaml_round_trip(case_input: Any) -> None:
-    made = json.loads(json.dumps(case_input))
-    load(dump(made))
+    value = json.loads(json.dumps(case_input))
+    load(dump(value))
 
 
 def make_paths(rng: random.Random) -> Any:

@@ -23,7 +23,7 @@ class Cluster:
     def __init__(self, client: Client) -> None:
         self.client = client
         self._discovery = Discovery(client)
-        self.verdicts: dict[str, tuple[str, str]] = {}
+        self.applied_states: dict[str, tuple[str, str]] = {}
         """For an Object's UID: the version of its external object and the manifest that were found equal."""
 
     async def kind_of(self, obj: Object) -> Kind:

@@ -78,7 +78,7 @@ class Object:
         live = await _live(ctx.client, _named(ctx, params.manifest))
         if live is None:
             await references.release(await cluster_of(LOCAL), spec.references, ctx.uid)
-            ctx.client.verdicts.pop(ctx.uid, None)
+            ctx.client.applied_states.pop(ctx.uid, None)
             return None
         return Observation(observed=Object.Observed(_shown(live)), up_to_date=True)
 
@@ -163,11 +163,11 @@ async def _is_applied(ctx: Context, live: Manifest, manifest: Manifest) -> bool:
 
     It is not asked again while neither the object nor the manifest changes.
     """
-    verdict = (
+    state = (
         str(live["metadata"].get("resourceVersion")),
         orjson.dumps(manifest, option=orjson.OPT_SORT_KEYS).decode(),
     )
-    if ctx.client.verdicts.get(ctx.uid) == verdict:
+    if ctx.client.applied_states.get(ctx.uid) == state:
         return True
     kind, metadata = await ctx.client.kind_of(manifest), manifest["metadata"]
     try:
@@ -182,7 +182,7 @@ async def _is_applied(ctx: Context, live: Manifest, manifest: Manifest) -> bool:
         applied, manager
     ):
         return False
-    ctx.client.verdicts[ctx.uid] = verdict
+    ctx.client.applied_states[ctx.uid] = state
     return True
 
 

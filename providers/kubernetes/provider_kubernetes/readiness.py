@@ -34,7 +34,7 @@ def _conditions(live: Object) -> list[Object]:
 
 
 def _status_of(live: Object, kind: str) -> str:
-    return next((str(each.get("status")) for each in _conditions(live) if each.get("type") == kind), "")
+    return next((str(entry.get("status")) for entry in _conditions(live) if entry.get("type") == kind), "")
 
 
 def _by_query(query: str, live: Object) -> bool | str:

@@ -14,12 +14,12 @@ DEFAULT_PORTS = range(8800, 9000)
 """Below the ports that systems give to outgoing connections, so a port stays free while nobody listens."""
 
 
-class PortTaken(Exception):
+class PortInUse(Exception):
     """Another program listens on the port."""
 
 
 def listen(port: int) -> socket.socket:
-    """A listening socket; raises PortTaken. Child processes do not inherit it unless it is passed to them."""
+    """A listening socket; raises PortInUse. Child processes do not inherit it unless it is passed to them."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -28,7 +28,7 @@ def listen(port: int) -> socket.socket:
     except OSError as problem:
         listener.close()
         if problem.errno == errno.EADDRINUSE:
-            raise PortTaken(
+            raise PortInUse(
                 f"port {port} is used by another program: stop that one, or set another port"
             ) from problem
         raise
@@ -47,12 +47,12 @@ def selectable_ports(environment: Mapping[str, str] = os.environ) -> range:
 
 
 def listen_on_free_port(reserved: Collection[int]) -> socket.socket:
-    """A listening socket on the first free port that is not reserved; raises PortTaken."""
+    """A listening socket on the first free port that is not reserved; raises PortInUse."""
     ports = selectable_ports()
     for port in ports:
         if port not in reserved:
             try:
                 return listen(port)
-            except PortTaken:
+            except PortInUse:
                 continue
-    raise PortTaken(f"no port from {ports.start} to {ports.stop - 1} is free: set a port")
+    raise PortInUse(f"no port from {ports.start} to {ports.stop - 1} is free: set a port")

@@ -15,7 +15,7 @@ import sys
 import time
 
 from provider_local.confined_tree import ConfinedTree
-from provider_local.loopback_ports import PortTaken, listen, listen_on_free_port
+from provider_local.loopback_ports import PortInUse, listen, listen_on_free_port
 from provider_local.relative_path import path_components
 from provider_local.web_server_units import ServerUnit, ServerUnits
 
@@ -58,7 +58,7 @@ class SupervisedServer:
             try:
                 self._listener = self._listener or listen(self.unit.port)
                 self.problem = f"the process ended with code {await self._run(self._listener)}"
-            except (OSError, PortTaken) as problem:
+            except (OSError, PortInUse) as problem:
                 self.problem = str(problem)
             self.attempted.set()
             failures = 0 if time.monotonic() - started > _STABLE_SECONDS else failures + 1
@@ -109,7 +109,7 @@ class Supervisor:
     async def start(self, namespace: str, name: str, directory: str, port: int | None) -> None:
         """Serve a directory; replaces a server of that name, whose port it keeps unless another is given.
 
-        Raises PortTaken, in which case a server that has another port goes on.
+        Raises PortInUse, in which case a server that has another port continues to run.
         """
         previous = self._units.load(namespace, name)
         if port is None and previous is not None:

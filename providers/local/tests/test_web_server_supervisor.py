@@ -15,7 +15,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from provider_local.loopback_ports import PortTaken, listen, selectable_ports
+from provider_local.loopback_ports import PortInUse, listen, selectable_ports
 from provider_local.web_server_supervisor import SupervisedServer, Supervisor
 
 PATIENCE = 30.0
@@ -69,7 +69,7 @@ async def started(supervisor: Supervisor, port: int | None = None) -> Supervised
 def is_free(port: int) -> bool:
     try:
         listen(port).close()
-    except PortTaken:
+    except PortInUse:
         return False
     return True
 
@@ -148,7 +148,7 @@ async def test_servers_come_back_on_their_ports_after_a_restart(supervisor: Supe
 async def test_a_port_that_is_taken_is_named_and_a_chosen_one_is_kept(supervisor: Supervisor) -> None:
     taken = socket.create_server(("127.0.0.1", 0))
     with taken:
-        with pytest.raises(PortTaken, match=f"port {taken.getsockname()[1]} is used by another program"):
+        with pytest.raises(PortInUse, match=f"port {taken.getsockname()[1]} is used by another program"):
             await supervisor.start("team", "web", "site", taken.getsockname()[1])
         await supervisor.start("team", "web", "site", None)
         await supervisor.start("team", "other", "site", None)
@@ -171,7 +171,7 @@ def test_the_operator_says_which_ports_may_be_chosen() -> None:
 
 async def test_a_server_whose_new_port_is_taken_goes_on(supervisor: Supervisor) -> None:
     server = await started(supervisor)
-    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(PortTaken):
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(PortInUse):
         await supervisor.start("team", "web", "site", taken.getsockname()[1])
     assert supervisor.find("team", "web") is server
     assert await asyncio.to_thread(fetch, server.unit.port) == (200, "<h1>hello</h1>")

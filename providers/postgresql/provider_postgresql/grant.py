@@ -94,15 +94,15 @@ class Grant(OnServer):
         if target is None:
             return await membership.observe(ctx.client, params)
         try:
-            held = await object_grant.read(ctx.client, target, params, ctx.observed)
+            grants = await object_grant.read(ctx.client, target, params, ctx.observed)
         except DatabaseMissing:
             return None
-        if not held.present:
+        if not grants.present:
             return None
         return Observation(
-            observed=Grant.Observed(held.objects_present, held.privileges_present),
-            actual={} if held.is_current else {"privileges": held.privileges_present},
-            up_to_date=held.is_current,
+            observed=Grant.Observed(grants.objects_present, grants.privileges_present),
+            actual={} if grants.is_current else {"privileges": grants.privileges_present},
+            up_to_date=grants.is_current,
         )
 
     async def create(self, ctx: Context, params: Parameters) -> ConnectionDetails | None:
@@ -113,8 +113,8 @@ class Grant(OnServer):
         if target is None:
             await membership.grant(ctx.client, params)
         else:
-            held = await object_grant.read(ctx.client, target, params, ctx.observed)
-            await object_grant.write(ctx.client, params, held)
+            grants = await object_grant.read(ctx.client, target, params, ctx.observed)
+            await object_grant.write(ctx.client, params, grants)
         return None
 
     async def delete(self, ctx: Context, params: Parameters) -> None:
@@ -122,8 +122,8 @@ class Grant(OnServer):
         if target is None:
             await membership.revoke(ctx.client, params)
         else:
-            held = await object_grant.read(ctx.client, target, params, ctx.observed)
-            await object_grant.revoke(ctx.client, params, held)
+            grants = await object_grant.read(ctx.client, target, params, ctx.observed)
+            await object_grant.revoke(ctx.client, params, grants)
 
 
 def target_of(params: Grant.Parameters) -> Target | None:
@@ -132,14 +132,14 @@ def target_of(params: Grant.Parameters) -> Target | None:
         raise ExternalError(
             "the grant has no role", hint="set spec.forProvider.role, roleRef or roleSelector"
         )
-    given = frozenset(name for name in OBJECT_FIELDS if getattr(params, name))
+    fields_set = frozenset(name for name in OBJECT_FIELDS if getattr(params, name))
     if params.member_of:
-        if given or params.privileges:
+        if fields_set or params.privileges:
             raise ExternalError(
                 "a grant is either of a membership or of privileges", hint="make two Grants of it"
             )
         return None
-    target = next((target for target in TARGETS if target.fields == given), None)
+    target = next((target for target in TARGETS if target.fields == fields_set), None)
     if target is None:
         raise ExternalError(
             "the fields do not say what the grant is on",

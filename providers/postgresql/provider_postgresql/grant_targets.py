@@ -127,10 +127,10 @@ def privileges_on(
     if target is ROUTINE:
         name = lambda signature: sql.Identifier(schema) + sql.SQL("." + signature)  # noqa: E731
     elif target.has_schema:
-        name = lambda each: sql.Identifier(schema, each)  # noqa: E731
+        name = lambda object_name: sql.Identifier(schema, object_name)  # noqa: E731
     else:
         name = sql.Identifier
-    names = sql.SQL(", ").join(name(each) for each in objects)
+    names = sql.SQL(", ").join(name(object_name) for object_name in objects)
     return sql.SQL("{} ON {} {}").format(sql.SQL(", ").join(words), sql.SQL(target.word), names)
 
 

@@ -21,7 +21,7 @@ PUBLIC = """SELECT EXISTS (SELECT FROM aclexplode(coalesce(datacl, acldefault('d
     WHERE grantee = 0) FROM pg_database WHERE datname = %(database)s"""
 
 
-class Held(NamedTuple):
+class ObjectGrants(NamedTuple):
     """What a role holds of the privileges that a Grant desires, and of those that it granted before."""
 
     target: Target
@@ -45,7 +45,9 @@ class Held(NamedTuple):
         return sorted({privilege for _, privilege in self.present})
 
 
-async def read(server: Server, target: Target, params: Grant.Parameters, recorded: Mapping[str, Any]) -> Held:
+async def read(
+    server: Server, target: Target, params: Grant.Parameters, recorded: Mapping[str, Any]
+) -> ObjectGrants:
     """Look up what the role holds.
 
     Privileges that other Grants gave to the same role are no concern of this one: of what is not desired,
@@ -68,41 +70,43 @@ async def read(server: Server, target: Target, params: Grant.Parameters, recorde
     desired = frozenset(product(objects, expand(target, params.privileges or (), server.version)))
     ours = desired | set(product(recorded.get("objects", ()), recorded.get("privileges", ())))
     present = {(name, privilege): option for name, privilege, option in rows if (name, privilege) in ours}
-    return Held(target, desired, present, params.with_option == "GRANT", not (revokes_public and public))
+    return ObjectGrants(
+        target, desired, present, params.with_option == "GRANT", not (revokes_public and public)
+    )
 
 
-async def write(server: Server, params: Grant.Parameters, held: Held) -> None:
+async def write(server: Server, params: Grant.Parameters, grants: ObjectGrants) -> None:
     """Take back what is not desired or can be passed on wrongly, and grant what is; all or nothing."""
-    statements = _revokes(params, held)
-    option = sql.SQL(" WITH GRANT OPTION" if held.with_grant_option else "")
-    for words in _clauses(held.target, params, held.desired):
+    statements = _revokes(params, grants)
+    option = sql.SQL(" WITH GRANT OPTION" if grants.with_grant_option else "")
+    for words in _clauses(grants.target, params, grants.desired):
         statements.append(sql.SQL("GRANT {} TO {}").format(words, sql.Identifier(params.role or "")) + option)
-    if not held.is_public_as_desired:
+    if not grants.is_public_as_desired:
         revoke = sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC")
         statements.append(revoke.format(sql.Identifier(params.database or "")))
-    await server.execute(*statements, database=_database(held, params))
+    await server.execute(*statements, database=_database(grants, params))
 
 
-async def revoke(server: Server, params: Grant.Parameters, held: Held) -> None:
+async def revoke(server: Server, params: Grant.Parameters, grants: ObjectGrants) -> None:
     """Take back everything."""
-    statements = _revokes(params, held._replace(desired=frozenset()))
+    statements = _revokes(params, grants._replace(desired=frozenset()))
     if statements:
-        await server.execute(*statements, database=_database(held, params))
+        await server.execute(*statements, database=_database(grants, params))
 
 
-def _database(held: Held, params: Grant.Parameters) -> str:
-    return (params.database or "") if held.target.objects_in_database else ""
+def _database(grants: ObjectGrants, params: Grant.Parameters) -> str:
+    return (params.database or "") if grants.target.objects_in_database else ""
 
 
-def _revokes(params: Grant.Parameters, held: Held) -> list[sql.Composed]:
+def _revokes(params: Grant.Parameters, grants: ObjectGrants) -> list[sql.Composed]:
     wrong = {
         pair
-        for pair, option in held.present.items()
-        if pair not in held.desired or option != held.with_grant_option
+        for pair, option in grants.present.items()
+        if pair not in grants.desired or option != grants.with_grant_option
     }
     role = sql.Identifier(params.role or "")
     return [
-        sql.SQL("REVOKE {} FROM {}").format(words, role) for words in _clauses(held.target, params, wrong)
+        sql.SQL("REVOKE {} FROM {}").format(words, role) for words in _clauses(grants.target, params, wrong)
     ]
 
 

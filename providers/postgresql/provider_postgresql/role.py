@@ -177,7 +177,8 @@ def _options(params: Role.Parameters) -> sql.Composable:
 def _clauses(privileges: RolePrivileges) -> list[str]:
     """The attributes that are set, as CREATE ROLE spells them: LOGIN, NOCREATEDB."""
     values = {
-        each.name.replace("_", "").upper(): getattr(privileges, each.name) for each in fields(privileges)
+        privilege.name.replace("_", "").upper(): getattr(privileges, privilege.name)
+        for privilege in fields(privileges)
     }
     return [word if value else f"NO{word}" for word, value in values.items() if value is not None]
 

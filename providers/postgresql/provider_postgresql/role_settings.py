@@ -27,7 +27,9 @@ def parse(settings: Iterable[str] | None) -> list[ConfigurationParameter]:
 
 def same(desired: Sequence[ConfigurationParameter], actual: Sequence[ConfigurationParameter]) -> bool:
     """Compare, whatever the order and the quotes of lists."""
-    return {each.name: _value(each) for each in desired} == {each.name: _value(each) for each in actual}
+    return {option.name: _value(option) for option in desired} == {
+        option.name: _value(option) for option in actual
+    }
 
 
 def statements(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import logging
 import os
 import secrets
@@ -140,8 +139,6 @@ class RunningServer:
         port = await self._listen(server)
         await self._publish_service(context, port)
         self._write_kubeconfig()
-        # The objects that exist now stay, so the garbage collector need not traverse them again.
-        gc.freeze()
 
     def _write_kubeconfig(self) -> None:
         try:
@@ -287,7 +284,7 @@ def _admin_token(directory: str) -> str:
 
 
 def _check_private(path: str) -> None:
-    """Refuse a token file that belongs to somebody else, or that others can read."""
+    """Refuse a token file that belongs to another user, or that others can read."""
     status = os.lstat(path)
     if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o077:
         raise UntrustedToken(f"{path} is not a file that belongs to you and that you alone can read")

@@ -9,17 +9,17 @@ from functools import partial
 from typing import Any, Protocol
 
 from crossply.apiserver.apiextensions.crd_strategy import DEFINITIONS, DefinitionStrategy
-from crossply.apiserver.background import Background
 from crossply.apiserver.builtin import strategy_for
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.replies import Reply
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
-from crossply.apiserver.object_codec import DecodedObjects
-from crossply.apiserver.registry.managed_fields import Scopes
+from crossply.apiserver.event_loop_offloading import Background
+from crossply.apiserver.registry.apply_scopes import Scopes
 from crossply.apiserver.registry.resources import Registry, Resource, Version
 from crossply.apiserver.registry.strategy import CustomStrategy, Strategy
 from crossply.apiserver.registry.write_locks import WriteLocks
 from crossply.apiserver.storage import Store
+from crossply.apiserver.stored_object_codec import DecodedObjects
 from crossply.values import Object
 from crossply.values.bounded_cache import SharedCache
 from crossply.values.timestamps import format_timestamp

@@ -165,7 +165,7 @@ def decode_fields(fields: Any) -> FieldSet:
         decoded = _decoded(fields)
     except BadElement as error:
         raise BadManagedFields(f"error decoding set: parsing key as path element: {error}") from None
-    # Nobody owns the object as a whole.
+    # The object as a whole has no owner.
     return {key: decoded[key] for key in decoded if key != SELF} if SELF in decoded else decoded
 
 

@@ -1,7 +1,7 @@
-"""Remove what a manager applied before and no longer applies, unless someone else owns it.
+"""Remove what a manager applied before and no longer applies, unless another manager owns it.
 
 The order of the steps is Kubernetes', and matters where ownership has holes: take out everything that was
-applied last time, put back what anyone owns now, then put back what nobody had applied (defaults, and what
+applied last time, put back what is owned now, then what no manager had applied (defaults, and what
 controllers wrote below an item).
 """
 
@@ -13,9 +13,9 @@ from crossply.apply.configuration_field_set import owned_fields, with_named_fiel
 from crossply.apply.errors import NotTyped
 from crossply.apply.field_sets import FieldSet, difference, intersection, is_member, union
 from crossply.apply.managed_fields import Managers, Owned
+from crossply.apply.managed_fields_endpoint import Version, Versions
 from crossply.apply.path_elements import known_elements
 from crossply.apply.schema_types import LIST, MAP, ListType, MapType, Type, form_of
-from crossply.apply.scope import Version, Versions
 from crossply.values import Object
 
 _CONVERTING_PRUNED = "failed to convert pruned object to last applied version"

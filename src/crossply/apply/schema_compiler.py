@@ -165,7 +165,7 @@ class _Compiler:
 
 
 def _relation(schema: Object) -> tuple[bool, tuple[str, ...]]:
-    """Return whether a list is atomic, and else its keys; the patch strategy speaks for older types."""
+    """Return whether a list is atomic, and else its keys; the patch strategy decides for older types."""
     kind = schema.get("x-kubernetes-list-type")
     if kind is not None:
         keys = schema.get("x-kubernetes-list-map-keys") or () if kind == "map" else ()

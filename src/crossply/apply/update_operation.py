@@ -19,13 +19,13 @@ from crossply.apply.managed_fields import (
     with_entries,
     without_entries,
 )
-from crossply.apply.object_identity import named
+from crossply.apply.managed_fields_endpoint import Scope
+from crossply.apply.object_address import named
 from crossply.apply.ownership import own_by_updating
-from crossply.apply.scope import Scope
 from crossply.apply.validate import check_with_duplicates
 from crossply.values import Object
 
-# What the server itself keeps in an object; nobody owns it.
+# Fields that the server itself maintains; they have no owner.
 NEVER_OWNED: FieldSet = {
     "f:apiVersion": FIELD,
     "f:kind": FIELD,

@@ -65,7 +65,7 @@ def _run(words: list[str]) -> int:
         invocation = Invocation(
             parsed.path,
             values,
-            parsed.given,
+            parsed.values,
             **streams,
             environ=os.environ,
             config=settings,
@@ -84,12 +84,12 @@ def _run(words: list[str]) -> int:
 
 def _warn_of_flags_without_effect(parsed: Parsed) -> None:
     for flag in parsed.flags:
-        if flag.no_effect and parsed.given.get(flag.name):
+        if flag.no_effect and parsed.values.get(flag.name):
             sys.stderr.write(f"crossply: warning: --{flag.name} has no effect: {flag.no_effect}\n")
 
 
 def asks_for_help(words: list[str]) -> bool:
-    """Tell whether help was asked for on a line that is otherwise wrong: help is the better answer.
+    """Return whether a line that is otherwise wrong asks for help: help is the better answer.
 
     There is none for a command that does not exist.
     """
@@ -118,7 +118,7 @@ def _usage_failure(error: UsageError, parsed: Parsed) -> int:
         sys.stdout.write("\n")
         return _failure(error)
     from crossply.cli.framework import help as help_text
-    from crossply.cli.framework.printing import report_mistake
+    from crossply.cli.framework.failure_reports import report_mistake
 
     sys.stdout.flush()
     words = f"crossply {parsed.path}".rstrip()
@@ -132,7 +132,7 @@ def _usage_failure(error: UsageError, parsed: Parsed) -> int:
 
 
 def _failure(error: CrossplyError) -> int:
-    from crossply.cli.framework.printing import report
+    from crossply.cli.framework.failure_reports import report
 
     sys.stdout.flush()
     report(error, sys.stderr)
@@ -145,7 +145,7 @@ def _unexpected(error: BaseException) -> int:
         import traceback
 
         traceback.print_exception(error)
-    from crossply.cli.framework.printing import report_unexpected
+    from crossply.cli.framework.failure_reports import report_unexpected
 
     report_unexpected(error, sys.stderr)
     return 1

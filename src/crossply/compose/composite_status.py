@@ -39,7 +39,7 @@ class Report(NamedTuple):
 def report_success(
     composed: Iterable[Composed], refused: Mapping[str, str], ready: bool | None, shows_cause: bool = False
 ) -> Report:
-    """The end of a reconcile that went through. `ready` is what functions said, which beats our own view."""
+    """The status after a successful reconcile. `ready` is set by functions and takes precedence."""
     resources = tuple(composed)
     invalid = tuple(_event(resource.name, "valid") for resource in resources if resource.name in refused)
     unready = [resource.name for resource in resources if not resource.ready]

@@ -38,7 +38,7 @@ Answered = Callable[[Any, Any, CrossplyError | None, float], None]
 
 
 def _ignore(effect: Any, answer: Any, problem: CrossplyError | None, started: float) -> None:
-    """For runs that nobody records."""
+    """For runs that are not recorded."""
 
 
 async def drive_async(

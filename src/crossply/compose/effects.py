@@ -1,8 +1,8 @@
 """Everything the engine asks of the outside world: what it reads, what it calls and what it writes.
 
 The engine has no I/O. `reconcile`, `compose` and `operate` are generators: each yields one of these and is
-sent the answer. A driver (see `driver`) that cannot answer throws a `CrossplyError` into the generator. The
-controller, `render`, `test` and `plan` are drivers.
+sent the answer. A driver (see `in_memory_reconcile`) that cannot answer throws a `CrossplyError` into the
+generator. The controller, `render`, `test` and `plan` are drivers.
 """
 
 from __future__ import annotations

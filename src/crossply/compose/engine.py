@@ -1,7 +1,7 @@
 """The engine: one run of a Composition for one composite resource.
 
 `compose` is a generator without I/O, clock or randomness. It asks for function calls and for objects (see
-`asks`) and ends in an `Outcome`: what to apply, what to delete, and what to tell. Whoever drives it, the
+`asks`) and ends in an `Outcome`: what to apply, what to delete, and what to report. Whatever drives it, the
 `render` command or a controller, gets the same outcome for the same answers.
 """
 

@@ -1,6 +1,6 @@
 """What can go wrong while resources are composed.
 
-The sentences are Crossplane's, since people search for them; the hints are ours.
+The sentences are Crossplane's, since users search for them; the hints are ours.
 """
 
 from __future__ import annotations
@@ -89,14 +89,14 @@ class RunTooLong(ComposeError):
 
 
 class RequirementRefused(ComposeError):
-    """A function asked for resources that its step does not allow."""
+    """A function requires resources that its step does not allow."""
 
     code = "CP-211"
     hint = "add a rule to the step's allowedExtraResources if the function may see them"
 
 
 class ExtraResourcesDisabled(ComposeError):
-    """A function asked for resources where the control plane gives none."""
+    """A function requires resources where the control plane provides none."""
 
     code = "CP-221"
     hint = "start the control plane without --enable-composition-functions-extra-resources=false"
@@ -117,7 +117,7 @@ class OperationResourceError(ComposeError):
 
 
 class CollectionRefused(ComposeError):
-    """A resource that is no longer desired belongs to somebody else."""
+    """A resource that is no longer desired is controlled by another object."""
 
     code = "CP-213"
     hint = "remove the owner reference of the other controller, or desire the resource again"

@@ -29,7 +29,7 @@ SYSTEM_CONDITIONS = frozenset({"Ready", "Synced", "Healthy", "UpToDate", "Respon
 
 
 class Event(NamedTuple):
-    """Something worth telling. `message` is what the composite resource's event says."""
+    """An event. `message` is the message of the composite resource's event."""
 
     type: str
     reason: str

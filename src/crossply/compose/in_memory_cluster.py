@@ -37,17 +37,29 @@ class NotFound(ComposeError):
 
 
 class InMemoryCluster:
-    """A fixed set of objects and OpenAPI documents."""
+    """A fixed set of objects and OpenAPI documents; `definitions` loads those of more kinds when needed."""
 
-    __slots__ = ("_objects", "_schemas", "_secrets")
+    __slots__ = ("_definitions", "_objects", "_schemas", "_secrets")
 
     def __init__(
-        self, objects: Iterable[Object], secrets: Iterable[Object] = (), schemas: Sequence[Object] = ()
+        self,
+        objects: Iterable[Object],
+        secrets: Iterable[Object] = (),
+        schemas: Sequence[Object] = (),
+        definitions: Callable[[], Sequence[Object]] = tuple,
     ) -> None:
         # A later object replaces an earlier one of the same identity, as a second apply would.
         self._objects = {_identity(obj): Snapshot(obj) for obj in objects}
         self._secrets = {(namespace_of(secret), name_of(secret)): secret for secret in secrets}
         self._schemas = schemas
+        self._definitions = definitions
+
+    def serve_earlier_configs(self) -> None:
+        """Serve EnvironmentConfigs of v1alpha1, the version of Crossplane 1.11 to 1.17, as v1beta1, too."""
+        for (version, kind, *_), snapshot in list(self._objects.items()):
+            if (version, kind) == _EARLIER_CONFIGS:
+                served = {**snapshot.object, "apiVersion": _CONFIGS}
+                self._objects.setdefault(_identity(served), Snapshot(served))
 
     def select(self, selector: ResourceSelector) -> list[Snapshot]:
         """The selected objects, sorted by namespace and name."""
@@ -86,14 +98,17 @@ class InMemoryCluster:
         return decode_data(secret)
 
     def schema(self, selector: SchemaSelector) -> Object | None:
-        """The OpenAPI schema of a kind, with its references resolved; None when no document has it."""
+        """The OpenAPI schema of a kind, from a document or a definition; None when neither has it."""
+        from crossply.schema.definition_schemas import defined_schema, is_definition
         from crossply.schema.openapi_documents import find_schema
 
         for document in self._schemas:
             schema = find_schema(_dig(document, "components", "schemas"), selector.api_version, selector.kind)
             if schema is not None:
                 return schema
-        return None
+        objects = (snapshot.object for snapshot in self._objects.values())
+        definitions = [*self._definitions(), *(obj for obj in objects if is_definition(obj))]
+        return defined_schema(definitions, selector.api_version, selector.kind)
 
 
 class InMemoryReads:
@@ -137,6 +152,10 @@ class InMemoryReads:
                     sought = f'{selector.kind} "{selector.match_name}"'
                 return f"{sought} is there in apiVersion {others[0]}; use {selector.api_version}"
         return ""
+
+
+_CONFIGS = "apiextensions.crossplane.io/v1beta1"
+_EARLIER_CONFIGS = ("apiextensions.crossplane.io/v1alpha1", "EnvironmentConfig")
 
 
 def _identity(obj: Object) -> tuple[str, str, str, str]:

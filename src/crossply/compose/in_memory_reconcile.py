@@ -45,6 +45,7 @@ from crossply.compose.prepared_composition import PreparedComposition
 from crossply.compose.reconcile import Settings, reconcile
 from crossply.compose.selection import Selected
 from crossply.errors import CrossplyError
+from crossply.kinds.composition import NATIVE_FUNCTION
 from crossply.values import Object
 from crossply.values.api_version import format_kind
 
@@ -100,6 +101,8 @@ class Rendering:
         """Reconcile the composite resource once."""
         xr = identify(xr)
         check_observed(xr, observed)
+        if any(step.function == NATIVE_FUNCTION for step in prepared_composition.composition.steps):
+            self._cluster.serve_earlier_configs()
         self._live = xr = self._with_references(xr, observed)
         settings = Settings(self._machinery, lambda: NOW, context=context)
         work = reconcile(xr, settings, self.report)

@@ -120,7 +120,7 @@ class Requirements(NamedTuple):
 
 
 class Result(NamedTuple):
-    """Something a function reports to the people who look at the composite resource."""
+    """A result that a function reports to the users of the composite resource."""
 
     severity: int
     message: str
@@ -139,7 +139,7 @@ class Condition(NamedTuple):
 
 
 class Request:
-    """Everything a function may look at. Its tag identifies the content; it is computed when asked for."""
+    """The request of a function. Its tag identifies the content, and is computed at first use."""
 
     __slots__ = (
         "_first",
@@ -199,7 +199,7 @@ class Request:
         extra_resources: Mapping[str, tuple[Resource, ...]],
         required_schemas: Mapping[str, Object | None],
     ) -> Request:
-        """The request of the next iteration: what was asked for is there; the tag stays that of the first."""
+        """The request of the next iteration, with the required resources; the tag stays that of the first."""
         return self._changed(
             context=context,
             required_resources=required_resources,
@@ -210,6 +210,10 @@ class Request:
     def with_input(self, input_: Object) -> Request:
         """The same request with an input, as functions see it; the tag stays."""
         return self._changed(input=input_)
+
+    def with_observed(self, observed: State) -> Request:
+        """The same request with another observed state; the tag stays."""
+        return self._changed(observed=observed)
 
     def _changed(self, **changes: Any) -> Request:
         """The same request but for some fields, with the tag of the first of them."""

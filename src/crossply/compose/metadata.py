@@ -65,6 +65,12 @@ def string_map(value: Any) -> dict[str, str]:
     return value
 
 
+def with_annotation(obj: Object, name: str, value: str) -> Object:
+    """The object with an annotation set."""
+    metadata = metadata_of(obj)
+    return {**obj, "metadata": {**metadata, "annotations": {**annotations_of(obj), name: value}}}
+
+
 def is_paused(obj: Object) -> bool:
     """Whether the object's annotation says that it is not to be reconciled."""
     return annotations_of(obj).get(PAUSED_ANNOTATION) == "true"

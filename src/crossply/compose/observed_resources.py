@@ -20,7 +20,7 @@ class Observed(NamedTuple):
 def observe(resources: Iterable[Observed], uid: str) -> dict[str, Observed]:
     """The found objects by their name in the pipeline.
 
-    What another object controls is left out: it is not ours to see, to change or to delete. What nobody
+    What another object controls is left out: it is not read, changed or deleted. What no object
     controls is kept, so that it can be adopted.
     """
     known = {}

@@ -71,7 +71,7 @@ class PipelineReport:
         self.outputs: dict[str, Object] = {}
         """The outputs of steps, for the status of an Operation."""
         self.ttl = 0
-        """The shortest time to live in nanoseconds; 0 when no function has an opinion."""
+        """The shortest time to live in nanoseconds; 0 when no function sets one."""
 
 
 class Finished(NamedTuple):

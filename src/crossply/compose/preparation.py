@@ -34,7 +34,7 @@ class Preparation:
         self.xr = _with_finalizer(xr, finalizer)
         """The composite resource with all that was decided so far: what is to be saved, whatever happens."""
         self.messages: list[str] = []
-        """What was selected anew."""
+        """What was newly selected."""
         self.reason = SELECT
         """The reason of the event about a failure."""
         self._machinery = machinery
@@ -49,7 +49,7 @@ class Preparation:
         self.xr = with_label(self.xr)
         check_compatible(self.xr, prepared_composition.composition)
         if self._definition is not None:
-            from crossply.compose.connection_contract import (
+            from crossply.compose.connection_detail_contract import (
                 check_contract,
             )  # only where a definition is known
 

@@ -62,13 +62,14 @@ from crossply.compose.events import (
 from crossply.compose.limits import check_bounds, check_depth, check_not_itself
 from crossply.compose.machinery import Machinery
 from crossply.compose.messages import CAPABILITIES, Snapshot
-from crossply.compose.metadata import annotations_of, metadata_of, uid_of
+from crossply.compose.metadata import annotations_of, metadata_of, uid_of, with_annotation
 from crossply.compose.observed_resources import observe
 from crossply.compose.pipeline import PipelineReport
 from crossply.compose.preparation import Preparation
 from crossply.compose.prepared_composition import PreparedComposition
 from crossply.compose.watched_resources import watched_status
 from crossply.errors import CrossplyError
+from crossply.kinds.composition_defaults import ENVIRONMENT_REFERENCES
 from crossply.values import Object
 
 TYPE_CHECKING = False
@@ -105,7 +106,7 @@ class Reconciled(NamedTuple):
 def reconcile(xr: Object, settings: Settings, report: PipelineReport) -> Effects[Reconciled | None]:
     """Bring a composite resource, and all it is made of, in line; None where it is not composed now.
 
-    `report` keeps what functions said, also when the reconcile fails.
+    `report` has the results of functions, also when the reconcile fails.
     """
     reconciliation = _Reconciliation(xr, settings, report)
     if annotations_of(xr).get("crossplane.io/paused") == "true":
@@ -259,6 +260,10 @@ class _Reconciliation:
     def _save_references(self, preparation: Preparation, outcome: Outcome) -> Effects[None]:
         machinery = self._settings.machinery
         desired = machinery.with_field(preparation.xr, machinery.references, outcome.references)
+        # The one field beside the status that counts: our own first step sets it.
+        environment = annotations_of(outcome.composite).get(ENVIRONMENT_REFERENCES)
+        if environment:
+            desired = with_annotation(desired, ENVIRONMENT_REFERENCES, environment)
         try:
             self._live = yield SaveComposite(self._live, desired)
         except CrossplyError as problem:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from crossply.compose.allowed_extra_resources import is_allowed
 from crossply.compose.effects import Call, Effects, FetchResources, FetchSchema
 from crossply.compose.errors import (
     ExtraResourcesDisabled,
@@ -18,7 +19,6 @@ from crossply.compose.errors import (
     StepNotRun,
     TooManyRequirements,
 )
-from crossply.compose.extra_resource_rules import is_allowed
 from crossply.compose.messages import (
     REQUIRED_RESOURCES,
     SEVERITY_FATAL,
@@ -43,7 +43,7 @@ MOST_REQUIREMENTS = 1_000
 
 
 class Answers(NamedTuple):
-    """What a function gets to see of all that it asked for."""
+    """The required resources that a function is sent."""
 
     resources: Mapping[str, tuple[Resource, ...]]
     extra_resources: Mapping[str, tuple[Resource, ...]]
@@ -85,7 +85,7 @@ def _fetch_available(
 
 
 def call_until_stable(step: Step, request: Request) -> Effects[Response]:
-    """The function's final answer, with all that it wanted watched in any call."""
+    """The function's final answer, with everything that any call required to be watched."""
     limit = _most_iterations(step)
     initial = Answers(request.required_resources, request.extra_resources, request.required_schemas)
     watched = WatchedResources(step)
@@ -153,7 +153,7 @@ def _refuse_resources(response: Response) -> Response:
 
 
 def _without_watches(requirements: Requirements | None) -> Requirements | None:
-    """What is fetched; a function that only wants something else watched has all that it asked for."""
+    """What is fetched; a function that only requires something else to be watched has all that it needs."""
     if requirements is None or not requirements.watch_resources:
         return requirements
     return requirements._replace(watch_resources=())
@@ -165,7 +165,7 @@ def is_fatal(response: Response) -> bool:
 
 
 def _answer(step: Step, requirements: Requirements, initial: Answers) -> Effects[Answers]:
-    """What was given from the start, and over it what is wanted now."""
+    """The initial requirements, overridden by the current ones."""
     extra = yield from _fetch_all(step, requirements.extra_resources)
     resources = yield from _fetch_all(step, requirements.resources)
     schemas = {}

@@ -22,7 +22,7 @@ _INNER = _EDGE | {"-"}
 
 
 def child_name(prefix: str, parent_uid: str, child: str) -> str:
-    """The name of a composed resource: the same for the same parent and child, for ever."""
+    """The name of a composed resource: always the same for the same parent and child."""
     suffix = sha256((parent_uid + child).encode("utf-8", "surrogatepass")).hexdigest()[:SUFFIX]
     if prefix and not prefix.endswith("-"):
         prefix += "-"

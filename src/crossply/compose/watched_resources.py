@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from crossply.compose.allowed_extra_resources import is_allowed
 from crossply.compose.errors import RequirementRefused
-from crossply.compose.extra_resource_rules import is_allowed
 from crossply.compose.messages import Requirements, Resource, ResourceRef, ResourceSelector, Response
 from crossply.compose.metadata import name_of, namespace_of, text_in
 from crossply.kinds.composition import WATCHED_REFS, Step
@@ -45,7 +45,7 @@ class WatchedResources:
             self._refs[ref] = None
 
     def into(self, response: Response) -> Response:
-        """The last answer, with all that any answer wanted watched."""
+        """The last response, with everything that any response required to be watched."""
         if not self._refs:
             return response
         requirements = response.requirements or Requirements()

@@ -30,7 +30,7 @@ class WireError(CrossplyError):
     """The bytes of a function message are damaged, or a message cannot be written as bytes."""
 
     code = "CP-216"
-    hint = "the other side must speak apiextensions.fn.proto.v1 or v1beta1"
+    hint = "the function must serve apiextensions.fn.proto.v1 or v1beta1"
 
 
 def encode_request(request: Request) -> bytes:

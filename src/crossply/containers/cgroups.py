@@ -43,7 +43,7 @@ class Cgroup(NamedTuple):
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[list[int]]:
-        """Files that let whoever writes to them into the groups."""
+        """Files whose writers can move processes into the groups."""
         with contextlib.ExitStack() as stack:
             # Moving a single thread that is its own does not make the kernel wait for all processors.
             file = "tasks" if self.version == 1 else "cgroup.procs"
@@ -51,7 +51,7 @@ class Cgroup(NamedTuple):
             yield [stack.enter_context(open(path, "wb", buffering=0)).fileno() for path in files]
 
     def killed_for_memory(self) -> bool:
-        """Tell whether the kernel ended one of its processes because of its memory."""
+        """Return whether the kernel ended one of its processes because of its memory."""
         file = "memory.events" if self.version == 2 else "memory.oom_control"
         with contextlib.suppress(OSError, ValueError):
             for line in _read(os.path.join(self.memory, file)).splitlines():

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 
 from crossply.containers import oci_spec as spec
 from crossply.containers.cgroups import Cgroup, make_group
-from crossply.containers.failures import BadImage, ContainerEnded, ContainerError, NoOwnNetwork, OutOfMemory
+from crossply.containers.failures import BadImage, ContainerError, ContainerExited, NoOwnNetwork, OutOfMemory
 from crossply.containers.image_store import StoredImage, in_use
 from crossply.containers.image_user import image_user
 from crossply.containers.launcher.protocol import NO_NETWORK, Message
 from crossply.containers.launcher_client import current_launcher
-from crossply.containers.limits import BY_WATCHING, enforced_limits, places
+from crossply.containers.limit_enforcement import BY_WATCHING, enforced_limits, places
 from crossply.containers.oci_runtime import find_engine
 from crossply.containers.own_network import find_pasta, find_resolver, pasta_command
 from crossply.containers.root_filesystem import without_links
@@ -55,7 +55,7 @@ class Container:
             raise
 
     def wait(self, seconds: float) -> bool:
-        """Wait until it ended, at most so long; tell whether it did."""
+        """Wait until it exits, for at most so many seconds; return whether it did."""
         return self._launched.wait(seconds)
 
     def terminate(self) -> None:
@@ -82,16 +82,16 @@ class Container:
 
     @property
     def failed_to_start(self) -> bool:
-        """Tell whether the engine did not even start it."""
+        """Return whether the engine did not even start it."""
         return not self._launched.started
 
     @property
     def has_no_network(self) -> bool:
-        """Tell whether it was not started because it cannot have a network of its own."""
+        """Return whether it was not started because it cannot have a network of its own."""
         return not self._launched.started and self._launched.status == NO_NETWORK
 
     def ran_out_of_memory(self) -> bool:
-        """Tell whether it was ended because of its memory; asked before it is released."""
+        """Return whether it was killed for its memory usage; call it before the container is released."""
         if self._launched.why == _MEMORY:
             return True
         return self._group is not None and bool(self._group.memory) and self._group.killed_for_memory()
@@ -104,15 +104,15 @@ class Container:
             detail = f": {self._launched.why}" if self._launched.why else _error_message(wrote)
             return ContainerError(f"the container could not be started{detail}", hint=BadImage.hint)
         if self._launched.why == _NETWORK:
-            return ContainerEnded("its container was ended: pasta, which carries its network, has ended")
-        return ContainerEnded(f"its container ended with {_exit_reason(self.status)}{wrote}")
+            return ContainerExited("its container was ended: pasta, which carries its network, has ended")
+        return ContainerExited(f"its container ended with {_exit_reason(self.status)}{wrote}")
 
 
 def out_of_memory(settings: Settings, wrote: str) -> OutOfMemory:
-    """The error of a container that wanted too much memory."""
+    """The error of a container that exceeded its memory limit."""
     allowed = settings.limits.memory / MEBIBYTE
     program = "function" if settings.hostname == Settings().hostname else "container"
-    return OutOfMemory(f"the {program} was ended: it wanted more than its {allowed:g} MiB{wrote}")
+    return OutOfMemory(f"the {program} was killed: it exceeded its {allowed:g} MiB{wrote}")
 
 
 def _error_message(wrote: str) -> str:
@@ -126,7 +126,7 @@ def _exit_reason(status: int) -> str:
 
 
 def _start_request(image: StoredImage, settings: Settings, identity: Identity, key: str) -> Message:
-    """What the launcher is told."""
+    """The request to the launcher."""
     enforced = enforced_limits()
     inner = image.inner
     ids = map_for(identity, *image_user(image.root, str(inner.get("User") or "")))

@@ -35,15 +35,15 @@ class BadImage(ContainerError):
     hint = "has the image an entry point, and was it made for this machine's architecture?"
 
 
-class ContainerEnded(ContainerError):
+class ContainerExited(ContainerError):
     """A container ended although it was to go on."""
 
     code = "CP-334"
     hint = "the last lines that it wrote say why"
 
 
-class OutOfMemory(ContainerEnded):
-    """A container wanted more memory than it may have, and was ended."""
+class OutOfMemory(ContainerExited):
+    """A container exceeded its memory limit and was killed."""
 
     code = "CP-335"
     hint = "raise its memory limit, or let it need less"

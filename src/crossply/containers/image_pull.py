@@ -19,10 +19,10 @@ IF_NOT_PRESENT, ALWAYS, NEVER = "IfNotPresent", "Always", "Never"
 
 
 class ImageSource(NamedTuple):
-    """How registries are spoken to."""
+    """How registries are accessed."""
 
     keychain: Keychain | None = None
-    """Who we are to them: the user's own logins where nothing is said."""
+    """The credentials: the user's own logins by default."""
     trust: Trust | None = None
     progress: Progress | None = None
 

@@ -67,7 +67,7 @@ class Store:
         self._most = most
 
     def prepare(self) -> None:
-        """Make the directories, for this user alone, without what others did not live to remove."""
+        """Make the directories, for this user alone, without what killed processes left behind."""
         for path in (self.directory, self._images, self._names):
             os.makedirs(path, mode=0o700, exist_ok=True)
         for entry in os.scandir(self.directory):
@@ -191,7 +191,7 @@ def _remove_unused(directory: str) -> bool:
 
 @contextlib.contextmanager
 def _locked(path: str, operation: int) -> Iterator[int]:
-    """Hold a lock on a file, which is made if it is missing and may be removed by whoever holds it alone."""
+    """Hold a lock on a file, which is created if it is missing and may be removed by an exclusive holder."""
     while True:
         lock = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
@@ -205,7 +205,7 @@ def _locked(path: str, operation: int) -> Iterator[int]:
 
 
 def _is_at(lock: int, path: str) -> bool:
-    """Tell whether the file that was locked is still the one with this name."""
+    """Return whether the file that was locked is still the one with this name."""
     try:
         return os.fstat(lock).st_ino == os.stat(path).st_ino
     except FileNotFoundError:

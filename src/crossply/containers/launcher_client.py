@@ -37,32 +37,32 @@ _ENGINE_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 class LaunchedContainer:
-    """A container that was started; it is told when it ended."""
+    """A container that was started; the client notifies it when it exits."""
 
     def __init__(self, launcher: LauncherClient, key: str) -> None:
         self._launcher = launcher
         self.key = key
-        self._ended = threading.Event()
+        self._exited = threading.Event()
         self.status, self.why, self.started = 0, "", False
 
     def wait(self, seconds: float | None) -> bool:
-        """Wait until it ended, at most so long; tell whether it did."""
-        return self._ended.wait(seconds)
+        """Wait until it exits, for at most so many seconds; return whether it did."""
+        return self._exited.wait(seconds)
 
     def kill(self) -> None:
         """End it now."""
-        if not self._ended.is_set():
+        if not self._exited.is_set():
             self._launcher.kill(self.key)
 
     def terminate(self) -> None:
         """Ask it to end."""
-        if not self._ended.is_set():
+        if not self._exited.is_set():
             self._launcher.terminate(self.key)
 
-    def tell(self, status: int, why: str, started: bool) -> None:
+    def report_exit(self, status: int, why: str, started: bool) -> None:
         """It ended."""
         self.status, self.why, self.started = status, why, started
-        self._ended.set()
+        self._exited.set()
 
 
 class LauncherClient:
@@ -118,7 +118,7 @@ class LauncherClient:
                 wire.send(self._line, {"start": {**request, "key": key}}, files)
             except OSError as problem:
                 self._launched.pop(key, None)
-                launched.tell(-1, f"the launcher of containers is not told: {problem.strerror}", False)
+                launched.report_exit(-1, f"the launcher is unreachable: {problem.strerror}", False)
         return launched
 
     def kill(self, key: str) -> None:
@@ -139,12 +139,12 @@ class LauncherClient:
             with self._lock:
                 launched = self._launched.pop(message["ended"], None)
             if launched is not None:
-                launched.tell(message["status"], message["why"], message["started"])
+                launched.report_exit(message["status"], message["why"], message["started"])
         with self._lock:
             self.alive = False
             lost, self._launched = self._launched, {}
         for launched in lost.values():
-            launched.tell(-1, f"the launcher of containers has ended{_last_line(self._log)}", False)
+            launched.report_exit(-1, f"the launcher of containers has ended{_last_line(self._log)}", False)
 
     def close(self) -> None:
         """End the launcher, and with it every container."""
@@ -203,14 +203,14 @@ def _make_directory() -> str:
 
 
 def _own(directory: str) -> int:
-    """Lock a directory for as long as this process lives."""
+    """Lock a directory for as long as this process runs."""
     opened = os.open(os.path.join(directory, "s", "owner"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
     return opened
 
 
 def _remove_orphans(place: str) -> None:
-    """Remove the directories of processes that did not live to remove them."""
+    """Remove the directories that killed processes left behind."""
     for entry in os.scandir(place):
         if not entry.name.startswith(_PREFIX) or not entry.is_dir(follow_symlinks=False):
             continue

@@ -29,7 +29,7 @@ class Engine(NamedTuple):
 
 
 def find_engine(chosen: str, environ: Mapping[str, str]) -> Engine:
-    """The engine that is wanted, or the first that there is."""
+    """The requested engine, or the first that is installed."""
     chosen = chosen or environ.get(ENGINE_VARIABLE, "")
     if chosen and chosen not in ENGINES:
         raise NoContainerEngine(f"{chosen} is no container engine", hint=f"use {' or '.join(ENGINES)}")
@@ -42,7 +42,7 @@ def find_engine(chosen: str, environ: Mapping[str, str]) -> Engine:
 
 
 def engine_installed(environ: Mapping[str, str]) -> bool:
-    """Tell whether containers can be started at all."""
+    """Return whether containers can be started at all."""
     chosen = environ.get(ENGINE_VARIABLE, "")
     return any(_find(name, environ) for name in ([chosen] if chosen in ENGINES else ENGINES))
 

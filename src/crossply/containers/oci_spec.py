@@ -8,7 +8,7 @@ import resource
 from typing import Any, NamedTuple
 
 from crossply.containers.failures import BadImage
-from crossply.containers.limits import BY_WATCHING, EnforcedLimits
+from crossply.containers.limit_enforcement import BY_WATCHING, EnforcedLimits
 from crossply.containers.seccomp import seccomp_profile
 from crossply.containers.settings import ISOLATED, RUNNER, Limits, Settings
 from crossply.containers.user_namespace import IdMap
@@ -76,7 +76,9 @@ def _process(inside: Inside, settings: Settings, enforced: EnforcedLimits) -> Ob
 
 
 def command_of(config: Object, settings: Settings) -> list[str]:
-    """What to start: the entry point, and our arguments or the image's own."""
+    """What to start: our command, or the entry point, and our arguments or the image's own."""
+    if settings.command:
+        return list(settings.command)
     arguments = _texts(config.get("Cmd")) if settings.arguments is None else list(settings.arguments)
     command = [*_texts(config.get("Entrypoint")), *arguments]
     if not command:
@@ -99,7 +101,7 @@ def volumes_of(config: Object) -> list[str]:
 
 
 def is_the_kernels(path: str) -> bool:
-    """Tell whether a path leads to what the kernel shows instead of files."""
+    """Return whether a path leads to what the kernel shows instead of files."""
     return os.path.normpath(path).lstrip("/").partition("/")[0] in _NOT_THE_IMAGES
 
 

@@ -1,7 +1,7 @@
 """A network of its own for a container: pasta carries what it sends, as an ordinary program of this machine.
 
 The container has an interface with the addresses of this machine, reaches what this machine reaches, and
-listens on ports that nobody else sees. Of the loopback of this machine it reaches chosen ports only.
+listens on ports that are visible to it alone. Of the loopback of this machine it reaches chosen ports only.
 """
 
 from __future__ import annotations

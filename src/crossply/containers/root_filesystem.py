@@ -17,7 +17,7 @@ _FILES = ("etc/hosts", "etc/resolv.conf")
 
 
 def furnish(root: str, paths: Iterable[str]) -> None:
-    """Make the places that something will be mounted at, and the directories that are wanted."""
+    """Make the places that something will be mounted at, and the requested directories."""
     with ConfinedDirectory(root) as image:
         try:
             for path in (*_DIRECTORIES, *(path.lstrip("/") for path in paths)):
@@ -61,7 +61,7 @@ def without_links(root: str, path: str) -> str:
 
 
 def give_to(root: str, owner: int) -> None:
-    """Let somebody else own all of it; nothing to do where that is ourselves."""
+    """Change the owner of all files; nothing to do where that is this user."""
     if owner == os.geteuid():
         return
     for path in _everything(root):

@@ -48,7 +48,7 @@ def run_once(image: StoredImage, stdin: bytes, settings: Settings) -> FinishedRu
                 raise running.explain(wrote)
             return FinishedRun(bytes(pipes.output), pipes.errors.text(), running.status)
         finally:
-            pipes.close()  # runc carries the output itself, and would wait for somebody to read it
+            pipes.close()  # runc carries the output itself, and would wait for a reader
             running.end()
 
 
@@ -104,7 +104,7 @@ class _Pipes:
                         self._close(key.fd)
 
     def _write(self) -> bool:
-        """Write some of the input; tell whether there is more."""
+        """Write some of the input; return whether there is more."""
         with contextlib.suppress(BlockingIOError):
             try:
                 self._left = (

@@ -59,7 +59,7 @@ mq_unlink
 """
 
 _FAMILIES = (1, 2, 10, 16)
-"""Of sockets: unix, both of the internet, and the kernel's own, which tells about interfaces."""
+"""Of sockets: unix, both of the internet, and netlink, for network interfaces."""
 _NEW_NAMESPACES = 0x7E020000
 _PERSONALITIES = (0x0, 0x8, 0x20000, 0x20008, 0xFFFFFFFF)
 _NOT_ALLOWED, _UNKNOWN = 1, 38

@@ -62,7 +62,7 @@ class ServedContainer:
 
     @contextlib.contextmanager
     def calling(self, timeout: float) -> Iterator[str]:
-        """The target of one call; meanwhile it is not stopped because others, or nobody, call."""
+        """The target of one call; the container is not stopped during it."""
         with self._lock:
             target = self.target(timeout)
             self._calls += 1
@@ -73,7 +73,7 @@ class ServedContainer:
                 self._calls -= 1
                 self._last_call = time.monotonic()
 
-    def raise_if_ended(self, within: float) -> None:
+    def raise_if_exited(self, within: float) -> None:
         """After a broken connection: raise what ended the container, if it ends in the next moments."""
         serving = self._serving
         if serving is not None:
@@ -81,7 +81,7 @@ class ServedContainer:
         with self._lock:
             self._watch_exit()
             failure = self._last_failure
-        # Somebody else who was on the same connection may have noticed first, and started it anew.
+        # Another call on the same connection may have noticed first, and restarted it.
         if failure is not None and time.monotonic() - failure.at < within + _RECENT:
             raise failure.error()
 
@@ -102,7 +102,7 @@ class ServedContainer:
         return self._last_call
 
     def cool_down(self) -> None:
-        """Stop it to make room for others, unless somebody calls it, or starts it at this very moment."""
+        """Stop it to make room for others, unless it is being called or started."""
         if self._lock.acquire(blocking=False):
             try:
                 if not self._calls:
@@ -148,7 +148,7 @@ class ServedContainer:
 
     def _failed(self, problem: ContainerError, serving: _Serving) -> None:
         self._last_failure = _Failure(type(problem), str(problem), problem.hint, time.monotonic())
-        self._pauses.ended(serving.began, time.monotonic())
+        self._pauses.record_exit(serving.began, time.monotonic())
 
     def _stop_when_idle(self, seconds: float) -> None:
         serving = self._serving
@@ -171,19 +171,19 @@ class ServedContainer:
 
 
 class _Failure(NamedTuple):
-    """Why it ended, to be told again and again."""
+    """Why it exited, to be raised for every later call."""
 
     kind: type[ContainerError]
-    story: str
+    message: str
     hint: str
     at: float
 
     def error(self, more: str = "") -> ContainerError:
-        return self.kind(f"{self.story}{more}", hint=self.hint)
+        return self.kind(f"{self.message}{more}", hint=self.hint)
 
 
 def _as_server(settings: Settings) -> Settings:
-    """The settings with what functions are told when they are to serve without TLS."""
+    """The settings with the argument that makes functions serve without TLS."""
     if settings.tls_certificates:
         return settings
     return settings._replace(arguments=(*(settings.arguments or ()), "--insecure"))
@@ -196,7 +196,7 @@ class RestartBackoff:
         self._failures = 0
         self._not_before = 0.0
 
-    def ended(self, began: float, now: float) -> None:
+    def record_exit(self, began: float, now: float) -> None:
         """It ended, or did not come up."""
         if now - began >= _SETTLED:
             self._failures = 0

@@ -19,7 +19,7 @@ MEBIBYTE = 1 << 20
 
 
 class Limits(NamedTuple):
-    """What a container may use. `held.py` tells which of them can be held here, and how."""
+    """What a container may use. `limits.py` decides which of them can be enforced here, and how."""
 
     memory: int = 512 * MEBIBYTE
     """Bytes, of all its processes and its temporary files together."""
@@ -43,7 +43,7 @@ class Settings(NamedTuple):
 
     limits: Limits = Limits()
     network: str = ISOLATED
-    """Isolated: nothing but its own loopback. Runner: the network of whoever runs it. Own: of its own."""
+    """Isolated: nothing but its own loopback. Runner: the network of this process. Own: of its own."""
     forwards: PortForwards = PortForwards()
     """Ports between a network of its own and this machine."""
     hostname: str = "function"
@@ -51,6 +51,8 @@ class Settings(NamedTuple):
     """Where the output of a served container is kept; empty for nowhere."""
     arguments: tuple[str, ...] | None = None
     """Instead of the image's command, after its entry point."""
+    command: tuple[str, ...] = ()
+    """Instead of the image's entry point and command; empty for those."""
     environment: tuple[str, ...] = ()
     """`KEY=value` each, over the image's own."""
     mounts: tuple[Mount, ...] = ()
@@ -60,9 +62,9 @@ class Settings(NamedTuple):
     The certificate must be good for `localhost`, which is what a function in a container is called by.
     """
     engine: str = ""
-    """crun or runc; the first that is installed where nothing is said."""
+    """crun or runc; by default the first that is installed."""
     idle_seconds: float = 600.0
-    """A served container that nobody called for so long is stopped; the next call starts it again."""
+    """A served container without a call for so long is stopped; the next call starts it again."""
     start_seconds: float = 60.0
     """How long a served container may take until it accepts calls."""
     timeout: float = 20.0

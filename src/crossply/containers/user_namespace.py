@@ -1,9 +1,9 @@
 """Whose rights containers have: never those of root.
 
-The launcher's user namespace has up to three identities. Its 0 is whoever runs us. `owner` is who owns the
+The launcher's user namespace has up to three identities. Its 0 is this user. `owner` is who owns the
 files of images, and who the function is: we ourselves where we are an ordinary user, and an identity that
-owns nothing else where we are root. `spare` is one that nobody uses; runc needs it as root of the container
-where the function is somebody else.
+owns nothing else where we are root. `spare` is an unused one; runc needs it as root of the container
+where the function is another user.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _entries(identity: Identity, user: int) -> tuple[tuple[int, int], ...]:
 
 
 def write_maps(process: int, identity: Identity) -> bool:
-    """Give a process in a new user namespace its identities; tell whether that worked."""
+    """Give a process in a new user namespace its identities; return whether that worked."""
     if len(identity.maps) > 1 and identity.owner == 0:
         return all(
             _run_helper(f"new{kind}map", process, _group_maps(identity) if kind == "gid" else identity.maps)
@@ -108,7 +108,7 @@ def _subordinate(user: int) -> int:
 def _nobody() -> int:
     """Two identities in a row, for users and groups alike, that root can give to containers; 0 for none.
 
-    In a container of somebody else there may be few, or root alone, who then is an ordinary user outside.
+    In a container of another engine there may be few, or root alone, who then is an ordinary user outside.
     """
     known = [_ranges(f"/proc/self/{kind}_map") for kind in ("uid", "gid")]
     last = [max(first + count - 2 for first, count in ranges) for ranges in known if ranges]

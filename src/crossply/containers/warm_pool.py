@@ -16,7 +16,7 @@ class WarmContainer(Protocol):
         ...
 
     def cool_down(self) -> None:
-        """Stop it, unless somebody starts it at this very moment."""
+        """Stop it, unless it is being started."""
         ...
 
 

@@ -1,6 +1,6 @@
 """What composite resources depend on beside what they are made of: a change of it enqueues them.
 
-That is what functions required or wanted watched, the objects that steps take their input from, credentials,
+These are the resources that functions required, the objects that steps take their input from, credentials,
 and connection secrets. Each kind is watched once a namespace, in many namespaces once for all of them: a
 watch is a connection. Only metadata is kept of its objects.
 """
@@ -47,7 +47,7 @@ Enqueue = Callable[[str], None]
 """Enqueues a dependent, and says what changed."""
 NEW = "something else is required"
 UNSETTLED = 5
-"""So often in a row somebody may come to depend on something else, and is woken at once."""
+"""How often in a row the dependencies of an object may change and enqueue it at once."""
 LONGEST_PAUSE = 60.0
 NAMESPACES_OF_A_KIND = 16
 """So many namespaces of a kind have a watch of their own; more share one of the whole cluster."""
@@ -109,7 +109,7 @@ class Dependencies:
         self._interests: dict[Hashable, Interests] = {}
         self._enqueue: dict[Hashable, Enqueue] = {}
         self._unsettled: dict[Hashable, int] = {}
-        """How often in a row somebody came to depend on something else."""
+        """How often in a row the dependencies of an object changed."""
 
     def watch(self, dependent: Hashable, interests: Iterable[Interest], enqueue: Enqueue) -> None:
         """Enqueue `dependent` when one of these changes, and no longer for what it depended on before.
@@ -124,7 +124,7 @@ class Dependencies:
         self._unsettled[dependent] = self._unsettled.get(dependent, 0) + 1
         self._interests[dependent], self._enqueue[dependent] = desired, enqueue
         synced = [self._join(dependent, interest) for interest in desired - before]
-        # Afterwards: a watch that is needed before and after goes on.
+        # Afterwards: a watch that is needed before and after is kept.
         for interest in before - desired:
             self._leave(dependent, interest)
         if any(synced):
@@ -202,7 +202,7 @@ class Dependencies:
 
 
 SETTLING_SECONDS = 2.0
-"""API servers serve a new kind, and heed a new role, a moment after they tell of it."""
+"""API servers serve a new kind, and apply a new role, shortly after they report it."""
 KINDS = frozenset({Interest(CRD)})
 NAMESPACES = frozenset({Interest(NAMESPACE)})
 RIGHTS = frozenset(Interest(kind) for kind in (CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING))

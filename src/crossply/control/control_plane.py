@@ -12,11 +12,12 @@ from crossply.control.calls.pipeline_inspector import PipelineInspector
 from crossply.control.calls.response_cache import ResponseCache
 from crossply.control.calls.response_store import ResponseStore
 from crossply.control.calls.runner_factory import RunnerFactory
+from crossply.control.controller_context import plane_for
 from crossply.control.definitions import standing_roles
 from crossply.control.definitions.controllers import definition_controllers
+from crossply.control.definitions.core_crd_installation import install_crd, install_or_keep
 from crossply.control.definitions.core_crds import core_crds
 from crossply.control.definitions.crd_indexes import CRD_METADATA
-from crossply.control.definitions.installation import install_crd, install_or_keep
 from crossply.control.kinds import COMPOSITION, REVISION
 from crossply.control.managed_definitions.controllers import managed_definition_controllers
 from crossply.control.managed_definitions.default_policy import install_default_policy
@@ -25,11 +26,11 @@ from crossply.control.operations.operation_crds import operation_crds
 from crossply.control.options import Options
 from crossply.control.package_manager.controllers import package_controllers, revision_controllers
 from crossply.control.package_manager.directory_package import DirectoryPackages
+from crossply.control.package_manager.fetch_watches import FetchWatches
 from crossply.control.package_manager.package_fetcher import PackageFetcher
-from crossply.control.package_manager.package_identity import Identities
-from crossply.control.plane import plane_for
+from crossply.control.package_manager.package_image_resolution import Identities
 from crossply.control.run_service import RunService
-from crossply.control.runtimes.container_setup import ImageSettings
+from crossply.control.runtimes.container_runtime_assembly import ImageSettings
 from crossply.control.runtimes.runtime_set import Runtimes
 from crossply.control.start_progress import report_start, start_progress
 from crossply.control.webhooks.usage_protection import UsageProtection
@@ -150,7 +151,7 @@ class ControlPlane:
         """Whether it has started, and owns shards or waits for some."""
         return self._membership is not None and not self._membership.done()
 
-    async def ended(self) -> None:
+    async def wait_stopped(self) -> None:
         """Wait until this replica takes part no longer, which should not happen. Raises the reason."""
         assert self._membership is not None
         await asyncio.wait({self._membership})
@@ -183,11 +184,14 @@ class ControlPlane:
         fetching = PackageFetcher(plane.as_installer, packages)
         directories = DirectoryPackages(self._options.host_access.check)
         identities = Identities(fetching, directories=directories)
+        fetch_watches = FetchWatches(self._runtimes.caches, packages, fetching.secret_reads)
         return [
             *definition_controllers(plane),
             *managed_definition_controllers(plane),
-            *package_controllers(plane, identities, self._options.rollout),
-            *revision_controllers(plane, fetching, packages.namespace, self._options.converts_crds),
+            *package_controllers(plane, identities, fetch_watches, self._options.rollout),
+            *revision_controllers(
+                plane, fetching, fetch_watches, packages.namespace, self._options.converts_crds
+            ),
             *(operation_controllers(plane) if self._options.operations else ()),
         ]
 

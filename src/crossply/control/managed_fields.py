@@ -15,9 +15,9 @@ BEFORE_FIRST_APPLY = "before-first-apply"
 
 
 def holds(live: Object, desired: Object, manager: str) -> bool:
-    """Whether applying the wish would change nothing.
+    """Whether applying the desired object would change nothing.
 
-    All of it must be there, and the manager must not own a field that the wish no longer has: the apply would
+    All of it must be there, and the manager must not own a field that it no longer has: the apply would
     remove that field.
     """
     return contains(live, desired) and all(_within(fields, desired) for fields in _applied_by(live, manager))
@@ -45,7 +45,7 @@ def _applied_by(live: Object, manager: str) -> list[Object]:
 
 
 def _within(fields: Object, desired: Any) -> bool:
-    """Whether every owned field is one of the wish."""
+    """Whether every owned field is desired."""
     if isinstance(desired, list):
         return all(_in_list(key[2:], inner, desired) for key, inner in fields.items() if key.startswith("k:"))
     if not isinstance(desired, dict):

@@ -1,4 +1,4 @@
-"""What whoever runs a control plane can choose."""
+"""The options of a control plane."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from crossply.control.calls.pipeline_functions import CALL_SECONDS
 from crossply.control.calls.runner_factory import CallSettings
+from crossply.control.controller_context import MOST_COMPOSED, CircuitLimits
 from crossply.control.package_manager.settings import PackageSettings
-from crossply.control.plane import MOST_COMPOSED, CircuitLimits
 from crossply.control.run_service import RunServing
 from crossply.control.runtimes.runtime_set import RuntimeSettings
 from crossply.functions.host_access import HostAccess

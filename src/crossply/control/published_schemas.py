@@ -9,6 +9,9 @@ from crossply.kube.failures import NotFound
 from crossply.schema.openapi_documents import find_schema
 from crossply.values import Object
 
+MOST_KINDS = 64
+"""How many resolved schemas are remembered."""
+
 
 class PublishedSchemas:
     """Reads documents when they changed, and remembers them: their address has a hash of their content."""
@@ -16,12 +19,18 @@ class PublishedSchemas:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._documents: dict[str, tuple[str, dict[str, Object]]] = {}
+        self._cache: dict[tuple[str, str], tuple[dict[str, Object], Object | None]] = {}
 
     async def find(self, api_version: str, kind: str) -> Object | None:
-        """The schema of a kind, or None where the server publishes none."""
+        """The schema of a kind, or None where the server publishes none. It must not be changed."""
         path = f"apis/{api_version}" if "/" in api_version else f"api/{api_version}"
         components = await self._components(path)
-        return find_schema(components, api_version, kind)
+        known = self._cache.get((api_version, kind))
+        if known is None or known[0] is not components:
+            if len(self._cache) >= MOST_KINDS:
+                self._cache.clear()
+            known = self._cache[api_version, kind] = components, find_schema(components, api_version, kind)
+        return known[1]
 
     async def _components(self, path: str) -> dict[str, Object]:
         index = orjson.loads((await self._client.request("GET", "/openapi/v3")).data)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from crossply.control.plane import Plane
+from crossply.control.controller_context import Plane
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.failures import Conflict
@@ -52,7 +52,7 @@ class RunService:
         self._server: RunServer | None = None
 
     async def start(self) -> None:
-        """Serve and announce; a replica that cannot goes on without."""
+        """Serve and announce; a replica that cannot continues without."""
         plane, serving = self._plane, self._serving
         if plane.runs is None:
             return
@@ -85,8 +85,8 @@ class RunService:
 async def _client_authority(client: Client) -> bytes:
     """Who signs client certificates, as far as we may know; without it, viewers need tokens."""
     try:
-        found = await client.get(CONFIG_MAP, *_AUTHENTICATION)
+        config_map = await client.get(CONFIG_MAP, *_AUTHENTICATION)
     except CrossplyError:
         return b""
-    text = ((found or {}).get("data") or {}).get("client-ca-file", "")
+    text = ((config_map or {}).get("data") or {}).get("client-ca-file", "")
     return str(text).encode()

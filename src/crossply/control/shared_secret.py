@@ -1,4 +1,4 @@
-"""A Secret that all replicas share: whoever comes first writes it, and the others take what they find."""
+"""A Secret that all replicas share: the first writes it, and the others read it."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ Files = dict[str, bytes]
 
 
 class NoAgreement(CrossplyError):
-    """Replicas write a Secret against each other, or somebody else writes it all the time."""
+    """Replicas write a Secret against each other, or another client writes it all the time."""
 
     code = "CP-870"
-    hint = "look at who else writes this Secret; deleted, it is made anew"
+    hint = "find the other client that writes this Secret; if deleted, it is created again"
 
 
 class SharedSecret:
@@ -42,7 +42,7 @@ class SharedSecret:
         metadata: Object | None = None,
         kind: str = "Opaque",
     ) -> None:
-        """With the cache of `selection_of` it is not asked for again and again.
+        """With the cache of `selection_of` it is not requested repeatedly.
 
         `metadata` is what one that is written has beside its name; `kind` is its type.
         """
@@ -52,7 +52,7 @@ class SharedSecret:
         self._metadata = metadata or {}
 
     async def settle(self, due: Callable[[Files], Files | None]) -> Files:
-        """What is in it in the end. `due` is asked what to change, given what is there; None is nothing."""
+        """The final content. `due` returns the changes for the current content; None is no change."""
         for _ in range(_TRIES):
             secret = await self._current()
             files = files_of(secret)
@@ -113,5 +113,5 @@ def files_of(secret: Object | None) -> Files:
 
 
 def data_of(files: Files) -> dict[str, str]:
-    """Files as a Secret has them; one that became empty is not wanted any more."""
+    """Files as a Secret has them; one that became empty is removed."""
     return {key: base64.b64encode(content).decode() for key, content in files.items() if content}

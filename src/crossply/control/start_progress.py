@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable
 
-from crossply.control.rbac_grants import explained
+from crossply.control.rbac_grant_commands import explained
 from crossply.kube.informer import Informer
 
 STARTING = "starting"

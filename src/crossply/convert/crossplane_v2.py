@@ -38,7 +38,7 @@ def definition_to_v2(definition: Object, requested_scope: str) -> Converted:
         "apiVersion": f"{GROUP}/v2",
         "spec": {**fields, "scope": scope_of(definition, requested_scope)},
     }
-    # The policy is a matter of claims alone; nobody misses it with them.
+    # The policy concerns claims only, so it is dropped with them.
     left_out = tuple(f"spec.{key}" for key in _REMOVED_FIELDS[:2] if key in spec)
     return Converted({key: item for key, item in value.items() if key != "status"}, ((),), left_out)
 

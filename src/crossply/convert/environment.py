@@ -1,6 +1,6 @@
 """The environment of a Composition becomes a step of function-environment-configs.
 
-Up to Crossplane 1.17 the engine itself selected and merged EnvironmentConfigs, as `spec.environment` said.
+Up to Crossplane 1.17 the engine itself selected and merged EnvironmentConfigs by `spec.environment`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def environment_to_function(composition: Object, function: str) -> Converted | N
     }
     new_spec = {key: value for key, value in spec.items() if key != "environment"}
     value = {**composition, "spec": {**new_spec, "pipeline": [step, *steps]}}
-    return Converted(value, (_moves(len(steps)),))
+    return Converted(value, (_moves(len(steps)),), _left_out(spec["environment"]))
 
 
 def _settings(environment: Any) -> Object:
@@ -54,6 +54,13 @@ def _settings(environment: Any) -> Object:
     if isinstance(resolution, str):
         settings["policy"] = {"resolution": resolution}
     return settings
+
+
+def _left_out(environment: Object) -> tuple[str, ...]:
+    """The resolve policy, unless it is the only one that the function has: to select at each run."""
+    policy = environment.get("policy")
+    resolve = policy.get("resolve") if isinstance(policy, dict) else None
+    return () if resolve in (None, "Always") else ("spec.environment.policy.resolve",)
 
 
 def _steps(composition: Object) -> list[Object]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from crossply.convert.cluster_scope import Misplaced, misplaced_resources, scopes_of_crds
 from crossply.convert.conversion_result import GROUP, Converted, group_of
 from crossply.convert.crossplane_v2 import (
     DEFINITION,
@@ -16,6 +15,7 @@ from crossply.convert.crossplane_v2 import (
     scope_of,
 )
 from crossply.convert.current_composition import FunctionNames, current_composition
+from crossply.convert.misplaced_composed_resources import Misplaced, misplaced_resources, scopes_of_crds
 from crossply.kinds.definition import parse_definition
 from crossply.values import Object
 
@@ -92,6 +92,8 @@ class Converter:
         """The object in today's form; None when it is in it already, or is nothing that changes."""
         if group_of(obj) == GROUP and obj.get("kind") == "Composition":
             return current_composition(obj, self._names)
+        if obj.get("apiVersion") == f"{GROUP}/v1alpha1" and obj.get("kind") == "EnvironmentConfig":
+            return Converted({**obj, "apiVersion": f"{GROUP}/v1beta1"}, ((),))
         if is_version_1(obj):
             return definition_to_v2(obj, self._scope)
         successor = self._successors.get((group_of(obj), str(obj.get("kind"))))

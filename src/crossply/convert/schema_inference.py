@@ -30,7 +30,7 @@ def _infer(value: Any) -> Object:
         return object_schema(properties)
     if isinstance(value, list):
         return {"type": "array", "items": _infer_items(value)}
-    # Nobody can tell what null stands for; most fields are text.
+    # The type of null is unknown; most fields are strings.
     return {"type": "string" if value is None else _simple_type(value)}
 
 

@@ -16,7 +16,7 @@ from crossply.resource_tree.unready_children import unready_children, why_unread
 
 
 class Finding(NamedTuple):
-    """A cause, with what tells which of several is the deepest."""
+    """A cause, with its rank among several."""
 
     cause: Cause
     node: Node
@@ -111,7 +111,7 @@ def _expects_a_controller(node: Node) -> bool:
 
 
 def make_finding(node: Node, parent: Node, why: str, is_failure: bool, depth: int) -> Finding:
-    """A cause, with why nobody reconciles the resource."""
+    """A cause, with why no controller reconciles the resource."""
     origin = node.origin.why if node.origin else ""
     sentence = "; ".join(part for part in (why, origin) if part)
     evidence, since = _conditions(node)
@@ -135,13 +135,13 @@ def _conditions(node: Node) -> tuple[tuple[str, ...], str]:
 
 
 def next_command(node: Node, parent: Node) -> str:
-    """What tells more about a resource, or mends it."""
+    """A command that shows more about a resource, or fixes it."""
     if node.origin and node.origin.command:
         return node.origin.command
     if node.problem and node.problem.sort == NOT_SERVED:
         return f"kubectl api-resources --api-group={node.group}"
     if node.problem and node.problem.sort == NOT_FOUND:
-        # It has no events itself; those of what should have made it tell why it is not there.
+        # It has no events itself; those of its creator say why it does not exist.
         return kubectl("describe", parent)
     if is_paused(node.object):
         return f"{kubectl('annotate', node)} {PAUSED_ANNOTATION}-"

@@ -27,7 +27,7 @@ class Blocker(NamedTuple):
     ref: Reference
     sentence: str
     since: str
-    """When the deletion was asked for, RFC 3339; empty where nobody did."""
+    """When the deletion was requested, RFC 3339; empty where it was not."""
     command: str
 
 

@@ -1,4 +1,4 @@
-"""What a cause is looked up in, beside the tree: events, Compositions, Functions, logs, all loaded before."""
+"""Evidence for causes, beside the tree: events, Compositions, Functions and logs, all loaded before."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Evidence(NamedTuple):
     def failures(self, node: Node) -> list[str]:
         """What is wrong with a resource now: what it reports, or its events where that only refers to them.
 
-        Events outlive what they tell of, so they count for nothing where a condition says more. The newest
+        Events outlive their cause, so they are ignored where a condition says more. The newest
         come first.
         """
         synced = node.condition("Synced")

@@ -12,7 +12,7 @@ from crossply.compose.metadata import uid_of
 from crossply.diagnosis.causes import Finding
 from crossply.diagnosis.evidence import Evidence
 from crossply.diagnosis.managed_rules import config_groups
-from crossply.diagnosis.unreadable import is_forbidden
+from crossply.diagnosis.unreadable_objects import is_forbidden
 from crossply.kinds.definition import Definition, parse_definition
 from crossply.kinds.fields import KindError
 from crossply.kinds.revision import COMPOSITION_NAME
@@ -33,14 +33,14 @@ _USAGES = (
 _SELECTED = frozenset({"Composition", "CompositionRevision"})
 _STEP = re.compile(r'pipeline step "([^"]+)"')
 _MOST_ABOUT = 10
-"""So many resources are asked for their events."""
+"""The maximum number of resources whose events are loaded."""
 
 PackageLog = Callable[[str, str], Awaitable[Sequence[str]]]
 """The last lines that a package wrote, by its kind (provider or function) and its name."""
 
 
 class EvidenceLoader:
-    """Loads evidence with the rights of whoever asks."""
+    """Loads evidence with the rights of the user."""
 
     def __init__(self, client: Client, reader: Reader, log: PackageLog) -> None:
         self._client = client
@@ -54,13 +54,13 @@ class EvidenceLoader:
         if node.kind is None or node.problem:
             return None
         reference = Reference(f"{_EXTENSIONS}/v1", "CompositeResourceDefinition", node.kind.resource)
-        found = await self._reader.get(reference)
-        if is_forbidden(found):
+        definition_node = await self._reader.get(reference)
+        if is_forbidden(definition_node):
             self.unread[reference.kind] = None
-        if found.problem:
+        if definition_node.problem:
             return None
         try:
-            return parse_definition(found.object)
+            return parse_definition(definition_node.object)
         except KindError:
             return None
 

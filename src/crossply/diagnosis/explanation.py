@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from crossply.compose.metadata import is_paused
+from crossply.diagnosis.cause_details import refine
 from crossply.diagnosis.causes import Finding, deepest_first, make_finding
+from crossply.diagnosis.composition_selection_reason import Selection, explain_selection
 from crossply.diagnosis.deletion import Blocker, deletion_blockers
 from crossply.diagnosis.evidence import Evidence
 from crossply.diagnosis.evidence_loader import EvidenceLoader, PackageLog
 from crossply.diagnosis.model import Cause
-from crossply.diagnosis.refinement import refine
-from crossply.diagnosis.selection import Selection, explain_selection
-from crossply.diagnosis.unreadable import leave_out_forbidden
-from crossply.diagnosis.wakeup import next_wakeup
+from crossply.diagnosis.next_reconcile import next_reconcile
+from crossply.diagnosis.unreadable_objects import leave_out_forbidden
 from crossply.kube.client import Client
 from crossply.resource_tree.node import Node, Reference
 from crossply.resource_tree.object_reader import Reader
@@ -70,7 +70,7 @@ async def explain_resource(client: Client, reader: Reader, root: Node, log: Pack
         )
         if evidence.knows_compositions
         else None,
-        wakeups=() if root.deleting else next_wakeup(xr.object, evidence.machinery, is_failed),
+        wakeups=() if root.deleting else next_reconcile(xr.object, evidence.machinery, is_failed),
     )
 
 

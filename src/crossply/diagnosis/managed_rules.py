@@ -76,7 +76,7 @@ def _creation_pending(cause: Cause, node: Node, parent: Node, evidence: Evidence
 
 
 def config_groups(causes: list[Cause]) -> set[str]:
-    """The API groups whose ProviderConfigs tell more about causes."""
+    """The API groups whose ProviderConfigs say more about causes."""
     return {api_group(cause.ref.api_version) for cause in causes if _NO_CONFIG.search(cause.sentence)} | {
         match["group"] for cause in causes if (match := _NO_CONFIG.search(cause.sentence))
     }

@@ -37,12 +37,13 @@ def _checks(name: str, pipeline: Sequence[Object]) -> Iterator[Object]:
 def _unmet(check: Object, node: Node) -> str:
     kind = check.get("type")
     if kind == "MatchCondition":
-        wanted = check.get("matchCondition") or {}
-        status = node.condition(str(wanted.get("type"))).status
-        if status == wanted.get("status"):
+        expected = check.get("matchCondition") or {}
+        status = node.condition(str(expected.get("type"))).status
+        if status == expected.get("status"):
             return ""
         return (
-            f"condition {wanted.get('type')} must be {wanted.get('status')}, and is {status or 'not there'}"
+            f"condition {expected.get('type')} must be {expected.get('status')}, "
+            f"and is {status or 'not there'}"
         )
     path = str(check.get("fieldPath") or "")
     desired = {

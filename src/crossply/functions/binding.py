@@ -1,12 +1,14 @@
 """Which runner serves a Function: the decision, and the opening of the runner.
 
-In this order: our annotation `crossply.dev/runtime`; our `crossply.dev/file`, a Python file, and
-`crossply.dev/templates`, a directory of Go templates; the command's `--function-runtime=builtin` for a
-package that is built in; Crossplane's `render.crossplane.io/runtime` where it says Development or InProcess;
-the command's `--function-runtime`; Crossplane's annotation where it says Docker; and without any of them a
-built-in function that has the name of the package, else a container: one that is started here where crun or
-runc is installed, and one of Docker's where not. Where Crossplane's annotation says Docker and none answers,
-it is one of ours too.
+In this order: our annotation `crossply.dev/runtime`; our `crossply.dev/file`, a Python file,
+`crossply.dev/templates`, a directory of Go templates, and `crossply.dev/kcl`, a directory of KCL files; the
+command's `--function-runtime=builtin` for a package that is built in; Crossplane's
+`render.crossplane.io/runtime` where it says Development or InProcess; the command's `--function-runtime`;
+Crossplane's annotation where it says Docker; and without any of them the built-in function that replaces the
+published package, else a container: one that is started here where crun or runc is installed, and one of
+Docker's where not. Where Crossplane's annotation says Docker and none answers, it is one of ours too. A
+package that only shares the name of a built-in function is replaced by it only where an annotation or the
+flag says so.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ RUNTIME = "crossply.dev/runtime"
 COMMAND = "crossply.dev/command"
 PYTHON_FILE = "crossply.dev/file"
 TEMPLATES_DIRECTORY = "crossply.dev/templates"
+KCL_DIRECTORY = "crossply.dev/kcl"
 TLS_CERTS_DIR = "crossply.dev/tls-certs-dir"
 CROSSPLANE_RUNTIME = "render.crossplane.io/runtime"
 DEVELOPMENT_TARGET = "render.crossplane.io/runtime-development-target"
@@ -31,9 +34,9 @@ DEFAULT_TARGET = "localhost:9443"
 
 BUILTIN, PROCESS, REMOTE, DOCKER = "builtin", "process", "remote", "docker"
 CONTAINER, TO_COMPLETION = "container", "run-to-completion"
-FILE, TEMPLATES = "file", "templates"
-ON_THIS_MACHINE = (PROCESS, FILE, TEMPLATES)
-"""Those that run what somebody says on this machine, with all the rights of whoever runs us."""
+FILE, TEMPLATES, KCL = "file", "templates", "kcl"
+ON_THIS_MACHINE = (PROCESS, FILE, TEMPLATES, KCL)
+"""Runtimes that run a user's program on this machine, with all the rights of this process."""
 FROM_IMAGES = (DOCKER, CONTAINER, TO_COMPLETION)
 """Those that run the image of a function, which has to be there first."""
 CHOICES = (DOCKER, CONTAINER, BUILTIN)
@@ -42,7 +45,7 @@ CHOICES = (DOCKER, CONTAINER, BUILTIN)
 _LOCAL_SCHEMES = ("unix", "unix-abstract", "vsock")
 """gRPC's schemes for addresses that are not on a network."""
 _DOCKERS = ("name", "network", "target", "publish-address")
-"""Annotations that speak of what only Docker has."""
+"""Annotations that only concern Docker."""
 _CROSSPLANE_RUNTIMES = {"Docker": DOCKER, "Development": REMOTE, "InProcess": BUILTIN}
 
 
@@ -57,8 +60,9 @@ def choose_runtime(function: Object, preferred: str | None = None) -> str:
         return FILE
     if annotations.get(TEMPLATES_DIRECTORY):
         return TEMPLATES
-    is_built_in = builtin.for_package(_package(function))
-    if preferred == BUILTIN and is_built_in:
+    if annotations.get(KCL_DIRECTORY):
+        return KCL
+    if preferred == BUILTIN and builtin.sharing_name(_package(function)):
         return BUILTIN
     if crossplane_runtime in ("Development", "InProcess"):
         return _CROSSPLANE_RUNTIMES[crossplane_runtime]
@@ -66,13 +70,13 @@ def choose_runtime(function: Object, preferred: str | None = None) -> str:
         return preferred
     if crossplane_runtime:
         return DOCKER
-    if is_built_in:
+    if builtin.for_package(_package(function)):
         return BUILTIN
     return DOCKER if _insists_on_docker(function) else CONTAINER
 
 
 def _insists_on_docker(function: Object) -> bool:
-    """Tell whether it is said in our own words, or speaks of what only Docker has."""
+    """Return whether an annotation is our own, or concerns only Docker."""
     annotations = _annotations(function)
     if annotations.get(RUNTIME):
         return True
@@ -103,7 +107,7 @@ def bind_builtin(name: str, label: str, max_reply: int = MAX_REPLY) -> Runner:
 
 def _builtin(function: Object, max_reply: int = MAX_REPLY) -> Runner:
     package = _package(function)
-    name = builtin.for_package(package)
+    name = builtin.sharing_name(package)
     if name is None:
         raise FunctionNotBound(
             f'cannot run Function "{_name(function)}": no built-in function stands for package "{package}"',
@@ -116,10 +120,10 @@ def _remote(function: Object) -> Runner:
     from crossply.functions.remote import Remote
 
     certificates = _annotations(function).get(TLS_CERTS_DIR)
-    is_built_in = builtin.for_package(_package(function))
+    is_built_in = builtin.sharing_name(_package(function))
     instead = f"{_RUN_BUILT_IN}, or remove the annotation" if is_built_in else ""
     target = remote_target(function)
-    # Whoever says that it runs already need not wait to hear that it does not.
+    # A function that runs already must be reachable at once.
     return Remote(_name(function), target, certificates, wait_for_ready=False, instead=instead)
 
 
@@ -162,7 +166,7 @@ def _file(function: Object) -> Runner:
 
 
 def _templates(function: Object) -> Runner:
-    from crossply.functions.templates_directory import TemplatesDirectory
+    from crossply.functions.template_directory_function import TemplatesDirectory
 
     directory = _annotations(function).get(TEMPLATES_DIRECTORY)
     if not directory:
@@ -173,11 +177,23 @@ def _templates(function: Object) -> Runner:
     return TemplatesDirectory(directory)
 
 
+def _kcl(function: Object) -> Runner:
+    from crossply.functions.kcl_directory import KclDirectory
+
+    directory = _annotations(function).get(KCL_DIRECTORY)
+    if not directory:
+        raise RuntimeAnnotationError(
+            f'cannot run Function "{_name(function)}": annotation "{KCL_DIRECTORY}" is required',
+            hint=f"set it to the directory of the KCL module: {KCL_DIRECTORY}: functions/compose",
+        )
+    return KclDirectory(directory)
+
+
 class HostUse(NamedTuple):
     """Something of the machine that we run on, which a Function's annotation names."""
 
     annotation: str
-    what: str
+    description: str
     path: str | None
     """Where it is; None for what is not confined to one place."""
 
@@ -192,6 +208,11 @@ def host_uses(function: Object) -> list[HostUse]:
     if runtime == TEMPLATES:
         directory = annotations.get(TEMPLATES_DIRECTORY, "")
         return [HostUse(TEMPLATES_DIRECTORY, "a directory of templates", os.path.abspath(directory))]
+    if runtime == KCL:
+        from crossply.functions.kcl_directory import readable_root
+
+        root = readable_root(annotations.get(KCL_DIRECTORY, ""))
+        return [HostUse(KCL_DIRECTORY, "a directory of KCL files, and modules of its project", root)]
     if runtime in ON_THIS_MACHINE:
         from crossply.sdk.function_file import split_place
 
@@ -224,9 +245,11 @@ def sources_of(function: Object) -> list[str]:
         try:
             return shlex.split(annotations[COMMAND])
         except ValueError:
-            return []  # told when it is run
+            return []  # reported when it is run
     if runtime == TEMPLATES:
         return ["templates", annotations.get(TEMPLATES_DIRECTORY, "")]
+    if runtime == KCL:
+        return ["kcl", annotations.get(KCL_DIRECTORY, "")]
     if runtime in ON_THIS_MACHINE and annotations.get(PYTHON_FILE):
         from crossply.sdk.function_file import split_place
 
@@ -273,17 +296,29 @@ def _in_container(function: Object, to_completion: bool) -> Runner:
 
 
 def _built_in_advice(function: Object) -> str:
-    return _RUN_BUILT_IN if builtin.for_package(_package(function)) else _not_built_in(function)
+    package = _package(function)
+    if builtin.for_package(package):
+        return _RUN_BUILT_IN
+    shared = shared_name(package)
+    return f"{shared}; to use that, {_RUN_BUILT_IN}" if shared else _not_built_in(function)
+
+
+def shared_name(package: str) -> str:
+    """Why a package that only shares the name of a built-in function is not replaced; empty for others."""
+    name = builtin.sharing_name(package)
+    if name is None or builtin.for_package(package):
+        return ""
+    repositories = " and ".join(builtin.about(name).repositories)
+    return f"{package} only shares its name with the built-in function {name}, which replaces {repositories}"
 
 
 def _not_built_in(function: Object) -> str:
     named = builtin.find(_name(function))
     if named is None:
         return _NOT_BUILT_IN
-    package = f"{builtin.PACKAGE_PREFIX}{named}"
     return (
         f'"{_name(function)}" is the name of a built-in function, but the package decides: set spec.package '
-        f"to the published one, which ends in /{package}"
+        f"to the published one, {builtin.about(named).package}"
     )
 
 
@@ -291,6 +326,7 @@ _OPENERS = {
     BUILTIN: _builtin,
     FILE: _file,
     TEMPLATES: _templates,
+    KCL: _kcl,
     PROCESS: _process,
     REMOTE: _remote,
     DOCKER: _docker,

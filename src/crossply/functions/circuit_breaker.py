@@ -20,7 +20,7 @@ INITIAL_PAUSE, MAX_PAUSE = 1.0, 10.0
 
 
 class CircuitOpen(FunctionError):
-    """The function did not answer several times in a row, and is asked only now and then."""
+    """The function did not answer several times in a row, and is called only now and then."""
 
     code = "CP-324"
     grpc_code = "Unavailable"
@@ -71,7 +71,7 @@ class CircuitBreaker:
 
     def _refusal(self, last: FunctionError) -> CircuitOpen:
         # The message is that of the failure, so that conditions do not change with each attempt.
-        reason = f"it did not answer {self._failures} times in a row, so it is asked again only now and then"
+        reason = f"it did not answer {self._failures} times in a row, so it is called only now and then"
         return CircuitOpen(str(last), hint=f"{last.hint} ({reason})" if last.hint else reason)
 
     def _record_failure(self, problem: FunctionError) -> None:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from crossply.compose.messages import Request, Response
 from crossply.containers.image_store import Store
 from crossply.errors import CrossplyError
-from crossply.functions.function_io.input_encoder import write
+from crossply.functions.container_runner_client import call_runner, is_our_own
+from crossply.functions.function_io.container_function_stdin import write
 from crossply.functions.function_io.output_decoder import read
 from crossply.functions.function_io.pipeline_state import read_pipeline_state
 from crossply.functions.image_runs import ImageRun, ImageRuns, keychain_of
-from crossply.functions.runner_client import call_runner, is_our_own
 from crossply.kinds.composition import Step
 from crossply.kinds.container_function import DEFAULT_ENDPOINT, ContainerFunction
 from crossply.xpkg.keychain import Keychain

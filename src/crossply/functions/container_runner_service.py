@@ -1,8 +1,8 @@
 """Running images for others: the server of a ContainerizedFunctionRunnerService.
 
-What is asked for is not trusted: requests and answers are bounded, so are the seconds that an image may run
+Requests are not trusted: requests and responses are bounded, so are the seconds that an image may run
 and how many run at once, and each runs in a container that sees nothing of this machine. Images are pulled
-with what the request brings to log in, never with the logins of whoever runs the runner.
+with the credentials of the request, never with those of the user who runs the runner.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crossply.containers import failures as containers
 from crossply.errors import CrossplyError
+from crossply.functions.container_runner_client import FIRST_METHOD, LARGEST, METHOD
 from crossply.functions.failures import FunctionSettingsWrong, ServeError
 from crossply.functions.image_runs import ImageRun, ImageRuns
 from crossply.functions.remote import silence_grpc
-from crossply.functions.runner_client import FIRST_METHOD, LARGEST, METHOD
 from crossply.xpkg.failures import BadReference
 from crossply.xpkg.keychain import CombinedKeychain, Keychain, Login
 from crossply.xpkg.registry_failures import NotAllowed, NotInRegistry
@@ -51,7 +51,7 @@ class RunnerSettings(NamedTuple):
     at_once: int = 8
     """Containers that run at the same time; others wait for their turn."""
     longest: float = 120.0
-    """Seconds that any image may run, whatever is asked for."""
+    """Seconds that any image may run, whatever the request says."""
     largest: int = LARGEST
     """Bytes of a request."""
     shares_network: bool = True

@@ -27,7 +27,7 @@ class Engine:
         self._endpoint = endpoint
 
     def has_image(self, image: str) -> bool:
-        """Tell whether the image is there already."""
+        """Return whether the image is there already."""
         return self._ask("GET", f"/images/{quote(image, safe='/:@')}/json")[0] == 200
 
     def pull(self, image: str) -> None:
@@ -63,7 +63,7 @@ class Engine:
         return str(json.loads(created)["Id"])
 
     def inspect(self, container: str) -> dict[str, Any] | None:
-        """What the engine knows of a container, or None where there is none."""
+        """The engine's description of a container, or None where there is none."""
         status, body = self._ask("GET", f"/containers/{quote(container)}/json")
         if status == 404:
             return None

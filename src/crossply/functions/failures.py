@@ -1,6 +1,6 @@
 """The errors of function calls, however the function is run.
 
-Messages are those of Crossplane and gRPC for Go, since people search for them; the hints are ours.
+Messages are those of Crossplane and gRPC for Go, since users search for them; the hints are ours.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class FunctionReplyDamaged(FunctionError):
     """The function's answer cannot be read."""
 
     code = "CP-314"
-    hint = "is the address that of a function? It must speak apiextensions.fn.proto.v1 or v1beta1 over gRPC"
+    hint = "is the address that of a function? It must serve apiextensions.fn.proto.v1 or v1beta1 over gRPC"
 
 
 class FunctionCrashed(FunctionError):
@@ -106,7 +106,7 @@ class ServeError(FunctionError):
 
 
 class FunctionSettingsWrong(FunctionError):
-    """What a function may use is not said in a way that can be understood."""
+    """The limits of a function cannot be parsed."""
 
     code = "CP-323"
     hint = "limits are quantities such as 64Mi and 250m, and timeouts durations such as 20s"

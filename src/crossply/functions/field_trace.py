@@ -1,4 +1,4 @@
-"""What the built-in functions tell about the fields that they set, when they are asked to trace a request.
+"""The sources of the fields that built-in functions set, recorded when they trace a request.
 
 Tracing runs a function a second time, on a recorded request: an ordinary run has no hooks and pays nothing,
 and it does not matter in which thread, process or container the first run was.
@@ -57,7 +57,7 @@ FieldTraces = dict[Path, FieldTrace]
 class StepTrace(NamedTuple):
     """How a function set the fields of its response.
 
-    A resource that is listed was made anew by the function; others were passed on. The fields of the desired
+    A resource that is listed was created by the function; others were passed on. The fields of the desired
     composite resource and of the context are only those that the function set.
     """
 

@@ -43,7 +43,7 @@ class HostAccess(NamedTuple):
     commands: bool = False
     """Whether Functions may be commands: that allows everything that the control plane itself may do."""
     excluded: tuple[str, ...] = ()
-    """Directories whose content may come from whoever creates Functions, such as unpacked images."""
+    """Directories whose content may come from users who create Functions, such as unpacked images."""
 
     @property
     def is_nothing(self) -> bool:
@@ -71,7 +71,8 @@ class HostAccess(NamedTuple):
         flag = "--allow-local-commands" if use.path is None else "--allow-local-functions=DIR"
         return (
             f'cannot run {kind} "{package["metadata"]["name"]}": annotation "{use.annotation}" names '
-            f"{use.what} on the control plane's machine, which its operator does not allow: {elsewhere}; "
+            f"{use.description} on the control plane's machine, "
+            f"which its operator does not allow: {elsewhere}; "
             f"crossply up and crossply plan allow it with {flag}{self._places(use)}"
         )
 

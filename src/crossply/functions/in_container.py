@@ -135,7 +135,7 @@ class _Served:
                 return self._at(target)(request, max(deadline - time.monotonic(), 0.001))
             except FunctionUnavailable:
                 # A container that ends in the middle of a call shows first as a broken connection.
-                self._container.raise_if_ended(within=0.5)
+                self._container.raise_if_exited(within=0.5)
                 raise
 
     def warm(self) -> None:

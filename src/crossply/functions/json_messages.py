@@ -1,7 +1,7 @@
 """The messages of the function protocol as JSON, for functions that read stdin and write stdout.
 
 It is protobuf's own JSON: field names in camel case, bytes in base64. A function may write its request back
-with changes: what an answer has no field for is not looked at, but a changed `observed` is reported.
+with changes: unknown fields are ignored, but a changed `observed` is reported.
 """
 
 from __future__ import annotations

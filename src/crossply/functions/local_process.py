@@ -1,9 +1,9 @@
 """Running a function as a local process that serves gRPC: a function on its author's machine.
 
-The command is told where to listen, in one of these ways: `{socket}` in it becomes the path of a unix socket
+The command gets its address in one of three forms: `{socket}` in it becomes the path of a unix socket
 in a directory that only this user can enter; `{address}` and `{port}` become a free port on loopback, which
 the environment variable CROSSPLY_FUNCTION_ADDRESS names too. The process is started at the first call and
-stopped at close; one that died, or whose files changed, is started anew by the next call.
+stopped at close; one that died, or whose files changed, is restarted by the next call.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class LocalProcess:
             return started.remote(request, max(deadline - time.monotonic(), 0.001))
         except FunctionUnavailable:
             # A process that dies in the middle of a call shows first as a broken connection.
-            started.raise_if_ended(within=0.5)
+            started.raise_if_exited(within=0.5)
             raise
         finally:
             self._leave(started)
@@ -71,7 +71,7 @@ class LocalProcess:
         if before is not None and not changed and before.alive():
             return before
         if changed:
-            _say(f'Function "{self._name}": {changed} changed, so its process is started anew')
+            _say(f'Function "{self._name}": {changed} changed, so its process is restarted')
         self._started = None
         if before is not None and not before.calls:
             before.stop()
@@ -137,20 +137,20 @@ class _Started:
                 self._written.append(line.rstrip("\n"))
 
     def alive(self) -> bool:
-        """Tell whether the process still runs."""
+        """Return whether the process still runs."""
         return self._process.poll() is None
 
     def wait_until_listening(self, deadline: float) -> None:
-        """Wait until something listens where the process was told to."""
+        """Wait until the process listens at its address."""
         while not self._accepts():
-            self.raise_if_ended(within=_POLL)
+            self.raise_if_exited(within=_POLL)
             if time.monotonic() > deadline:
                 message = (
                     f'cannot run Function "{self._name}": its process does not listen on {self._place()}'
                 )
                 raise FunctionTimedOut(f"{message}{self._tail()}", hint=_LISTEN_HINT)
 
-    def raise_if_ended(self, within: float) -> None:
+    def raise_if_exited(self, within: float) -> None:
         """Raise if the process ends in the next moments."""
         try:
             status = self._process.wait(within)

@@ -193,7 +193,7 @@ class Remote:
             return FunctionTimedOut, f"{FunctionTimedOut.hint}; {self._advice()}"
         if name == "UNAVAILABLE":
             return FunctionUnavailable, self._advice()
-        # gRPC has the same code for this as for a rate limit: only its text tells them apart.
+        # gRPC has the same code for this as for a rate limit: only its text distinguishes them.
         too_large = "received message larger than max" in detail
         return (FunctionReplyTooLarge if too_large else FunctionError), ""
 

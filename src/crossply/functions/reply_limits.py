@@ -112,9 +112,25 @@ def check_deadline(limits: Limits) -> None:
     if limits.in_event_loop:
         raise TooMuchAtOnce
     raise LimitExceeded(
-        "patches and transforms take longer than the timeout of the call: use fewer of them, copy smaller "
+        "its calculations take longer than the timeout of the call: give it less to do, copy smaller "
         "fields, or raise the timeout"
     )
+
+
+class Meter:
+    """Counts what a call adds to its reply while it adds it: measured at the end, it would be too late."""
+
+    __slots__ = ("_limits", "_size")
+
+    def __init__(self) -> None:
+        self._limits = current_limits()
+        self._size = 0
+
+    def add(self, size: int) -> None:
+        """Count so many bytes; raises LimitExceeded, or TooMuchAtOnce in an event loop."""
+        self._size += size
+        check_total(self._size, self._limits.reply)
+        check_deadline(self._limits)
 
 
 def text_size(text: str) -> int:

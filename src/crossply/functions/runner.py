@@ -1,9 +1,9 @@
 """The interface of everything that calls a function.
 
 `binding` decides which runner serves a Function: `in_process`, `process`, `python_file`,
-`templates_directory`, `remote`, `in_container` or `docker`; `container_functions` has the runners of steps
-that name an image. `circuit_breaker` wraps a runner. Commands call runners as they are; the control plane
-wraps them once more (`control/calls/async_runner`).
+`template_directory_function`, `remote`, `in_container` or `docker`; `container_functions` has the runners
+of steps that name an image. `circuit_breaker` wraps a runner. Commands call runners as they are; the
+control plane wraps them once more (`control/calls/async_runner`).
 """
 
 from __future__ import annotations

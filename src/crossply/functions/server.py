@@ -1,4 +1,4 @@
-"""Serves a function over gRPC to any engine that speaks the function protocol.
+"""Serves a function over gRPC to any engine with the function protocol.
 
 gRPC only carries bytes, for v1 and v1beta1 alike, whose messages are the same. A built-in function is served
 by `FunctionServer`, which lets `compose.wire` read and write them; functions of the SDK do that themselves.
@@ -16,6 +16,9 @@ from crossply.compose.messages import Function
 from crossply.compose.wire import decode_request, encode_response
 from crossply.errors import CrossplyError
 from crossply.functions.failures import ServeError
+from crossply.functions.health_service import SERVICE as HEALTH
+from crossply.functions.health_service import health_handler
+from crossply.functions.reflection_service import reflection_handlers
 from crossply.functions.remote import BETA_METHOD, METHOD, silence_grpc
 from crossply.functions.server_certificates import server_credentials
 from crossply.functions.time_limit import TimeLimit, TimeLimitReached
@@ -37,7 +40,7 @@ Handler = Callable[[bytes, "grpc.ServicerContext"], bytes]
 
 
 class Refused(Exception):
-    """A handler's wish to end a call with this status of gRPC."""
+    """Raised by a handler to end a call with this gRPC status."""
 
     def __init__(self, code: grpc.StatusCode, details: str) -> None:
         super().__init__(details)
@@ -53,11 +56,11 @@ class ServerSettings(NamedTuple):
     certificates: str | None = None
     """A directory with tls.crt, tls.key and the ca.crt that clients are verified by; plaintext without."""
     credentials: grpc.ServerCredentials | None = None
-    """Credentials that somebody made already, instead of the directory."""
+    """Existing credentials, instead of the directory."""
     max_request: int = 4 << 20
     call_limit: float = CALL_LIMIT
     log: Callable[[str], None] | None = None
-    """Told a line for every call."""
+    """Called with a line for every call."""
     meter: Meter | None = None
     """Counts the calls."""
     options: tuple[tuple[str, Any], ...] = ()
@@ -168,38 +171,15 @@ def _create(handlers: list[Any], threads: WorkerThreads, settings: ServerSetting
         **dict(settings.options),
     }
     # gRPC asks for nothing but `submit`, whatever its types say.
-    server = grpc.server(cast("Any", threads), handlers=handlers, options=tuple(options.items()))
-    _add_reflection_and_health(server)
-    return server
+    return grpc.server(
+        cast("Any", threads), handlers=[*handlers, *_standard_services()], options=tuple(options.items())
+    )
 
 
-def _add_reflection_and_health(server: grpc.Server) -> None:
-    from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-    from grpc_reflection.v1alpha import reflection
-
-    _describe_messages()
+def _standard_services() -> list[Any]:
+    """What clients and probes expect beside a function: health and reflection."""
     names = [METHOD.split("/")[1], BETA_METHOD.split("/")[1]]
-    servicer = health.HealthServicer()
-    health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
-    for name in ("", *names):
-        servicer.set(name, health_pb2.HealthCheckResponse.SERVING)
-    reflection.enable_server_reflection([*names, health.SERVICE_NAME, reflection.SERVICE_NAME], server)
-
-
-def _describe_messages() -> None:
-    """See to it that reflection can describe our messages: by the SDK that a function brought, else by ours.
-
-    Both have the same descriptions, and protobuf refuses to have them twice.
-    """
-    from importlib import import_module
-
-    from google.protobuf import descriptor_pool
-
-    for method, version in ((METHOD, "v1"), (BETA_METHOD, "v1beta1")):
-        try:
-            descriptor_pool.Default().FindFileContainingSymbol(method.split("/")[1])
-        except KeyError:
-            import_module(f"crossply.functions.proto.{version}.run_function_pb2")
+    return [health_handler(names), *reflection_handlers([*names, HEALTH])]
 
 
 def _listen(server: grpc.Server, settings: ServerSettings) -> int:

@@ -27,7 +27,7 @@ def server_credentials(directory: str) -> grpc.ServerCredentials:
         raise ServeError(str(problem), hint=problem.hint) from None
     current = [shown]
 
-    def read_again() -> grpc.ServerCertificateConfiguration | None:
+    def reload_certificates() -> grpc.ServerCertificateConfiguration | None:
         try:
             certificates = _read(directory)
         except FunctionError:
@@ -39,7 +39,7 @@ def server_credentials(directory: str) -> grpc.ServerCredentials:
         return _configuration(certificates)
 
     # The library takes None for "as before", which its annotations do not know.
-    fetcher: Any = read_again
+    fetcher: Any = reload_certificates
     return grpc.dynamic_ssl_server_credentials(_configuration(shown), fetcher, True)
 
 

@@ -72,7 +72,7 @@ class TimeLimit:
             self._running.discard(call)
         if call.interrupted:
             # It may still be on its way, and arrives wherever code goes back: let it arrive here. It could be
-            # taken back, but then Python 3.11 looks for it for ever, and never gets on while it is traced.
+            # taken back, but then Python 3.11 checks for it without end, and stalls while it is traced.
             for _ in range(2):
                 pass
 

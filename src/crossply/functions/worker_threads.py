@@ -52,7 +52,7 @@ class WorkerThreads(Executor):
         return work.future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Take no more work, and let the threads end after what there is; nobody waits for them."""
+        """Accept no more work; the threads end after the queued work, without waiting for them."""
         self._closed = True
         self._crowded.set()
         self._waiting.put(None)
@@ -118,5 +118,5 @@ class _Work:
         """Make the call."""
         try:
             self.future.set_result(self._call(*self._args, **self._named))
-        except BaseException as problem:  # noqa: BLE001 - it is the future's to tell
+        except BaseException as problem:  # noqa: BLE001 - the future raises it
             self.future.set_exception(problem)

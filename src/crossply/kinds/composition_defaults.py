@@ -56,6 +56,9 @@ NATIVE_FUNCTION = "crossply-native-patch-and-transform"
 NATIVE_STEP = "resources"
 """The name of the step that runs it."""
 
+ENVIRONMENT_REFERENCES = "crossply.dev/environment-config-refs"
+"""The annotation of an XR with the names of the EnvironmentConfigs that were selected for it."""
+
 _API_VERSION = "crossply.dev/v1alpha1"
 _KIND = "NativeResources"
 

@@ -33,7 +33,7 @@ class SpecTemplate(NamedTuple):
     """The validation's openAPIV3Schema, as it was written."""
     columns: list[Object]
     scope: str
-    """Applications live in a namespace, infrastructure does not."""
+    """Applications are namespaced, infrastructure is not."""
     machinery: str
 
 

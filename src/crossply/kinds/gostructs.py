@@ -186,7 +186,7 @@ def map_of(item: GoType, name: str = "") -> GoType:
             return None
         if not isinstance(value, dict):
             raise DecodeError(json_kind(value), name)
-        # Sorted, because the first error is the one that is told.
+        # Sorted, because the first error is the one that is reported.
         return {key: item.pass_through(value[key]) for key in sorted(value)}
 
     return GoType(name, pass_through)

@@ -1,4 +1,4 @@
-"""A Project (crossplane-project.yaml): its directories, functions and dependencies."""
+"""A Project (crossplane-project.yaml, upbound.yaml): its directories, functions and dependencies."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import posixpath
 import re
 from typing import NamedTuple
 
+from crossply.kinds import upbound_project
 from crossply.kinds.fields import KindError
 from crossply.kinds.gostructs import (
     BOOL,
@@ -22,6 +23,7 @@ from crossply.values import Object
 
 API_VERSION = "dev.crossplane.io/v1alpha1"
 KIND = "Project"
+ANY_OF_V2 = ">=v2.0.0-rc.0"
 XPKG = "xpkg"
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 """What objects may be called. Packages are written to files of this name."""
@@ -65,7 +67,11 @@ class Project(NamedTuple):
     """What it depends on: packages, and CRDs from elsewhere."""
     metadata: Object = {}  # noqa: RUF012  read-only, like every object here
     spec: Object = {}  # noqa: RUF012
-    """The whole spec, as its Go type holds it."""
+    """The whole spec, as its Go type holds it; one of `up` is translated."""
+    is_upbound: bool = False
+    """Whether it was written as an upbound.yaml, whose file lists dependencies elsewhere."""
+    any_crossplane: str = ANY_OF_V2
+    """The constraint on Crossplane's version that a project has which says nothing of it; may be empty."""
 
     def path(self, place: str) -> str:
         """The directory of one kind of parts, below the project's own: apis, examples, operations …"""
@@ -94,11 +100,17 @@ class Project(NamedTuple):
 def parse_project(value: Object) -> Project:
     """Read a project, and make sure that it is one."""
     head = _decoded(value, _HEAD)
-    for key, name, expected in (("apiVersion", "apiVersion", API_VERSION), ("kind", "kind", KIND)):
-        if head.get(key, "") != expected:
-            raise ProjectError(f'unsupported project {name} "{head.get(key, "")}", expected "{expected}"')
-    typed = _decoded(value, _PROJECT)
-    problems = _problems(typed)
+    api_version = head.get("apiVersion", "")
+    is_upbound = api_version in upbound_project.API_VERSIONS
+    if api_version != API_VERSION and not is_upbound:
+        raise ProjectError(
+            f'unsupported project apiVersion "{api_version}", expected "{API_VERSION}"',
+            hint=f"an upbound.yaml is read as well: {' or '.join(upbound_project.API_VERSIONS)}",
+        )
+    if head.get("kind", "") != KIND:
+        raise ProjectError(f'unsupported project kind "{head.get("kind", "")}", expected "{KIND}"')
+    typed, problems = _of_upbound(value) if is_upbound else (_decoded(value, _PROJECT), [])
+    problems += _problems(typed)
     if problems:
         raise ProjectError("invalid project file: " + "\n".join(problems))
     spec = typed["spec"]
@@ -115,7 +127,14 @@ def parse_project(value: Object) -> Project:
         dependencies=dependencies,
         metadata=typed["metadata"],
         spec=spec,
+        is_upbound=is_upbound,
+        any_crossplane="" if api_version == upbound_project.API_VERSIONS[0] else ANY_OF_V2,
     )
+
+
+def _of_upbound(value: Object) -> tuple[Object, list[str]]:
+    """The project in the spelling of Crossplane, and what is wrong with the original."""
+    return upbound_project.translated(_decoded(value, _UPBOUND_PROJECT))
 
 
 def _path(spec: Object, place: str) -> str:
@@ -225,30 +244,29 @@ _FUNCTION = struct(
     },
     "v1alpha1",
 )
+_IMAGE_CONFIG_SPEC = struct(
+    "ImageConfigSpec",
+    {
+        "matchImages": Field(list_of(struct("ImageMatch", {"type": _TEXT, "prefix": _TEXT}))),
+        "rewriteImage": Field(struct("ImageRewrite", {"prefix": _TEXT}), pointer=True),
+    },
+    "v1beta1",
+)
 _IMAGE_CONFIG = struct(
     "ImageConfig",
     {
         "metadata": Field(struct("ObjectMeta", {"name": _TEXT}), optional=False),
-        "spec": Field(
-            struct(
-                "ImageConfigSpec",
-                {
-                    "matchImages": Field(list_of(struct("ImageMatch", {"type": _TEXT, "prefix": _TEXT}))),
-                    "rewriteImage": Field(struct("ImageRewrite", {"prefix": _TEXT}), pointer=True),
-                },
-                "v1beta1",
-            ),
-            optional=False,
-        ),
+        "spec": Field(_IMAGE_CONFIG_SPEC, optional=False),
     },
     "v1beta1",
 )
+_CROSSPLANE = struct("CrossplaneConstraints", {"version": _TEXT})
 _SPEC = struct(
     "ProjectSpec",
     {
         **dict.fromkeys(("maintainer", "source", "license", "description", "readme"), _TEXT),
         "repository": Field(STRING, optional=False),
-        "crossplane": Field(struct("CrossplaneConstraints", {"version": _TEXT}), pointer=True),
+        "crossplane": Field(_CROSSPLANE, pointer=True),
         "paths": Field(_PATHS, pointer=True),
         "dependencies": Field(list_of(_DEPENDENCY)),
         "functions": Field(list_of(_FUNCTION)),
@@ -268,4 +286,13 @@ _PROJECT = struct(
     "Project",
     {"metadata": Field(_METADATA, optional=False), "spec": Field(_SPEC, optional=False)},
     "v1alpha1",
+)
+_UPBOUND_PROJECT = upbound_project.go_type(
+    {
+        "crossplane": _CROSSPLANE,
+        "paths": _PATHS,
+        "dependency": _DEPENDENCY,
+        "imageConfig": _IMAGE_CONFIG_SPEC,
+        "metadata": _METADATA,
+    }
 )

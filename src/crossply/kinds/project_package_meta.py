@@ -9,19 +9,21 @@ from crossply.values import Object
 
 _META = "meta.pkg.crossplane.io/v1"
 _ANNOTATIONS = "meta.crossplane.io/"
-_ANY_OF_V2 = ">=v2.0.0-rc.0"
 
 
 def configuration_meta(project: Project, functions: Iterable[tuple[str, str]]) -> Object:
     """The Configuration of a project. It depends on its own functions, by their names and digests."""
     texts = {name: project.spec.get(name, "") for name in (*_EVERYWHERE, "description", "readme")}
-    constraint = (project.spec.get("crossplane") or {}).get("version") or _ANY_OF_V2
+    constraint = (project.spec.get("crossplane") or {}).get("version") or project.any_crossplane
     own = [_own_dependency(project, name, digest) for name, digest in functions]
     return {
         "apiVersion": _META,
         "kind": "Configuration",
         "metadata": _metadata(project, project.name, texts),
-        "spec": {"crossplane": {"version": constraint}, "dependsOn": [*_others(project), *own]},
+        "spec": {
+            **({"crossplane": {"version": constraint}} if constraint else {}),
+            "dependsOn": [*_others(project), *own],
+        },
     }
 
 

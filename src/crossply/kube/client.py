@@ -67,7 +67,7 @@ class Client:
         return self._transport.counts
 
     def acting_as(self, user: str, groups: Iterable[str] = ()) -> Client:
-        """The same session, impersonating somebody: the server decides by what that user may do."""
+        """The same session, impersonating a user: the server applies the rights of that user."""
         return self._view(Actor(user, tuple(groups)), self._ahead)
 
     def ahead(self) -> Client:
@@ -80,7 +80,7 @@ class Client:
         return view
 
     def sever(self) -> None:
-        """Break every connection now, even from a signal handler; they are made anew when they are needed."""
+        """Break every connection now, even from a signal handler; new ones are opened on demand."""
         self._transport.sever()
 
     async def request(

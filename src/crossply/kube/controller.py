@@ -3,7 +3,7 @@
 A controller is declared by what it reconciles, what else it watches, and a reconcile function that returns
 `Requeue` or nothing. Everything that follows is the same for all of them, and is decided here:
 
-* A conflict and `Waiting` are retried after a short pause; nobody is told.
+* A conflict and `Waiting` are retried after a short pause, and not reported.
 * Every other error is logged, and retried with exponential backoff.
 * A replica that lost the shard in the meantime stops without a word: the new owner starts over.
 * Each reconcile is a run with an id, a span and log lines that carry both.
@@ -189,7 +189,7 @@ class Controller:
         try:
             result = await reconcile(key)
         except Conflict:
-            # Somebody wrote in between; the watch brings what they wrote.
+            # Another client wrote in between; the watch delivers that change.
             self._queue.retry_soon(key, CONFLICT_SECONDS)
         except Waiting as problem:
             _log.debug("%s", problem)

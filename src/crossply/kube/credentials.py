@@ -1,4 +1,4 @@
-"""Who we are to an API server: a token, a token in a file that others renew, or what a program tells us."""
+"""Credentials for an API server: a token, a token in a file that is renewed, or the output of a program."""
 
 from __future__ import annotations
 

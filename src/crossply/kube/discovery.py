@@ -57,7 +57,7 @@ class Discovery:
         self._last_refresh = float("-inf")
 
     async def refresh(self) -> None:
-        """Ask the server anew."""
+        """Read the kinds from the server again."""
         groups = await asyncio.gather(self._kinds_at("/api"), self._kinds_at("/apis"))
         self._last_refresh = self._clock()
         self._by_kind.clear()
@@ -77,9 +77,9 @@ class Discovery:
         document = orjson.loads(reply.data)
         if document.get("kind") == "APIGroupDiscoveryList":
             return list(_aggregated(document))
-        return await self._fetch_each_version(path, document)
+        return await self._fetch_versions(path, document)
 
-    async def _fetch_each_version(self, path: str, document: Object) -> list[Kind]:
+    async def _fetch_versions(self, path: str, document: Object) -> list[Kind]:
         """The kinds of a server that answers in the old form: one document a version."""
         names = list(document.get("versions") or ())
         for group in document.get("groups") or ():

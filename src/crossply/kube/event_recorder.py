@@ -1,4 +1,4 @@
-"""Events: what happened, told once a change and not once a reconcile."""
+"""Records events: once a change and not once a reconcile."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ class Recorder:
         self._waiting: deque[Object] = deque(maxlen=_MOST_WAITING)
         self._writers: set[asyncio.Task[None]] = set()
 
-    def record(self, about: Object, event: Event, *, again: bool = False) -> None:
-        """Tell an event about an object; one that was told already only if it is to be told `again`."""
+    def record(self, about: Object, event: Event, *, is_repeatable: bool = False) -> None:
+        """Write an event about an object, unless the same one was recorded before and is not repeatable."""
         uid = about["metadata"].get("uid", "")
         key = _digest(uid, event)
-        if key in self._recorded and not again:
+        if key in self._recorded and not is_repeatable:
             self._recorded.move_to_end(key)
             return
         if self._allowances.take(uid) is None:
@@ -67,7 +67,7 @@ class Recorder:
     async def _write(self) -> None:
         """Write what waits, one after the other."""
         while self._waiting:
-            # An event is a courtesy: the condition says the same, and nobody waits for this write.
+            # Events are best effort: the condition says the same, and no reconcile waits for this write.
             with suppress(CrossplyError, Conflict, NotOwner):
                 await self._client.create(EVENT, self._waiting.popleft())
 

@@ -1,10 +1,10 @@
 """What can go wrong between us and an API server, as a tree.
 
 The server explains a refusal in a Status object; its sentence is kept as the message. Which class a refusal
-becomes decides what a caller does next: try again (Busy, Unreachable), begin anew (Expired), or tell the user
+becomes decides what a caller does next: try again (Busy, Unreachable), list again (Expired), or tell the user
 (Invalid, Forbidden).
 
-A write conflict is no error that users see: whoever reconciles reads the object again and retries. So
+A write conflict is no error that users see: the reconciler reads the object again and retries. So
 `Conflict` stands outside of the tree, and `except CrossplyError` does not catch it.
 """
 
@@ -51,9 +51,9 @@ class KubeError(CrossplyError):
 
 
 class Conflict(Exception):
-    """Somebody else changed the object in the meantime, or owns a field that was to be applied.
+    """Another client changed the object in the meantime, or owns a field that was to be applied.
 
-    The caller reads the object again and decides anew. A command that cannot do that converts it into an
+    The caller reads the object again and decides again. A command that cannot do that converts it into an
     error of its own.
     """
 
@@ -96,10 +96,10 @@ class NotServed(NotFound):
 
 
 class Denied(KubeError):
-    """An admission rule stands in the way, as long as something else is as it is."""
+    """An admission rule refuses the request until something else changes."""
 
     code = "CP-712"
-    hint = "the message says what stands in the way; what is in use can be deleted after its Usage"
+    hint = "the message says what blocks the request; what is in use can be deleted after its Usage"
 
 
 class Invalid(KubeError):
@@ -123,7 +123,7 @@ class Unauthorized(KubeError):
 
 
 class Expired(KubeError):
-    """The resource version asked for is too old: what happened since is no longer known."""
+    """The requested resource version is too old: the changes since are no longer known."""
 
     code = "CP-709"
 
@@ -187,8 +187,8 @@ def refusal(refused: Object, status: int = 0, retry_after: str = "") -> KubeErro
 
 
 def _class_of(status: int, details: Object) -> type[KubeError]:
-    # Webhooks may refuse with this status and a sentence as the reason. Nobody wrote in between, so to retry
-    # at once would go on for ever.
+    # Webhooks may refuse with this status and a sentence as the reason. There was no other write, so to retry
+    # at once would never end.
     if status == 409:
         return Denied
     # A missing object is named in the details; where the whole kind is missing, nothing is.

@@ -25,7 +25,7 @@ async def remove_finalizer(client: Client, kind: Kind, obj: Object, finalizer: s
 
 
 async def _write(client: Client, kind: Kind, obj: Object, finalizers: list[str], manager: str) -> Object:
-    # Others write finalizers too: whoever comes second must have seen the first.
+    # Others write finalizers too: the second writer must have read the first write.
     version = obj["metadata"]["resourceVersion"]
     patch = {"metadata": {"finalizers": finalizers or None, "resourceVersion": version}}
     return await client.patch_merge(kind, name_of(obj), patch, namespace_of(obj), manager)

@@ -1,6 +1,6 @@
 """Informers: a copy of what exists of a kind, kept up to date by a watch, as encoded bytes.
 
-A dict takes about ten times the memory of its JSON, so objects stay encoded; whoever needs one decodes it.
+A dict takes about ten times the memory of its JSON, so objects stay encoded until one is read.
 Index functions extract once what objects are looked up by.
 
 An informer is behind the server by the time a watch event takes. A writer can hand it what
@@ -128,7 +128,7 @@ class Informer:
     def record_write(self, obj: Object | bytes) -> None:
         """Take in what the server answered to a write, ahead of the watch.
 
-        The object must be one that the selector selects: the watch would never tell that another one is gone.
+        The object must be one that the selector selects: the watch never reports that another one is gone.
         """
         value: Object = orjson.loads(obj) if isinstance(obj, bytes) else obj
         data = obj if isinstance(obj, bytes) else compact_bytes(orjson.dumps(obj))

@@ -46,7 +46,7 @@ def read_kubeconfig(paths: Sequence[str], context: str = "", *, required: bool =
 
 
 def parse_kubeconfig(data: bytes, name: str = "the kubeconfig") -> ClusterConfig:
-    """The configuration of the current context, from somebody who may not use this machine.
+    """The configuration of the current context, from a user without rights on this machine.
 
     Raises ConfigError where it would start a program or read a file.
     """

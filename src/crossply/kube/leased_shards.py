@@ -30,11 +30,11 @@ from crossply.kube.leases import (
     group_lease,
     group_name,
     group_selector,
-    held_by,
     holder_of,
     member_name,
     new_lease,
     shard_name,
+    with_holder,
 )
 from crossply.kube.replica_heartbeat import Heartbeat, Watchdog, no_alarm, steady_clock
 from crossply.kube.selection import Selection
@@ -64,7 +64,7 @@ class LeasedShards:
         watchdog: Watchdog = no_alarm,
         clock: Callable[[], float] = steady_clock,
     ) -> None:
-        # However much work there is, that we live must be heard in time.
+        # Under any load, the heartbeat must be renewed in time.
         self._client = client.ahead()
         self._namespace = namespace
         self._group = group
@@ -84,9 +84,9 @@ class LeasedShards:
         self._owned_as: dict[int, str] = {}
         """The shards that are ours, and the identity that we took them under."""
         self._releasing: dict[int, asyncio.Task[None]] = {}
-        """Those of them that are on their way to somebody else."""
+        """Those of them that are being handed over to another replica."""
         self._released: dict[int, str] = {}
-        """The version of a Lease that we let go of: whether the server has heard of it may not be known."""
+        """The version of a Lease that was released; the server may not have confirmed it."""
         self._leaving = False
         self._announced: ShardSet = frozenset()
         self._observed_heartbeats: dict[str, tuple[str, float]] = {}
@@ -108,12 +108,12 @@ class LeasedShards:
         return self._may_start(self.shard_of(key))
 
     def attach(self, listener: ShardListener) -> Callable[[], None]:
-        """Tell a worker which shards become ours, and wait for it before we hand one over."""
+        """Notify a listener of the shards that we acquire, and wait for it before we hand one over."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
     def guard(self, key: str) -> Guard:
-        """Work that has begun may write as long as nobody else can have begun any."""
+        """Work in progress may write as long as no other replica can have started any."""
 
         def check() -> None:
             if not self._is_owner(self.shard_of(key)):
@@ -161,7 +161,7 @@ class LeasedShards:
         return self._is_owner(shard) and shard not in self._releasing and not self._leaving
 
     def _announce(self) -> None:
-        """Tell what changed since we last told."""
+        """Notify the listeners of the changes since the last notification."""
         before, self._announced = self._announced, self.owned
         gained = self._announced - before
         for listener in list(self._listeners) if gained else ():
@@ -222,7 +222,7 @@ class LeasedShards:
             if member == self._heart.member or now - since <= lease:
                 continue
             name, uid = members[member]["metadata"]["name"], members[member]["metadata"]["uid"]
-            # Refused where it renewed after all: then the watch is late, and will tell.
+            # Refused where it renewed after all: then the watch is late, and will report it.
             with suppress(Conflict):
                 await self._client.delete(LEASE, name, self._namespace, uid=uid, resource_version=version)
                 _log.warning("%s is lost; its shards are taken over", member)
@@ -263,19 +263,19 @@ class LeasedShards:
 
     async def _take(self, cache: Informer, shard: int, lease: Object, member: str) -> None:
         with suppress(Conflict):
-            cache.record_write(await self._client.update(LEASE, held_by(lease, member)))
+            cache.record_write(await self._client.update(LEASE, with_holder(lease, member)))
             self._owned_as[shard] = member
             self._announce()
 
     async def _release(self, cache: Informer, shard: int, lease: Object) -> None:
-        """Hand a shard over: wait for the work that is under way, stop writing, then let go."""
+        """Hand a shard over: wait for the work that is under way, stop writing, then release it."""
         try:
             await drain_all(self._listeners, frozenset({shard}))
             await self._landed()
             self._owned_as.pop(shard, None)
             self._released[shard] = lease["metadata"]["resourceVersion"]
             with suppress(CrossplyError, Conflict):
-                cache.record_write(await self._client.update(LEASE, held_by(lease, "")))
+                cache.record_write(await self._client.update(LEASE, with_holder(lease, "")))
         finally:
             del self._releasing[shard]
 
@@ -292,7 +292,7 @@ class LeasedShards:
         self._owned_as.clear()
         heart.cancel()
         await asyncio.wait({heart})
-        # Where the server cannot be told, our lease runs out by itself.
+        # Where the server cannot be reached, our lease expires.
         with suppress(CrossplyError, Conflict, TimeoutError):
             async with asyncio.timeout(self._timing.renew):
                 await self._heart.leave()

@@ -51,7 +51,7 @@ def group_selector(group: str) -> str:
 
 
 def group_name(group: str) -> str:
-    """The name of the Lease that tells what all members of a group agree on."""
+    """The name of the Lease with the settings that all members of a group share."""
     return f"{group}-shards"
 
 
@@ -88,7 +88,7 @@ def new_lease(group: str, namespace: str, name: str, holder: str = "", seconds: 
     }
 
 
-def held_by(lease: Object, holder: str) -> Object:
+def with_holder(lease: Object, holder: str) -> Object:
     """The Lease with another holder; empty for none. It keeps its version, so only one can write it."""
     spec = {key: value for key, value in lease["spec"].items() if key != "holderIdentity"}
     spec["leaseTransitions"] = int(spec.get("leaseTransitions") or 0) + 1
@@ -97,7 +97,7 @@ def held_by(lease: Object, holder: str) -> Object:
 
 
 def holder_of(lease: Object) -> str:
-    """Who holds a Lease; empty for nobody."""
+    """The holder of a Lease; empty for none."""
     return str(lease["spec"].get("holderIdentity") or "")
 
 
@@ -107,5 +107,5 @@ def duration_of(lease: Object) -> float:
 
 
 def micro_time() -> str:
-    """The time of day, for people: no decision depends on it."""
+    """The time of day, for information: no decision depends on it."""
     return current_timestamp("microseconds")

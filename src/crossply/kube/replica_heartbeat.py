@@ -1,9 +1,9 @@
 """A replica's sign of life, and the proof that others have not given it up.
 
 While `fresh`, a member may act on what it holds: it sent a renewal that succeeded less than the fence ago, so
-nobody can have evicted it yet. When the fence passes without another it breaks its connections, so that
+it cannot have been evicted yet. When the fence passes without another it breaks its connections, so that
 nothing more leaves it; the kernel ends a process that could not do so because it was frozen. A member whose
-heartbeat was deleted has been evicted; it joins anew, under a new identity, and has nothing.
+heartbeat was deleted has been evicted; it joins again, under a new identity and without shards.
 
 A process that was frozen past its fence must not run on, not even to the end of a write. No check before the
 write can ensure that: the process may be frozen between the check and the write. So the kernel is the
@@ -33,7 +33,7 @@ _log = logging.getLogger("crossply.kube")
 
 
 def steady_clock() -> float:
-    """Seconds that nobody sets, and that pass also while the machine sleeps, where the system can tell."""
+    """A monotonic time in seconds, which advances during suspend where the system supports that."""
     if hasattr(time, "CLOCK_BOOTTIME"):
         return time.clock_gettime(time.CLOCK_BOOTTIME)
     return time.monotonic()
@@ -81,7 +81,7 @@ class Heartbeat:
         self._lapse: asyncio.TimerHandle | None = None
 
     def fresh(self) -> bool:
-        """Whether nobody can have evicted us yet."""
+        """Whether this replica cannot have been evicted yet."""
         return self._clock() < self._renewed + self._timing.fence
 
     async def run(self, changed: Callable[[], None]) -> None:
@@ -108,8 +108,8 @@ class Heartbeat:
         return True
 
     def _prolong(self, sent: float, changed: Callable[[], None]) -> None:
-        """Nobody evicts us for a while, which is counted from when we asked."""
-        # What was refused because we were not fresh is done only if that is told before we are again.
+        """Extend the time until eviction, which counts from when the renewal was sent."""
+        # What was refused while the lease was stale is retried only if `changed` runs before the renewal.
         changed()
         self._renewed = sent
         age = self._clock() - sent
@@ -138,12 +138,12 @@ class Heartbeat:
         self.member, self._uid = member, created["metadata"]["uid"]
 
     async def _renew(self) -> None:
-        # No version is named: whoever deletes the heartbeat names one, so of the two only one succeeds.
+        # No version is named: a deletion of the heartbeat names one, so of the two only one succeeds.
         patch = {"metadata": {"uid": self._uid}, "spec": {"renewTime": micro_time()}}
         await self._client.patch_merge(LEASE, member_name(self._group, self.member), patch, self._namespace)
 
     def _evicted(self) -> None:
-        _log.warning("%s was taken for lost and joins anew", self.member)
+        _log.warning("%s was evicted and joins again", self.member)
         self.member, self._renewed = "", float("-inf")
 
     async def leave(self) -> None:

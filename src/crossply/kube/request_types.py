@@ -14,7 +14,7 @@ APPLY_PATCH = "application/apply-patch+yaml"
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Somebody to impersonate."""
+    """The user to impersonate."""
 
     user: str
     groups: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ class Request:
         """Whether sending it twice does what sending it once does.
 
         An update carries the version it is based on and a deletion names its object: a second one is refused,
-        or finds nothing. A create is not repeated: it would be told that its own object exists already.
+        or finds nothing. A create is not repeated: it would fail because its own object exists already.
         """
         if self.method == "PATCH":
             return self.content_type in (APPLY_PATCH, MERGE_PATCH)

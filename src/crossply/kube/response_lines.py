@@ -1,4 +1,4 @@
-"""The lines of a body that goes on and on; a line may be as long as the largest object."""
+"""The lines of a streamed body; a line may be as long as the largest object."""
 
 from __future__ import annotations
 

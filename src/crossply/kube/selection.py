@@ -31,12 +31,12 @@ class Selection(NamedTuple):
 
     @property
     def accept(self) -> str:
-        """The form that objects are asked for in."""
+        """The media type that objects are requested in."""
         return METADATA if self.metadata_only else JSON
 
     @property
     def accept_list(self) -> str:
-        """The form that a list of them is asked for in."""
+        """The media type that a list of them is requested in."""
         return METADATA_LIST if self.metadata_only else JSON
 
 

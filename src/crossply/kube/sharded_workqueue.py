@@ -2,7 +2,7 @@
 
 A key of another replica's shard is not taken in, and one whose shard was handed over while it waited is
 skipped: its owner has it in a queue of its own. When a shard is gained, all of its keys are added, since
-nobody knows what the former owner had finished.
+it is unknown what the former owner had finished.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class ShardedWorkqueue(Workqueue[K]):
 
     async def drain(self, shards: ShardSet) -> None:
         """Wait until none of these shards' keys is processed."""
-        ends = [ended for key, (_, ended) in self._running.items() if self._shard(key) in shards]
+        ends = [finished for key, (_, finished) in self._running.items() if self._shard(key) in shards]
         if ends:
             await asyncio.wait(ends)
 
@@ -89,9 +89,9 @@ class ShardedWorkqueue(Workqueue[K]):
         work = worker if self._shards.owns(shard_key) else self._elsewhere
         if work is None:
             return
-        task, ended = asyncio.current_task(), asyncio.get_running_loop().create_future()
+        task, finished = asyncio.current_task(), asyncio.get_running_loop().create_future()
         assert task is not None
-        self._running[key] = task, ended
+        self._running[key] = task, finished
         try:
             with guarded_by(self._shards.guard(shard_key)):
                 await work(key)
@@ -100,4 +100,4 @@ class ShardedWorkqueue(Workqueue[K]):
             _log.info("%s", problem)
         finally:
             del self._running[key]
-            ended.set_result(None)
+            finished.set_result(None)

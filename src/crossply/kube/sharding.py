@@ -24,7 +24,7 @@ ShardSet = frozenset[int]
 
 
 class ShardListener(Protocol):
-    """Somebody who works on keys and has to know which shards this replica owns."""
+    """A component that works on keys and has to know which shards this replica owns."""
 
     def gained(self, shards: ShardSet) -> None:
         """This replica owns these shards from now on."""

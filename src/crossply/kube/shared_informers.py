@@ -23,7 +23,7 @@ class _Shared:
 
     def __init__(self, cache: Informer) -> None:
         self.cache = cache
-        # It outlives the run that asked for it first, and is no part of it.
+        # It outlives the run that acquired it first, and is no part of it.
         self.task = asyncio.create_task(
             cache.run(), name=f"cache of {cache.kind.resource}", context=Context()
         )

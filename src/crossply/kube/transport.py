@@ -142,7 +142,7 @@ class Transport:
 
     @contextlib.asynccontextmanager
     async def stream(self, request: Request, seconds: float) -> AsyncIterator[aiohttp.StreamReader]:
-        """The body of an answer that goes on for at most so many seconds."""
+        """The body of a response, read for at most so many seconds."""
         timeout = aiohttp.ClientTimeout(total=seconds, sock_connect=CONNECT_SECONDS)
         with self._count_stream(request):
             async with self._respond(request, timeout) as response:
@@ -220,9 +220,9 @@ class Transport:
 
 @contextlib.contextmanager
 def _ends_with_connection(response: aiohttp.ClientResponse) -> Iterator[None]:
-    """Have whoever reads the body notice that the connection is closed.
+    """Make the reader of the body notice that the connection is closed.
 
-    aiohttp closes it at a chunk that is malformed, but does not tell the reader, who would wait until the end
+    aiohttp closes it at a chunk that is malformed, but the reader is not notified and waits until the end
     of the timeout.
     """
     protocol = response.connection.protocol if response.connection is not None else None
@@ -254,7 +254,7 @@ def _retrieve(closed: asyncio.Future[None]) -> None:
 
 @contextlib.contextmanager
 def _abandoned_at_once(response: aiohttp.ClientResponse) -> Iterator[None]:
-    """Cut the connection of an answer that nobody reads on: a polite goodbye may take half a minute."""
+    """Abort the connection of a response that is not read to its end: closing it may take half a minute."""
     try:
         yield
     except BaseException:
@@ -265,7 +265,7 @@ def _abandoned_at_once(response: aiohttp.ClientResponse) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _unsettled(guard: Guard) -> Iterator[None]:
-    """Tell the guard of a write that the server may still be at though we no longer wait for it."""
+    """Notify the guard of a write that the server may still process though we no longer wait for it."""
     try:
         yield
     except Unreachable as problem:

@@ -1,9 +1,9 @@
-"""Following a kind's changes through every interruption.
+"""Watches the objects of a kind through every interruption.
 
-`changes` is the source: it begins with everything that exists, then tells every change in order. When the
-connection ends it goes on from where it was; when the server no longer knows that place (410) it begins anew
-and says so with RELIST, and with SYNCED once all that exists has been told: what was not told in between is
-gone. `cache` settles that by what it holds; `follow` does so for everybody else.
+`changes` is the source: it begins with everything that exists, then yields every change in order. When the
+connection ends it continues from the last resource version. When the server no longer knows that (410) it
+lists again: it yields RELIST first, and SYNCED once all existing objects were yielded. Objects that were not
+among them are gone. `informer` compares them with what it holds; `watch_objects` does so for other callers.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ WATCH_SECONDS = 300.0
 """A watch is asked to last this long, or up to twice as long, so that not all end together."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
 MOST_STUCK = 3
-"""After so many failures at one place another way is taken: everything is read anew, at last by a list."""
+"""After so many failures at one resource version everything is read again, at last by a list."""
 STUCK_SECONDS = 30.0
 """A watch that breaks so soon is broken by what it is sent. Later, an idle connection may have been cut."""
 SOON = 1.0
@@ -78,20 +78,20 @@ class Change(NamedTuple):
 
 
 Trouble = Callable[[CrossplyError | None], None]
-"""Told why there are no news at the moment, and with None that there are again."""
+"""Called with the reason while the watch is broken, and with None once it works again."""
 
 
 def _untold(problem: CrossplyError | None) -> None:
-    """The listener of those who do not want to know."""
+    """The listener for callers without one."""
 
 
-async def follow(
+async def watch_objects(
     client: Client, kind: Kind, *, namespace: str = "", label_selector: str = "", since: str = ""
 ) -> AsyncGenerator[Change, None]:
-    """Every change: ADDED, MODIFIED and DELETED, and SYNCED whenever all that exists has been told.
+    """Every change: ADDED, MODIFIED and DELETED, and SYNCED whenever all existing objects were yielded.
 
-    With `since` nothing that exists is told first. What vanished while nobody was looking is told as DELETED
-    with the object's identity only. Close the iterator when done: `async with aclosing(follow(…))`.
+    With `since` existing objects are not yielded first. An object that vanished during a gap is yielded as
+    DELETED with its identity only. Close the iterator when done: `async with aclosing(watch_objects(…))`.
     """
     known: dict[Key, tuple[str, str]] = {}
     unseen: set[Key] = set()
@@ -112,7 +112,7 @@ async def follow(
 
 
 def _events_of(kind: Kind, known: dict[Key, tuple[str, str]], change: Change) -> list[Change]:
-    """The change as somebody sees it who knows these objects already."""
+    """The change relative to the objects that were yielded before."""
     before = known.get(change.key)
     if change.type == DELETED:
         known.pop(change.key, None)
@@ -155,7 +155,7 @@ class _Reflector:
         self._kind = kind
         self._selection = selection
         self._position = since
-        """The version up to which everything was told; empty where it is to begin anew."""
+        """The version up to which everything was yielded; empty where the next watch lists again."""
         self._streams_lists = True
         self._trouble = trouble
         self._stuck = 0
@@ -172,7 +172,7 @@ class _Reflector:
                         yield change
             except CrossplyError as raised:
                 problem = raised
-            except Exception as raised:  # noqa: BLE001 - whatever a server sends, the watch goes on
+            except Exception as raised:  # noqa: BLE001 - whatever a server sends, the watch continues
                 problem = Unreachable(f"the watch cannot be read: {type(raised).__name__}: {raised}")
             lasted = asyncio.get_running_loop().time() - started
             if lasted >= SOON and not self._stuck:
@@ -187,7 +187,7 @@ class _Reflector:
 
     def _note(self, problem: CrossplyError | None, failures: int) -> None:
         self._trouble(problem)
-        # A watch that broke is nothing to speak of; one that cannot be begun again is.
+        # A watch that broke is not reported; one that cannot be restarted is.
         level = logging.WARNING if failures == MOST_STUCK else logging.DEBUG
         _log.log(level, "watching %s: %s", self._kind.resource, problem or "it ended at once")
 
@@ -243,7 +243,7 @@ class _Reflector:
                     yield self._moved(change)
 
     def _moved(self, change: Change) -> Change:
-        """Note where we are; nowhere yet while the server tells what exists."""
+        """Note the resource version; none while the server still sends existing objects."""
         before = self._position
         change = self._placed(change)
         if self._position != before:
@@ -253,7 +253,7 @@ class _Reflector:
     def _placed(self, change: Change) -> Change:
         if self._position:
             if change.type == BOOKMARK and _is_older(change.resource_version, self._position):
-                raise Expired("the server is behind what it told before: its data was replaced")
+                raise Expired("the server is behind an earlier resource version: its data was replaced")
             self._position = change.resource_version or self._position
         elif change.type == BOOKMARK and _ends_initial(change.obj):
             self._position = change.resource_version
@@ -262,7 +262,7 @@ class _Reflector:
 
 
 def _may_succeed_elsewhere(problem: CrossplyError) -> bool:
-    """Whether the server might do better if asked for something else: it broke off, or made a mistake."""
+    """Whether another kind of request may help: the server closed the connection, or sent an error."""
     if isinstance(problem, Unreachable):
         return not problem.never_sent
     return isinstance(problem, KubeError) and problem.status == 500
@@ -298,7 +298,7 @@ def _check(change: Change) -> None:
 
 
 def _parse(line: bytes) -> Change:
-    """One line of a watch. The object's bytes are cut out of it; they are not written anew."""
+    """One line of a watch. The object's bytes are cut out of it; they are not encoded again."""
     try:
         if line.startswith(_HEAD):
             end = line.index(b'"', len(_HEAD))

@@ -15,7 +15,7 @@ from typing import Generic, Protocol, TypeVar
 
 from crossply.kube.backoff import Backoff, RetryPauses
 from crossply.record.control_plane_metrics import CONTROLLERS_STARTED, CONTROLLERS_STOPPED
-from crossply.record.workqueue_meter import AGAIN, ERROR, SUCCESS, WorkMeter
+from crossply.record.workqueue_meter import ERROR, REQUEUE_AFTER, SUCCESS, WorkMeter
 
 FIRST_PAUSE, LONGEST_PAUSE = RetryPauses()
 _SOON_FACTOR, _SOON_LONGEST = 1.3, 3.0
@@ -163,11 +163,11 @@ class Workqueue(Generic[K]):
             key = await self._ready.get()
             self._waiting.discard(key)
             self._processing.add(key)
-            self._meter.begun(key)
+            self._meter.work_started(key)
             try:
                 await self._process(worker, key)
             finally:
-                self._meter.ended(key, self._result(key))
+                self._meter.work_finished(key, self._result(key))
                 self._retried.discard(key)
                 self._processing.discard(key)
                 if key in self._dirty:
@@ -190,7 +190,7 @@ class Workqueue(Generic[K]):
     def _result(self, key: K) -> str:
         if key in self._retried:
             return ERROR
-        return AGAIN if key in self._timers else SUCCESS
+        return REQUEUE_AFTER if key in self._timers else SUCCESS
 
     def _ring(self, key: K) -> None:
         self._timers.pop(key, None)

@@ -16,9 +16,9 @@ import aiohttp
 
 
 class NotOwner(Exception):
-    """Somebody else may be at this work by now, so it must end here.
+    """Another replica may do this work by now, so it must end here.
 
-    It is no CrossplyError, so that nobody tells users of it or tries again: only whoever began the work
+    It is no CrossplyError, so that it is neither reported nor retried: only the caller that began the work
     handles it.
     """
 

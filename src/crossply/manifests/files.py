@@ -25,7 +25,7 @@ def read_bytes(path: str, purpose: str) -> bytes:
     """The content of a file; `purpose` begins the error message."""
     try:
         with open(path, "rb") as file:
-            # Not everything that can be opened ends, and nobody writes manifests of this size.
+            # Not everything that can be opened ends, and no manifest has this size.
             data = file.read(MAX_BYTES + 1)
     except OSError as problem:
         raise SourceError(f"{purpose}: open {path}: {reason(problem)}", hint="check the path") from None

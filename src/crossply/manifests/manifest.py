@@ -83,7 +83,7 @@ def _load(sources: list[str], index: int, stdin: TextIO) -> list[Manifest]:
 
 
 def files_below(path: str) -> list[str]:
-    """All YAML files in a directory and below it; a pipe or a device is none, and could be read for ever."""
+    """All YAML files in a directory and below it; a pipe or a device is none, and might never end."""
     files = [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names]
     return sorted(file for file in files if file.endswith(_ENDINGS) and not _is_special(file))
 

@@ -10,7 +10,7 @@ from crossply.errors import CrossplyError
 from crossply.values.yaml.limits import MAX_BYTES
 
 _ENOUGH = MAX_BYTES + 1
-"""Not everything that can be opened ends; of what is longer than this, the reader of YAML tells so."""
+"""Not everything that can be opened ends; the YAML reader reports files that are longer than this."""
 
 
 class ConvertError(CrossplyError):
@@ -46,6 +46,16 @@ def make_directory(path: str, prefix: str) -> None:
         os.makedirs(path, mode=0o755, exist_ok=True)
     except OSError as problem:
         raise ConvertError(f"{prefix}: {in_go_words('mkdir', path, problem)}") from None
+
+
+def check_no_links(root: str, path: str, prefix: str) -> None:
+    """Refuse a path that a symbolic link below `root` leads elsewhere: the folder may be somebody else's."""
+    expected = os.path.normpath(os.path.join(os.path.realpath(root), os.path.relpath(path, root)))
+    if os.path.realpath(path) != expected:
+        raise ConvertError(
+            f"{prefix}: {path} is reached through a symbolic link",
+            hint="remove the link: files are written below the folder that they belong to",
+        )
 
 
 def in_go_words(verb: str, path: str, problem: OSError) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from crossply.errors import CrossplyError
+from crossply.kinds import upbound_project
 from crossply.kinds.project import XPKG
 from crossply.project.folder import ProjectFolder
 from crossply.values import Object
@@ -12,7 +13,6 @@ from crossply.values.yaml import read_documents, read_first
 from crossply.values.yaml.text_edit import item_inserted, item_replaced
 
 ANY_VERSION = ">=v0.0.0"
-_LIST = ("spec", "dependencies")
 _IDENTITY = {XPKG: "package", "git": "repository", "http": "url", "k8s": ""}
 """By what two dependencies of a kind are the same; of Kubernetes there is only one."""
 
@@ -111,8 +111,29 @@ def text_with(folder: ProjectFolder, entry: Object) -> str:
             "the project file holds more than a project", hint="put everything else into files of their own"
         )
     project = read_first(folder.text).value
-    before = project["spec"].get("dependencies") or []
-    entries, index = with_dependency(before, entry)
-    changed = {**project, "spec": {**project["spec"], "dependencies": entries}}
+    field = _list_for(folder, entry)
+    before = project["spec"].get(field) or []
+    is_package_list = field == upbound_project.PACKAGES
+    _, index = with_dependency([_package(item) for item in before] if is_package_list else before, entry)
+    entries = [*before[:index], entry[XPKG] if is_package_list else entry, *before[index + 1 :]]
+    changed = {**project, "spec": {**project["spec"], field: entries}}
     write = item_replaced if len(entries) == len(before) else item_inserted
-    return write(folder.text, changed, _LIST, index)
+    return write(folder.text, changed, ("spec", field), index)
+
+
+def _list_for(folder: ProjectFolder, entry: Object) -> str:
+    """The field of the project file that lists such dependencies."""
+    if not folder.project.is_upbound:
+        return "dependencies"
+    if not entry.get(XPKG):
+        return upbound_project.APIS
+    if entry[XPKG].get("apiOnly"):
+        raise ProjectDependencyError(
+            f"{folder.file} has no field for a package that is needed for its kinds only",
+            hint="add it without --api-only, or name its CRDs: a URL, or a git repository with --git-ref",
+        )
+    return upbound_project.PACKAGES
+
+
+def _package(item: Object) -> Object:
+    return {"type": XPKG, XPKG: upbound_project.package_entry(item)}

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from crossply.errors import CrossplyError
 from crossply.kinds.project import Project, parse_project
 from crossply.manifests.output_files import ConvertError, in_go_words, make_directory
+from crossply.project import file_in
 from crossply.values import Object
 from crossply.values.yaml import YamlError, read_first
 from crossply.values.yaml.limits import MAX_BYTES
@@ -45,6 +46,7 @@ class ProjectFolder(NamedTuple):
         if os.path.exists(path) and not replace:
             advice = "use --path to specify a different output path or"
             raise ConvertError(f'file "{name}" already exists, {advice} {otherwise}')
+        self._check_inside(path)
         make_directory(os.path.dirname(path), prefix)
         _write(path, text)
 
@@ -54,16 +56,26 @@ class ProjectFolder(NamedTuple):
 
     def rewrite_file(self, name: str, text: str) -> None:
         """Change a file of the project, by its path within it."""
-        _write(os.path.normpath(os.path.join(self.root, name)), text)
+        path = os.path.normpath(os.path.join(self.root, name))
+        self._check_inside(path)
+        _write(path, text)
+
+    def _check_inside(self, path: str) -> None:
+        """Refuse to write where a link of the project leads out of it: it may be somebody else's."""
+        if not _is_inside(os.path.realpath(path), os.path.realpath(self.root)):
+            raise ConvertError(f"{path} is a link out of the project", hint="remove the link")
 
 
-def open_project(path: str) -> ProjectFolder:
-    """The project that a file describes."""
-    root, name = os.path.split(os.path.abspath(path))
+def open_project(path: str | None) -> ProjectFolder:
+    """The project that a file describes: this one, or that of the current directory."""
+    root, name = os.path.split(os.path.abspath(path or file_in(os.curdir)))
     try:
         text = _read(os.path.join(root, name))
     except ConvertError as problem:
-        hint = "run it in the folder of a project, or name the project's file with --project-file"
+        hint = (
+            "run it in the folder of a project (crossplane-project.yaml or upbound.yaml), or name the "
+            "project's file with --project-file"
+        )
         raise problem.replace(hint=hint).within(f'failed to read project file "{name}"') from None
     value = parsed(text, name, "failed to parse project file")
     try:

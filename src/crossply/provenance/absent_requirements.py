@@ -1,4 +1,4 @@
-"""What functions asked for and did not get, for people who wonder why so little was rendered."""
+"""Requirements of functions that nothing matched, which explains why so little was rendered."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from crossply.provenance.pipeline import StepCall
 
 
 def absent_requirements(calls: Iterable[StepCall]) -> Iterator[str]:
-    """`step copy asked for Secret pw, which is not given`, for the last call of each step."""
+    """`step copy requires Secret pw, which is not provided`, for the last call of each step."""
     for call in calls:
-        wanted = call.response.requirements
-        if wanted is None:
+        requirements = call.response.requirements
+        if requirements is None:
             continue
-        selectors = {**wanted.extra_resources, **wanted.resources}
+        selectors = {**requirements.extra_resources, **requirements.resources}
         sent = {**call.request.extra_resources, **call.request.required_resources}
         for name, selector in sorted(selectors.items()):
             if not sent.get(name):
-                yield f"step {call.step} asked for {_selected(selector)}, which is not given"
+                yield f"step {call.step} requires {_selected(selector)}, which is not provided"
 
 
 def _selected(selector: ResourceSelector) -> str:

@@ -14,7 +14,7 @@ from crossply.values import Object
 from crossply.values.field_path import PathError, parse, to_string
 
 ENGINE, API_SERVER, OTHERS = "engine", "API server", "others"
-"""Who sets a field that no function desires: the composition engine, the API server, or somebody else."""
+"""Who sets a field that no function desires: the engine, the API server, or another field manager."""
 
 SECRET = "(secret)"
 _BY_SERVER = ("uid", "resourceVersion", "creationTimestamp", "generation", "deletionTimestamp", "selfLink")

@@ -19,7 +19,7 @@ COMPOSITE_STATUS = ""
 class FieldSource:
     """Who set a field: the last step that did, and how.
 
-    `how` is for people: "base", "patch 2 (FromCompositeFieldPath)", "template, line 14", "function".
+    `how` is a text: "base", "patch 2 (FromCompositeFieldPath)", "template, line 14", "function".
     `where` is for programs: the patch or template line in the step's input. `before` are earlier
     steps that set the same field, the latest first.
     """

@@ -64,10 +64,8 @@ def _tracer(call: StepCall) -> Callable[[Request], StepTrace | None] | None:
     """The tracer for a step, known by its input: the function itself may run anywhere."""
     version = str((call.request.input or {}).get("apiVersion", ""))
     group = api_group(version)
-    if group == "pt.fn.crossplane.io":
-        from crossply.functions.builtin.patch_and_transform.trace import trace
-
-        return trace
+    if group in ("pt.fn.crossplane.io", "conditional-pt.fn.crossplane.io"):
+        return _patch_and_transform_tracer(call)
     if group == "gotemplating.fn.crossplane.io":
         from crossply.functions.builtin.go_templating import trace as go_templating
 
@@ -77,6 +75,16 @@ def _tracer(call: StepCall) -> Callable[[Request], StepTrace | None] | None:
 
         return trace_native
     return None
+
+
+def _patch_and_transform_tracer(call: StepCall) -> Callable[[Request], StepTrace | None]:
+    from crossply.functions.builtin.conditional_patch_and_transform.conditions import has_conditions
+
+    if has_conditions(call.request.input or {}):
+        from crossply.functions.builtin.conditional_patch_and_transform.trace import trace
+    else:
+        from crossply.functions.builtin.patch_and_transform.trace import trace
+    return trace
 
 
 class _History:

@@ -14,10 +14,10 @@
         def update(self, ctx, params): ...
         def delete(self, ctx, params): ...
 
-`declaration` reads such classes by `annotations` into a `ManagedKind`; `decode` turns JSON into its
-dataclasses, `crd` describes it to an API server. `reconcile` decides what happens to a resource, and `driver`
-does it.
-Names are imported when they are used, so that a provider's modules load quickly.
+`declaration` reads such classes by `dataclass_fields` into a `ManagedKind`; `decode` turns JSON into its
+dataclasses, `crd` describes it to an API server. `reconcile` decides what happens to a resource, and
+`managed_reconciler` does it. Names are imported when they are used, so that a provider's modules load
+quickly.
 """
 
 from __future__ import annotations

@@ -9,10 +9,10 @@ from crossply.compose.conditions import AVAILABLE
 from crossply.compose.events import StatusCondition
 from crossply.provider.decode import encode, encode_value
 from crossply.provider.effects import External
-from crossply.provider.failures import UnexpectedValue
 from crossply.provider.fields import Field, Reference, Secret, Struct
 from crossply.provider.managed_kind import ManagedKind
 from crossply.provider.observation import Observation, encoded_details
+from crossply.provider.provider_declaration_errors import UnexpectedValue
 from crossply.values import Object
 
 UNAVAILABLE = StatusCondition("Ready", "False", "Unavailable")
@@ -55,13 +55,13 @@ def _differences(struct: Struct, desired: Any, actual: Mapping[str, Any]) -> Ite
     """The JSON paths of the fields that are set, and different outside."""
     for name, value in actual.items():
         field = _field(struct, name)
-        wanted = getattr(desired, field.name)
-        if wanted is None:
+        desired_value = getattr(desired, field.name)
+        if desired_value is None:
             continue
         if isinstance(field.type, Struct) and value is not None:
-            inner = _differences(field.type, wanted, _mapping(field.type, value))
+            inner = _differences(field.type, desired_value, _mapping(field.type, value))
             yield from (f"{field.json_name}.{path}" for path in inner)
-        elif not _is_equal(field, wanted, value):
+        elif not _is_equal(field, desired_value, value):
             yield field.json_name
 
 

@@ -21,7 +21,7 @@ _PAUSE = 0.05
 
 
 class ForeignSecret(CrossplyError):
-    """The Secret that a managed resource names for its connection details belongs to somebody else."""
+    """The Secret that a managed resource names for its connection details belongs to another owner."""
 
     code = "CP-884"
     hint = "name another Secret in spec.writeConnectionSecretToRef, or delete this one"
@@ -110,7 +110,7 @@ def _new_secret(resource: Object, namespace: str, name: str, details: Mapping[st
 
 
 def check_controllable(secret: Object, uid: str) -> None:
-    """Raise ForeignSecret unless the resource of a UID controls the Secret, or nobody does."""
+    """Raise ForeignSecret unless the resource of a UID controls the Secret, or it has no controller."""
     controller = controller_of(secret)
     if controller is None and secret.get("type") != CONNECTION_TYPE:
         kind = secret.get("type") or "Opaque"

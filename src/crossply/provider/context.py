@@ -1,4 +1,4 @@
-"""What a provider's methods know of the managed resource that they are called for, beside its parameters."""
+"""The context in which a provider's methods are called, beside the parameters of the managed resource."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Context:
         self._resource = resource
 
     async def connection_details(self) -> Mapping[str, bytes] | None:
-        """What the connection Secret has now: empty where it does not exist, None where none is asked for."""
+        """The content of the connection Secret: empty where it does not exist, None where none is named."""
         return None if self._read_connection is None else await self._read_connection()
 
     def __repr__(self) -> str:

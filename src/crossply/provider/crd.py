@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from crossply.kube.kind import Kind
-from crossply.provider.crd_schema import SchemaWriter, given_rule
+from crossply.provider.crd_schema import SchemaWriter, is_set_rule
 from crossply.provider.fields import CredentialsField, Field, Struct
 from crossply.provider.managed_kind import ManagedKind, ProviderConfigKinds
 from crossply.schema.crd_crossplane_fields import (
@@ -70,7 +70,7 @@ def _managed_spec(kind: ManagedKind) -> Object:
 def _required_rule(field: Field) -> Object:
     """A parameter is required unless the resource is only observed, as in published providers."""
     return {
-        "rule": f"!({MAY_WRITE}) || {given_rule(field, 'self.forProvider')}",
+        "rule": f"!({MAY_WRITE}) || {is_set_rule(field, 'self.forProvider')}",
         "message": f"spec.forProvider.{field.json_names()[0]} is a required parameter",
     }
 

@@ -56,9 +56,14 @@ class SchemaWriter:
         for field in struct:
             properties |= self._properties(field)
             if field.is_immutable:
-                rules.append(_kept_rule(field))
+                rules.append(_not_removable_rule(field))
             if field.is_required and isinstance(field.type, Reference) and not is_top:
-                rules.append({"rule": given_rule(field, "self"), "message": f"{field.json_name} is required"})
+                rules.append(
+                    {
+                        "rule": is_set_rule(field, "self"),
+                        "message": f"{field.json_name} is required",
+                    }
+                )
         required = [field.json_names()[0] for field in struct if _is_in_required(field)]
         return {
             **_description(struct.description),
@@ -162,8 +167,8 @@ class SchemaWriter:
         }
 
 
-def given_rule(field: Field, prefix: str) -> str:
-    """The CEL rule that a field is set, in one of the ways in which it can be."""
+def is_set_rule(field: Field, prefix: str) -> str:
+    """The CEL rule that a field is set, by one of its names."""
     return " || ".join(f"has({prefix}.{cel_name(name)})" for name in field.json_names())
 
 
@@ -178,7 +183,7 @@ def _immutable(field: Field, schema: Object) -> Object:
     return {**schema, "x-kubernetes-validations": [*schema.get("x-kubernetes-validations", ()), rule]}
 
 
-def _kept_rule(field: Field) -> Object:
+def _not_removable_rule(field: Field) -> Object:
     """A value that is set cannot be removed: rules of the field itself are not evaluated then."""
     name = cel_name(field.json_names()[0])
     return {

@@ -1,7 +1,7 @@
 """The creation of an external resource, in an order that survives a crash.
 
 The finalizer and `external-create-pending` are saved before it, how it ended and the external name right
-after it. So a later reconcile knows whether something may exist outside that nobody has noted.
+after it. So a later reconcile knows whether something unrecorded may exist outside.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from crossply.compose.events import NORMAL, WARNING
 from crossply.compose.metadata import finalizers_of
 from crossply.errors import CrossplyError
 from crossply.provider.context import EXTERNAL_NAME
-from crossply.provider.creation_annotations import ended_creation, pending_creation
+from crossply.provider.creation_annotations import creation_outcome, pending_creation
 from crossply.provider.effects import Create, Created, Effects, SaveAnnotations
 from crossply.provider.external_error import ExternalFailure
 from crossply.provider.managed_state import ManagedState, StepFailed, annotated, with_finalizers
-from crossply.provider.reconcile_result import Again, Reconciled
+from crossply.provider.reconcile_result import Reconciled, Retry
 from crossply.values import Object
 
 FINALIZER = "finalizer.managedresource.crossplane.io"
@@ -26,11 +26,11 @@ SAVE_CREATION = "cannot update managed resource annotations: cannot update criti
 
 def create_external(state: ManagedState) -> Effects[Reconciled]:
     """Create the external resource."""
-    # A Secret of somebody else must be noticed before there is something to write to it.
+    # A Secret of another owner must be detected before there is something to write to it.
     yield from state.publish({}, may_create=False)
     # It also makes sure that this is the latest version: a conflict ends the reconcile here.
     yield from state.save(
-        annotated(held(state.live), pending_creation(state.now())),
+        annotated(with_finalizer(state.live), pending_creation(state.now())),
         reason=CANNOT_UPDATE_MANAGED,
         prefix=UPDATE_MANAGED,
         event_prefix=UPDATE_MANAGED,
@@ -40,7 +40,7 @@ def create_external(state: ManagedState) -> Effects[Reconciled]:
     if created.failure is not None:
         return (yield from _report_failure(state, created, created.failure))
     state.live = yield from state.attempt(
-        _ended(state, created, succeeded=True),
+        _save_outcome(state, created, succeeded=True),
         reason=CANNOT_UPDATE_MANAGED,
         prefix=SAVE_CREATION,
         event_prefix=SAVE_CREATION,
@@ -48,31 +48,33 @@ def create_external(state: ManagedState) -> Effects[Reconciled]:
     )
     yield from state.publish(created.details, ready=CREATING)
     message = "Successfully requested creation of external resource"
-    yield from state.tell(NORMAL, "CreatedExternalResource", message, again=True)
+    yield from state.record_event(NORMAL, "CreatedExternalResource", message, is_repeatable=True)
     yield from state.write_status(CREATING, SYNCED)
-    return Reconciled(Again(at_once=True), "created")
+    return Reconciled(Retry(at_once=True), "created")
 
 
 def _report_failure(state: ManagedState, created: Created, failure: ExternalFailure) -> Effects[Reconciled]:
     failed = StepFailed(failure, prefix="create failed", ready=CREATING)
     if not failure.is_conflict:
         is_new = state.condition("Synced").get("message") != failed.message
-        yield from state.tell(WARNING, "CannotCreateExternalResource", str(failure), again=is_new)
+        yield from state.record_event(
+            WARNING, "CannotCreateExternalResource", str(failure), is_repeatable=is_new
+        )
     try:
-        state.live = yield _ended(state, created, succeeded=False)
+        state.live = yield _save_outcome(state, created, succeeded=False)
     except CrossplyError as problem:
         # The condition says why creating failed, which helps more.
-        yield from state.tell(WARNING, CANNOT_UPDATE_MANAGED, f"{SAVE_CREATION}: {problem}")
+        yield from state.record_event(WARNING, CANNOT_UPDATE_MANAGED, f"{SAVE_CREATION}: {problem}")
     yield from state.report(failed)
-    return Reconciled(Again(), "failed", failed.message)
+    return Reconciled(Retry(), "failed", failed.message)
 
 
-def _ended(state: ManagedState, created: Created, *, succeeded: bool) -> SaveAnnotations:
+def _save_outcome(state: ManagedState, created: Created, *, succeeded: bool) -> SaveAnnotations:
     name = created.external_name or state.annotations.get(EXTERNAL_NAME, "")
-    return SaveAnnotations(state.live, ended_creation(state.now(), name, succeeded=succeeded))
+    return SaveAnnotations(state.live, creation_outcome(state.now(), name, succeeded=succeeded))
 
 
-def held(resource: Object) -> Object:
+def with_finalizer(resource: Object) -> Object:
     """The resource with the finalizer that keeps it until its external resource is gone."""
     finalizers = finalizers_of(resource)
     return resource if FINALIZER in finalizers else with_finalizers(resource, [*finalizers, FINALIZER])

@@ -41,7 +41,7 @@ def pending_creation(now: datetime) -> dict[str, str]:
     return {CREATE_PENDING: format_timestamp(now)}
 
 
-def ended_creation(now: datetime, external_name: str, *, succeeded: bool) -> dict[str, str]:
+def creation_outcome(now: datetime, external_name: str, *, succeeded: bool) -> dict[str, str]:
     """What is written after a creation."""
     end = CREATE_SUCCEEDED if succeeded else CREATE_FAILED
     return {EXTERNAL_NAME: external_name, end: format_timestamp(now)}

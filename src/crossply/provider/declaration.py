@@ -10,9 +10,8 @@ from typing import Any, Literal, TypeVar
 
 from crossply.convert.plural import plural_of
 from crossply.kube.kind import Kind
-from crossply.provider.annotations import UndeclaredName, docstring, read_struct
+from crossply.provider.dataclass_fields import UndeclaredName, docstring, read_struct
 from crossply.provider.decode import encode_value
-from crossply.provider.failures import InvalidDeclaration, UnexpectedValue
 from crossply.provider.fields import (
     CredentialsField,
     Reference,
@@ -22,6 +21,7 @@ from crossply.provider.fields import (
     all_fields,
 )
 from crossply.provider.managed_kind import CONFIG, MANAGED, ManagedKind, ProviderConfigKinds, Settings
+from crossply.provider.provider_declaration_errors import InvalidDeclaration, UnexpectedValue
 
 Class = TypeVar("Class", bound=type)
 
@@ -56,7 +56,7 @@ def managed(
     short_names: tuple[str, ...] = (),
     categories: tuple[str, ...] = ("crossplane", "managed"),
 ) -> Callable[[Class], Class]:
-    """Declare a kind of managed resource. The kind is named like the class unless told otherwise."""
+    """Declare a kind of managed resource. By default the kind has the name of the class."""
     names = _caller_names()
 
     def declare(cls: Class) -> Class:
@@ -133,14 +133,14 @@ def _caller_names() -> dict[str, Any]:
 
 
 def _check_names(cls: type, group: str, version: str, kind: str) -> None:
-    for what, text, form, example in (
+    for argument, text, form, example in (
         ("group", group, GROUP, "database.example.org"),
         ("version", version, VERSION, "v1alpha1"),
         ("kind", kind, KIND, "Database"),
     ):
         if not form.fullmatch(text):
-            hint = f"write for example {what}={example!r}"
-            raise InvalidDeclaration(f"{cls.__qualname__}: {text!r} is not a valid {what}", hint=hint)
+            hint = f"write for example {argument}={example!r}"
+            raise InvalidDeclaration(f"{cls.__qualname__}: {text!r} is not a valid {argument}", hint=hint)
 
 
 def _check_methods(cls: type) -> None:

@@ -8,7 +8,6 @@ from enum import Enum
 from typing import Any, NamedTuple, TypeAlias
 
 from crossply.provider.credentials import Credentials, SecretData
-from crossply.provider.failures import UnexpectedValue
 from crossply.provider.field_types import SecretValue
 from crossply.provider.fields import (
     AnyValue,
@@ -24,6 +23,7 @@ from crossply.provider.fields import (
     SecretDataField,
     Struct,
 )
+from crossply.provider.provider_declaration_errors import UnexpectedValue
 
 Path: TypeAlias = tuple[str | int, ...]
 """JSON field names and indices of lists."""

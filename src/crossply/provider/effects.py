@@ -1,7 +1,7 @@
 """Everything that a reconcile of a managed resource asks of the outside world.
 
 `reconcile_managed` is a generator without I/O: it yields one of these and is sent the answer. A driver that
-cannot answer throws a `CrossplyError` into it. What nobody is to be told of, such as a write conflict, ends
+cannot answer throws a `CrossplyError` into it. What is not reported, such as a write conflict, ends
 the reconcile instead.
 """
 
@@ -49,7 +49,7 @@ class RecordEvent(NamedTuple):
     live: Object
     event: Event
     is_repeatable: bool = False
-    """Record it also if the last event of its reason said the same."""
+    """Record it also if the last event of its reason had the same message."""
 
 
 class ReadReferenced(NamedTuple):

@@ -1,4 +1,4 @@
-"""Errors of the external system: what a provider's methods raise, and how users are told of it."""
+"""Errors of the external system: what a provider's methods raise, and how it is reported."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ExternalFailure(CrossplyError):
     def __init__(self, message: str, *, is_conflict: bool = False, place: str = "", hint: str = "") -> None:
         super().__init__(message, place=place, hint=hint)
         self.is_conflict = is_conflict
-        """Somebody wrote an object of the API in between: trying again is enough."""
+        """An object of the API was written in between: a retry is enough."""
 
 
 _MISTAKES = (ArithmeticError, AssertionError, AttributeError, LookupError, NameError, TypeError)
@@ -29,7 +29,7 @@ _MISTAKES = (ArithmeticError, AssertionError, AttributeError, LookupError, NameE
 
 
 def external_failure(problem: BaseException) -> ExternalFailure:
-    """What the reconcile is told of an exception: its text, and what to do about it."""
+    """The report of an exception: its text, and what to do about it."""
     name, text = type(problem).__name__, str(problem)
     if not text:
         text = name

@@ -1,4 +1,4 @@
-"""The fields of a dataclass as the API shows them: what `annotations` reads and `decode` and `crd` walk."""
+"""The fields of a dataclass as the API shows them: `dataclass_fields` reads, `decode` and `crd` walk them."""
 
 from __future__ import annotations
 

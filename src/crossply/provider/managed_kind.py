@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from crossply.kube.kind import Kind
-from crossply.provider.annotations import UndeclaredName
-from crossply.provider.failures import InvalidDeclaration
+from crossply.provider.dataclass_fields import UndeclaredName
 from crossply.provider.fields import Reference, Struct
+from crossply.provider.provider_declaration_errors import InvalidDeclaration
 
 MANAGED = "__managed_kind__"
 """The attribute of a class that holds its ManagedKind."""

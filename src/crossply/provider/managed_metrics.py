@@ -78,13 +78,13 @@ class ManagedMeter:
         states = self._states.values()
         return len(states), sum(ready for ready, _ in states), sum(synced for _, synced in states)
 
-    def began(self, key: Key, resource: Object) -> None:
+    def reconcile_started(self, key: Key, resource: Object) -> None:
         """A reconcile begins."""
         if key not in self._states and not read_conditions(resource.get("status")):
             DETECTED.of(self._gvk).add(_seconds_since(metadata_of(resource).get("creationTimestamp")))
             self._new.add(key)
 
-    def ended(self, key: Key, live: Object, outcome: str) -> None:
+    def reconcile_finished(self, key: Key, live: Object, outcome: str) -> None:
         """A reconcile ended so."""
         if outcome == "deleted":
             DELETION.of(self._gvk).add(_seconds_since(metadata_of(live).get("deletionTimestamp")))

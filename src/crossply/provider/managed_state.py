@@ -16,7 +16,7 @@ from crossply.values.timestamps import format_timestamp
 
 
 class StepFailed(Exception):
-    """A step of the reconcile failed; `report` tells users."""
+    """A step of the reconcile failed; `report` reports it."""
 
     def __init__(
         self,
@@ -114,9 +114,11 @@ class ManagedState:
             reason = "CannotPublishConnectionDetails"
             yield from self.attempt(effect, reason=reason, prefix=prefix, event_prefix=prefix, ready=ready)
 
-    def tell(self, severity: str, reason: str, message: str, *, again: bool = False) -> Effects[None]:
-        """Record an event; one that users were told already only if it is to be told `again`."""
-        yield RecordEvent(self.live, Event(severity, reason, message), again)
+    def record_event(
+        self, severity: str, reason: str, message: str, *, is_repeatable: bool = False
+    ) -> Effects[None]:
+        """Record an event; one that was recorded before only if it is repeatable."""
+        yield RecordEvent(self.live, Event(severity, reason, message), is_repeatable)
 
     def observe(self, ready: StatusCondition, at_provider: Object | None) -> None:
         """Note what the provider observed, for the next write of the status."""
@@ -134,10 +136,10 @@ class ManagedState:
             self.live = yield WriteStatus(self.live, self._status)
 
     def report(self, failure: StepFailed) -> Effects[None]:
-        """Tell users that a step failed; again, if it did not fail like this the last time."""
+        """Report a failed step; the event is repeated if the last failure was another."""
         if failure.reason:
             is_new = self.condition("Synced").get("message") != failure.message
-            yield from self.tell(WARNING, failure.reason, failure.event_message, again=is_new)
+            yield from self.record_event(WARNING, failure.reason, failure.event_message, is_repeatable=is_new)
         yield from self.write_status(*failure.conditions)
 
     def _mark(self, conditions: Iterable[StatusCondition]) -> None:

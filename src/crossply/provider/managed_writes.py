@@ -21,7 +21,7 @@ _PAUSES = (0.05, 0.2, 0.5, 1.0, 2.0, 4.0)
 
 
 class ManagedWrites:
-    """Writes resources of one kind. What is gone in the meantime is a conflict: nobody is told."""
+    """Writes resources of one kind. A resource that is gone is a conflict, which is not reported."""
 
     def __init__(self, client: Client, informer: Informer) -> None:
         self._client = client

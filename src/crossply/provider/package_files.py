@@ -1,7 +1,7 @@
 """The generated files of a provider's package: its CRDs in `package/crds`.
 
 `python -P -m crossply.provider.package_files DIR` writes them in a process of its own, so that a provider's
-code is never imported into the command that asked for it.
+code is never imported into the calling command.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from crossply.errors import CrossplyError
 from crossply.manifests.output_files import replace_folder
 from crossply.provider.crd import crds_of
-from crossply.provider.failures import StalePackageFiles
+from crossply.provider.provider_declaration_errors import StalePackageFiles
 from crossply.provider.provider_directory import ProviderDirectory, load_provider
 from crossply.values.yaml import dump
 

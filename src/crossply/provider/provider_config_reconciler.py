@@ -1,7 +1,7 @@
 """Keeps ProviderConfigs while managed resources use them, and counts these.
 
 Usages are counted, as other tools do. A namespace that is deleted takes its usages at once, however, when its
-managed resources still wait for their external resources to go. So these are looked at, too, before a
+managed resources still wait for their external resources to go. So these are checked, too, before a
 ProviderConfig goes.
 """
 

@@ -20,8 +20,8 @@ from crossply.provider.credentials import Credentials, SecretData
 from crossply.provider.decode import Lookups, Path, decode, find_fields
 from crossply.provider.fields import CredentialsField, SecretDataField
 from crossply.provider.managed_kind import ManagedKind, ProviderConfigKinds
+from crossply.provider.reconcile_triggers import ReadObject
 from crossply.provider.secrets import SecretReader
-from crossply.provider.wakeups import Wanted
 from crossply.provider.watched_objects import WatchedObjects
 from crossply.values import Object
 
@@ -65,7 +65,7 @@ class ProviderConfigs:
         except CrossplyError as problem:
             raise problem.within("cannot track ProviderConfig usage") from problem
 
-    async def read(self, resource: Object, secrets: SecretReader, wanted: set[Wanted]) -> Config:
+    async def read(self, resource: Object, secrets: SecretReader, read_objects: set[ReadObject]) -> Config:
         """The configuration of a resource; notes in `wanted` what it depends on."""
         kinds = self._kind.config
         if kinds is None:
@@ -75,7 +75,7 @@ class ProviderConfigs:
         if kind is None:
             raise UnusableProviderConfig(f"unsupported provider config kind: {reference['kind']}")
         namespace = namespace_of(resource) if kind.namespaced else ""
-        wanted.add(Wanted(kind, namespace, reference["name"]))
+        read_objects.add(ReadObject(kind, namespace, reference["name"]))
         config = await self._objects.get(kind, reference["name"], namespace)
         if config is None:
             name = f'{kind.kind}.{kind.group} "{reference["name"]}"'

@@ -16,9 +16,10 @@ from types import ModuleType
 from typing import NamedTuple
 
 from crossply.errors import CrossplyError
-from crossply.provider.failures import UnusableProviderDirectory
+from crossply.extras import EXTRAS, install_command
 from crossply.provider.fields import Reference, all_fields
 from crossply.provider.managed_kind import MANAGED, ManagedKind, referenced_kind
+from crossply.provider.provider_declaration_errors import UnusableProviderDirectory
 
 METADATA_FILE = "crossplane.yaml"
 OTHER_DIRECTORIES = ("tests", "examples", "package")
@@ -58,14 +59,14 @@ def load_provider(path: str) -> ProviderDirectory:
     packages = python_packages(path)
     if path not in sys.path:
         sys.path.insert(0, path)
-    found: dict[type, ManagedKind] = {}
+    by_class: dict[type, ManagedKind] = {}
     for package in packages:
         for module in _modules(path, package):
             for value in vars(_import(module, path)).values():
                 kind = vars(value).get(MANAGED) if isinstance(value, type) else None
                 if isinstance(kind, ManagedKind):
-                    found[value] = kind
-    kinds = tuple(sorted(found.values(), key=lambda kind: (kind.kind.group, kind.kind.kind)))
+                    by_class[value] = kind
+    kinds = tuple(sorted(by_class.values(), key=lambda kind: (kind.kind.group, kind.kind.kind)))
     _check_kinds(path, kinds)
     return ProviderDirectory(path, packages, kinds)
 
@@ -81,12 +82,20 @@ def _import(name: str, path: str) -> ModuleType:
     except CrossplyError as error:
         raise error.at(_place(error, path)) from None
     except Exception as error:
-        hint = f"install its dependencies: pip install -r {os.path.join(path, 'requirements.txt')}"
+        hint = "correct the provider's code"
+        if isinstance(error, ModuleNotFoundError):
+            hint = _install_hint(path, error.name or "")
         raise UnusableProviderDirectory(
             f"cannot import {name}: {type(error).__name__}: {error}",
             place=_place(error, path),
-            hint=hint if isinstance(error, ModuleNotFoundError) else "correct the provider's code",
+            hint=hint,
         ) from error
+
+
+def _install_hint(path: str, module: str) -> str:
+    hint = f"install its dependencies: pip install -r {os.path.join(path, 'requirements.txt')}"
+    extra = EXTRAS.get(module.partition(".")[0])
+    return f"{hint}, or {install_command(extra)}" if extra else hint
 
 
 def _place(error: BaseException, path: str) -> str:

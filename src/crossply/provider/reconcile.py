@@ -2,7 +2,7 @@
 
 The order of writes is what survives a crash. The external name is saved before anything is observed, the
 finalizer before creation, `external-create-pending` right before it; afterwards how it ended, together with
-the name. So a later reconcile knows whether something may exist outside that nobody has noted.
+the name. So a later reconcile knows whether something unrecorded may exist outside.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from crossply.provider.creation import (
     FINALIZER,
     UPDATE_MANAGED,
     create_external,
-    held,
+    with_finalizer,
 )
 from crossply.provider.creation_annotations import (
     is_creation_incomplete,
@@ -41,7 +41,7 @@ from crossply.provider.managed_kind import ManagedKind
 from crossply.provider.managed_state import ManagedState, StepFailed, annotated, with_finalizers
 from crossply.provider.management_policies import CREATE, LATE_INITIALIZE, UPDATE, policies_of
 from crossply.provider.poll_interval import poll_interval
-from crossply.provider.reconcile_result import Again, Poll, Reconciled
+from crossply.provider.reconcile_result import Poll, Reconciled, Retry
 from crossply.provider.references import applied_spec, resolve_references
 from crossply.values import Object
 
@@ -98,8 +98,8 @@ class _Reconciliation:
             return (yield from self._report_absent())
         if external is None and self._may_still_appear():
             message = "Waiting for external resource existence to be confirmed"
-            yield from state.tell(NORMAL, "PendingExternalResource", message)
-            return Reconciled(Again(), "waiting")
+            yield from state.record_event(NORMAL, "PendingExternalResource", message)
+            return Reconciled(Retry(), "waiting")
         if is_being_deleted(state.live):
             return (yield from self._delete(external))
         return (yield from self._bring_in_line(external))
@@ -107,10 +107,10 @@ class _Reconciliation:
     def fail(self, failure: StepFailed) -> Effects[Reconciled]:
         """Report a failure; it is tried again."""
         yield from self._state.report(failure)
-        return Reconciled(Again(), "failed", failure.message)
+        return Reconciled(Retry(), "failed", failure.message)
 
     def _pause(self) -> Effects[Reconciled]:
-        yield from self._state.tell(NORMAL, "ReconciliationPaused", PAUSED)
+        yield from self._state.record_event(NORMAL, "ReconciliationPaused", PAUSED)
         yield from self._state.write_status(RECONCILE_PAUSED)
         return Reconciled(None, "paused")
 
@@ -118,18 +118,20 @@ class _Reconciliation:
         token = self._state.annotations.get(REQUESTED_AT, "")
         handled = (self._state.live.get("status") or {}).get("lastHandledReconcileAt")
         if token and token != handled:
-            yield from self._state.tell(NORMAL, "ReconcileRequestHandled", "Handling reconcile request")
+            yield from self._state.record_event(
+                NORMAL, "ReconcileRequestHandled", "Handling reconcile request"
+            )
             self._state.handled_request = token
 
     def _refuse_policies(self, problem: str) -> Effects[Reconciled]:
         """Only another spec can help."""
-        yield from self._state.tell(WARNING, "CannotUseInvalidManagementPolicy", problem)
+        yield from self._state.record_event(WARNING, "CannotUseInvalidManagementPolicy", problem)
         yield from self._state.write_status(failed(problem))
         return Reconciled(None, "failed", problem)
 
     def _refuse_incomplete(self) -> Effects[Reconciled]:
         """Only a user can find out what exists."""
-        yield from self._state.tell(WARNING, CANNOT_INITIALIZE, INCOMPLETE)
+        yield from self._state.record_event(WARNING, CANNOT_INITIALIZE, INCOMPLETE)
         yield from self._state.write_status(CREATING, failed(INCOMPLETE))
         return Reconciled(None, "failed", INCOMPLETE)
 
@@ -173,7 +175,7 @@ class _Reconciliation:
         return external
 
     def _report_absent(self) -> Effects[Reconciled]:
-        yield from self._state.tell(WARNING, CANNOT_OBSERVE, ABSENT)
+        yield from self._state.record_event(WARNING, CANNOT_OBSERVE, ABSENT)
         message = f"observe failed: {ABSENT}"
         yield from self._state.write_status(failed(message))
         return Reconciled(self._poll(), "failed", message)
@@ -182,17 +184,17 @@ class _Reconciliation:
         state = self._state
         if len(finalizers_of(state.live)) > 1:
             # Others still need what is outside.
-            return Reconciled(Again(), "waiting")
+            return Reconciled(Retry(), "waiting")
         if external is None:
             return (yield from self._release())
         is_first = not self._has_deleted()
         reason = "CannotDeleteExternalResource"
         yield from state.attempt(Delete(state.live), reason=reason, prefix="delete failed", ready=DELETING)
         message = "Successfully requested deletion of external resource"
-        yield from state.tell(NORMAL, "DeletedExternalResource", message)
+        yield from state.record_event(NORMAL, "DeletedExternalResource", message)
         yield from state.write_status(DELETING, SYNCED)
         # Most external systems have deleted it by now; the others get a growing pause.
-        return Reconciled(Again(at_once=is_first), "deleting")
+        return Reconciled(Retry(at_once=is_first), "deleting")
 
     def _may_still_appear(self) -> bool:
         """It was created a moment ago, and some external systems show what they have a little later."""
@@ -219,14 +221,14 @@ class _Reconciliation:
             return (yield from create_external(state))
         yield from state.publish({} if external is None else external.details)
         if FINALIZER not in finalizers_of(state.live):
-            yield from state.save(held(state.live), reason="", prefix="cannot update object")
+            yield from state.save(with_finalizer(state.live), reason="", prefix="cannot update object")
         if external is not None and self._policies.can(LATE_INITIALIZE):
             yield from self._late_initialize(external)
         if external is not None and external.is_up_to_date:
             yield from state.write_status(SYNCED)
             return Reconciled(self._poll(), "unchanged")
         can_update = self._policies.can(UPDATE)
-        yield from self._tell_drift(external, again=can_update)
+        yield from self._record_drift(external, is_repeatable=can_update)
         if can_update:
             return (yield from self._update())
         yield from state.write_status(SYNCED)
@@ -250,15 +252,15 @@ class _Reconciliation:
         )
         yield from state.publish(details)
         message = "Successfully requested update of external resource"
-        yield from state.tell(NORMAL, "UpdatedExternalResource", message, again=True)
+        yield from state.record_event(NORMAL, "UpdatedExternalResource", message, is_repeatable=True)
         yield from state.write_status(SYNCED)
         return Reconciled(self._poll(), "updated")
 
-    def _tell_drift(self, external: External | None, *, again: bool) -> Effects[None]:
+    def _record_drift(self, external: External | None, *, is_repeatable: bool) -> Effects[None]:
         """Name the fields that differ, unless it is the spec that was changed."""
         if external is not None and external.differing and self._state.was_in_sync():
             message = f"External resource differs from its desired state: {', '.join(external.differing)}"
-            yield from self._state.tell(NORMAL, "DriftDetected", message, again=again)
+            yield from self._state.record_event(NORMAL, "DriftDetected", message, is_repeatable=is_repeatable)
 
     def _poll(self) -> Poll:
         return Poll(poll_interval(self._state.live, self._kind.settings.poll_interval))

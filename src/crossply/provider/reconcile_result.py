@@ -11,7 +11,7 @@ class Poll(NamedTuple):
     seconds: float
 
 
-class Again(NamedTuple):
+class Retry(NamedTuple):
     """Reconcile again, at once or after a pause that grows."""
 
     at_once: bool = False
@@ -20,7 +20,7 @@ class Again(NamedTuple):
 class Reconciled(NamedTuple):
     """How a reconcile ended."""
 
-    requeue: Poll | Again | None = None
+    requeue: Poll | Retry | None = None
     """None where only a change of the resource matters."""
     outcome: str = "failed"
     """failed, waiting, paused, created, unchanged, updated, deleting or deleted."""

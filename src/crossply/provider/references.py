@@ -1,7 +1,7 @@
 """Fields of a managed resource that take the external name of other resources, by reference or by selector.
 
 A value that is set stays, unless the policy is `resolve: Always`. A reference comes before a selector, except
-with `Always` on the selector, which selects anew each time.
+with `Always` on the selector, which selects again in each reconcile.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _request(resource: Object, place: FieldAt, parameters: Object) -> _Request:
     fields = _at(parameters, place.path)
     named, selector = fields.get(place.field.ref_name), fields.get(place.field.selector_name)
     references = named if reference.is_list else [named]
-    # What is selected anew each time does not go by the name that was selected last.
+    # A reference that is selected again in each reconcile ignores the name that was selected last.
     references = [] if selector and _is_always(selector) else [entry for entry in references or () if entry]
     value = fields.get(place.field.json_name)
     return _Request(resource, referenced_kind(reference), reference.is_list, value, references, selector)
@@ -206,8 +206,8 @@ def applied_spec(live: Object, for_provider: Object) -> Object:
     for entry in live["metadata"].get("managedFields") or ():
         if entry.get("manager") == FIELD_MANAGER and entry.get("operation") == "Apply":
             fields = (entry.get("fieldsV1") or {}).get("f:spec") or {}
-            kept = _owned(spec, fields)
-            return {"forProvider": {**kept.get("forProvider", {}), **for_provider}}
+            earlier = _owned(spec, fields)
+            return {"forProvider": {**earlier.get("forProvider", {}), **for_provider}}
     return {"forProvider": for_provider}
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from crossply.errors import CrossplyError
 from crossply.kube.core_kinds import SECRET
-from crossply.provider.wakeups import Wanted
+from crossply.provider.reconcile_triggers import ReadObject
 from crossply.provider.watched_objects import WatchedObjects
 from crossply.values import Object
 
@@ -23,13 +23,13 @@ class MissingSecret(CrossplyError):
 class SecretReader:
     """Reads Secrets, and notes which."""
 
-    def __init__(self, objects: WatchedObjects, note: Callable[[Wanted], None]) -> None:
+    def __init__(self, objects: WatchedObjects, note: Callable[[ReadObject], None]) -> None:
         self._objects = objects
         self._note = note
 
     async def data(self, namespace: str, name: str) -> dict[str, bytes]:
         """All keys of a Secret; raises MissingSecret."""
-        self._note(Wanted(SECRET, namespace, name))
+        self._note(ReadObject(SECRET, namespace, name))
         secret = await self._objects.get(SECRET, name, namespace)
         if secret is None:
             raise MissingSecret(f'Secret "{name}" not found in namespace "{namespace}"')

@@ -1,4 +1,4 @@
-"""A provider at work: a controller for each of its kinds, and for its configurations."""
+"""Runs a provider: a controller for each of its kinds, and for its configurations."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from crossply.kube.informer import Informer
 from crossply.kube.sharding import SingleReplica
 from crossply.kube.shared_informers import SharedInformers
 from crossply.provider.connection_secret import ConnectionSecrets
-from crossply.provider.driver import ManagedReconciler
 from crossply.provider.managed_kind import ManagedKind, ProviderConfigKinds
+from crossply.provider.managed_reconciler import ManagedReconciler
 from crossply.provider.managed_writes import ManagedWrites
 from crossply.provider.provider_config_reconciler import ProviderConfigReconciler, config_usages
 from crossply.provider.provider_configs import ProviderConfigs
-from crossply.provider.wakeups import Wakeups, desired_state_changed
+from crossply.provider.reconcile_triggers import ReconcileTriggers, desired_state_changed
 from crossply.provider.watched_objects import WatchedObjects
 
 BACKOFF = RetryPauses(first=1.0, longest=60.0)
@@ -86,7 +86,7 @@ class ProviderServer:
     def _start_managed(self, kind: ManagedKind) -> None:
         informer = self._objects.informer(kind.kind)
         name = controller_name("managed", kind.kind)
-        wakeups = Wakeups(lambda key: controller.enqueue(key))
+        triggers = ReconcileTriggers(lambda key: controller.enqueue(key))
         reconciler = ManagedReconciler(
             kind,
             informer,
@@ -95,7 +95,7 @@ class ProviderServer:
             ProviderConfigs(self._client, self._objects, kind),
             self._connections,
             self._recorder(name),
-            wakeups,
+            triggers,
         )
         controller = Controller(
             self._replica,
@@ -107,7 +107,7 @@ class ProviderServer:
                 concurrency=kind.settings.concurrency,
             ),
         )
-        self._objects.subscribe(wakeups.changed)
+        self._objects.subscribe(triggers.changed)
         self._reconcilers.append(reconciler)
         self._begin(controller)
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from crossply.provider.crash_points import CrashPoints
-from crossply.provider.external_system import ExternalSystem
+from crossply.provider.in_memory_external_system import ExternalSystem
 from crossply.provider.managed_kind import managed_kind
 from crossply.provider.try_out_report import Expected, Report
 from crossply.provider.try_out_run import Existing, Run, Scenario

@@ -8,9 +8,9 @@ from typing import Any
 
 from crossply.provider.crash_points import Crash, CrashPoints
 from crossply.provider.decode import Path, encode
-from crossply.provider.external_system import ExternalSystem
 from crossply.provider.fields import ListOf, MapOf, Secret, Struct
-from crossply.provider.in_memory_resource import InMemoryResource
+from crossply.provider.in_memory_external_system import ExternalSystem
+from crossply.provider.in_memory_reconcile_driver import InMemoryResource
 from crossply.provider.managed_kind import ManagedKind
 from crossply.provider.reconcile import INCOMPLETE
 from crossply.provider.reconcile_result import Reconciled

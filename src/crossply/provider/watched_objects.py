@@ -1,6 +1,6 @@
 """Objects of other kinds that reconciles read: from informers, which are started when they are needed.
 
-A provider that may not watch a kind, or has not heard of all objects yet, asks the server instead.
+A provider that may not watch a kind, or whose cache has not synced yet, reads from the server instead.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The pytest plugin: `render` for the engine without anything around it, `control_plane` for all of it.
 
-pytest imports this module at its start, whoever it runs for: it imports nothing else, and what the fixtures
+pytest imports this module at every start: it imports nothing else, and what the fixtures
 need is imported when a test asks for them.
 """
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from crossply.pytest_plugin.plane import Plane
+    from crossply.pytest_plugin.control_plane import Plane
     from crossply.pytest_plugin.rendering import Renderer
 
 __all__ = ["control_plane", "render"]
@@ -50,7 +50,7 @@ def _started(directory: str) -> Plane:
     was_enabled = gc.isenabled()
     gc.disable()
     try:
-        from crossply.pytest_plugin.plane import Plane
+        from crossply.pytest_plugin.control_plane import Plane
 
         return Plane(directory).start()
     finally:

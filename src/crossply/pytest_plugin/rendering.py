@@ -14,7 +14,7 @@ from crossply.functions.function_set import Runners
 from crossply.functions.in_process import InProcess
 from crossply.kinds.composition import Step
 from crossply.pytest_plugin.snapshots import Snapshots
-from crossply.rendering.functions import caller
+from crossply.rendering.running_functions import caller
 from crossply.testing.expectation_check import check
 from crossply.testing.reconcile_rounds import CaseReconciler, CompositionUnderTest, RoundResult, by_name
 from crossply.testing.report import finding_lines, finding_of
@@ -24,9 +24,9 @@ from crossply.testing.suite_parser import read_suite
 from crossply.values import Object
 from crossply.values.yaml import Document, read_first
 
-Given = str | os.PathLike[str] | Object
+Input = str | os.PathLike[str] | Object
 """The path of a file, the text of one (it has more than one line), or an object."""
-Many = Given | Iterable[Given]
+Many = Input | Iterable[Input]
 PythonFunction = Callable[..., Any]
 Functions = Many | Mapping[str, PythonFunction]
 
@@ -49,11 +49,11 @@ class Renderer:
 
     def __call__(
         self,
-        xr: Given,
-        composition: Given = "composition.yaml",
+        xr: Input,
+        composition: Input = "composition.yaml",
         functions: Functions | None = None,
         *,
-        xrd: Given | None = None,
+        xrd: Input | None = None,
         crds: Many | None = None,
         observed: Many = (),
         required: Many = (),
@@ -63,7 +63,7 @@ class Renderer:
         timeout: float = 60.0,
         function_runtime: str | None = None,
     ) -> Rendition:
-        """Reconcile once. A pipeline that fails is `Rendition.problem`, which raises unless it is looked at.
+        """Reconcile once. A pipeline that fails is `Rendition.problem`, which raises unless it is read.
 
         `functions` are Function objects, or Python functions by the names that steps call them by.
         """
@@ -116,7 +116,7 @@ def _calling(called: Mapping[str, PythonFunction], runners: Runners, timeout: fl
     return call
 
 
-def _source(source: Given) -> Source:
+def _source(source: Input) -> Source:
     if isinstance(source, str) and "\n" in source:
         value: Object = read_first(source).value
         return value

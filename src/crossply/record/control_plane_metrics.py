@@ -92,7 +92,7 @@ CIRCUITS_CLOSED = Counter(
 )
 CIRCUIT_EVENTS = Counter(
     "circuit_breaker_events_total",
-    "Wishes to reconcile: Allowed, HalfOpenAllowed (now and then), or Dropped (put off, never lost).",
+    "Reconcile requests: Allowed, HalfOpenAllowed (now and then), or Dropped (put off, never lost).",
     "controller",
     "result",
 )

@@ -29,7 +29,7 @@ LONGEST = 4096
 """The characters of one value: a function may say as much as it likes."""
 
 _SUBJECTS = {"composite": "xr", "claim": "claim"}
-"""What the object of a run is called, by the first word of its controller."""
+"""The log field of a run's object, by the first word of its controller."""
 _CONTROLS = dict.fromkeys([*range(0x7F, 0xA0), 0x2028, 0x2029], "\N{REPLACEMENT CHARACTER}")
 """What ends a line or moves a cursor, and JSON does not escape."""
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@+,*")
@@ -42,10 +42,10 @@ def start_logging(stream: TextIO, style: str, debug: bool) -> None:
     handler = logging.StreamHandler(stream)
     handler.setFormatter(LineFormatter(style))
     handler.addFilter(LineLimit())
-    # Libraries are heard only when something is wrong: at lower levels they may tell what they send.
+    # Libraries log warnings and errors only: at lower levels they may log what they send.
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     logging.getLogger("crossply").setLevel(logging.DEBUG if debug else logging.INFO)
-    # The stream may be gone or full; work goes on without a log.
+    # The stream may be closed or full; work continues without a log.
     logging.raiseExceptions = False
 
 

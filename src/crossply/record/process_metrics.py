@@ -10,7 +10,7 @@ from crossply.record.prometheus import Family
 
 
 def process_families() -> Iterator[Family]:
-    """The usual process_* metrics; those that the system does not tell are left out."""
+    """The usual process_* metrics; those that the system does not provide are left out."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
     cpu = usage.ru_utime + usage.ru_stime
     yield _gauge("process_cpu_seconds_total", "CPU time spent in seconds.", cpu, "counter")

@@ -32,7 +32,7 @@ class Trace(Protocol):
         ...
 
     def headers(self) -> Headers:
-        """What tells a function which call it answers."""
+        """The headers of a call, with the trace that it belongs to."""
         ...
 
     def end(self) -> None:
@@ -55,7 +55,7 @@ class Run:
 
     @property
     def subject(self) -> str:
-        """The object as people write it."""
+        """The object as `Kind/name`, for log lines."""
         return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
 
     def failed(self, problem: str) -> None:

@@ -31,7 +31,7 @@ from crossply.version import __version__
 FLUSH_SECONDS = 5.0
 """How long the end of the program waits for the last spans to get out."""
 LONGEST = 1024
-"""The characters of a problem that are told."""
+"""The maximum length of a problem in a span."""
 
 _propagator = TraceContextTextMapPropagator()
 
@@ -60,7 +60,7 @@ def start_spans() -> Callable[[], None]:
 class RunTrace:
     """The spans of one run. A step lasts from the beginning of its first call to the end of its last."""
 
-    __slots__ = ("_call", "_call_ended", "_root", "_step", "_step_name", "_tracer", "id")
+    __slots__ = ("_call", "_call_end", "_root", "_step", "_step_name", "_tracer", "id")
 
     def __init__(self, tracer: Tracer, run: Run) -> None:
         self._tracer = tracer
@@ -68,7 +68,7 @@ class RunTrace:
         self._step: Span | None = None
         self._step_name = ""
         self._call: Span | None = None
-        self._call_ended = 0
+        self._call_end = 0
         self.id = format_trace_id(self._root.get_span_context().trace_id)
 
     def begin_call(self, step: str, function: str) -> None:
@@ -82,12 +82,12 @@ class RunTrace:
 
     def end_call(self, problem: str) -> None:
         """It answered, or not."""
-        self._call_ended = time.time_ns()
+        self._call_end = time.time_ns()
         if self._call is None:
             return
         if problem:
             _mark(self._call, problem)
-        self._call.end(self._call_ended)
+        self._call.end(self._call_end)
         self._call = None
 
     def fail(self, problem: str) -> None:
@@ -95,7 +95,7 @@ class RunTrace:
         _mark(self._root, problem)
 
     def headers(self) -> Headers:
-        """What tells a function which call it answers."""
+        """The headers of a call, with the trace that it belongs to."""
         carrier: dict[str, str] = {}
         _propagator.inject(carrier, set_span_in_context(self._call or self._root))
         return tuple(carrier.items())
@@ -107,7 +107,7 @@ class RunTrace:
 
     def _end_step(self) -> None:
         if self._step is not None:
-            self._step.end(self._call_ended or None)
+            self._step.end(self._call_end or None)
             self._step = None
 
     def _begin(self, name: str, parent: Span, kind: SpanKind, attributes: dict[str, str]) -> Span:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable, Mapping
 
+from crossply.extras import install_command
+
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 _PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
 _HTTP = "http/protobuf"
 
 
-def is_wanted(environ: Mapping[str, str]) -> bool:
+def is_tracing_enabled(environ: Mapping[str, str]) -> bool:
     """Whether the environment asks for traces."""
     if environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return False
@@ -24,7 +26,7 @@ def is_wanted(environ: Mapping[str, str]) -> bool:
 def obstacle(environ: Mapping[str, str]) -> str:
     """Why traces cannot be sent as the environment asks; empty where they can."""
     if importlib.util.find_spec("opentelemetry") is None:
-        return "OpenTelemetry is not installed: run pip install '.[otel]' in Crossply's checkout"
+        return f"OpenTelemetry is not installed: run {install_command('otel')}"
     protocol = next((environ[name] for name in _PROTOCOLS if environ.get(name)), _HTTP)
     return "" if protocol == _HTTP else f"the protocol {protocol} is not offered: use {_HTTP}"
 

@@ -9,8 +9,8 @@ from typing import ClassVar
 
 from crossply.record.prometheus import Counter, DurationHistogram, Gauge, MetricFamily, Reading
 
-SUCCESS, ERROR, AGAIN = "success", "error", "requeue_after"
-"""How work ends: done, failed, or to be looked at again at a given time."""
+SUCCESS, ERROR, REQUEUE_AFTER = "success", "error", "requeue_after"
+"""Results of a reconcile: done, failed, or requeued after a time."""
 
 _LABELS = ("controller", "name")
 _QUEUE_SECONDS = tuple(float(f"1e{power}") for power in range(-8, 4))
@@ -76,7 +76,7 @@ class WorkMeter:
         self._worked = self.WORKED.of(name, name)
         self._errors = self.ERRORS.of(name)
         self._seconds = self.SECONDS.of(name)
-        self._ends = {result: self.RECONCILES.of(name, result) for result in (SUCCESS, ERROR, AGAIN)}
+        self._ends = {result: self.RECONCILES.of(name, result) for result in (SUCCESS, ERROR, REQUEUE_AFTER)}
         _meters.add(self)
 
     def added(self, key: Hashable) -> None:
@@ -85,16 +85,16 @@ class WorkMeter:
         self.waiting.setdefault(key, self.clock())
 
     def retried(self) -> None:
-        """It is tried again later."""
+        """The object is retried later."""
         self._retries.value += 1
 
-    def begun(self, key: Hashable) -> None:
-        """It is worked on from now on."""
+    def work_started(self, key: Hashable) -> None:
+        """A reconcile of the object starts."""
         now = self.working[key] = self.clock()
         self._waited.add(now - self.waiting.pop(key, now))
 
-    def ended(self, key: Hashable, result: str) -> None:
-        """It was worked on."""
+    def work_finished(self, key: Hashable, result: str) -> None:
+        """A reconcile of the object is over."""
         seconds = self.clock() - self.working.pop(key)
         self._worked.add(seconds)
         self._seconds.add(seconds)

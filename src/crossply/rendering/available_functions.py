@@ -11,7 +11,7 @@ from collections.abc import Collection
 
 from crossply.compose.metadata import name_of
 from crossply.functions import builtin
-from crossply.project import PROJECT_FILE
+from crossply.project import file_in
 from crossply.values import Object
 
 TYPE_CHECKING = False
@@ -32,14 +32,18 @@ def available_functions(
         known = {name_of(function) for function in functions}
         added = project_functions(open_project(project_file), missing, best_tag)
         functions += [function for function in added if name_of(function) not in known]
-    return [*functions, *(_built_in(name) for name in _missing(called, functions) if builtin.find(name))]
+    built_in = [(name, builtin.find(name)) for name in _missing(called, functions)]
+    return [
+        *functions,
+        *(_built_in(name, catalogue_name) for name, catalogue_name in built_in if catalogue_name),
+    ]
 
 
 def find_project_file(directory: str) -> str | None:
     """The file of the project that a directory belongs to: in it, or in the nearest one above."""
     directory = os.path.abspath(directory)
     while True:
-        path = os.path.join(directory, PROJECT_FILE)
+        path = file_in(directory)
         if os.path.exists(path):
             return path
         parent = os.path.dirname(directory)
@@ -52,11 +56,10 @@ def _missing(called: Collection[str], functions: list[Object]) -> list[str]:
     return sorted(set(called) - {name_of(function) for function in functions})
 
 
-def _built_in(name: str) -> Object:
-    package = f"{builtin.PACKAGE_PREFIX}{builtin.find(name)}"
+def _built_in(name: str, function: str) -> Object:
     return {
         "apiVersion": "pkg.crossplane.io/v1",
         "kind": "Function",
         "metadata": {"name": name},
-        "spec": {"package": f"xpkg.crossplane.io/crossplane-contrib/{package}"},
+        "spec": {"package": builtin.about(function).package},
     }

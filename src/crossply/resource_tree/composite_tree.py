@@ -1,6 +1,6 @@
 """The tree below a claim, an XR or any other resource, by their references.
 
-A claim leads to its XR, an XR to what it composed, and if connection secrets are asked for, each to its own.
+A claim leads to its XR, an XR to what it composed, and if connection secrets are requested, each to its own.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Trees:
     async def _child(self, reference: Reference, above: tuple[Reference, ...]) -> Node:
         self._loaded += 1
         if self._loaded > MOST or len(above) > DEEPEST:
-            return Node(reference.stub(), None, Problem(REFUSED, "too many resources, not looked at", {}))
+            return Node(reference.stub(), None, Problem(REFUSED, "too many resources, not loaded", {}))
         node = await self._reader.get(reference)
         if node.problem is None and node.reference not in above:
             await self._expand(node, (*above, node.reference))

@@ -26,7 +26,7 @@ class Reference(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What people call it: `Kind/name (namespace)`."""
+        """The display name: `Kind/name (namespace)`."""
         return f"{self.kind}/{self.name}" + (f" ({self.namespace})" if self.namespace else "")
 
     def stub(self) -> Object:
@@ -54,11 +54,11 @@ class Condition(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """Why nobody reconciles a resource."""
+    """Why no controller reconciles a resource."""
 
     why: str
     command: str = ""
-    """What to run next; empty where the resource itself tells more."""
+    """What to run next; empty where the resource itself says more."""
     provider: str = ""
     """The Provider that would reconcile it, where one is known."""
 
@@ -74,7 +74,7 @@ class Node:
         """How the server serves it; None where it does not."""
         self.problem = problem
         self.origin: Origin | None = None
-        """Why nobody reconciles it, where that is known."""
+        """Why no controller reconciles it, where that is known."""
         self.children: list[Node] = []
 
     @property
@@ -100,7 +100,7 @@ class Node:
 
     @property
     def label(self) -> str:
-        """What people call it: `Kind/name (namespace)`."""
+        """The display name: `Kind/name (namespace)`."""
         return self.reference.label
 
     @property

@@ -36,7 +36,7 @@ class Spelling(NamedTuple):
 
 
 def parse_target(resource: str, name: str) -> Target:
-    """Tell the type from the name."""
+    """Split a target into type and name."""
     parts = resource.split("/")
     if not resource or len(parts) > 2:
         raise TraceError(f"invalid resource and name: {_INVALID}")
@@ -48,7 +48,7 @@ def parse_target(resource: str, name: str) -> Target:
 
 
 def spellings(text: str) -> list[Spelling]:
-    """The ways to read a type, the likelier first: `apps.v1.example.org` has a version, or a long group."""
+    """The readings of a type, the likelier first: `apps.v1.example.org` has a version, or a long group."""
     word, _, group = text.partition(".")
     parts = text.split(".", 2)
     long = [Spelling(parts[0], parts[1], parts[2])] if len(parts) == 3 else []

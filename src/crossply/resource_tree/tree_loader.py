@@ -8,10 +8,10 @@ from crossply.kube.client import Client
 from crossply.kube.failures import KubeError
 from crossply.kube.kind import Kind
 from crossply.resource_tree.composite_tree import Trees
-from crossply.resource_tree.kind_origin import Origins
 from crossply.resource_tree.node import NOT_FOUND, Node, Problem, Reference, Trace
 from crossply.resource_tree.object_reader import Reader
 from crossply.resource_tree.package_tree import Choice, Packages
+from crossply.resource_tree.reconciling_provider import Origins
 from crossply.resource_tree.request_failures import discovery_failure
 from crossply.resource_tree.served_kinds import Kinds
 from crossply.resource_tree.trace_target import Target, TraceError
@@ -29,7 +29,7 @@ class TraceOptions(NamedTuple):
     connection_secrets: bool
     packages: Choice
     origins: bool = False
-    """Whether to find out why nobody reconciles what is not ready."""
+    """Whether to find out why no controller reconciles what is not ready."""
     ready_origins: bool = False
     """And what was ready before its Provider stopped."""
 
@@ -130,8 +130,8 @@ class Loading:
         namespace = self._root.namespace
         if not self._kind.namespaced or not namespace:
             return True
-        found = await self.reader.get(Reference("v1", "Namespace", namespace))
-        return found.problem is None or found.problem.sort != NOT_FOUND
+        namespace_node = await self.reader.get(Reference("v1", "Namespace", namespace))
+        return namespace_node.problem is None or namespace_node.problem.sort != NOT_FOUND
 
     def _missing(self, problem: Problem, has_namespace: bool) -> TraceError:
         place = f" -n {self._root.namespace}" if self._root.namespace else ""

@@ -41,7 +41,7 @@ class Replica(NamedTuple):
 
 
 async def announce(client: Client, replica: Replica) -> None:
-    """Tell clients of a replica; one of the same name before it is replaced."""
+    """Announce a replica to clients; it replaces one of the same name."""
     body = {"data": {_key(replica.name): orjson.dumps(replica._asdict()).decode()}}
     metadata = {"name": NAME, "namespace": NAMESPACE}
     for _ in range(3):
@@ -68,13 +68,13 @@ async def retract(client: Client, name: str) -> None:
 
 async def announced(client: Client) -> list[Replica]:
     """The replicas that were announced; some of them may be gone."""
-    found = await client.get(CONFIG_MAP, NAME, NAMESPACE)
-    return [] if found is None else _replicas(found)
+    config_map = await client.get(CONFIG_MAP, NAME, NAMESPACE)
+    return [] if config_map is None else _replicas(config_map)
 
 
-async def _forget_oldest(client: Client, found: Object) -> None:
+async def _forget_oldest(client: Client, config_map: Object) -> None:
     """Replicas that were killed could not retract: beyond a number, the oldest are forgotten."""
-    replicas = sorted(_replicas(found), key=lambda replica: replica.started)
+    replicas = sorted(_replicas(config_map), key=lambda replica: replica.started)
     for replica in replicas[:-_MOST]:
         await retract(client, replica.name)
 

@@ -44,8 +44,8 @@ class Capture:
 
     __slots__ = (
         "calls",
-        "ended",
         "exchanges",
+        "finished",
         "operation",
         "problem",
         "required",
@@ -70,7 +70,7 @@ class Capture:
         """`calls` gets a note for each call of a function that is answered."""
         self.xr = xr
         self.times: list[str] = []
-        """What the clock of the settings told."""
+        """The times that the clock of the settings returned."""
         self.settings = settings._replace(now=self._timed(settings.now))
         self.required = required or {}
         self.triggers = triggers
@@ -82,7 +82,7 @@ class Capture:
         self.problem: BaseException | None = None
         self.started_at = time.time()
         self.started = time.perf_counter()
-        self.ended = self.started
+        self.finished = self.started
 
     def answered(self, effect: Any, answer: Any, problem: CrossplyError | None, started: float) -> None:
         """An effect was answered; what `compose.effect_driver` calls."""
@@ -91,7 +91,7 @@ class Capture:
     def end(self, problem: BaseException | None = None) -> None:
         """The run is over."""
         self.problem = problem
-        self.ended = time.perf_counter()
+        self.finished = time.perf_counter()
 
     def changed_anything(self) -> bool:
         """Whether the run wrote, deleted or published anything."""

@@ -1,6 +1,6 @@
 """Reading recorded runs from all replicas of a control plane, with the rights of the client's user.
 
-A replica on this machine is asked directly, with the user's token or client certificate. One in a Pod is
+A replica on this machine is queried directly, with the user's token or client certificate. One in a Pod is
 asked through the API server, which keeps credentials to itself: the token goes along in a header of its own,
 and a user who has only a certificate has a token made for the Pod's service account, if that is allowed.
 """
@@ -61,16 +61,16 @@ class RunClient:
 
     async def load_run(self, id_: str) -> Run:
         """A whole run by its id, or by the beginning of it; raises `RunNotFound` and `RunAmbiguous`."""
-        found: dict[str, bytes] = {}
+        records: dict[str, bytes] = {}
         several: list[str] = []
         for replica, (status, data) in await self._ask_all(f"{PATH}/{quote(id_, safe='')}", {}):
             if status == 200:
-                found[replica.name] = data
+                records[replica.name] = data
             elif status == _SEVERAL:
                 several.append(data.decode(errors="replace"))
-        if several or len(found) > 1:
+        if several or len(records) > 1:
             raise RunAmbiguous(f'several runs begin with "{id_}": {", ".join(several) or "in two replicas"}')
-        for name, data in found.items():
+        for name, data in records.items():
             head, _, record = data.partition(b"\n")
             return read_run(record, orjson.loads(head)["repeats"], name)
         raise RunNotFound(f'there is no recorded run "{id_}"')
@@ -108,7 +108,7 @@ class RunClient:
         return ask(replica, path, query)
 
     async def _here(self, replica: Replica, path: str, query: Mapping[str, str]) -> tuple[int, bytes]:
-        """Ask a process of this machine; nobody else's is ever shown a token."""
+        """Query a process of this user on this machine; no other process gets a token."""
         config = self._client.config
         credential = await config.credentials.current()
         shown = None if credential.authorization else credential.certificate or config.certificate

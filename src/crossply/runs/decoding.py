@@ -74,7 +74,7 @@ class DecodedRun:
             required={name: typed(Requirements, entry) for name, entry in document["required"].items()},
             times=tuple(document["times"]),
             exchanges=exchanges,
-            ended_by=document["ended_by"],
+            interruption=document["ended_by"],
         )
 
 
@@ -134,7 +134,7 @@ class _Decoding:
         return Resource(self.objects[index], self._details(details))
 
     def _selected(self, entries: Mapping[str, list[Any]]) -> dict[str, tuple[Resource, ...]]:
-        return {name: tuple(map(self._observed, found)) for name, found in entries.items()}
+        return {name: tuple(map(self._observed, resources)) for name, resources in entries.items()}
 
     def _desired(self, entry: Any, before: State | None) -> State | None:
         if entry is None:
@@ -144,17 +144,17 @@ class _Decoding:
         composite, resources = entry
         old = before or NO_STATE
         return State(
-            self._wanted(composite, old.composite),
-            {name: self._required(wanted, old, name) for name, wanted in resources.items()},
+            self._resource_or_none(composite, old.composite),
+            {name: self._required(resource, old, name) for name, resource in resources.items()},
         )
 
     def _required(self, entry: Any, before: State, name: str) -> Resource:
-        resource = self._wanted(entry, before.resources.get(name))
+        resource = self._resource_or_none(entry, before.resources.get(name))
         if resource is None:
             raise ValueError(f"no resource {name}")
         return resource
 
-    def _wanted(self, entry: Any, before: Resource | None) -> Resource | None:
+    def _resource_or_none(self, entry: Any, before: Resource | None) -> Resource | None:
         if entry is None:
             return None
         if entry is SAME:
@@ -208,8 +208,8 @@ class _Decoding:
         return effect, response
 
     def fetch_resources(self, question: Any, answer: Any) -> tuple[Any, Any]:
-        found = None if answer is None else [self._snapshot(index) for index in answer]
-        return effects.FetchResources(typed(ResourceSelector, question)), found
+        snapshots = None if answer is None else [self._snapshot(index) for index in answer]
+        return effects.FetchResources(typed(ResourceSelector, question)), snapshots
 
     def fetch_schema(self, question: Any, answer: Any) -> tuple[Any, Any]:
         return effects.FetchSchema(typed(SchemaSelector, question)), self._object(answer)
@@ -248,8 +248,8 @@ class _Decoding:
         effect = effects.Observe(self.xr, self._prepared)
         if answer is None:
             return effect, None
-        found = [Observed(self._snapshot(index), self._details(details)) for index, details in answer[0]]
-        return effect, effects.Observation(found, self._details(answer[1]))
+        snapshots = [Observed(self._snapshot(index), self._details(details)) for index, details in answer[0]]
+        return effect, effects.Observation(snapshots, self._details(answer[1]))
 
     def record_events(self, question: Any, answer: Any) -> tuple[Any, Any]:
         events = tuple(typed(Event, event) for event in question[0])

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from crossply.runs.comparable_writes import WrittenEffect
 from crossply.runs.model import EVENT
 from crossply.runs.redaction import PLACEHOLDER
-from crossply.runs.written_effects import WrittenEffect
 from crossply.values.differences import MISSING, Difference, differences
 
 Key = tuple[str, str, bytes, int]
@@ -37,8 +37,8 @@ def compare_effects(
     and would list each difference twice. What was redacted in the first run is not compared.
     """
     before, after = tuple(before), tuple(after)
-    found = _compare(before, after)
-    return (_compare(_last(before), _last(after)) or found) if found else ()
+    differing = _compare(before, after)
+    return (_compare(_last(before), _last(after)) or differing) if differing else ()
 
 
 def _last(effects: Iterable[WrittenEffect]) -> list[WrittenEffect]:
@@ -69,13 +69,13 @@ def placeholder_in(value: Any) -> str:
     """The placeholder of a secret in a recorded text, also one in base64; empty for none."""
     if not isinstance(value, str):
         return ""
-    found = PLACEHOLDER.search(value)
-    if found is None:
+    match = PLACEHOLDER.search(value)
+    if match is None:
         try:
-            found = PLACEHOLDER.fullmatch(b64decode(value, validate=True).decode())
+            match = PLACEHOLDER.fullmatch(b64decode(value, validate=True).decode())
         except ValueError:
             return ""
-    return "" if found is None else found.group()
+    return "" if match is None else match.group()
 
 
 def encoded(value: Any) -> bytes:

@@ -18,7 +18,7 @@ from crossply.compose import effects
 from crossply.compose.messages import NO_STATE, Request, Resource, Response, State
 from crossply.compose.prepared_composition import PreparedComposition
 from crossply.errors import CrossplyError
-from crossply.runs.capture import Answered, Capture
+from crossply.runs.capture import Capture
 from crossply.runs.plain_values import plain
 from crossply.runs.redaction import Redactor
 from crossply.values import Object
@@ -87,7 +87,7 @@ class _Encoding:
 
     def document(self) -> RunDocument:
         capture, settings = self._capture, self._capture.settings
-        exchanges = list(map(self._exchange, capture.exchanges))
+        exchanges = self._exchanges()
         document: Object = {
             "format": FORMAT,
             "xr": self._ref(capture.xr),
@@ -97,10 +97,10 @@ class _Encoding:
             "responsive": plain(settings.responsive),
             "capabilities": settings.capabilities,
             "context": settings.context,
-            "required": plain(dict(capture.required)),
+            "required": plain(dict(capture.required)) if capture.required else {},
             "times": capture.times,
             "exchanges": exchanges,
-            "ended_by": _ended_by(capture.problem),
+            "ended_by": _interruption(capture.problem),
         }
         if capture.operation is not None:
             document["operation"] = plain(capture.operation)
@@ -109,15 +109,16 @@ class _Encoding:
         document["objects"] = self._objects
         return RunDocument(document, self._secrets, self._public)
 
-    def _exchange(self, exchange: Answered) -> list[Any]:
-        effect, answer, problem, began, ended = exchange
-        kind = type(effect)
-        question, result = _ENCODERS[kind](self, effect, answer if problem is None else None)
-        start = self._capture.started
-        entry = [kind.__name__, int((began - start) * 1e6), int((ended - began) * 1e6), question, result]
-        if problem is not None:
-            entry.append(encode_problem(problem))
-        return entry
+    def _exchanges(self) -> list[Any]:
+        start, exchanges = self._capture.started, []
+        for effect, answer, problem, began, finished in self._capture.exchanges:
+            name, encode = _ENCODERS[type(effect)]
+            question, result = encode(self, effect, answer if problem is None else None)
+            entry = [name, int((began - start) * 1e6), int((finished - began) * 1e6), question, result]
+            if problem is not None:
+                entry.append(encode_problem(problem))
+            exchanges.append(entry)
+        return exchanges
 
     # Objects
 
@@ -188,7 +189,9 @@ class _Encoding:
         return [ref, self._details(resource.connection_details), snapshot is not None]
 
     def _selected(self, resources: Mapping[str, Iterable[Resource]]) -> dict[str, list[Any]]:
-        return {name: [self._observed(resource) for resource in found] for name, found in resources.items()}
+        return {
+            name: [self._observed(resource) for resource in matches] for name, matches in resources.items()
+        }
 
     def _desired(self, desired: State | None, before: State | None) -> Any:
         if desired is None or desired is NO_STATE:
@@ -198,16 +201,16 @@ class _Encoding:
         old = before.resources if before is not None else {}
         composite, was = desired.composite, before.composite if before is not None else None
         resources = {
-            name: SAME if resource == old.get(name) else self._wanted(resource, old.get(name))
+            name: SAME if resource == old.get(name) else self._resource_entry(resource, old.get(name))
             for name, resource in desired.resources.items()
         }
-        wanted = SAME if composite == was else self._wanted(composite, was)
-        is_same = wanted is SAME and all(value is SAME for value in resources.values())
+        composite_entry = SAME if composite == was else self._resource_entry(composite, was)
+        is_same = composite_entry is SAME and all(value is SAME for value in resources.values())
         if is_same and before is not None and before is not NO_STATE and len(old) == len(resources):
             return SAME
-        return [wanted, resources]
+        return [composite_entry, resources]
 
-    def _wanted(self, resource: Resource | None, before: Resource | None) -> Any:
+    def _resource_entry(self, resource: Resource | None, before: Resource | None) -> Any:
         if resource is None:
             return None
         is_same = before is not None and resource.object == before.object
@@ -244,10 +247,10 @@ class _Encoding:
         """Whether the input of a request is what the Composition says, which is written with it."""
         if value is None or self._prepared is None:
             return False
-        return any(
-            prepared.step.name == name and prepared.input is not None and prepared.input.view is value
-            for prepared in self._prepared.steps
-        )
+        for prepared in self._prepared.steps:
+            if prepared.step.name == name and prepared.input is not None and prepared.input.view is value:
+                return True
+        return False
 
     def _answered(self, response: Response, request: Request) -> Object:
         document: Object = {"desired": self._desired(response.desired, request.desired)}
@@ -281,8 +284,8 @@ class _Encoding:
         return question, result
 
     def fetch_resources(self, effect: effects.FetchResources, answer: Any) -> tuple[Any, Any]:
-        found = None if answer is None else [self._live(snapshot.object) for snapshot in answer]
-        return plain(effect.selector), found
+        objects = None if answer is None else [self._live(snapshot.object) for snapshot in answer]
+        return plain(effect.selector), objects
 
     def fetch_schema(self, effect: effects.FetchSchema, answer: Any) -> tuple[Any, Any]:
         return plain(effect.selector), self._optional(answer)
@@ -311,7 +314,7 @@ class _Encoding:
     ) -> tuple[Any, Any]:
         self._prepared = answer
         self._public.add(effect.revision)
-        # The pipeline runs anew: its first step has no response before it.
+        # The pipeline runs again: its first step has no response before it.
         self._response = None
         return effect.revision, None if answer is None else self._fragment(answer.composition)
 
@@ -321,11 +324,11 @@ class _Encoding:
     def observe(self, effect: effects.Observe, answer: Any) -> tuple[Any, Any]:
         if answer is None:
             return None, None
-        found = [
+        objects = [
             [self._live(observed.snapshot.object), self._details(observed.connection_details)]
             for observed in answer.resources
         ]
-        return None, [found, self._details(answer.connection_details)]
+        return None, [objects, self._details(answer.connection_details)]
 
     def no_question(self, effect: Any, answer: Any) -> tuple[Any, Any]:
         return None, answer
@@ -334,7 +337,8 @@ class _Encoding:
         return None, None
 
     def record_events(self, effect: effects.RecordEvents, answer: Any) -> tuple[Any, Any]:
-        return [plain(tuple(effect.events)), [plain(tuple(group)) for group in effect.progress]], None
+        progress = [plain(tuple(group)) if group else [] for group in effect.progress]
+        return [plain(tuple(effect.events)) if effect.events else [], progress], None
 
     def save_composite(self, effect: effects.SaveComposite, answer: Any) -> tuple[Any, Any]:
         question = [self._composite(effect.live), self._composite(effect.desired)]
@@ -373,7 +377,8 @@ class _Encoding:
         return question, [encode_problem(answer.problem), self._live(answer.live), answer.is_invalid]
 
 
-_ENCODERS: dict[type, Callable[[_Encoding, Any, Any], tuple[Any, Any]]] = {
+_Encoder = Callable[[_Encoding, Any, Any], tuple[Any, Any]]
+_ENCODER_OF: dict[type, _Encoder] = {
     effects.Call: _Encoding.call,
     effects.FetchResources: _Encoding.fetch_resources,
     effects.FetchSchema: _Encoding.fetch_schema,
@@ -398,6 +403,7 @@ _ENCODERS: dict[type, Callable[[_Encoding, Any, Any], tuple[Any, Any]]] = {
     effects.RemoveFinalizer: _Encoding.nothing,
     effects.Diagnose: _Encoding.diagnose,
 }
+_ENCODERS = {kind: (kind.__name__, encoder) for kind, encoder in _ENCODER_OF.items()}
 
 
 def encode_problem(problem: CrossplyError) -> Object:
@@ -417,7 +423,7 @@ def encode_problem(problem: CrossplyError) -> Object:
     }
 
 
-def _ended_by(problem: BaseException | None) -> str:
+def _interruption(problem: BaseException | None) -> str:
     """What ended a run without a report; what was reported is among the exchanges."""
     if problem is None or (isinstance(problem, CrossplyError) and problem.code != "CP-801"):
         return ""

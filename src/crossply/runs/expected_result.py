@@ -44,11 +44,11 @@ def _last_pipeline(exchanges: Iterable[Exchange]) -> list[Exchange]:
 
 def _effect(exchanges: Iterable[Exchange], kind: type) -> Exchange | None:
     """The last exchange of an effect."""
-    found = None
+    last = None
     for exchange in exchanges:
         if isinstance(exchange.effect, kind):
-            found = exchange
-    return found
+            last = exchange
+    return last
 
 
 def _composed(run: Run, exchanges: list[Exchange], applied: Exchange) -> Object:
@@ -78,8 +78,8 @@ def _resource(resource: Composed) -> Object:
 
 def _without_placeholders(value: Any) -> Any:
     if isinstance(value, dict):
-        kept = {key: item for key, item in value.items() if not placeholder_in(item)}
-        return {key: _without_placeholders(item) for key, item in kept.items()}
+        public = {key: item for key, item in value.items() if not placeholder_in(item)}
+        return {key: _without_placeholders(item) for key, item in public.items()}
     return [_without_placeholders(item) for item in value] if isinstance(value, list) else value
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from crossply.compose.effects import (
     Observe,
 )
 from crossply.compose.machinery import MODERN
+from crossply.compose.messages import SchemaSelector
 from crossply.compose.metadata import annotations_of, metadata_of, name_of, namespace_of, text_in, uid_of
 from crossply.compose.observed_resources import observe
 from crossply.kinds.first_design_definitions import FIRST_DESIGN
@@ -33,6 +35,7 @@ from crossply.values.yaml import dump, dump_all
 
 XR, COMPOSITION, FUNCTIONS, DEFINITION = "xr.yaml", "composition.yaml", "functions.yaml", "definition.yaml"
 OBSERVED, REQUIRED, CREDENTIALS = "observed.yaml", "required.yaml", "credentials.yaml"
+_NOT_IN_NAMES = re.compile("[^a-z0-9]+")
 SCHEMAS, SUITE, README = "schemas", "run_test.yaml", "README.md"
 
 
@@ -100,7 +103,7 @@ def _inputs(run: Run) -> _Inputs:
         elif isinstance(effect, FetchSecret):
             credentials.append(_secret(effect.namespace, effect.name, answer))
         elif isinstance(effect, FetchSchema):
-            schemas[effect.selector.kind.lower()] = _openapi(effect, answer)
+            schemas[_file_name(effect.selector)] = _openapi(effect, answer)
         elif isinstance(effect, Observe):
             observation = answer
     required += _connection_secrets(run.composite, observation)
@@ -134,7 +137,7 @@ def _identity(obj: Object) -> tuple[str, str, str, str]:
 
 
 def _exported(obj: Object) -> Object:
-    """An object without its managed fields, which no function looks at and nobody reads."""
+    """An object without its managed fields, which functions ignore."""
     metadata = {key: value for key, value in metadata_of(obj).items() if key != "managedFields"}
     return {**obj, "metadata": metadata}
 
@@ -163,6 +166,11 @@ def _definition(world: World) -> str:
     if world.definition.definition_kind in FIRST_DESIGN:
         raise NotExportable(f"render cannot do with the kinds of an {world.definition.definition_kind}")
     return dump(definition_manifest(world.definition))
+
+
+def _file_name(selector: SchemaSelector) -> str:
+    """The file of a kind's schema; a function chose the kind, and a record may be hostile."""
+    return _NOT_IN_NAMES.sub("-", f"{selector.kind}.{selector.api_version}".lower()).strip("-")
 
 
 def _openapi(fetch: FetchSchema, schema: Object) -> str:

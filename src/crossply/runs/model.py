@@ -1,4 +1,4 @@
-"""A recorded run of a pipeline: what woke it, what each step was sent and answered, and what it changed.
+"""A recorded run of a pipeline: its triggers, what each step was sent and answered, and what it changed.
 
 Objects are plain JSON values, as users write them: whole numbers are integers. Secrets are not among them:
 each secret value is replaced by a placeholder, `redacted-` and eight characters, the same one wherever it
@@ -46,7 +46,7 @@ class RunSummary(NamedTuple):
     """Seconds since 1970."""
     seconds: float
     triggers: tuple[str, ...]
-    """What woke it: `XR edited (generation 3)`, `ConfigMap default/a changed`, `poll` and so on."""
+    """What triggered it: `XR edited (generation 3)`, `ConfigMap default/a changed`, `poll` and so on."""
     outcome: str
     problem: str
     """Why it failed; empty where it did not."""
@@ -110,9 +110,9 @@ class Round(NamedTuple):
     seconds: float
     cached: bool
     """Whether the response was in the cache."""
-    asked: Object
+    requirements: Object
     """The requirements in the response: `resources`, `extraResources` and `schemas`, each by name."""
-    found: Object
+    required: Object
     """What was read for these requirements: objects by the same names."""
     offset: float = 0.0
     """Seconds since the run started."""
@@ -147,7 +147,7 @@ class StepRun(NamedTuple):
 
 
 class Exchange(NamedTuple):
-    """One effect that the engine asked for, and its answer, in the types of `compose.effects`.
+    """One effect of the engine, and its answer, in the types of `compose.effects`.
 
     The composite resource that an effect carries along is the one at the start of the run, except where it is
     written: in `SaveComposite` and `WriteStatus`.
@@ -182,11 +182,11 @@ class World(NamedTuple):
     times: tuple[str, ...]
     """What each call of `Settings.now` returned, in order."""
     exchanges: tuple[Exchange, ...]
-    ended_by: str = ""
+    interruption: str = ""
     """What ended the run without a report, such as a write conflict; empty where it came to its end."""
 
     def settings(self) -> Settings:
-        """The settings of the run, with a clock that tells the recorded times, and then the last of them."""
+        """The settings of the run, with a clock that returns the recorded times, then the last."""
         times = iter(self.times)
         last = self.times[-1] if self.times else ""
         return Settings(

@@ -1,40 +1,40 @@
-"""Storing runs beside the controllers: they hand over what they captured as JSON, one thread does the rest.
+"""Recording runs beside the controllers: a run is in the journal when its reconcile ends.
 
-Runs are taken from the queue in batches, so that the thread seldom wakes while much happens. What cannot be
-encoded or written is dropped and counted. Nothing here ever fails, or waits in, a reconcile.
+It is encoded at once, while what was captured is in the processor's caches, and so that it is freed; later it
+would take two or three times as long. One thread compresses and stores runs, in batches, so that it seldom
+wakes while much happens. To redact a large run would hold up all controllers: it is left to that thread,
+which stores it at once. What cannot be encoded or written is dropped and counted. Nothing here ever fails, or
+waits in, a reconcile.
 """
 
 from __future__ import annotations
 
 import logging
-import queue
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from random import getrandbits
-from typing import Any, NamedTuple
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import NamedTuple
 
 import apsw
-import orjson
 
 from crossply.apiserver.storage import PLAIN, ValueCodec
 from crossply.record import control_plane_metrics as metrics
 from crossply.runs.capture import Capture
-from crossply.runs.encoding import RunEncoder
-from crossply.runs.model import Subject
-from crossply.runs.record_format import RunCompressor
-from crossply.runs.redaction import Redactor
+from crossply.runs.finished_run_journal import RunJournal
+from crossply.runs.packing import RedactedRun, RunDraft, RunPacker
 from crossply.runs.store import IN_MEMORY, Limits, RunStore, StoredRun
-from crossply.runs.summary import subject_of, summarize
 
 BATCH_SECONDS = 0.25
 """So long runs are gathered before they are stored."""
-_BUSY_SECONDS = 1.0
-"""The same while there are many: each batch costs, however few runs are in it."""
+_BUSY_SECONDS = 2.0
+"""The same while there are many: each batch costs, however few runs are in it. The journal has them."""
 _FEW = 4
 _REPEATS_SECONDS = 5.0
 _BATCH = 500
+_LARGE_BYTES = 256 << 10
+"""A run that is larger as JSON is redacted by the thread."""
 _MOST_WAITING = 5_000
 """Runs beyond this number, or beyond `_MOST_WAITING_BYTES`, are not recorded: controllers need the memory."""
 _MANY_BYTES = 2 << 20
@@ -42,11 +42,10 @@ _MANY_BYTES = 2 << 20
 _MOST_WAITING_BYTES = 64 << 20
 _QUIET_SECONDS = 60.0
 """At most so often is the same trouble logged."""
-_DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
-_PAIRS = [first + second for first in _DIGITS for second in _DIGITS]
 
 _RECORDED, _REPEATED, _DROPPED = (metrics.RUNS.of(word) for word in ("recorded", "repeated", "dropped"))
 _ENCODING, _STORING = (metrics.RUNS_CPU.of(part) for part in ("encode", "store"))
+_NO_JOURNAL = "the journal of runs cannot be written: %s"
 _log = logging.getLogger("crossply.runs")
 
 
@@ -60,79 +59,108 @@ class RunSettings(NamedTuple):
 
 
 def open_recorder(settings: RunSettings | None) -> RunRecorder | None:
-    """A recorder, unless none is wanted or there is no place for its file, which is logged."""
+    """A recorder, unless none is wanted or there is no place for its files, which is logged."""
     if settings is None:
         return None
     try:
-        return RunRecorder(RunStore(*settings))
+        store = RunStore(*settings)
     except (OSError, apsw.Error) as problem:
         _log.warning("runs are not recorded: %s", problem)
         return None
+    return RunRecorder(store, _open_journal(settings, store))
 
 
-class _RunDraft(NamedTuple):
-    """A run between the controllers and the thread that stores it."""
+def _open_journal(settings: RunSettings, store: RunStore) -> RunJournal | None:
+    """The journal, once what a killed process left in it is stored; None where there cannot be one."""
+    if settings.directory == IN_MEMORY:
+        return None
+    try:
+        journal = RunJournal(settings.directory, settings.codec)
+        _restore(journal, store)
+    except (OSError, apsw.Error) as problem:
+        _log.warning("runs that are not stored yet are lost if this process is killed: %s", problem)
+        return None
+    return journal
 
-    id: str
-    subject: Subject
-    summary: bytes
-    data: bytes
-    secrets: set[bytes]
-    public: set[str]
+
+def _restore(journal: RunJournal, store: RunStore) -> None:
+    """Store what the journal has."""
+    packer = RunPacker()
+    for content in journal.read():
+        if content.runs:
+            store.append(map(packer.compress, content.runs))
+            _log.info("%d runs of a process that was killed are restored", len(content.runs))
+        if not content.is_whole:
+            _log.warning("the journal of runs was cut off or is damaged: what it has after that is lost")
+    journal.clear()
 
 
 class RunRecorder:
     """Records the runs of one process."""
 
-    def __init__(self, store: RunStore) -> None:
+    def __init__(self, store: RunStore, journal: RunJournal | None = None) -> None:
         self.store = store
-        self._redactor = Redactor()
-        self._encoder = RunEncoder(self._redactor)
-        self._compressor = RunCompressor()
-        self._queue: queue.SimpleQueue[_RunDraft | None] = queue.SimpleQueue()
+        self._journal = journal
+        self._packer = RunPacker()
         self._newest = store.newest()
         """The newest run of each object, by UID: what repeats are counted for."""
-        self._repeats: dict[str, int] = {}
         self._lock = threading.Lock()
-        self._warned = 0.0
+        """Held for moments only; for what follows, and to append to the journal."""
+        self._waiting: list[RedactedRun | RunDraft] = []
         self._waiting_bytes = 0
+        self._repeats: Counter[str] = Counter()
+        self._warned = 0.0
+        self._arrived = threading.Event()
+        """Set while a run waits."""
         self._hurry = threading.Event()
         """Set while what waits is to be stored at once: it is too much to keep, or the process ends."""
+        self._is_over = False
         self._thread = threading.Thread(target=self._run, name="run-recorder", daemon=True)
         self._thread.start()
 
     def finish(self, capture: Capture, *, always: bool = False) -> None:
-        """A run is over: store it, or count it if it changed nothing. Called on the event loop.
+        """A run is over: record it, or count it if it changed nothing. Called on the event loop.
 
-        Operations run to do something once: each run of one is stored.
+        Operations run to do something once: each run of one is recorded.
         """
         uid = str(capture.xr.get("metadata", {}).get("uid", ""))
         newest = self._newest.get(uid)
         if newest is not None and not always and not capture.changed_anything():
             with self._lock:
-                self._repeats[newest] = self._repeats.get(newest, 0) + 1
+                self._repeats[newest] += 1
             _REPEATED.value += 1
             return
-        if self._queue.qsize() >= _MOST_WAITING or self._waiting_bytes >= _MOST_WAITING_BYTES:
+        if len(self._waiting) >= _MOST_WAITING or self._waiting_bytes >= _MOST_WAITING_BYTES:
             _DROPPED.value += 1
             return
-        # The first run of an object is stored even if it changed nothing: there is nothing else to look at.
-        if not always:
-            self._newest.setdefault(uid, "")
         started = time.thread_time()
         try:
-            self._enqueue(self._draft(capture))
+            id_ = self._record(capture)
+            # The first run of an object is stored even if it changed nothing: nothing else can be looked at.
+            if not always or newest is not None:
+                self._newest[uid] = id_
         except Exception as problem:  # noqa: BLE001 - a mistake of ours must not cost a reconcile
             _DROPPED.value += 1
             self._warn("a run cannot be recorded: %r", problem)
         _ENCODING.value += time.thread_time() - started
 
-    def _enqueue(self, draft: _RunDraft) -> None:
+    def _record(self, capture: Capture) -> str:
+        draft = self._packer.draft(capture)
+        is_large = len(draft.data) > _LARGE_BYTES
+        run = draft if is_large else self._packer.redact(draft)
         with self._lock:
-            self._waiting_bytes += len(draft.data)
-        self._queue.put(draft)
-        if self._waiting_bytes > _MANY_BYTES:
+            if isinstance(run, RedactedRun) and self._journal is not None:
+                try:
+                    self._journal.append_run(run)
+                except OSError as problem:
+                    self._warn(_NO_JOURNAL, problem)
+            self._waiting.append(run)
+            self._waiting_bytes += len(run.data)
+        if not self._arrived.is_set():
+            self._arrived.set()
+        if is_large or self._waiting_bytes > _MANY_BYTES:
             self._hurry.set()
+        return draft.id
 
     @contextmanager
     def recording(self, capture: Capture) -> Iterator[None]:
@@ -153,107 +181,79 @@ class RunRecorder:
 
     def stop(self) -> None:
         """Store what is waiting, and end."""
-        self._queue.put(None)
+        self._is_over = True
         self._hurry.set()
+        self._arrived.set()
         self._thread.join(timeout=10.0)
         self.store.close()
+        if self._journal is not None and not self._thread.is_alive():
+            with suppress(OSError):
+                self._journal.close()
+
+    def encode(self, capture: Capture) -> StoredRun:
+        """A run as it is stored: without secrets, compressed."""
+        return self._packer.compress(self._packer.redact(self._packer.draft(capture)))
+
+    # What follows is done by the thread.
 
     def _run(self) -> None:
         is_over = False
         while not is_over:
-            batch = self._next_batch()
-            is_over = None in batch
-            self._write([run for run in batch if run is not None])
+            self._gather()
+            is_over = self._is_over
+            self._write(*self._take())
             _STORING.value = time.thread_time()
 
-    def _next_batch(self) -> list[_RunDraft | None]:
-        """What is waiting, after a while; nothing now and then, so that repeats are stored, too."""
-        try:
-            batch = [self._queue.get(timeout=_REPEATS_SECONDS)]
-        except queue.Empty:
-            return []
-        self._hurry.wait(BATCH_SECONDS)
-        if self._queue.qsize() > _FEW:
-            self._hurry.wait(_BUSY_SECONDS - BATCH_SECONDS)
-        size = _size_of(batch[0])
-        while len(batch) < _BATCH and size < _MANY_BYTES and not self._queue.empty():
-            batch.append(self._queue.get())
-            size += _size_of(batch[-1])
-        with self._lock:
-            self._waiting_bytes -= size
-        if self._waiting_bytes <= _MANY_BYTES and None not in batch:
-            self._hurry.clear()
-        return batch
+    def _gather(self) -> None:
+        """Wait for runs, and then for some more; not for ever, so that repeats are stored, too."""
+        if self._arrived.wait(_REPEATS_SECONDS):
+            self._hurry.wait(BATCH_SECONDS)
+            if len(self._waiting) > _FEW:
+                self._hurry.wait(_BUSY_SECONDS - BATCH_SECONDS)
 
-    def _write(self, batch: list[_RunDraft]) -> None:
-        runs = [run for run in map(self._packed, batch) if run is not None]
+    def _take(self) -> tuple[list[RedactedRun | RunDraft], Counter[str]]:
         with self._lock:
-            repeats, self._repeats = self._repeats, {}
-        if not runs and not repeats:
-            return
+            runs, self._waiting, self._waiting_bytes = self._waiting, [], 0
+            repeats, self._repeats = self._repeats, Counter()
+            if not self._is_over:
+                self._arrived.clear()
+                self._hurry.clear()
+            if runs and self._journal is not None:
+                self._journal.rotate()
+        return runs, repeats
+
+    def _write(self, waiting: list[RedactedRun | RunDraft], repeats: Counter[str]) -> None:
+        runs = [run for run in map(self._compressed, waiting) if run is not None]
+        for start in range(0, len(runs), _BATCH):
+            self._store(runs[start : start + _BATCH], {})
+        if repeats:
+            self._store([], repeats)
+        if waiting and self._journal is not None:
+            try:
+                self._journal.discard()
+            except OSError as problem:
+                self._warn(_NO_JOURNAL, problem)
+
+    def _store(self, runs: list[StoredRun], repeats: Mapping[str, int]) -> None:
         try:
-            self.store.append(runs, {id_: count for id_, count in repeats.items() if id_})
+            self.store.append(runs, repeats)
         except Exception as problem:  # noqa: BLE001 - whatever is wrong with the file must not end the thread
             _DROPPED.value += len(runs)
             self._warn("runs cannot be stored: %s", problem)
-            return
-        _RECORDED.value += len(runs)
-        for run in runs:
-            if run.subject.uid in self._newest:
-                self._newest[run.subject.uid] = run.id
+        else:
+            _RECORDED.value += len(runs)
 
-    def _packed(self, run: _RunDraft) -> StoredRun | None:
+    def _compressed(self, run: RedactedRun | RunDraft) -> StoredRun | None:
         try:
-            return self._pack(run)
+            redacted = self._packer.redact(run) if isinstance(run, RunDraft) else run
+            return self._packer.compress(redacted)
         except Exception as problem:  # noqa: BLE001 - a mistake of ours must not cost other runs
             _DROPPED.value += 1
             self._warn("a run cannot be recorded: %r", problem)
             return None
-
-    def encode(self, capture: Capture) -> StoredRun:
-        """A run as it is stored: without secrets, compressed."""
-        return self._pack(self._draft(capture))
-
-    def _draft(self, capture: Capture) -> _RunDraft:
-        """A run as JSON, which still has secrets in it.
-
-        This happens at once, while what was captured is in the processor's caches, and so that it is freed.
-        Later it would take two or three times as long.
-        """
-        document = self._encoder.encode(capture)
-        id_, subject = new_id(capture.started_at), subject_of(capture.xr)
-        summary = orjson.dumps(summarize(capture, id_, subject))
-        document.fields["summary"] = orjson.Fragment(summary)
-        data = orjson.dumps(document.fields, default=_unknown)
-        document.public.add(" ".join(subject))
-        return _RunDraft(id_, subject, summary, data, document.secrets, document.public)
-
-    def _pack(self, run: _RunDraft) -> StoredRun:
-        data, redacted = self._redactor.redact(run.data, run.secrets, run.public)
-        summary = run.summary
-        if redacted:
-            document = orjson.loads(data)
-            document["summary"]["redacted"] = redacted
-            data, summary = orjson.dumps(document), orjson.dumps(document["summary"])
-        return StoredRun(run.id, run.subject, summary, self._compressor.compress(data))
 
     def _warn(self, message: str, problem: Exception) -> None:
         now = time.monotonic()
         if now - self._warned > _QUIET_SECONDS:
             self._warned = now
             _log.warning(message, problem)
-
-
-def _size_of(draft: _RunDraft | None) -> int:
-    return 0 if draft is None else len(draft.data)
-
-
-def new_id(started: float) -> str:
-    """The id of a run: nine digits of the millisecond that it started in, and three of chance."""
-    number = int(started * 1000) << 15 | getrandbits(15)
-    return "".join([_PAIRS[number >> shift & 1023] for shift in range(50, -10, -10)])
-
-
-def _unknown(value: Any) -> Any:
-    """What JSON has no form for, such as the bytes of an object that a function made up."""
-    return repr(type(value))

@@ -2,8 +2,9 @@
 
 By structure, the data of Secrets, connection details and credentials are never part of a record. By value,
 each secret that was seen in a run is replaced wherever else it occurs in the record: as it is, in base64 once
-or twice, in hex, quoted for URLs or for JSON, as a whole string or as a part of one. Functions copy what they
-like. What they compute of a secret in another way, as a hash or a slice, is not recognised.
+or twice, in hex, quoted for URLs or, once or twice, for JSON, without the white space around it, as a whole
+string or as a part of one. Functions copy what they like. What they compute of a secret in another way, as a
+hash or a slice, is not recognised.
 
 The same secret has the same placeholder within one process. It is made with a random key that is stored
 nowhere, so that a guess cannot be checked against it. A value in base64 or hex is replaced by the placeholder
@@ -15,6 +16,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import json
 import re
 import secrets
 from collections.abc import Iterable, Mapping
@@ -33,6 +35,11 @@ _MOST_PARTS = 200
 _SEPARATORS = re.compile(rb"[\s\"'=,:;{}\[\]\\]+")
 _WORD = re.compile(rb"[a-z._/-]*|[A-Z]?[a-z]+(?:[A-Z][a-z]+)*|-+[A-Z ]+-+")
 """What looks like a word of a language or a format, such as the name of a field."""
+_UNQUOTED = re.compile(r"[\w.~-]*", re.ASCII)
+"""What is the same text when it is quoted for URLs or for JSON."""
+_ESCAPE = re.compile("%[0-9A-F]{2}")
+_ESCAPED_BY_GO = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"})
+_URL_SAFE = str.maketrans("+/", "-_")
 _COMMON = frozenset({b"true", b"false", b"True", b"False", b"yes", b"no", b"null", b"none", b"None"})
 _SECRET = b'"kind":"Secret"'
 PLACEHOLDER = re.compile(r"redacted-[0-9a-f]{8}")
@@ -95,6 +102,17 @@ class _Forms:
             yield orjson.dumps(text)[1:-1]
 
     def add(self, value: bytes, placeholder: str) -> None:
+        self._add_encoded(value, placeholder)
+        if (stripped := value.strip()) != value:
+            self._add_encoded(stripped, placeholder)  # files end with a newline, which functions trim
+        try:
+            text = value.decode()
+        except UnicodeDecodeError:
+            return
+        for form in (*_quoted(text), *_quoted(text.strip())):
+            self._put(value, form, placeholder)
+
+    def _add_encoded(self, value: bytes, placeholder: str) -> None:
         stands_for = placeholder.encode()
         for encode in (base64.b64encode, base64.urlsafe_b64encode):
             once, once_for = encode(value), encode(stands_for)
@@ -104,14 +122,9 @@ class _Forms:
             self._put(value, value.hex(), stands_for.hex())
             self._put(value, value.hex().upper(), stands_for.hex().upper())
             for offset in range(3):
-                self._parts.setdefault(_inner_base64(value, offset), placeholder)
-        try:
-            text = value.decode()
-        except UnicodeDecodeError:
-            return
-        forms = {text, quote(text, safe=""), quote(text), quote_plus(text), orjson.dumps(text)[1:-1].decode()}
-        for form in (*forms, text.strip()):
-            self._put(value, form, placeholder)
+                inner = _inner_base64(value, offset)
+                self._parts.setdefault(inner, placeholder)
+                self._parts.setdefault(inner.translate(_URL_SAFE), placeholder)
 
     def _put(self, value: bytes, text: str, replacement: str) -> None:
         if not text:
@@ -153,6 +166,22 @@ class _Forms:
         return self._pattern
 
 
+def _quoted(text: str) -> set[str]:
+    """A text as it is, and as it is in URLs and in JSON that functions write."""
+    if _UNQUOTED.fullmatch(text):
+        return {text}
+    in_urls = {quote(text, safe=""), quote(text), quote_plus(text)}
+    in_urls |= {_ESCAPE.sub(lambda escape: escape.group().lower(), form) for form in in_urls}
+    in_json = _in_json(text)
+    return {text, *in_urls, *in_json}.union(*map(_in_json, in_json))
+
+
+def _in_json(text: str) -> set[str]:
+    """A text in JSON: with as few escapes as there may be, as Go writes it, and in ASCII."""
+    shortest = orjson.dumps(text)[1:-1].decode()
+    return {shortest, shortest.translate(_ESCAPED_BY_GO), json.dumps(text)[1:-1]}
+
+
 def _inner_base64(value: bytes, offset: int) -> str:
     """What base64 makes of a value `offset` bytes after a multiple of three, whatever is around it."""
     text = base64.b64encode(bytes(offset) + value).decode().rstrip("=")
@@ -172,24 +201,24 @@ def _parts(values: set[bytes]) -> set[bytes]:
     return parts
 
 
-def _without_secret_data(value: Any, seen: set[bytes], redactor: Redactor) -> Any:
-    """The same JSON in which Secrets have placeholders for data; their data are added to `seen`."""
+def _without_secret_data(value: Any, secrets: set[bytes], redactor: Redactor) -> Any:
+    """The same JSON in which Secrets have placeholders for data; their data are added to `secrets`."""
     if isinstance(value, list):
-        return [_without_secret_data(item, seen, redactor) for item in value]
+        return [_without_secret_data(item, secrets, redactor) for item in value]
     if not isinstance(value, dict):
         return value
     if value.get("kind") == "Secret" and not {"data", "stringData", "metadata"}.isdisjoint(value):
-        return _secret_without_data(value, seen, redactor)
-    return {key: _without_secret_data(item, seen, redactor) for key, item in value.items()}
+        return _secret_without_data(value, secrets, redactor)
+    return {key: _without_secret_data(item, secrets, redactor) for key, item in value.items()}
 
 
-def _secret_without_data(secret: dict[str, Any], seen: set[bytes], redactor: Redactor) -> dict[str, Any]:
+def _secret_without_data(secret: dict[str, Any], secrets: set[bytes], redactor: Redactor) -> dict[str, Any]:
     result = dict(secret)
     for field in ("data", "stringData"):
         values = secret.get(field)
         if isinstance(values, dict):
             result[field] = {
-                key: _secret_value(value, field == "data", seen, redactor) for key, value in values.items()
+                key: _secret_value(value, field == "data", secrets, redactor) for key, value in values.items()
             }
     metadata = secret.get("metadata")
     annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
@@ -202,7 +231,7 @@ def _secret_without_data(secret: dict[str, Any], seen: set[bytes], redactor: Red
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
-def _secret_value(value: Any, encoded: bool, seen: set[bytes], redactor: Redactor) -> Any:
+def _secret_value(value: Any, encoded: bool, secrets: set[bytes], redactor: Redactor) -> Any:
     if not isinstance(value, str):
         return value if value is None else "redacted"
     content = value.encode(errors="surrogatepass")
@@ -213,6 +242,6 @@ def _secret_value(value: Any, encoded: bool, seen: set[bytes], redactor: Redacto
             encoded = False  # what is no base64 is a secret as it stands
     if not content:
         return value
-    seen.add(content)
+    secrets.add(content)
     placeholder = redactor.placeholder(content)
     return base64.b64encode(placeholder.encode()).decode() if encoded else placeholder

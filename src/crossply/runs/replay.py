@@ -1,7 +1,7 @@
 """Replaying a recorded run: the recorded world through the engine and functions of today.
 
 The engine is driven as a controller drives it (`compose.reconcile`), with recorded answers. Only functions
-are called anew, unless their recorded responses are wanted. Writes go nowhere: they are compared with
+are called again, unless their recorded responses are used. Writes go nowhere: they are compared with
 those of then.
 """
 
@@ -21,11 +21,11 @@ from crossply.compose.reconcile import reconcile
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import Composition, Step
 from crossply.kinds.operation import parse_operation
+from crossply.runs.comparable_writes import WrittenEffect, written_effects, written_resources
 from crossply.runs.errors import RunsError
 from crossply.runs.model import OPERATION, World
 from crossply.runs.recorded_answers import RecordedAnswers, recorded_answer
 from crossply.runs.replayed_writes import ReplayedWrites
-from crossply.runs.written_effects import WrittenEffect, written_effects, written_resources
 
 
 class NotRecorded(RunsError):
@@ -118,7 +118,7 @@ class _RunInterrupted(Exception):
 
 def _drive(work: Any, handlers: Handlers, world: World) -> tuple[Any, CrossplyError | None]:
     """The result of the run, or why it failed; neither where the recorded run was interrupted."""
-    if world.ended_by:
+    if world.interruption:
         handlers = _interrupted_after(handlers, len(world.exchanges))
     try:
         return drive(work, handlers), None

@@ -28,9 +28,9 @@ from crossply.compose.effects import (
 from crossply.compose.messages import Snapshot
 from crossply.compose.metadata import RESOURCE_NAME_ANNOTATION, annotations_of
 from crossply.compose.observed_resources import Observed
+from crossply.runs.comparable_writes import written_effects
 from crossply.runs.model import World
 from crossply.runs.recorded_answers import RecordedAnswers, recorded_answer
-from crossply.runs.written_effects import written_effects
 from crossply.values import Object
 from crossply.values.deepcopy import equal
 from crossply.values.differences import carried
@@ -39,14 +39,14 @@ from crossply.values.differences import carried
 class ReplayedWrites:
     """Keeps what a replayed run writes."""
 
-    __slots__ = ("_answers", "_applied", "_live", "_seen", "effects")
+    __slots__ = ("_answers", "_applied", "_initial_names", "_live", "effects")
 
     def __init__(self, world: World, answers: RecordedAnswers) -> None:
         self._answers = answers
         self._live = world.xr
         self._applied: list[tuple[Iterable[Composed], Iterable[Composed]]] = []
         """What was applied in the recorded run and in this one, each time."""
-        self._seen: set[str] = set()
+        self._initial_names: set[str] = set()
         """The names of the resources that were observed before anything was applied."""
         self.effects: list[Any] = []
 
@@ -56,10 +56,10 @@ class ReplayedWrites:
             WriteStatus: lambda effect: self._write(effect, {**effect.live, "status": effect.status}),
             ApplyComposed: self._apply,
             PublishDetails: self._publish,
-            DeleteComposed: self._follow,
-            RecordEvents: self._follow,
-            WatchDependencies: self._follow,
-            RemoveFinalizer: self._follow,
+            DeleteComposed: self._repeat_failure,
+            RecordEvents: self._repeat_failure,
+            WatchDependencies: self._repeat_failure,
+            RemoveFinalizer: self._repeat_failure,
             Diagnose: self._diagnose,
         }
 
@@ -67,11 +67,11 @@ class ReplayedWrites:
         """What is observed after this run's writes instead of those of the recorded one."""
         resources = list(observation.resources)
         if not self._applied:
-            self._seen = {_name(observed) for observed in resources}
+            self._initial_names = {_name(observed) for observed in resources}
             return observation._replace(resources=resources)
         before, now = ({resource.name: resource.object for resource in side} for side in self._applied[-1])
         by_name = {_name(observed): observed for observed in resources}
-        for name in before.keys() - now.keys() - self._seen:
+        for name in before.keys() - now.keys() - self._initial_names:
             by_name.pop(name, None)
         for name, obj in now.items():
             by_name[name] = _changed(by_name.get(name), before.get(name), obj)
@@ -109,7 +109,7 @@ class ReplayedWrites:
         exchange = self._answers.next(effect)
         return None if exchange is None else recorded_answer(exchange)
 
-    def _follow(self, effect: Any) -> None:
+    def _repeat_failure(self, effect: Any) -> None:
         """Fail as the recorded run did, unless this writes something else."""
         self.effects.append(effect)
         exchange = self._answers.next(effect)

@@ -8,8 +8,7 @@ from crossply.compose import effects
 from crossply.compose.messages import Resource
 from crossply.runs.capture import CallNote
 from crossply.runs.decoding import DecodedRun
-from crossply.runs.effect_runs import effect_runs
-from crossply.runs.function_messages import (
+from crossply.runs.function_message_json import (
     condition_json,
     request_json,
     requirements_json,
@@ -18,6 +17,7 @@ from crossply.runs.function_messages import (
     state_json,
 )
 from crossply.runs.model import Exchange, Round, Run, RunSummary, StepRun, World
+from crossply.runs.run_effects import effect_runs
 from crossply.runs.selection_reason import explain_selection
 from crossply.values import Object
 from crossply.values.protobuf_struct import from_wire
@@ -100,26 +100,26 @@ def _fatal(response: Object) -> str:
 
 def _round(world: World, position: int, exchange: Exchange, note: CallNote | None) -> Round:
     response = exchange.answer
-    asked = requirements_json(response.requirements) if response is not None else {}
+    requirements = requirements_json(response.requirements) if response is not None else {}
     return Round(
         request=request_json(exchange.effect.request),
         response={} if response is None else response_json(response),
         seconds=exchange.seconds,
         cached=note.cached if note is not None else False,
-        asked=asked,
-        found=_found(world, position, exchange) if asked else {},
+        requirements=requirements,
+        required=_required_objects(world, position, exchange) if requirements else {},
         offset=exchange.offset,
         problem="" if exchange.problem is None else str(exchange.problem),
     )
 
 
-def _found(world: World, position: int, exchange: Exchange) -> Object:
+def _required_objects(world: World, position: int, exchange: Exchange) -> Object:
     """What was read between this call and the next, by the names in the response's requirements.
 
     A function that asks for what it asked for before has been sent it: it is not read again.
     """
     requirements = exchange.answer.requirements
-    found = _sent(exchange)
+    objects = _sent(exchange)
     for answered in world.exchanges[position + 1 :]:
         effect = answered.effect
         if not isinstance(effect, effects.FetchResources | effects.FetchSchema):
@@ -127,21 +127,21 @@ def _found(world: World, position: int, exchange: Exchange) -> Object:
         for names in (requirements.extra_resources, requirements.resources, requirements.schemas):
             for name, selector in names.items():
                 if selector == effect.selector:
-                    found[name] = _read(answered)
-    return found
+                    objects[name] = _read(answered)
+    return objects
 
 
 def _sent(exchange: Exchange) -> Object:
     """What the request had of what the response asks for."""
     requirements, request = exchange.answer.requirements, exchange.effect.request
-    found: Object = {}
+    objects: Object = {}
     for names, sent in (
         (requirements.extra_resources, request.extra_resources),
         (requirements.resources, request.required_resources),
     ):
-        found |= {name: [_object(resource) for resource in sent[name]] for name in names if name in sent}
+        objects |= {name: [_object(resource) for resource in sent[name]] for name in names if name in sent}
     schemas = request.required_schemas
-    return found | {name: schemas[name] for name in requirements.schemas if name in schemas}
+    return objects | {name: schemas[name] for name in requirements.schemas if name in schemas}
 
 
 def _read(answered: Exchange) -> object:

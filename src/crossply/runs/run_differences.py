@@ -64,8 +64,8 @@ def _inputs(run: Run) -> dict[str, Any]:
     inputs |= {f"observed {name}": without_noise(obj) for name, obj in run.observed.items()}
     inputs |= {f"input of step {name}": value for name, value in _step_inputs(run).items()}
     for step in last_steps(run):
-        for requirement, found in _found(step):
-            inputs[f"required by step {step.name} as {requirement}"] = found
+        for requirement, required in _required_objects(step):
+            inputs[f"required by step {step.name} as {requirement}"] = required
     return inputs
 
 
@@ -73,12 +73,12 @@ def _step_inputs(run: Run) -> dict[str, Object]:
     return {step.name: step.input for step in steps_of(run.world) if step.input is not None}
 
 
-def _found(step: StepRun) -> Iterator[tuple[str, Any]]:
+def _required_objects(step: StepRun) -> Iterator[tuple[str, Any]]:
     """What was read for the requirements of a step; of what was read in several rounds the last."""
-    found: Object = {}
+    required: Object = {}
     for round_ in step.rounds:
-        found |= round_.found
-    for name, value in found.items():
+        required |= round_.required
+    for name, value in required.items():
         yield name, [without_noise(obj) for obj in value] if isinstance(value, list) else value
 
 
@@ -93,18 +93,22 @@ def _differing_steps(before: Run, after: Run) -> Iterator[PartDifference]:
     first, second = ({step.name: step for step in last_steps(run)} for run in (before, after))
     for name in {**first, **second}:
         steps = (first.get(name), second.get(name))
-        given = {encoded(list(field)) for field in differences(*map(_given, steps))}
-        fields = [field for field in differences(*map(_made, steps)) if encoded(list(field)) not in given]
+        input_differences = {encoded(list(field)) for field in differences(*map(_step_input, steps))}
+        fields = [
+            field
+            for field in differences(*map(_step_output, steps))
+            if encoded(list(field)) not in input_differences
+        ]
         if fields:
             yield PartDifference(f"step {name}", tuple(fields))
 
 
-def _given(step: StepRun | None) -> Any:
+def _step_input(step: StepRun | None) -> Any:
     """What a step got from the steps before it."""
     return MISSING if step is None else {"desired": step.desired_before, "context": step.context_before}
 
 
-def _made(step: StepRun | None) -> Any:
+def _step_output(step: StepRun | None) -> Any:
     """What a step made of it."""
     if step is None:
         return MISSING

@@ -25,6 +25,7 @@ from crossply.runs.viewers import Viewer, Viewers, certificate_viewer
 
 T = TypeVar("T")
 _MOST = 1_000
+_USUAL = 50
 _PAGES = 10
 _YEARS = 10
 
@@ -55,7 +56,7 @@ class RunServer:
 
     async def _list(self, request: web.Request) -> web.Response:
         viewer, query = await self._viewer(request), request.query
-        limit = min(int(query["limit"]) if query.get("limit", "").isdigit() else 50, _MOST)
+        limit = _limit(query.get("limit", ""))
         visible: list[StoredRun] = []
         before = query.get("before", "")
         for _ in range(_PAGES):
@@ -77,9 +78,9 @@ class RunServer:
 
     async def _load(self, request: web.Request) -> web.Response:
         viewer, prefix = await self._viewer(request), request.match_info["id"]
-        found = await asyncio.to_thread(self._store.load, prefix, 20)
-        exact = [run for run in found if run.id == prefix]
-        visible = [run for run in exact or found if await self._may_see(viewer, run)]
+        runs = await asyncio.to_thread(self._store.load, prefix, 20)
+        exact = [run for run in runs if run.id == prefix]
+        visible = [run for run in exact or runs if await self._may_see(viewer, run)]
         if not visible:
             raise web.HTTPNotFound(text="no such run")
         if len(visible) > 1:
@@ -92,7 +93,7 @@ class RunServer:
         token = request.headers.get(TOKEN_HEADER, "") or authorization.removeprefix("Bearer ").strip()
         viewer = None
         if token:
-            viewer = await self._asked(self._viewers.authenticate(token))
+            viewer = await self._from_api_server(self._viewers.authenticate(token))
         elif request.transport is not None:
             tls = request.transport.get_extra_info("ssl_object")
             viewer = certificate_viewer(tls.getpeercert()) if tls is not None else None
@@ -101,14 +102,19 @@ class RunServer:
         return viewer
 
     async def _may_see(self, viewer: Viewer, run: StoredRun) -> bool:
-        return await self._asked(self._viewers.may_see(viewer, run.subject))
+        return await self._from_api_server(self._viewers.may_see(viewer, run.subject))
 
-    async def _asked(self, question: Awaitable[T]) -> T:
-        """The answer of the API server; where there is none, nobody sees anything."""
+    async def _from_api_server(self, question: Awaitable[T]) -> T:
+        """The answer of the API server; without one, access is refused."""
         try:
             return await question
         except CrossplyError as problem:
             raise web.HTTPServiceUnavailable(text=f"cannot ask the API server: {problem}") from None
+
+
+def _limit(text: str) -> int:
+    """How many runs are listed; what is no number means the usual."""
+    return min(int(text), _MOST) if text.isascii() and text.isdecimal() and len(text) < 10 else _USUAL
 
 
 def _tls(client_authority: bytes) -> tuple[str, ssl.SSLContext]:

@@ -42,9 +42,9 @@ _log = logging.getLogger("crossply.runs")
 class Limits(NamedTuple):
     """How much is kept."""
 
-    runs_each: int = 50
+    runs_per_object: int = 50
     """Runs of one object."""
-    bytes_each: int = 2 << 20
+    bytes_per_object: int = 2 << 20
     runs: int = 100_000
     bytes: int = 256 << 20
 
@@ -59,7 +59,7 @@ class StoredRun(NamedTuple):
     repeats: int = 0
 
 
-class _Kept(NamedTuple):
+class _Usage(NamedTuple):
     runs: int = 0
     bytes: int = 0
 
@@ -73,8 +73,8 @@ class RunStore:
         self._limits = limits
         self._codec = codec
         self._lock = threading.Lock()
-        self._kept: dict[str, _Kept] = {}
-        self._total = _Kept()
+        self._usage: dict[str, _Usage] = {}
+        self._total = _Usage()
         self._connection = self._open()
 
     def close(self) -> None:
@@ -84,15 +84,17 @@ class RunStore:
     def append(self, runs: Iterable[StoredRun], repeats: Mapping[str, int] = {}) -> None:
         """Add runs, and count repeats by the ids of runs, all or nothing; the oldest make room.
 
-        Raises `apsw.Error` where nothing can be written, such as on a full disk.
+        A run that is there already stays as it is. Raises `apsw.Error` where nothing can be written, such as
+        on a full disk.
         """
         with self._using() as connection, _transaction(connection):
             for run in runs:
                 self._insert(connection, run)
-            connection.executemany(
-                "UPDATE runs SET repeats = repeats + ? WHERE id = ?",
-                [(count, id_) for id_, count in repeats.items()],
-            )
+            if repeats:
+                connection.executemany(
+                    "UPDATE runs SET repeats = repeats + ? WHERE id = ?",
+                    [(count, id_) for id_, count in repeats.items()],
+                )
             self._make_room(connection)
 
     def list_runs(
@@ -117,7 +119,7 @@ class RunStore:
                 f"SELECT {_COLUMNS}, summary, x'' FROM runs {where} ORDER BY id DESC LIMIT :limit",
                 {**filters, "before": before, "limit": limit},
             )
-        return [self._stored(row) for row in rows]
+        return list(self._readable(rows))
 
     def load(self, prefix: str, limit: int = 2) -> list[StoredRun]:
         """The runs whose ids begin like this."""
@@ -127,7 +129,7 @@ class RunStore:
                 f"SELECT {_COLUMNS}, summary, data FROM runs WHERE id >= ? AND id < ? ORDER BY id LIMIT ?",
                 (prefix, prefix + "\x7f", limit),
             )
-        return [self._stored(row) for row in rows]
+        return list(self._readable(rows))
 
     def newest(self) -> dict[str, str]:
         """The id of the newest run of each object, by UID."""
@@ -135,14 +137,14 @@ class RunStore:
             return dict(_rows(connection, "SELECT uid, max(id) FROM runs GROUP BY uid"))
 
     @property
-    def kept(self) -> tuple[int, int]:
+    def usage(self) -> tuple[int, int]:
         """How many runs are stored, and how many bytes they take."""
         return self._total
 
     def _insert(self, connection: apsw.Connection, run: StoredRun) -> None:
         subject, key = run.subject, (_RESOURCE, "", run.id)
         summary, data = self._codec.encode(key, 0, run.summary), self._codec.encode(key, 1, run.data)
-        if len(summary) + len(data) > self._limits.bytes_each:
+        if len(summary) + len(data) > self._limits.bytes_per_object:
             data = b""  # it would push out all others of the object
         size = len(summary) + len(data)
         connection.execute(
@@ -160,20 +162,25 @@ class RunStore:
                 data,
             ),
         )
-        kept = self._count(subject.uid, 1, size)
-        if kept.runs > self._limits.runs_each or kept.bytes > self._limits.bytes_each:
-            self._delete_oldest(connection, subject.uid, kept)
+        if not connection.changes():
+            return  # it is there already
+        usage = self._count(subject.uid, 1, size)
+        if usage.runs > self._limits.runs_per_object or usage.bytes > self._limits.bytes_per_object:
+            self._delete_oldest(connection, subject.uid, usage)
 
-    def _delete_oldest(self, connection: apsw.Connection, uid: str, kept: _Kept) -> None:
+    def _delete_oldest(self, connection: apsw.Connection, uid: str, usage: _Usage) -> None:
         """Delete the oldest runs of one object, but for its last, until the others are within its limits."""
         query = "SELECT id, bytes FROM runs WHERE uid = ? ORDER BY id LIMIT 4"
-        while kept.runs > 1:
+        while usage.runs > 1:
             for id_, size in _rows(connection, query, (uid,)):
-                within = kept.runs <= self._limits.runs_each and kept.bytes <= self._limits.bytes_each
-                if within or kept.runs <= 1:
+                within = (
+                    usage.runs <= self._limits.runs_per_object
+                    and usage.bytes <= self._limits.bytes_per_object
+                )
+                if within or usage.runs <= 1:
                     return
                 connection.execute("DELETE FROM runs WHERE id = ?", (id_,))
-                kept = self._count(uid, -1, -size)
+                usage = self._count(uid, -1, -size)
 
     def _make_room(self, connection: apsw.Connection) -> None:
         """Delete the oldest runs of all until the others are within the limits."""
@@ -187,15 +194,21 @@ class RunStore:
             if not oldest:
                 return
 
-    def _count(self, uid: str, runs: int, size: int) -> _Kept:
-        kept = self._kept.get(uid, _Kept())
-        kept = _Kept(kept.runs + runs, kept.bytes + size)
-        if kept.runs > 0:
-            self._kept[uid] = kept
+    def _count(self, uid: str, runs: int, size: int) -> _Usage:
+        usage = self._usage.get(uid, _Usage())
+        usage = _Usage(usage.runs + runs, usage.bytes + size)
+        if usage.runs > 0:
+            self._usage[uid] = usage
         else:
-            self._kept.pop(uid, None)
-        self._total = _Kept(self._total.runs + runs, self._total.bytes + size)
-        return kept
+            self._usage.pop(uid, None)
+        self._total = _Usage(self._total.runs + runs, self._total.bytes + size)
+        return usage
+
+    def _readable(self, rows: Iterable[Any]) -> Iterator[StoredRun]:
+        """The runs that can be decrypted: a key that is not there any more hides its own runs only."""
+        for row in rows:
+            with suppress(CrossplyError):
+                yield self._stored(row)
 
     def _stored(self, row: Any) -> StoredRun:
         id_, uid, api_version, kind, namespace, name, repeats, summary, data = row
@@ -218,7 +231,7 @@ class RunStore:
                 self._replace(problem)
                 raise
             except apsw.Error:
-                # What was counted within a transaction that was undone is counted anew.
+                # What was counted within a transaction that was undone is counted again.
                 self._recount(self._connection)
                 raise
 
@@ -270,9 +283,10 @@ class RunStore:
 
     def _recount(self, connection: apsw.Connection) -> None:
         rows = _rows(connection, "SELECT uid, count(*), sum(bytes) FROM runs GROUP BY uid")
-        self._kept = {uid: _Kept(count, size) for uid, count, size in rows}
-        self._total = _Kept(
-            sum(kept.runs for kept in self._kept.values()), sum(kept.bytes for kept in self._kept.values())
+        self._usage = {uid: _Usage(count, size) for uid, count, size in rows}
+        self._total = _Usage(
+            sum(usage.runs for usage in self._usage.values()),
+            sum(usage.bytes for usage in self._usage.values()),
         )
 
     def _set_aside(self, problem: Exception) -> None:
@@ -308,11 +322,11 @@ def _rows(connection: apsw.Connection, query: str, values: Any = ()) -> list[Any
 _COLUMNS = "id, uid, api_version, kind, namespace, name, repeats"
 
 
-def _set_aside_before(directory: str, kept: str) -> list[str]:
+def _set_aside_before(directory: str, newest: str) -> list[str]:
     """The files that were set aside earlier: one is enough to look into."""
     names = os.listdir(directory) if directory else []
     return [
         os.path.join(directory, name)
         for name in names
-        if name.startswith(f"{FILE}.unreadable-") and not name.startswith(kept)
+        if name.startswith(f"{FILE}.unreadable-") and not name.startswith(newest)
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from crossply.compose import effects
@@ -61,7 +61,7 @@ def summarize(capture: Capture, id_: str, subject: Subject) -> Object:
         "id": id_,
         "subject": list(subject),
         "started": round(capture.started_at, 6),
-        "seconds": round(capture.ended - capture.started, 6),
+        "seconds": round(capture.finished - capture.started, 6),
         "triggers": list(capture.triggers),
         "outcome": outcome,
         "problem": "" if problem is None else str(problem)[:_PROBLEM_LENGTH],
@@ -110,12 +110,15 @@ def _changes(effect: Any, answer: Any) -> Iterable[str]:
     return (RELEASED,) if kind is effects.RemoveFinalizer else ()
 
 
-def _applied(effect: effects.ApplyComposed, answer: effects.Applied) -> Iterator[str]:
-    for resource in effect.composed:
-        if resource.name in answer.written:
-            yield f"{APPLIED} {_named(resource.object)}"
-        elif resource.name in answer.refused:
-            yield f"refused {_named(resource.object)}"
+def _applied(effect: effects.ApplyComposed, answer: effects.Applied) -> list[str]:
+    written, refused = answer.written, answer.refused
+    if not written and not refused:
+        return []
+    return [
+        f"{APPLIED if resource.name in written else 'refused'} {_named(resource.object)}"
+        for resource in effect.composed
+        if resource.name in written or resource.name in refused
+    ]
 
 
 def _named(obj: Object) -> str:

@@ -1,15 +1,20 @@
-"""Who asks for recorded runs, and what they may see: the API server is asked both.
+"""Authentication and authorization for recorded runs, both by the API server.
 
 A viewer shows a bearer token, which a TokenReview checks, or a client certificate, which was checked when the
-connection was made. Whoever may `get` an object may see its runs. Answers are kept for a short while.
+connection was made. A user who may `get` an object may see its runs. Answers are kept for a short while.
+
+Questions are asked with the identity of the control plane, which reconciles need as well: one at a time is
+asked about each viewer, and few tokens at once.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 import orjson
 
@@ -21,8 +26,9 @@ from crossply.values import Object
 
 AUDIENCE = "crossply-runs"
 """The audience of tokens that are made for nothing but this."""
-_KEPT_SECONDS = 30.0
-_MOST_KEPT = 10_000
+_CACHE_SECONDS = 30.0
+_MOST_CACHED = 10_000
+_TOKENS_AT_ONCE = 4
 _AUTHENTICATED = "system:authenticated"
 
 
@@ -45,16 +51,21 @@ class Viewers:
         self._discovery = discovery
         self._clock = clock
         self._known: dict[Any, tuple[float, Any]] = {}
+        self._tokens = asyncio.Semaphore(_TOKENS_AT_ONCE)
+        self._turns: WeakValueDictionary[Viewer, asyncio.Lock] = WeakValueDictionary()
 
     async def authenticate(self, token: str) -> Viewer | None:
         """Who a token belongs to; None where it is not valid."""
+        if not token.isascii():
+            return None
         key = hashlib.sha256(token.encode()).digest()
-        known = self._kept(key)
-        if known is not None:
-            kept: Viewer | None = known[0]
-            return kept
-        viewer = await self._review(token, ()) or await self._review(token, (AUDIENCE,))
-        self._keep(key, (viewer,))
+        viewer: Viewer | None
+        if (known := self._cached(key)) is None:
+            async with self._tokens:
+                if (known := self._cached(key)) is None:
+                    viewer = await self._review(token, ()) or await self._review(token, (AUDIENCE,))
+                    known = self._cache(key, (viewer,))
+        viewer = known[0]
         return viewer
 
     async def _review(self, token: str, audiences: tuple[str, ...]) -> Viewer | None:
@@ -83,9 +94,13 @@ class Viewers:
 
     async def _may(self, viewer: Viewer, attributes: dict[str, str]) -> bool:
         key = (viewer, *sorted(attributes.items()))
-        known = self._kept(key)
-        if known is not None:
-            return bool(known[0])
+        if (known := self._cached(key)) is None:
+            async with self._turns.setdefault(viewer, asyncio.Lock()):
+                if (known := self._cached(key)) is None:
+                    known = self._cache(key, (await self._is_allowed(viewer, attributes),))
+        return bool(known[0])
+
+    async def _is_allowed(self, viewer: Viewer, attributes: dict[str, str]) -> bool:
         spec = {
             "user": viewer.name,
             "groups": list(viewer.groups),
@@ -94,9 +109,7 @@ class Viewers:
             "resourceAttributes": attributes,
         }
         status = await self._ask("authorization.k8s.io", "SubjectAccessReview", "subjectaccessreviews", spec)
-        allowed = bool(status.get("allowed")) and not status.get("denied")
-        self._keep(key, (allowed,))
-        return allowed
+        return bool(status.get("allowed")) and not status.get("denied")
 
     async def _ask(self, group: str, kind: str, plural: str, spec: Object) -> Object:
         body = {"apiVersion": f"{group}/v1", "kind": kind, "spec": spec}
@@ -104,17 +117,18 @@ class Viewers:
         status: Object = orjson.loads(reply.data).get("status") or {}
         return status
 
-    def _kept(self, key: Any) -> tuple[Any, ...] | None:
+    def _cached(self, key: Any) -> tuple[Any, ...] | None:
         entry = self._known.get(key)
         if entry is None or entry[0] < self._clock():
             return None
         answer: tuple[Any, ...] = entry[1]
         return answer
 
-    def _keep(self, key: Any, answer: tuple[Any, ...]) -> None:
-        if len(self._known) >= _MOST_KEPT:
+    def _cache(self, key: Any, answer: tuple[Any, ...]) -> tuple[Any, ...]:
+        if len(self._known) >= _MOST_CACHED:
             self._known.clear()
-        self._known[key] = (self._clock() + _KEPT_SECONDS, answer)
+        self._known[key] = (self._clock() + _CACHE_SECONDS, answer)
+        return answer
 
 
 def certificate_viewer(certificate: Any) -> Viewer | None:

@@ -86,7 +86,7 @@ kind: CompositeResourceDefinition
 metadata:
   name: {plural}.{group}
   annotations:
-    # Whoever reads a {kind} sees in its Ready condition why it is not ready.
+    # The Ready condition of a {kind} says why it is not ready.
     crossply.dev/show-cause: "true"
 spec:
   group: {group}

@@ -1,13 +1,13 @@
-"""The files of a new function in a project: Go templates, or Python with models of the project's kinds."""
+"""The files of a new function in a project: Go templates, or Python or KCL with models of its kinds."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from crossply.models.kind_models import KindModel
+from crossply.models.python_model_code import literal
+from crossply.models.python_names import module_name
 from crossply.scaffold.function_package import function_files
-from crossply.scaffold.kind_models import KindModel
-from crossply.scaffold.python_model_code import literal
-from crossply.scaffold.python_names import module_name
 from crossply.values import Object
 
 _SHARED = (".gitignore", "conftest.py", "pyproject.toml", "function/__init__.py")
@@ -47,6 +47,16 @@ def template_files(schemas: str) -> dict[str, str]:
     """The files of a function in Go templates; `schemas` is where the index of JSON Schemas is, if any."""
     modeline = f"# yaml-language-server: $schema={schemas}\n" if schemas else ""
     return {"00-prelude.yaml.gotmpl": _PRELUDE, "01-compose.yaml.gotmpl": modeline + _COMPOSE}
+
+
+def kcl_files(name: str, package: str, kind: str) -> dict[str, str]:
+    """The files of a function in KCL for a kind, which has a model in a package; both empty where unknown."""
+    words = {
+        "name": name,
+        "import": f"import models.{package} as api\n\n" if package else "",
+        "xr": f'api.{kind}{{**option("params").oxr}}' if package else 'option("params").oxr',
+    }
+    return {path: _filled(text, words) for path, text in _KCL.items()}
 
 
 def _import(kind: KindModel) -> str:
@@ -159,3 +169,38 @@ metadata:
 data:
   about: {{ printf "%s %s" $xr.kind $name | quote }}
 """
+
+_KCL_MODULE = """\
+[package]
+name = "<name>"
+version = "0.0.1"
+
+[dependencies]
+models = { path = "./model" }
+"""
+
+_KCL_MAIN = """\
+<import>_xr = <xr>
+_observed = option("params").ocds
+
+_named = lambda name: str, ready: bool -> any {
+    {
+        annotations = {
+            "krm.kcl.dev/composition-resource-name" = name
+            "krm.kcl.dev/ready" = "True" if ready else "False"
+        }
+    }
+}
+
+items = [
+    {
+        apiVersion = "v1"
+        kind = "ConfigMap"
+        # A ConfigMap has no conditions: it is ready when it is there.
+        metadata = _named("about", "about" in _observed)
+        data.about = "{} {}".format(_xr.kind, _xr.metadata.name)
+    }
+]
+"""
+
+_KCL = {"kcl.mod": _KCL_MODULE, "main.k": _KCL_MAIN}

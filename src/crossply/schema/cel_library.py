@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from crossply.schema import cel_lists, cel_network, cel_quantity, cel_versions
+from crossply.schema import cel_lists, cel_network, cel_quantity, cel_semver
 from crossply.values.regexp import compile_go
 
 
@@ -82,13 +82,13 @@ _OVERLOADS = (
     Overload("isGreaterThan", "mm", "b", lambda one, other: _compare(one, other) > 0),
     Overload("isLessThan", "mm", "b", lambda one, other: _compare(one, other) < 0),
     Overload("compareTo", "mm", "i", lambda one, other: _compare(one, other)),
-    Overload("semver", "s", "m", cel_versions.semver, False),
-    Overload("semver", "sb", "m", cel_versions.semver, False),
-    Overload("isSemver", "s", "b", cel_versions.is_semver, False),
-    Overload("isSemver", "sb", "b", cel_versions.is_semver, False),
-    Overload("major", "m", "i", cel_versions.major),
-    Overload("minor", "m", "i", cel_versions.minor),
-    Overload("patch", "m", "i", cel_versions.patch),
+    Overload("semver", "s", "m", cel_semver.semver, False),
+    Overload("semver", "sb", "m", cel_semver.semver, False),
+    Overload("isSemver", "s", "b", cel_semver.is_semver, False),
+    Overload("isSemver", "sb", "b", cel_semver.is_semver, False),
+    Overload("major", "m", "i", cel_semver.major),
+    Overload("minor", "m", "i", cel_semver.minor),
+    Overload("patch", "m", "i", cel_semver.patch),
     Overload("ip", "s", "m", cel_network.ip, False),
     Overload("isIP", "s", "b", cel_network.is_ip, False),
     Overload("ip.isCanonical", "s", "b", cel_network.is_canonical, False),
@@ -120,7 +120,7 @@ _OVERLOADS = (
 
 def _compare(one: dict[str, str], other: dict[str, str]) -> int:
     if "semver" in one:
-        return cel_versions.compare(one, other)
+        return cel_semver.compare(one, other)
     return cel_quantity.compare(one, other)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from crossply.schema.validation_values import identity
+from crossply.schema.single_value_validation import identity
 
 MOST_NUMBERS = 100_000
 """A longer range is an attack: the evaluator stops after fewer steps."""

@@ -27,7 +27,7 @@ START_SECONDS = 30.0
 
 
 class _WorkerExited(Exception):
-    """The process ended, or is not heard of in time."""
+    """The process ended, or did not answer in time."""
 
 
 class _Process:

@@ -12,17 +12,19 @@ from typing import NamedTuple
 from crossply.values import Object
 from crossply.values.bounded_cache import cached_for_short_texts
 
-_RESERVED = re.compile(
+RESERVED = re.compile(
     "true|false|null|in|as|break|const|continue|else|for|function|if|import|let|loop|package|namespace"
     "|return|var|void|while"
 )
+"""Words that cannot be names in expressions."""
+
 _SPECIAL = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__"}
 
 
 @cached_for_short_texts(4096)
 def escape(name: str) -> str | None:
     """Return a property's name in expressions, or None when expressions cannot reach it."""
-    if _RESERVED.fullmatch(name):
+    if RESERVED.fullmatch(name):
         return f"__{name}__"
     if not re.fullmatch(r"[A-Za-z_./-][A-Za-z0-9_./-]*", name):
         return None

@@ -60,7 +60,7 @@ def user_schema(version: Object) -> Object:
     try:
         return decode_props(schema.get("openAPIV3Schema"))
     except DecodeError as problem:
-        # Crossplane wraps this twice; people search for the sentence as it is.
+        # Crossplane wraps this twice; users search for the sentence as it is.
         sentence = "cannot parse validation schema"
         raise CrdError(f"{sentence}: {sentence}: {problem}") from None
 

@@ -9,6 +9,7 @@ slower, so this module stays simple.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from crossply.values import Object
@@ -18,7 +19,7 @@ Check = Callable[[Any], Any]
 
 _MOST_COMPILED = 50_000
 """How many schemas, each with those inside, are remembered together: with their checks about 50 MB."""
-_THOUGHT = ("anyOf", "oneOf", "allOf", "not", "$ref", "format", "x-kubernetes-embedded-resource")
+_THOUGHT = ("anyOf", "oneOf", "allOf", "not", "$ref", "x-kubernetes-embedded-resource")
 _HARMLESS_FORMATS = frozenset({"int32", "int64", "float", "double", "password"})
 _compiled: dict[int, tuple[Object, Check]] = {}
 _compiled_schemas = 0
@@ -88,9 +89,11 @@ def _check(schema: Any) -> Check:
         return _give_up
     if schema.get("x-kubernetes-int-or-string") is True:
         return _give_up if "pattern" in schema or "enum" in schema else _int_or_string
-    if any(schema.get(key) for key in _THOUGHT) and schema.get("format") not in _HARMLESS_FORMATS:
+    if any(schema.get(key) for key in _THOUGHT):
         return _give_up
     kind = schema.get("type")
+    if kind != "string" and schema.get("format") and schema["format"] not in _HARMLESS_FORMATS:
+        return _give_up
     check = _MAKERS.get(kind, _untyped)(schema) if isinstance(kind, str) else _untyped(schema)
     check = _with_enum(check, schema.get("enum"))
     return _nullable(check) if schema.get("nullable") is True else check
@@ -142,8 +145,8 @@ def _with_enum(check: Check, allowed: Any) -> Check:
 
 def _string(schema: Object) -> Check:
     shortest, longest = schema.get("minLength") or 0, schema.get("maxLength")
-    pattern = schema.get("pattern")
-    if pattern is None and not shortest and longest is None:
+    pattern, has_format = schema.get("pattern"), _format_check(schema.get("format"))
+    if pattern is None and not shortest and longest is None and has_format is None:
         return _plain_string
     search = _searcher(pattern)
 
@@ -152,9 +155,17 @@ def _string(schema: Object) -> Check:
             raise Unusual
         if search is not None and search(value) is None:
             raise Unusual
+        if has_format is not None and not has_format(value):
+            raise Unusual
         return value
 
     return checked
+
+
+def _format_check(name: str | None) -> Callable[[str], bool] | None:
+    from crossply.schema.formats import is_checked, matches_format
+
+    return partial(matches_format, name) if name and is_checked(name) else None
 
 
 def _plain_string(value: Any) -> Any:

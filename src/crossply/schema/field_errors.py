@@ -1,7 +1,8 @@
 """Errors of fields, with Kubernetes' messages.
 
-Every check of this room (`validation`, `kubernetes_extensions`, `prune`, `cel`) answers with a list of these;
-the command line prints their text, an API server turns them into the causes of a Status.
+Every check of this room (`validation`, `kubernetes_extensions`, `prune`, `cel_object_validation`) answers
+with a list of these; the command line prints their text, an API server turns them into the causes of a
+Status.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Decode an object as Go decodes JSON into a type, with Go's errors.
 
-The types come from `builtin_kinds`. Fields are visited in the order of their names, which is the order in
+The types come from `builtin_go_types`. Fields are visited in the order of their names, which is the order in
 which Go writes an object it holds as a map; the first value of a wrong type is the one reported. Fields that
 the type does not have are strict errors, reported only when everything else could be read.
 """
@@ -9,25 +9,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.schema.builtin_kinds import GoTypes, go_types
+from crossply.schema.builtin_go_types import GoTypes, go_types
+from crossply.schema.fast_go_decode import INTEGER_BITS, UNSIGNED_BITS, reader_of
 from crossply.values import Object
 
-_INTEGER_RANGES = {
-    "int": 64,
-    "int8": 8,
-    "int16": 16,
-    "int32": 32,
-    "int64": 64,
-    "uint": -64,
-    "uint8": -8,
-    "uint16": -16,
-    "uint32": -32,
-    "uint64": -64,
-}
+_INTEGERS = frozenset((*INTEGER_BITS, *UNSIGNED_BITS))
 
 
 def type_problem(value: Any, type_name: str) -> str | None:
     """Return the error of reading a value into a Go type, or None when it reads well."""
+    if value is None or reader_of(type_name)(value):
+        return None
     return _Reader(go_types()).read_all(value, type_name)
 
 
@@ -143,18 +135,17 @@ class _Reader:
         actual = _json_kind(value)
         if kind == "bytes" and isinstance(value, str):
             self._base64(value)
-        elif kind in _INTEGER_RANGES and actual == "number":
-            self._integer(value, type_name, _INTEGER_RANGES[kind])
+        elif kind in _INTEGERS and actual == "number":
+            self._integer(value, type_name, kind)
         elif (kind, actual) not in _MATCHING:
             self._mismatch(actual, type_name)
 
-    def _integer(self, value: float, type_name: str, bits: int) -> None:
-        lowest, highest = (0, 2**-bits) if bits < 0 else (-(2 ** (bits - 1)), 2 ** (bits - 1))
+    def _integer(self, value: float, type_name: str, kind: str) -> None:
         from crossply.values.gojson import dumps
 
         written = dumps(value)
         is_integer = isinstance(value, int) or written.lstrip("-").isdigit()
-        if not is_integer or not lowest <= int(value) < highest:
+        if not is_integer or not reader_of(kind)(int(value)):
             self._mismatch(f"number {written}", type_name)
 
     def _base64(self, value: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from crossply.schema.field_errors import DUPLICATE, INVALID, REQUIRED, FieldError
-from crossply.schema.validation_values import identity
+from crossply.schema.single_value_validation import identity
 from crossply.values import Object
 
 

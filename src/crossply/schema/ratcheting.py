@@ -15,8 +15,8 @@ from orjson import dumps
 
 from crossply.schema.field_errors import MAX_ERRORS, FieldError
 from crossply.values import Object
+from crossply.values.cancellation import checkpoint
 from crossply.values.deepcopy import equal
-from crossply.values.interruption import checkpoint
 
 
 class _Place(NamedTuple):

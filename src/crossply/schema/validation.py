@@ -1,9 +1,10 @@
 """Validate a value against a structural OpenAPI v3 schema, with Kubernetes' errors in Kubernetes' order.
 
 After defaulting comes this check; unknown fields (`prune`), list types (`kubernetes_extensions`) and rules
-(`cel`) have files of their own. The checks of one node run in a fixed order: type, combinations (anyOf …),
-text, format, number, list, enum, object. `anyOf` and `oneOf` report the branch that matched most, which is
-counted exactly as Kubernetes counts it, since the count decides which errors users see.
+(`cel_object_validation`) have files of their own. The checks of one node run in a fixed order: type,
+combinations (anyOf …), text, format, number, list, enum, object. `anyOf` and `oneOf` report the branch that
+matched most, which is counted exactly as Kubernetes counts it, since the count decides which errors users
+see.
 
 Numbers keep the difference between integers and floats. A client that only has JSON, as Crossplane's
 command line, sees every number as a float: give it `as_json(value)`.
@@ -13,11 +14,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.schema import validation_values as leaves
+from crossply.schema import single_value_validation as leaves
 from crossply.schema.field_errors import INVALID, REQUIRED, FieldError, quote, too_many
-from crossply.schema.validation_values import Result
+from crossply.schema.single_value_validation import Result
 from crossply.values import Object
-from crossply.values.interruption import checkpoint
+from crossply.values.cancellation import checkpoint
 
 
 def validate(value: Any, schema: Object) -> list[FieldError]:

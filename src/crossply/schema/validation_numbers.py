@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from crossply.schema.field_errors import INVALID, FieldError, shown_number
-from crossply.schema.validation_values import Result, is_integral, types_of
+from crossply.schema.single_value_validation import Result, is_integral, types_of
 from crossply.values import Object
 
 

@@ -18,12 +18,12 @@ Python SDK.
 
 from __future__ import annotations
 
+from crossply.sdk.child_names import child_name
 from crossply.sdk.desired_resources import DesiredResources
 from crossply.sdk.failures import Fatal
 from crossply.sdk.function_decorator import Function, function
 from crossply.sdk.request import Request
 from crossply.sdk.request_interface import Condition
-from crossply.sdk.resource_names import child_name
 from crossply.sdk.resources import Desired, Resource
 from crossply.sdk.response import Response, Result
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any, NoReturn
 
+from crossply.sdk.author_value_conversion import fields_of
 from crossply.sdk.failures import ValueRefused
-from crossply.sdk.plain_values import fields_of
 from crossply.sdk.request_interface import IncomingRequest, StateParts
 from crossply.sdk.resources import Desired, part_of
 

@@ -23,7 +23,7 @@ from crossply.values.protobuf_struct import (
     read_chunk,
     varint,
 )
-from crossply.values.protobuf_struct_field import peek
+from crossply.values.protobuf_struct_lookup import peek
 
 _OBSERVED, _DESIRED, _INPUT, _CONTEXT = 0x12, 0x1A, 0x22, 0x2A
 _EXTRA, _CREDENTIALS, _REQUIRED, _SCHEMAS = 0x32, 0x3A, 0x42, 0x4A

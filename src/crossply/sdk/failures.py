@@ -33,4 +33,4 @@ class ValueRefused(SdkError):
 
 
 class Fatal(Exception):
-    """Raise it in a function to end the run: its text is what the people who look at the XR read."""
+    """Raise it in a function to end the run: its text is the message that users of the XR read."""

@@ -21,7 +21,7 @@ from crossply.sdk.request_interface import AnswerableRequest, IncomingRequest, W
 from crossply.sdk.response import Response
 
 if TYPE_CHECKING:
-    from crossply.sdk.background_loop import CoroutineRunner
+    from crossply.sdk.coroutine_runner import CoroutineRunner
 
 Body = Callable[[Request, Response], "Awaitable[None] | None"]
 """The code of an author."""
@@ -153,7 +153,7 @@ def _code(body: Any) -> CodeType:
 def _awaiting(code: CodeType) -> CoroutineRunner | None:
     if not code.co_flags & _IS_COROUTINE:
         return None
-    from crossply.sdk.background_loop import CoroutineRunner
+    from crossply.sdk.coroutine_runner import CoroutineRunner
 
     return CoroutineRunner(code)
 

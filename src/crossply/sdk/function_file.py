@@ -1,24 +1,34 @@
 """Loading the function of a file, for either SDK.
 
 The file is executed, but not as the main program, so it does not start to serve. It contains one function
-made by `@function`, or one class of the published SDK; `FILE:NAME` selects one of several.
+made by `@function`, or one class of the published SDK; `FILE:NAME` selects one of several. A file without
+either may have a plain function `compose(req, rsp)`.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from types import ModuleType
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from crossply.compose import messages
 from crossply.sdk import shim
+from crossply.sdk.compose_function import NAME as COMPOSE
+from crossply.sdk.compose_function import ComposeServicer, is_compose_function
 from crossply.sdk.failures import FunctionFileError
 from crossply.sdk.function_decorator import Function
 
+if TYPE_CHECKING:
+    from importlib.abc import Loader
+
 _SERVICER = "FunctionRunnerServiceServicer"
 _USUAL_CLASS = "FunctionRunner"
+_COMPOSE = re.compile(rb"^def[ \t]+compose\b", re.MULTILINE)
+_RELATIVE_IMPORT = re.compile(rb"^[ \t]*from[ \t]+\.", re.MULTILINE)
 
 
 class Served(Protocol):
@@ -81,6 +91,8 @@ def _run(path: str) -> ModuleType:
     root, name = _module_name(path)
     if root not in sys.path:
         sys.path.insert(0, root)
+    if "." not in name and _imports_neighbours(path):
+        name = _in_a_package(root, name)
     spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise FunctionFileError(f"{path} is not a Python file")
@@ -88,8 +100,38 @@ def _run(path: str) -> ModuleType:
         __import__(name.rpartition(".")[0])
     module = module_from_spec(spec)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    _execute(module, path, spec.loader)
     return module
+
+
+def _execute(module: ModuleType, path: str, loader: Loader) -> None:
+    """Execute a module; one with a plain `compose` may assign booleans to fields of enums."""
+    with open(path, "rb") as file:
+        source = file.read()
+    if not _COMPOSE.search(source) or b"crossplane" not in source:
+        loader.exec_module(module)
+        return
+    from crossply.sdk.enum_assignments import TO_NUMBER, bool_to_number, parse_script
+
+    module.__dict__[TO_NUMBER] = bool_to_number
+    exec(compile(parse_script(source.decode(), path), path, "exec", dont_inherit=True), module.__dict__)
+
+
+def _imports_neighbours(path: str) -> bool:
+    """Whether a file imports others as modules of its own package, though its directory is none."""
+    with open(path, "rb") as file:
+        return _RELATIVE_IMPORT.search(file.read()) is not None
+
+
+def _in_a_package(directory: str, name: str) -> str:
+    """The name of a module in a package that is made of a directory."""
+    from hashlib import sha256
+
+    # Two functions have two packages, whatever their files are called.
+    package = ModuleType(f"{name}_{sha256(directory.encode()).hexdigest()[:16]}")
+    package.__path__ = [directory]
+    sys.modules[package.__name__] = package
+    return f"{package.__name__}.{name}"
 
 
 def _module_name(path: str) -> tuple[str, str]:
@@ -111,10 +153,13 @@ def _find(module: ModuleType, path: str, name: str) -> Served:
     different = list({id(value): key for key, value in reversed(functions.items())}.values())
     if _USUAL_CLASS in functions and not any(isinstance(functions[key], Function) for key in different):
         different = [_USUAL_CLASS]
+    if not different and is_compose_function(vars(module).get(COMPOSE)):
+        return _served(vars(module)[COMPOSE], path)
     if not different:
         raise FunctionFileError(
             f"there is no function in {path}",
-            hint="mark one with crossply.sdk's @function, or derive one from FunctionRunnerServiceServicer",
+            hint="mark one with crossply.sdk's @function, derive one from FunctionRunnerServiceServicer, or "
+            "define compose(req, rsp)",
         )
     if len(different) > 1:
         raise FunctionFileError(f"there are several functions in {path}", hint=_names_hint(functions))
@@ -134,10 +179,12 @@ def _names_hint(functions: dict[str, Any]) -> str:
 def _served(function: Any, path: str) -> Served:
     if isinstance(function, Function):
         return function
-    from crossply.sdk.published_function import PublishedFunction
+    from crossply.sdk.published_sdk_function import PublishedFunction
 
-    request_class = sys.modules["crossplane.function.proto.v1.run_function_pb2"].RunFunctionRequest
+    request_class = import_module("crossplane.function.proto.v1.run_function_pb2").RunFunctionRequest
     try:
+        if is_compose_function(function):
+            return PublishedFunction(ComposeServicer(function), request_class, body=function)
         return PublishedFunction(function(), request_class)
     except Exception as problem:
         raise _load_error(path, problem) from problem

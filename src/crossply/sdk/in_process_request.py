@@ -7,7 +7,7 @@ from typing import Any
 
 from crossply.compose import messages
 from crossply.sdk import struct_cache as struct_cache
-from crossply.sdk.plain_values import plain
+from crossply.sdk.author_value_conversion import plain
 from crossply.sdk.request_interface import ResourcePart, ResponseDraft, StateParts, conditions_of
 from crossply.values import Object
 from crossply.values.protobuf_struct import from_wire, read_chunk, to_wire

@@ -10,8 +10,8 @@ from collections.abc import ItemsView, Iterator, KeysView, Mapping, MutableMappi
 from typing import Any
 
 from crossply.compose.messages import READY_FALSE, READY_TRUE, READY_UNSPECIFIED
+from crossply.sdk.author_value_conversion import fields_of, plain
 from crossply.sdk.failures import ValueRefused
-from crossply.sdk.plain_values import fields_of, plain
 from crossply.sdk.request_interface import Condition, IncomingRequest, ResourcePart, conditions_of
 from crossply.values import Object
 from crossply.values.deepcopy import deepcopy

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from crossply.compose import messages
+from crossply.sdk.author_value_conversion import plain
 from crossply.sdk.desired_resources import DesiredResources, DesiredState
 from crossply.sdk.failures import ValueRefused
-from crossply.sdk.plain_values import plain
 from crossply.sdk.request import Request
 from crossply.sdk.request_interface import IncomingRequest, ResponseDraft
 from crossply.sdk.resources import Desired, Resource

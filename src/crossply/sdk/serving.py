@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
 
 from crossply.errors import CrossplyError
@@ -39,6 +40,8 @@ class Options(NamedTuple):
 
 def serve(name: str, handler: Handler, options: Options, log_line: Callable[[str], None]) -> None:
     """Serve until SIGTERM or SIGINT, then finish running calls."""
+    if find_spec("grpc") is None:
+        raise ServeError("grpcio is not installed", hint="pip install 'crossply-sdk[function]'")
     with suppress(ImportError):
         import_module("orjson")  # enables the cache of encoded objects, see `struct_cache`
     settings, meter = _settings(options, log_line), CallMeter()
@@ -86,10 +89,10 @@ def serve_from_command_line(function: Served, words: Sequence[str] | None = None
     args = _parser(function).parse_args(words)
     try:
         if args.debug:
-            function.log = _log_line
-        serve(function.name, function.answer, _options(args), _log_line)
+            function.log = write_log_line
+        serve(function.name, function.answer, _options(args), write_log_line)
     except CrossplyError as problem:
-        _log_line(f"error: {problem}{f' ({problem.hint})' if problem.hint else ''}")
+        write_log_line(f"error: {problem}{f' ({problem.hint})' if problem.hint else ''}")
         sys.exit(1)
 
 
@@ -105,7 +108,8 @@ def _options(args: Namespace) -> Options:
     )
 
 
-def _log_line(line: str) -> None:
+def write_log_line(line: str) -> None:
+    """Write a line to stderr at once, also where that is a pipe."""
     sys.stderr.write(f"{line}\n")
     sys.stderr.flush()
 

@@ -99,8 +99,8 @@ def write_resource(fields: Object) -> bytes:
 def _content(fields: Object) -> bytes:
     """The cache key of an object; empty when it is not plain.
 
-    Values that `plain_values` converts have the key of the result. Importing orjson takes longer than a
-    call, so it is used only where it is loaded already: in servers and engines.
+    Values that `author_value_conversion` converts have the key of the result. Importing orjson takes longer
+    than a call, so it is used only where it is loaded already: in servers and engines.
     """
     orjson = sys.modules.get("orjson")
     if orjson is None:

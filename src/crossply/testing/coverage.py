@@ -70,7 +70,7 @@ class Tracker:
     def coverage(self, composition: Composition, document: Document) -> Coverage:
         """What was reached of a Composition, which was written in the document."""
         parts = dict(_parts(composition, document.value))
-        # A line is looked for only where it is told: each time, the whole text is parsed.
+        # The line is searched only where it is reported: each time, the whole text is parsed.
         missed = {
             part: document.locate(path) or document.line
             for part, path in parts.items()

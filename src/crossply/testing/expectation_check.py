@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from crossply.compose.in_memory_reconcile import Rendered
-from crossply.compose.metadata import COMPOSITE_LABEL, RESOURCE_NAME_ANNOTATION, metadata_of
-from crossply.testing.reconcile_rounds import RoundResult, by_name
-from crossply.testing.suite import EXACT, FORBID, Expectation, ExpectedMessage, Path, Pattern, ResourcePattern
+from crossply.compose.metadata import COMPOSITE_LABEL, RESOURCE_NAME_ANNOTATION, metadata_of, name_of
+from crossply.rendering.output import documents
+from crossply.testing.assertion_match import candidates, unequal_fields
+from crossply.testing.reconcile_rounds import RoundResult, by_name, resource_name
+from crossply.testing.suite import (
+    EXACT,
+    FORBID,
+    Assertion,
+    Expectation,
+    ExpectedMessage,
+    Path,
+    Pattern,
+    ResourcePattern,
+)
 from crossply.testing.value_matching import mismatches, written_path
 from crossply.values import Object
 from crossply.values.differences import MISSING, differences, written
@@ -43,6 +54,7 @@ def check(expectation: Expectation, played: RoundResult, before: RoundResult | N
         *_context(expectation, rendered),
         *_absences(expectation, rendered),
         *_unchanged(expectation, played, before),
+        *_assertions(expectation, played),
     ]
 
 
@@ -193,3 +205,36 @@ def _unchanged(
     for difference in differences(earlier, played.composed):
         subject, field = f"resource {difference.path[0]}", written(difference.path[1:])
         yield Mismatch(subject, field, difference.before, difference.after, path)
+
+
+def _assertions(expectation: Expectation, played: RoundResult) -> Iterator[Mismatch]:
+    """What the objects that were rendered lack of what published tests assert of them."""
+    if not expectation.assertions or played.rendered is None:
+        return
+    rendered = documents(played.rendered, played.xr, results=True, context=True)
+    yield from unmet_assertions(expectation.assertions, rendered)
+
+
+def unmet_assertions(assertions: Iterable[Assertion], rendered: Sequence[Object]) -> Iterator[Mismatch]:
+    """What the objects that were rendered lack of what is asserted of them."""
+    for assertion in assertions:
+        expected = assertion.object
+        meant = candidates(expected, rendered)
+        subject = _called(expected)
+        if not meant:
+            same_kind = [obj for obj in rendered if obj.get("kind") == expected.get("kind")]
+            actual = [_called(obj) for obj in same_kind or rendered]
+            yield Mismatch(f"{subject}: no such resource", "", expected, actual, assertion.path)
+            continue
+        also = f" (the first of {len(meant)} that it can mean)" if len(meant) > 1 else ""
+        for unequal in unequal_fields(expected, meant[0]):
+            path = (*assertion.path, *unequal.path)
+            yield Mismatch(f"{subject}{also}", unequal.field, unequal.expected, unequal.actual, path)
+
+
+def _called(obj: Object) -> str:
+    """An object in a few words: its kind, its name, and its name in the pipeline."""
+    words = [str(obj.get("kind", "")), name_of(obj)]
+    if resource_name(obj):
+        words.append(f"({resource_name(obj)})")
+    return " ".join(filter(None, words))

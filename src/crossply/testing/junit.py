@@ -49,7 +49,7 @@ def _inner(case: CaseResult) -> str:
         return ""
     word = "failure" if case.status == FAILED else "error"
     text = "\n".join(line for finding in case.findings for line in finding_lines(finding))
-    message = case.findings[0].what if case.findings else case.status
+    message = case.findings[0].message if case.findings else case.status
     return f"      <{word} message={_attribute(message)}>{escape(_allowed(text))}</{word}>\n"
 
 

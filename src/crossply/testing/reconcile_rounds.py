@@ -53,6 +53,7 @@ class InitialState(NamedTuple):
     required: Sequence[Object] = ()
     secrets: Sequence[Object] = ()
     schemas: Sequence[Object] = ()
+    definitions: Callable[[], Sequence[Object]] = tuple
     context: Object = {}  # noqa: RUF012 - read only
 
 
@@ -61,6 +62,8 @@ class RoundResult(NamedTuple):
 
     rendered: Rendered | None
     problem: CrossplyError | None = None
+    xr: Object = {}  # noqa: RUF012 - read only
+    """The composite resource that was reconciled, with its defaults."""
 
     @property
     def composed(self) -> dict[str, Object]:
@@ -109,7 +112,8 @@ class CaseReconciler:
             self._xr = merge_patch(self._xr, xr_patch)
         for happening in changes:
             self._apply_change(happening)
-        played = self._reconcile(self._stage.defaulted(self._xr))
+        xr = self._stage.defaulted(self._xr)
+        played = self._reconcile(xr)._replace(xr=xr)
         if played.rendered is not None:
             self._keep(played.rendered, failed=played.problem is not None)
         return played
@@ -117,7 +121,7 @@ class CaseReconciler:
     def _reconcile(self, xr: Object) -> RoundResult:
         stage, scene = self._stage, self._scene
         observed = list(self._observed.values())
-        world = InMemoryCluster([*observed, *scene.required], scene.secrets, scene.schemas)
+        world = InMemoryCluster([*observed, *scene.required], scene.secrets, scene.schemas, scene.definitions)
         rendering = Rendering(stage.machinery, world, stage.call)
         try:
             return RoundResult(

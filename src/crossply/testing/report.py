@@ -25,7 +25,7 @@ def finding_of(mismatch: Mismatch, place: str, round_number: int) -> Finding:
 
 
 def shown(value: Any) -> str:
-    """A value as people read it: on one line where it is short, else as YAML."""
+    """A value as readable text: on one line where it is short, else as YAML."""
     if value is MISSING:
         return "(nothing)"
     if not isinstance(value, dict | list) or not value:
@@ -58,7 +58,7 @@ def _case_lines(case: CaseResult) -> Iterable[str]:
 def finding_lines(finding: Finding) -> Iterable[str]:
     """What is wrong, where that was expected, and the two values below each other."""
     in_round = f"round {finding.round}: " if finding.round else ""
-    yield f"{in_round}{finding.what}"
+    yield f"{in_round}{finding.message}"
     if finding.expected or finding.actual:
         yield from _value("- expected: ", finding.expected)
         yield from _value("+ actual:   ", finding.actual)

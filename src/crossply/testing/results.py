@@ -13,7 +13,7 @@ PASSED, FAILED, BROKEN, SKIPPED = "passed", "failed", "broken", "skipped"
 class Finding(NamedTuple):
     """One thing that is wrong: what, where it was expected, and the two values as texts."""
 
-    what: str
+    message: str
     place: str
     expected: str = ""
     actual: str = ""
@@ -38,7 +38,8 @@ class SuiteResult(NamedTuple):
     name: str
     file: str
     cases: tuple[CaseResult, ...]
-    coverage: Coverage | None = None
+    coverages: tuple[Coverage, ...] = ()
+    """What was reached of each Composition."""
     notes: tuple[str, ...] = ()
 
     def count(self, status: str) -> int:

@@ -35,6 +35,13 @@ class Pattern(NamedTuple):
     match: str = SUBSET
 
 
+class Assertion(NamedTuple):
+    """An object that one of those rendered must match, as published tests assert it."""
+
+    object: Object
+    path: Path
+
+
 class ResourcePattern(NamedTuple):
     """A composed resource that is expected."""
 
@@ -77,6 +84,8 @@ class Expectation(NamedTuple):
     """A text that the error of the pipeline contains."""
     unchanged: bool = False
     """Whether the resources are those of the round before."""
+    assertions: tuple[Assertion, ...] = ()
+    """What published tests assert of everything that is rendered."""
 
 
 class ObservedChange(NamedTuple):
@@ -147,6 +156,14 @@ class Suite(NamedTuple):
     crds: tuple[Source, ...] = ()
     timeout: float = 60.0
     function_runtime: str | None = None
+    base: str = ""
+    """The folder that paths are relative to; by default that of the suite's file."""
+    is_upbound: bool = False
+    """Whether it is a published test, which says less about observed resources."""
+    apis: tuple[str, ...] = ()
+    """Where its project has definitions, to validate against, too."""
+    notes: tuple[str, ...] = ()
+    """What its author should know, though it runs."""
 
     def place(self, path: Path) -> str:
         """The file and line of a field; of the nearest field around it where it is not written."""

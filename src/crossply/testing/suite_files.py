@@ -1,7 +1,8 @@
-"""Finds the suites of `crossply test` in files and directories."""
+"""Finds the suites of `crossply test` in files and directories, and programs that print tests."""
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -10,10 +11,12 @@ from typing import NamedTuple
 from crossply.errors import CrossplyError
 from crossply.manifests.files import read_bytes
 from crossply.testing.suite_parser import is_suite
+from crossply.testing.suite_program import SuiteProgram, program_in
+from crossply.testing.upbound_tests import COMPOSITION_TEST, is_upbound_test, items_of, with_kinds
 from crossply.values.yaml import Document, YamlError, read_documents
 
 _ENDINGS = (".yaml", ".yml")
-_SUITE_KIND = re.compile(rb"^kind:\s*[\"']?CompositionTest\b", re.M)
+_SUITE_KIND = re.compile(rb"^[ -]*kind:\s*[\"']?(CompositionTest|E2ETest|OperationTest)\b", re.M)
 _SKIPPED_FOLDERS = ("node_modules", "__pycache__", "_output")
 
 
@@ -26,6 +29,16 @@ class Unreadable(NamedTuple):
     hint: str
 
 
+class UpboundFile(NamedTuple):
+    """A file with tests of `up`, which are reported together."""
+
+    source: str
+    documents: tuple[Document, ...]
+
+
+SuiteSource = Document | UpboundFile | SuiteProgram | Unreadable
+
+
 class NoSuites(CrossplyError):
     """There is nothing to test."""
 
@@ -34,15 +47,32 @@ class NoSuites(CrossplyError):
     hint = "name a file or a directory with a CompositionTest, or begin one: crossply new test"
 
 
-def find_suites(paths: Iterable[str]) -> list[Document | Unreadable]:
-    """The suites in files and directories, in the order of their paths."""
-    paths = list(paths)
-    # A file may be named twice, by itself and by its directory.
-    files = dict.fromkeys(_shortest(file) for path in paths for file in _yaml_files(path))
-    suites = [suite for file in files for suite in _suites_in(file)]
-    if not suites:
-        raise NoSuites(f"no CompositionTest found in {', '.join(map(_shortest, paths))}")
-    return suites
+def find_suites(paths: Iterable[str], kind: str = COMPOSITION_TEST) -> list[SuiteSource]:
+    """The tests of a kind in files and directories, in the order of their paths."""
+    paths = [path for named in paths for path in _matching(named)]
+    sources: list[SuiteSource] = []
+    visited: set[str] = set()
+    for path in paths:
+        for place in _places(path):
+            # A file may be named twice, by itself and by its directory.
+            name = _shortest(place.directory if isinstance(place, SuiteProgram) else place)
+            if name in visited:
+                continue
+            visited.add(name)
+            if not isinstance(place, SuiteProgram):
+                sources += _suites_in(name, kind)
+            elif place.may_print(kind):
+                sources.append(place._replace(directory=name))
+    if not sources:
+        raise NoSuites(f"no {kind} found in {', '.join(map(_shortest, paths))}")
+    return sources
+
+
+def _matching(path: str) -> list[str]:
+    """The paths that a quoted pattern matches; a path that exists is no pattern."""
+    if os.path.exists(path) or not glob.has_magic(path):
+        return [path]
+    return sorted(glob.glob(path, recursive=True)) or [path]
 
 
 def files_below(path: str) -> Iterator[str]:
@@ -50,25 +80,51 @@ def files_below(path: str) -> Iterator[str]:
     if not os.path.isdir(path):
         yield path
         return
+    for folder, names in _folders(path):
+        yield from (os.path.join(folder, name) for name in names)
+
+
+def _folders(path: str) -> Iterator[tuple[str, list[str]]]:
+    """A directory and those below it, each with its files."""
     for folder, folders, names in os.walk(path):
         folders[:] = sorted(name for name in folders if name[0] != "." and name not in _SKIPPED_FOLDERS)
-        yield from (os.path.join(folder, name) for name in sorted(names))
+        yield folder, sorted(names)
 
 
-def _yaml_files(path: str) -> Iterator[str]:
-    return (file for file in files_below(path) if file == path or file.endswith(_ENDINGS))
+def _places(path: str) -> Iterator[str | SuiteProgram]:
+    """Where tests may be: YAML files, the file itself, and directories with programs."""
+    if not os.path.isdir(path):
+        directory = os.path.dirname(path) or os.curdir
+        is_source = not path.endswith(_ENDINGS) and os.path.isfile(path)
+        yield (program_in(directory, os.listdir(directory)) if is_source else None) or path
+        return
+    programs: list[str] = []
+    for folder, names in _folders(path):
+        if any(folder.startswith(os.path.join(program, "")) for program in programs):
+            continue
+        program = program_in(folder, names)
+        if program is None:
+            yield from (os.path.join(folder, name) for name in names if name.endswith(_ENDINGS))
+        else:
+            programs.append(folder)
+            yield program
 
 
-def _suites_in(file: str) -> list[Document | Unreadable]:
+def _suites_in(file: str, kind: str) -> list[SuiteSource]:
     data = read_bytes(file, "cannot read tests")
     # Other files may be anything, templates of YAML for instance: what cannot be a suite is not parsed.
     if not _SUITE_KIND.search(data):
         return []
     try:
-        documents = read_documents(data, file)
+        documents = [item for document in read_documents(data, file) for item in items_of(document)]
     except YamlError as problem:
         return [Unreadable(file, str(problem), problem.place, problem.hint)]
-    return [document for document in documents if is_suite(document.value)]
+    upbound = [document for document in documents if is_upbound_test(document.value)]
+    upbound = [document for document in upbound if document.value["kind"] in with_kinds(kind)]
+    suites: list[SuiteSource] = [UpboundFile(file, tuple(upbound))] if upbound else []
+    if kind == COMPOSITION_TEST:
+        suites += [document for document in documents if is_suite(document.value)]
+    return suites
 
 
 def _shortest(path: str) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Collection, Iterable
+from functools import cache, partial
 from typing import NamedTuple
 
-from crossply.compose.connection_contract import check_contract
+from crossply.compose.connection_detail_contract import check_contract
 from crossply.compose.machinery import Machinery
 from crossply.compose.prepared_composition import PreparedComposition, prepare
 from crossply.kinds.definition import parse_definition
@@ -18,6 +19,7 @@ from crossply.rendering.schemas import apply_definition_defaults, load_schemas
 from crossply.testing.reconcile_rounds import InitialState
 from crossply.testing.strict_fields import SuiteError
 from crossply.testing.suite import Case, Path, Source, Suite
+from crossply.testing.upbound_tests import adopted
 from crossply.values import Object
 from crossply.values.merge_patch import merge_patch
 from crossply.values.yaml import Document
@@ -36,7 +38,10 @@ class PreparedSuite(NamedTuple):
     prepared_composition: PreparedComposition
     functions: list[Object]
     definition: Object | None
+    definitions: Callable[[], list[Object]]
+    """Loads the definition of the composite resource, and those of composed kinds."""
     validator: ObjectValidator | None = None
+    validates_xr: bool = True
 
     def machinery(self, xr: Object) -> Machinery:
         """Where the engine's fields are."""
@@ -47,7 +52,8 @@ class PreparedSuite(NamedTuple):
         xr = xr if self.definition is None else apply_definition_defaults(xr, self.definition)
         # What is no field of its status, functions may say nevertheless: the API server drops it.
         written = {key: value for key, value in xr.items() if key != "status"}
-        problems = self.validator.problems(written) if self.validator is not None else []
+        validator = self.validator if self.validates_xr else None
+        problems = validator.problems(written) if validator is not None else []
         if problems:
             raise SuiteError(
                 f"an API server would refuse the composite resource: {'; '.join(problems)}",
@@ -64,17 +70,32 @@ def prepare_suite(suite: Suite, in_process: Collection[str] = ()) -> PreparedSui
         definition = _one(suite, suite.xrd, ("spec", "xrd"), inputs.load_definition)
         check_contract(parse_definition(definition), file.composition)
     functions = _functions(suite, inputs.called_functions(file.composition) - set(in_process))
-    return PreparedSuite(file, prepare(file.composition), functions, definition, _validity(suite, definition))
+    definitions = cache(partial(_definitions, suite, definition))
+    return PreparedSuite(
+        file,
+        prepare(file.composition),
+        functions,
+        definition,
+        definitions,
+        _validator(definitions()) if suite.validate else None,
+        # A published test has only what is composed validated.
+        validates_xr=not suite.is_upbound,
+    )
 
 
-def _validity(suite: Suite, definition: Object | None) -> ObjectValidator | None:
-    if not suite.validate:
-        return None
-    from crossply.validation.resource_validation import ObjectValidator
+def _definitions(suite: Suite, definition: Object | None) -> list[Object]:
+    from crossply.project.remote_crds import definitions_in
 
     known = "definitions", "cannot parse YAML resource manifest"
     crds = _many(suite, suite.crds, ("spec", "crds"), lambda path: inputs.load_objects(path, *known))
-    return ObjectValidator([*crds, *([] if definition is None else [definition])])
+    crds += [manifest.value for path in suite.apis for manifest in definitions_in(_beside(suite, path))]
+    return [*crds, *([] if definition is None else [definition])]
+
+
+def _validator(definitions: list[Object]) -> ObjectValidator:
+    from crossply.validation.resource_validation import ObjectValidator
+
+    return ObjectValidator(definitions)
 
 
 def initial_state(suite: Suite, case: Case, prepared: PreparedSuite) -> InitialState:
@@ -93,14 +114,18 @@ def initial_state(suite: Suite, case: Case, prepared: PreparedSuite) -> InitialS
     observed = "observed composed resources", "cannot parse YAML composed resource manifest"
     return InitialState(
         xr=xr,
-        observed=_many(
-            suite, surroundings.observed, case.path, lambda path: inputs.load_objects(path, *observed)
-        ),
+        observed=[
+            adopted(obj, xr) if suite.is_upbound else obj
+            for obj in _many(
+                suite, surroundings.observed, case.path, lambda path: inputs.load_objects(path, *observed)
+            )
+        ],
         required=_many(
             suite, surroundings.required, case.path, lambda path: inputs.load_objects(path, *required)
         ),
         secrets=_many(suite, surroundings.credentials, case.path, inputs.load_secrets),
         schemas=load_schemas(_beside(suite, surroundings.schemas)) if surroundings.schemas else (),
+        definitions=prepared.definitions,
         context=surroundings.context,
     )
 
@@ -151,5 +176,5 @@ def _inline(suite: Suite, value: Object, path: Path) -> Object:
 
 
 def _beside(suite: Suite, path: str) -> str:
-    """A path of the suite, which is relative to its file."""
-    return os.path.normpath(os.path.join(os.path.dirname(suite.document.source), path))
+    """A path of the suite, which is relative to its file, or to the project of a published test."""
+    return os.path.normpath(os.path.join(suite.base or os.path.dirname(suite.document.source), path))

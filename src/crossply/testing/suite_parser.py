@@ -19,6 +19,7 @@ from crossply.testing.suite import (
     Source,
     Suite,
 )
+from crossply.testing.upbound_tests import is_upbound_test, read_composition_test
 from crossply.values.api_version import api_group
 from crossply.values.durations import parse_duration
 from crossply.values.field_path import PathError, parse
@@ -37,7 +38,7 @@ _CASE = ("name", "skip", "xr", "xrPatch", "rounds", *_ROUND, *_SURROUNDINGS)
 
 
 def is_suite(value: Any) -> bool:
-    """Whether a document is a suite, of any version."""
+    """Whether a document is a suite of ours, of any version."""
     if not isinstance(value, dict) or value.get("kind") != KIND:
         return False
     return str(value.get("apiVersion")).startswith(api_group(API_VERSION))
@@ -61,6 +62,8 @@ def _place(document: Document, message: str) -> str:
 
 
 def _read_suite(document: Document) -> Suite:
+    if is_upbound_test(document.value):
+        return read_composition_test(document)
     root = Reader(document.value, (), ("apiVersion", "kind", "metadata", "spec"))
     if root.fields.raw("apiVersion") != API_VERSION:
         raise root.fields.wrong(f"must be {API_VERSION}", "apiVersion")

@@ -13,18 +13,21 @@ from crossply.compose.metadata import name_of
 from crossply.errors import CrossplyError
 from crossply.functions.function_set import Runners
 from crossply.manifests.files import read_documents
-from crossply.rendering.functions import caller, running
 from crossply.rendering.output import documents
+from crossply.rendering.running_functions import caller, running
 from crossply.testing.coverage import Coverage, Tracker
+from crossply.testing.earlier_up_rendering import as_rendered_earlier, without_uid
 from crossply.testing.expectation_check import check
 from crossply.testing.reconcile_rounds import CaseReconciler, CompositionUnderTest, RoundResult
 from crossply.testing.report import finding_of
 from crossply.testing.results import BROKEN, FAILED, PASSED, SKIPPED, CaseResult, Finding, SuiteResult
 from crossply.testing.snapshots import FOLDER_ENDING, compare, file_name, text_of
 from crossply.testing.suite import EVERYTHING, Case, ObservedChange, Suite
-from crossply.testing.suite_files import Unreadable
+from crossply.testing.suite_files import SuiteSource, Unreadable, UpboundFile
 from crossply.testing.suite_inputs import PreparedSuite, initial_state, prepare_suite
 from crossply.testing.suite_parser import read_suite
+from crossply.testing.suite_program import SuiteProgram, tests_of
+from crossply.testing.upbound_tests import COMPOSITION_TEST, OPERATION_TEST, is_upbound_test, with_kinds
 from crossply.values import Object
 from crossply.values.yaml import Document
 
@@ -42,24 +45,66 @@ class SuiteRunOptions(NamedTuple):
 
     def wants(self, suite: Suite, case: Case) -> bool:
         """Whether a case is to be run."""
-        name = f"{suite.document.source} {suite.name} {case.name}".lower()
-        return not self.words or any(word.lower() in name for word in self.words)
+        return self.wants_named(f"{suite.document.source} {suite.name} {case.name}")
+
+    def wants_named(self, name: str) -> bool:
+        """Whether what has this name is to be run."""
+        return not self.words or any(word.lower() in name.lower() for word in self.words)
 
 
-def run_suite(document: Document | Unreadable, options: SuiteRunOptions) -> SuiteResult:
+def run_source(source: SuiteSource, options: SuiteRunOptions) -> SuiteResult:
+    """Run the tests that were found in one place. Whatever is wrong with them is a verdict, too."""
+    if isinstance(source, Unreadable):
+        return _broken("", source.source, Finding(source.problem, source.place, hint=source.hint))
+    if isinstance(source, Document):
+        return run_suite(source, options)
+    try:
+        documents = documents_of(source)
+    except CrossplyError as problem:
+        return _broken("", source.source, error_finding(problem, source.source))
+    results = [run_suite(document, options) for document in documents]
+    return SuiteResult(
+        "",
+        source.source,
+        tuple(case for result in results for case in result.cases),
+        tuple(coverage for result in results for coverage in result.coverages),
+        tuple(note for result in results for note in result.notes),
+    )
+
+
+def documents_of(source: Document | UpboundFile | SuiteProgram) -> list[Document]:
+    """The tests of Compositions in one place; a program is run for it."""
+    if isinstance(source, Document):
+        return [source]
+    if isinstance(source, UpboundFile):
+        return list(source.documents)
+    return [test for test in tests_of(source) if test.value["kind"] in with_kinds(COMPOSITION_TEST)]
+
+
+def run_suite(document: Document, options: SuiteRunOptions) -> SuiteResult:
     """Run the suite of a document. Whatever is wrong with it is a verdict, too."""
-    if isinstance(document, Unreadable):
-        return _broken("", document.source, Finding(document.problem, document.place, hint=document.hint))
-    name = name_of(document.value)
+    name = "" if is_upbound_test(document.value) else name_of(document.value)
+    if document.value["kind"] == OPERATION_TEST:
+        return _run_operation(document, options)
     try:
         suite = read_suite(document)
         chosen = [case for case in suite.cases if options.wants(suite, case)]
         if not chosen:
             return SuiteResult(name, document.source, ())
         run = SuiteRun(suite, options)
-        return SuiteResult(name, document.source, tuple(run.cases(chosen)), run.coverage, run.tidy(chosen))
+        cases = tuple(run.cases(chosen))
+        coverages = () if run.coverage is None else (run.coverage,)
+        return SuiteResult(name, document.source, cases, coverages, (*run.notes, *run.tidy(chosen)))
     except CrossplyError as problem:
         return _broken(name, document.source, error_finding(problem, f"{document.source}:{document.line}"))
+
+
+def _run_operation(document: Document, options: SuiteRunOptions) -> SuiteResult:
+    from crossply.testing.operation_test import run_operation_test
+
+    name = f"{document.source} {name_of(document.value)}"
+    is_selected = options.wants_named(name)
+    return SuiteResult("", document.source, (run_operation_test(document),) if is_selected else ())
 
 
 def _broken(name: str, file: str, finding: Finding) -> SuiteResult:
@@ -75,7 +120,7 @@ def error_finding(problem: CrossplyError, place: str) -> Finding:
 class SuiteRun:
     """One suite under way."""
 
-    __slots__ = ("_options", "_prepared", "_snapshots", "_suite", "_tracker", "coverage")
+    __slots__ = ("_options", "_prepared", "_snapshots", "_suite", "_tracker", "coverage", "notes")
 
     def __init__(self, suite: Suite, options: SuiteRunOptions) -> None:
         self._suite = suite
@@ -84,6 +129,7 @@ class SuiteRun:
         self._snapshots = os.path.splitext(suite.document.source)[0] + FOLDER_ENDING
         self._prepared: PreparedSuite = prepare_suite(suite)
         self.coverage: Coverage | None = None
+        self.notes: tuple[str, ...] = suite.notes
 
     def cases(self, chosen: list[Case]) -> Iterator[CaseResult]:
         """Run cases, one after the other; functions stay up in between."""
@@ -103,16 +149,30 @@ class SuiteRun:
         started = perf_counter()
         written: list[str] = []
         try:
-            findings = tuple(self._play(case, runners, written))
+            findings = tuple(self._findings(case, runners, written))
             status = FAILED if findings else PASSED
         except CrossplyError as problem:
             findings, status = (error_finding(problem, place),), BROKEN
         seconds = perf_counter() - started
         return CaseResult(case.name, status, place, seconds, findings, snapshots=tuple(written))
 
-    def _play(self, case: Case, runners: Runners, written: list[str]) -> Iterator[Finding]:
+    def _findings(self, case: Case, runners: Runners, written: list[str]) -> list[Finding]:
+        findings = list(self._play(case, runners, written))
+        if (
+            not findings
+            or not self._suite.is_upbound
+            or list(self._play(case, runners, written, earlier=True))
+        ):
+            return findings
+        self.notes += (f"{case.name}: holds as earlier versions of up rendered it",)
+        return []
+
+    def _play(
+        self, case: Case, runners: Runners, written: list[str], *, earlier: bool = False
+    ) -> Iterator[Finding]:
         scene = initial_state(self._suite, case, self._prepared)
         call = self._tracker.tracked(caller(runners, self._suite.timeout))
+        call = without_uid(call) if earlier else call
         stage = CompositionUnderTest(
             self._prepared.prepared_composition,
             self._prepared.machinery(scene.xr),
@@ -124,6 +184,7 @@ class SuiteRun:
         for number, round_ in enumerate(case.rounds, 1):
             shown = number if len(case.rounds) > 1 else 0
             played = play.round(round_.changes, round_.xr_patch)
+            played = as_rendered_earlier(played) if earlier else played
             self._tracker.note_composed(played.composed)
             for mismatch in check(round_.expectation, played, before):
                 yield finding_of(mismatch, self._suite.place(mismatch.path), shown)
@@ -161,9 +222,11 @@ class SuiteRun:
             yield finding_of(mismatch, place or path, shown)
 
     def tidy(self, chosen: list[Case]) -> tuple[str, ...]:
-        """Tell of snapshots that no case has any more; with --update, remove them."""
+        """Report snapshots that no case has any more; with --update, remove them."""
         if not os.path.isdir(self._snapshots) or len(chosen) < len(self._suite.cases):
             return ()
+        if os.path.islink(self._snapshots):
+            return ()  # what is there may be somebody else's
         used = {
             file_name(case.name, number, len(case.rounds))
             for case in chosen
@@ -180,8 +243,9 @@ class SuiteRun:
 
 
 def _write(path: str, text: str) -> None:
-    from crossply.manifests.output_files import make_directory, write_file
+    from crossply.manifests.output_files import check_no_links, make_directory, write_file
 
+    check_no_links(os.path.dirname(os.path.dirname(path)), path, "cannot write snapshot")
     make_directory(os.path.dirname(path), "cannot write snapshot")
     write_file(path, text, "cannot write snapshot")
 
@@ -206,9 +270,7 @@ def _reached(played: RoundResult) -> Rendered:
     return played.rendered
 
 
-def run_suites(
-    suites: Sequence[Document | Unreadable], options: SuiteRunOptions, jobs: int
-) -> Iterator[SuiteResult]:
+def run_suites(suites: Sequence[SuiteSource], options: SuiteRunOptions, jobs: int) -> Iterator[SuiteResult]:
     """Run suites; with `fail_fast` none is started after a failure."""
     results = _spread(suites, options, jobs) if jobs > 1 and len(suites) > 1 else _in_turn(suites, options)
     for result in results:
@@ -217,13 +279,11 @@ def run_suites(
             break
 
 
-def _in_turn(suites: Sequence[Document | Unreadable], options: SuiteRunOptions) -> Iterator[SuiteResult]:
-    return (run_suite(suite, options) for suite in suites)
+def _in_turn(suites: Sequence[SuiteSource], options: SuiteRunOptions) -> Iterator[SuiteResult]:
+    return (run_source(suite, options) for suite in suites)
 
 
-def _spread(
-    suites: Sequence[Document | Unreadable], options: SuiteRunOptions, jobs: int
-) -> Iterator[SuiteResult]:
+def _spread(suites: Sequence[SuiteSource], options: SuiteRunOptions, jobs: int) -> Iterator[SuiteResult]:
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 
@@ -231,7 +291,7 @@ def _spread(
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
     pool = ProcessPoolExecutor(min(jobs, len(suites)), mp_context=context)
     try:
-        for running in [pool.submit(run_suite, suite, options) for suite in suites]:
+        for running in [pool.submit(run_source, suite, options) for suite in suites]:
             yield running.result()
     finally:
         pool.shutdown(cancel_futures=True)

@@ -1,1 +1,1 @@
-"""The dashboard: a web server that shows a control plane with the rights of whoever looks."""
+"""The dashboard: a web server that shows a control plane with the rights of the viewer."""

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from crossply.compose.metadata import name_of, uid_of
 from crossply.control.kinds import COMPOSITION, FUNCTION
+from crossply.diagnosis.cause_details import refine
 from crossply.diagnosis.causes import Finding, deepest_first
 from crossply.diagnosis.evidence import Evidence
 from crossply.diagnosis.model import Cause
-from crossply.diagnosis.refinement import refine
 from crossply.kinds.definition import Definition
 from crossply.kube.core_kinds import EVENT
 from crossply.kube.kind import Kind
 from crossply.resource_tree.composite_tree import child_references
 from crossply.resource_tree.node import NOT_FOUND, Node, Problem, Reference
 from crossply.ui.cluster_view import ClusterView
-from crossply.ui.kind_view import KindView
+from crossply.ui.kind_informer import KindView
 from crossply.values import Object
 
 MOST_NODES = 400
@@ -32,7 +32,7 @@ class CausesInMemory:
         self._functions = {name_of(obj): obj for obj in _objects(view.if_ready(FUNCTION))}
 
     def of(self, kind: Kind, obj: Object) -> Cause | None:
-        """The deepest cause, as plainly as events, Compositions and Functions tell it."""
+        """The deepest cause, with details from events, Compositions and Functions."""
         findings = deepest_first(tree_in_memory(self._view, kind, obj))
         if not findings:
             return None

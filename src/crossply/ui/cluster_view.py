@@ -1,4 +1,4 @@
-"""What the dashboard knows of a cluster: informers with the viewer's rights, started when a page needs them.
+"""The dashboard's copy of a cluster: informers with the viewer's rights, started when a page needs them.
 
 Of kinds with few objects (definitions, Compositions, packages) whole objects are kept; of composite
 resources, claims and what they compose, only what rows and trees are made of (`object_reduction`). Composed
@@ -24,11 +24,11 @@ from crossply.kube.selection import EVERYTHING, Selection
 from crossply.resource_tree.node import Reference
 from crossply.resource_tree.served_kinds import Kinds
 from crossply.ui.event_rows import event_row, reduced_event
-from crossply.ui.kind_view import KindView
-from crossply.ui.live import Hub
+from crossply.ui.kind_informer import KindView
+from crossply.ui.live_updates import Hub
 from crossply.ui.object_reduction import reduced
 from crossply.ui.object_state import Row, row_of
-from crossply.ui.page import MissingRight, PageNotFound
+from crossply.ui.page_routes import MissingRight, PageNotFound
 from crossply.values import Object
 from crossply.values.api_version import api_group
 
@@ -40,11 +40,11 @@ EVERYTHING_SYNCED = "synced"
 """The topic of kinds that were read in the background."""
 _log = logging.getLogger("crossply.ui")
 _METADATA_ONLY = ("Secret", "ConfigMap")
-"""Core kinds whose content is neither needed nor wanted in memory."""
+"""Core kinds whose content is not kept in memory."""
 
 
 class ClusterView:
-    """The kinds that one viewer has looked at so far."""
+    """The kinds that one viewer has opened so far."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -157,7 +157,9 @@ class ClusterView:
             definitions = await self.definitions()
         except MissingRight:
             return False
-        return any((kind.group, kind.kind) == (each.group, each.names.kind) for each in definitions)
+        return any(
+            (kind.group, kind.kind) == (definition.group, definition.names.kind) for definition in definitions
+        )
 
     async def claims(self) -> list[KindView]:
         """All kinds of claims."""

@@ -17,7 +17,7 @@ from crossply.kube.failures import KubeError
 from crossply.resource_tree.composite_tree import child_references
 from crossply.resource_tree.node import Node, Reference
 from crossply.ui.cluster_view import ClusterView
-from crossply.ui.kind_view import KindView
+from crossply.ui.kind_informer import KindView
 from crossply.ui.object_state import HIDDEN, MISSING, ORDER, PRESENT, Row, row_of
 from crossply.values import Object
 from crossply.values.api_version import api_group
@@ -93,7 +93,7 @@ class TreeBuilder:
             self.kinds.add(view.kind.resource)
             if not view.kind.namespaced:
                 reference = reference._replace(namespace="")
-        row, obj = await self._found(view, reference)
+        row, obj = await self._load_row(view, reference)
         identity = node_id(reference)
         node = TreeNode(identity, reference, row)
         if obj is not None:
@@ -106,7 +106,7 @@ class TreeBuilder:
             return None
         return node
 
-    async def _found(self, view: KindView | None, reference: Reference) -> tuple[Row, Object | None]:
+    async def _load_row(self, view: KindView | None, reference: Reference) -> tuple[Row, Object | None]:
         """The row and the object; one that is not in memory, or not labelled as composed, is read alone."""
         row = row_in(view, reference)
         if view is None or view.refused:

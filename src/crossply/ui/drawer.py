@@ -1,4 +1,4 @@
-"""The drawer: one sheet about one resource, made when it is looked at."""
+"""The drawer: details of one resource, rendered when it is opened."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from crossply.resource_tree.node import Node, Reference
 from crossply.runs.model import Run
 from crossply.runs.run_provenance import explain_run
 from crossply.ui.cluster_view import ClusterView
-from crossply.ui.event_rows import last_seen
+from crossply.ui.event_rows import last_occurrence
 from crossply.ui.explained_cause import explained_cause
 from crossply.ui.object_state import Condition, Row, conditions_of, row_of
 from crossply.ui.object_yaml import shown_yaml, without_secret_values
-from crossply.ui.page import PageNotFound, PageRequest
+from crossply.ui.page_routes import PageNotFound, PageRequest
 from crossply.ui.recorded_runs import desired_in, drift, latest_run, latest_runs
 from crossply.ui.relations import own_relations, usages_of
 from crossply.values import Object
@@ -110,7 +110,7 @@ async def _difference(page: PageRequest, kind: Kind, obj: Object) -> dict[str, A
     if run is None or desired is None:
         return {
             "differences": None,
-            "why": "No recorded run of its composite resource tells what is desired.",
+            "why": "No recorded run of its composite resource has its desired state.",
         }
     return {"differences": drift(desired, without_secret_values(obj)), "run": run.summary}
 
@@ -188,7 +188,7 @@ def event_line(obj: Object) -> EventLine:
     involved = involved if type(involved) is dict else {}
     number = obj.get("count")
     return EventLine(
-        last_seen(obj),
+        last_occurrence(obj),
         obj.get("type") == "Warning",
         text_in(obj, "reason"),
         text_in(obj, "message"),

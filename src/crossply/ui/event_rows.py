@@ -6,7 +6,7 @@ from crossply.compose.metadata import metadata_of, text_in
 from crossply.ui.object_state import FAILING, MOST_REASON, PRESENT, Row, seconds
 from crossply.values import Object
 
-_KEPT = (
+_FIELDS = (
     "involvedObject",
     "reason",
     "type",
@@ -28,7 +28,7 @@ def reduced_event(obj: Object) -> Object:
         "kind": "Event",
         "metadata": {key: metadata[key] for key in _METADATA if key in metadata},
         "message": text_in(obj, "message")[:_MOST_MESSAGE],
-        **{key: obj[key] for key in _KEPT if obj.get(key) is not None},
+        **{key: obj[key] for key in _FIELDS if obj.get(key) is not None},
     }
 
 
@@ -41,15 +41,15 @@ def event_row(obj: Object) -> Row:
         text_in(metadata, "name"),
         text_in(metadata, "uid"),
         FAILING if obj.get("type") == "Warning" else PRESENT,
-        last_seen(obj) or created,
+        last_occurrence(obj) or created,
         created,
         text_in(involved, "uid") if type(involved) is dict else "",
         text_in(obj, "message")[:MOST_REASON],
     )
 
 
-def last_seen(obj: Object) -> float:
-    """When an event happened last, by whichever field tells."""
+def last_occurrence(obj: Object) -> float:
+    """When an event happened last, by the first of its time fields that is set."""
     series = obj.get("series")
     times = [obj.get("lastTimestamp"), obj.get("eventTime"), obj.get("firstTimestamp")]
     if type(series) is dict:

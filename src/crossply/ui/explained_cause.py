@@ -13,13 +13,13 @@ from crossply.diagnosis.package_logs import LINES
 from crossply.errors import CrossplyError
 from crossply.kube.kind import Kind
 from crossply.resource_tree.composite_tree import Trees, child_references
-from crossply.resource_tree.kind_origin import Origins
 from crossply.resource_tree.node import Node
 from crossply.resource_tree.object_reader import DEFAULT_CONCURRENCY, Reader
+from crossply.resource_tree.reconciling_provider import Origins
 from crossply.ui.causes import tree_in_memory
 from crossply.ui.object_state import PAUSED, READY, row_of
 from crossply.ui.package_logs import read_log
-from crossply.ui.page import PageRequest
+from crossply.ui.page_routes import PageRequest
 from crossply.values import Object
 
 SECONDS = 5.0
@@ -28,7 +28,7 @@ MOST_READ = 60
 
 
 async def explained_cause(page: PageRequest, kind: Kind, obj: Object) -> Cause | None:
-    """Why a resource is not ready, or why what it composes is reconciled by nobody."""
+    """Why a resource is not ready, or why no provider reconciles what it composes."""
     if row_of(obj).state in (READY, PAUSED) and not await _has_provider_down(page):
         return None
     in_memory = tree_in_memory(page.view, kind, obj)

@@ -25,13 +25,13 @@ class MetricsSource:
 
     def __init__(self, socket: str) -> None:
         self._socket = socket
-        self._asked = float("-inf")
+        self._requested_at = float("-inf")
         self._figures: Figures | None = None
 
     async def figures(self, client: Client) -> Figures | None:
         """The figures of the control plane; None where the viewer cannot reach them."""
-        if time.monotonic() - self._asked > FRESH_SECONDS:
-            self._asked = time.monotonic()
+        if time.monotonic() - self._requested_at > FRESH_SECONDS:
+            self._requested_at = time.monotonic()
             text = await self._from_socket() if self._socket else await _from_pods(client)
             self._figures = read_figures(text) if text else None
         return self._figures

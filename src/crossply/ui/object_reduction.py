@@ -1,6 +1,6 @@
 """What the dashboard keeps of an object that it has many of: identity, references and conditions. Pure.
 
-Everything else is read from the API server when somebody opens the object.
+Everything else is read from the API server when the object is opened.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _ANNOTATIONS = (RESOURCE_NAME_ANNOTATION, PAUSED_ANNOTATION)
 def reduced(obj: Object) -> Object:
     """The object with as much as rows and trees are made of."""
     metadata = metadata_of(obj)
-    kept = {key: metadata[key] for key in _METADATA if key in metadata}
+    reduced = {key: metadata[key] for key in _METADATA if key in metadata}
     annotations = metadata.get("annotations")
     if type(annotations) is dict:
-        kept["annotations"] = {key: annotations[key] for key in _ANNOTATIONS if key in annotations}
+        reduced["annotations"] = {key: annotations[key] for key in _ANNOTATIONS if key in annotations}
     spec, status = obj.get("spec"), obj.get("status")
-    result: Object = {"apiVersion": obj.get("apiVersion"), "kind": obj.get("kind"), "metadata": kept}
+    result: Object = {"apiVersion": obj.get("apiVersion"), "kind": obj.get("kind"), "metadata": reduced}
     if type(spec) is dict:
         result["spec"] = {key: spec[key] for key in _SPEC if key in spec}
     if type(status) is dict and "conditions" in status:

@@ -28,7 +28,7 @@ WORDS = {
     MISSING: "Missing",
     HIDDEN: "Not visible",
 }
-"""What people are shown, beside a symbol and a colour."""
+"""The word for a state, shown beside a symbol and a colour."""
 ATTENTION = (FAILING, MISSING, WAITING, DELETING)
 """States that need attention, worst first."""
 ORDER = (FAILING, MISSING, WAITING, DELETING, PAUSED, HIDDEN, READY, PRESENT)

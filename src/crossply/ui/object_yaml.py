@@ -1,4 +1,4 @@
-"""Objects as YAML for people: managed fields apart, values of Secrets left out, long lines cut. Pure."""
+"""Objects as readable YAML: managed fields apart, values of Secrets left out, long lines cut. Pure."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Tokens that open one session each: whoever has the key can make them, the dashboard redeems each once.
+"""Tokens that open one session each: a process with the key can create them, the dashboard redeems each once.
 
-`crossply up` makes one for the address that it prints, and another whenever it is asked again, without
+`crossply up` makes one for the address that it prints, and another on each request, without
 talking to the process that serves the dashboard.
 """
 
@@ -17,7 +17,7 @@ _DIGEST_BYTES = 32
 
 
 def mint_token(key: bytes) -> str:
-    """A token that nobody without the key can guess or make."""
+    """A token that cannot be guessed or created without the key."""
     nonce = secrets.token_bytes(_NONCE_BYTES)
     return base64.urlsafe_b64encode(nonce + _signature(key, nonce)).rstrip(b"=").decode()
 

@@ -34,7 +34,7 @@ def make_environment() -> Environment:
         age=age,
         cut=cut,
         breakable=breakable,
-        moment=moment,
+        utc_time=utc_time,
         count=count,
         milliseconds=milliseconds,
         duration=duration,
@@ -67,7 +67,7 @@ def age(since: float) -> str:
     return f"{seconds}s"
 
 
-def moment(since: float) -> str:
+def utc_time(since: float) -> str:
     """A time in UTC, for titles and the datetime attribute."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(since)) if since else ""
 

@@ -14,7 +14,7 @@ from crossply.ui.viewer import Viewer
 from crossply.values import Object
 
 SECONDS = 120.0
-_KEPT = 5
+_MOST_JOBS = 5
 
 
 class PlanJob:
@@ -41,16 +41,16 @@ class PlanJobs:
         self._room = asyncio.Semaphore(1)
 
     def start(
-        self, config: ClusterConfig, composition: Object, revision: Object, *, again: bool = False
+        self, config: ClusterConfig, composition: Object, revision: Object, *, is_new_request: bool = False
     ) -> PlanJob:
         """The plan of a revision: the one that was made already, unless it is to be made again."""
         key = f"{name_of(composition)}/{name_of(revision)}"
         job = self._jobs.get(key)
-        if job is not None and (job.is_running or not again):
+        if job is not None and (job.is_running or not is_new_request):
             return job
         job = self._jobs[key] = PlanJob()
         self._jobs.move_to_end(key)
-        while len(self._jobs) > _KEPT:
+        while len(self._jobs) > _MOST_JOBS:
             self._jobs.popitem(last=False)
         task = asyncio.create_task(self._run(job, config, applied_revision(composition, revision)))
         self._tasks.add(task)
@@ -76,8 +76,12 @@ def applied_revision(composition: Object, revision: Object) -> Object:
     """The Composition as it was in a revision: what applying it again would mean."""
     spec = {key: value for key, value in revision["spec"].items() if key != "revision"}
     metadata = composition["metadata"]
-    kept = {key: metadata[key] for key in ("name", "labels", "annotations") if key in metadata}
-    return {**{key: composition[key] for key in ("apiVersion", "kind")}, "metadata": kept, "spec": spec}
+    identity = {key: metadata[key] for key in ("name", "labels", "annotations") if key in metadata}
+    return {
+        **{key: composition[key] for key in ("apiVersion", "kind")},
+        "metadata": identity,
+        "spec": spec,
+    }
 
 
 _jobs: WeakKeyDictionary[Viewer, PlanJobs] = WeakKeyDictionary()

@@ -1,4 +1,4 @@
-"""What recorded runs tell about a resource; where nothing records runs, nothing is told."""
+"""Details of a resource from its recorded runs; empty where no recorder runs."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def desired_in(run: Run, resource_name: str) -> Object | None:
 def drift(desired: Object, live: Object) -> list[FieldDifference]:
     """The desired fields that are otherwise in the live object; what others added is no difference.
 
-    A placeholder was recorded in place of a secret value: it tells nothing about the live one.
+    A placeholder was recorded in place of a secret value: it is not compared with the live one.
     """
     result = []
     for difference in differences(_as_stored(desired), live):
@@ -69,5 +69,5 @@ def _as_stored(obj: Object) -> Object:
     if (obj.get("apiVersion"), obj.get("kind")) != ("v1", "Secret") or type(text) is not dict:
         return obj
     data = obj.get("data")
-    kept = {key: value for key, value in obj.items() if key != "stringData"}
-    return {**kept, "data": {**(data if type(data) is dict else {}), **text}}
+    without_string_data = {key: value for key, value in obj.items() if key != "stringData"}
+    return {**without_string_data, "data": {**(data if type(data) is dict else {}), **text}}

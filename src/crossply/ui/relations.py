@@ -25,7 +25,7 @@ class Relation(NamedTuple):
 
 
 def own_relations(obj: Object) -> list[Relation]:
-    """The relations that the object itself tells."""
+    """The relations that the object itself has."""
     spec = obj.get("spec")
     spec = spec if type(spec) is dict else {}
     machinery = spec.get("crossplane")

@@ -17,7 +17,7 @@ from crossply.kube.credentials import Credential, Fixed
 from crossply.kube.failures import KubeError, Unauthorized, Unreachable
 from crossply.ui import pages
 from crossply.ui.one_time_token import TokenRedeemer
-from crossply.ui.page import Content, MissingRight, PageNotFound, PageRequest, Route
+from crossply.ui.page_routes import Content, MissingRight, PageNotFound, PageRequest, Route
 from crossply.ui.page_templates import HERE, cut, make_environment
 from crossply.ui.security import (
     LOOPBACK_NAMES,
@@ -115,7 +115,9 @@ class Dashboard:
         credentials = Fixed(Credential(authorization=f"Bearer {token}"))
         viewer = Viewer(replace(self._settings.config, credentials=credentials, certificate=None, actor=None))
         await viewer.open()
-        problem = await _login_problem(viewer.client) if token.isascii() and token else "enter a token"
+        # A line break within it would begin another header.
+        is_token = bool(token) and token.isascii() and token.isprintable()
+        problem = await _login_problem(viewer.client) if is_token else "enter a token"
         if problem:
             await viewer.close()
             return self._plain("login.html", status=403, problem=problem)

@@ -62,16 +62,16 @@ def _place(
     lines: list[tuple[int, float, float]],
 ) -> float:
     """Put a node beside the middle of its children; returns how many rows it takes."""
-    taken, middles = 0.0, []
+    used_rows, middles = 0.0, []
     for child in node.children:
-        rows = _place(child, column + 1, first + taken, boxes, lines)
-        middles.append(first + taken + (rows - 1) / 2)
-        taken += rows
-    taken = max(taken, 1.0)
-    middle = first + (taken - 1) / 2
+        rows = _place(child, column + 1, first + used_rows, boxes, lines)
+        middles.append(first + used_rows + (rows - 1) / 2)
+        used_rows += rows
+    used_rows = max(used_rows, 1.0)
+    middle = first + (used_rows - 1) / 2
     boxes.append((column, middle, node))
     lines += [(column, middle, below) for below in middles]
-    return taken
+    return used_rows
 
 
 def _line(column: int, start: float, end: float) -> str:

@@ -1,4 +1,4 @@
-"""Whoever looks: a client with their rights, and what it has read."""
+"""A viewer of the dashboard: a client with the viewer's rights, and what it has read."""
 
 from __future__ import annotations
 

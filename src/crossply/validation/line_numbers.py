@@ -7,6 +7,7 @@ itself settles it: at each step the longest name that is there wins.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from crossply.manifests.manifest import Manifest
@@ -17,17 +18,22 @@ _GO_FIELD = re.compile(r"Go struct field [^.]+\.(\S+) of type|unknown field \"([
 
 def place_of(finding: Finding, manifest: Manifest) -> str:
     """Return the file and line of a finding: of its field, or of the nearest thing around it."""
-    steps = segments(_path(finding), manifest.value)
+    return f"{manifest.document.source}:{line_of(manifest, segments(field_of(finding), manifest.value))}"
+
+
+def line_of(manifest: Manifest, steps: Sequence[str | int]) -> int:
+    """The line of a field in its file, or of the nearest thing around it that is there."""
     document = manifest.document
     for length in range(len(steps), 0, -1):
         line = document.locate((*manifest.inside, *steps[:length]))
         if line is not None:
-            return f"{document.source}:{line}"
+            return line
     inside = document.locate(manifest.inside) if manifest.inside else None
-    return f"{document.source}:{inside or document.line}"
+    return inside or document.line
 
 
-def _path(finding: Finding) -> str:
+def field_of(finding: Finding) -> str:
+    """The path of the field that a finding is about, as far as it says."""
     if finding.error is not None:
         quoted = re.match(r'"([^"]*)" must|.* in (\S+)$', finding.error.detail)
         return finding.error.path or (quoted and (quoted[1] or quoted[2])) or ""

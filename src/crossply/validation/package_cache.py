@@ -33,7 +33,7 @@ class Cache:
         shutil.rmtree(self._directory, ignore_errors=True)
 
     def has(self, image: str) -> bool:
-        """Tell whether a package is there."""
+        """Return whether a package is there."""
         return os.path.isdir(self._path(image))
 
     def load(self, image: str) -> list[Manifest]:
@@ -43,7 +43,7 @@ class Cache:
         return read_directory(self._path(image))
 
     def refresh(self, image: str) -> None:
-        """Fetch a package anew; what was there stays if that fails."""
+        """Fetch a package again; the cached one stays if that fails."""
         self._download(image)
 
     def _download(self, image: str) -> None:

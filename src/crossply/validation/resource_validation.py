@@ -52,7 +52,7 @@ class _Kind:
     __slots__ = ("rules", "schema")
 
     def __init__(self, schema: Object) -> None:
-        from crossply.schema.cel import RuleChecker
+        from crossply.schema.cel_object_validation import RuleChecker
 
         self.schema = schema
         self.rules = RuleChecker(schema)
@@ -88,7 +88,7 @@ class Schemas:
         kind = self._kinds.get((group, version, manifest.kind))
         if kind is not None:
             return _outcome(manifest, self._findings(manifest.value, kind, (group, version)))
-        from crossply.schema.builtin_kinds import type_of_kind
+        from crossply.schema.builtin_go_types import type_of_kind
 
         go_type = type_of_kind(manifest.api_version, manifest.kind)
         return _outcome(manifest, None if go_type is None else _strict_findings(manifest.value, go_type))
@@ -184,7 +184,7 @@ class ObjectValidator:
         self._schemas = Schemas(extensions.crds)
 
     def problems(self, obj: Object) -> list[str]:
-        """Why the object would be refused; of an unknown kind nothing can be said."""
+        """Why the object would be refused; empty for an unknown kind."""
         return [finding.message for finding in self._schemas.validate(_manifest(obj)).findings]
 
 

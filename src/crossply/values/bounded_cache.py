@@ -81,12 +81,12 @@ class SharedCache(Generic[K, V]):
             known = self._cache.get(key)
         if known is not None:
             return known
-        made = make()  # without the lock: another thread would wait as long
+        value = make()  # without the lock: another thread would wait as long
         with self._lock:
             known = self._cache.get(key)
             if known is None:
-                self._cache.put(key, made, size)
-        return made if known is None else known
+                self._cache.put(key, value, size)
+        return value if known is None else known
 
 
 LONGEST = 256

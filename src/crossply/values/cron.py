@@ -140,7 +140,7 @@ def _range(text: str, bounds: _Bounds) -> Field:
     """One value, `low-high`, or a star, perhaps with a step: `5/15` goes on from 5 to the most."""
     span, *steps = text.split("/")
     low, *highs = span.split("-")
-    # Whatever follows a star is not looked at.
+    # What follows a star is ignored.
     star = low in ("*", "?")
     first, last = (bounds.least, bounds.most) if star else _span(text, low, highs, bounds)
     if len(steps) > 1:

@@ -1,7 +1,7 @@
 """When a schedule is due, by Go's robfig/cron: an interval, or a calendar that is searched forward.
 
 The search takes the library's steps, because they show where clocks are changed: an hour that a day does not
-have is waited for until a day has it, one that a day has twice matches twice, and the day is looked at anew
+have is waited for until a day has it, one that a day has twice matches twice, and the day is checked again
 only when the clock shows midnight. `cron.parse` makes these from text.
 """
 

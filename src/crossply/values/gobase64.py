@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64decode
+from binascii import a2b_base64
 
 from crossply.errors import CrossplyError
 
@@ -26,8 +27,16 @@ def decode(text: str) -> bytes:
     return b64decode(text)
 
 
+def decode_prefix(text: str) -> bytes:
+    """Decode a text up to where it stops being base64."""
+    offset = bad_offset(text)
+    return b64decode(text if offset is None else text[: offset // 4 * 4])
+
+
 def bad_offset(text: str) -> int | None:
     """At which byte the text stops being base64; None when it is base64 to its end."""
+    if _is_plain(text):
+        return None
     data = text.encode("utf-8", "surrogatepass")
     in_quantum = 0
     for at, byte in enumerate(data):
@@ -38,6 +47,17 @@ def bad_offset(text: str) -> int | None:
         elif byte not in _BREAKS:
             return at
     return len(data) - in_quantum if in_quantum else None
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a text is base64 without line breaks: decoding it is quicker than looking at every byte."""
+    if len(text) % 4 or text.endswith("==="):
+        return False
+    try:
+        a2b_base64(text, strict_mode=True)
+    except ValueError:
+        return False
+    return True
 
 
 def _bad_padding(data: bytes, at: int, in_quantum: int) -> int | None:

@@ -172,7 +172,7 @@ def _print_float(value: float, verb: str, flags: Flags) -> str | None:
 
 
 def _print_not_a_number(number: str, flags: Flags) -> str:
-    """Infinities carry a sign always, NaN only when one is asked for; neither is padded with zeros."""
+    """Infinities carry a sign always, NaN only on request; neither is padded with zeros."""
     sign = _sign(number == "-Inf", flags)
     text = sign + "NaN" if number == "NaN" else (sign or "+") + "Inf"
     return _pad_with_spaces(text, flags)

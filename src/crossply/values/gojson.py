@@ -14,6 +14,8 @@ from crossply.errors import CrossplyError
 from crossply.values.gonumbers import exponential, format_float, positional, shortest_digits
 
 _INT64_MAX = (1 << 63) - 1
+_DEEPEST = 1000
+"""How deep a value that is read may nest: Python's limit of calls within calls."""
 
 
 class JsonError(CrossplyError):
@@ -144,16 +146,35 @@ def _string(text: str) -> str:
 
 def loads(text: str) -> Any:
     """Read JSON; a number without fraction or exponent is an int while it fits 64 bits, others are floats."""
+    problem = "exceeded max depth"
     try:
-        return _decode(text)
+        value = _decode(text)
+        if not _is_deep(text, value):
+            return value
     except JsonError as error:
         problem = str(error)
     except (ValueError, RecursionError):
-        # The interpreter can nest less than Go, which stops at 10,000; the words are the same.
-        problem = "exceeded max depth"
+        pass  # Python 3.11 can nest less than Go, which stops at 10,000; the words are the same.
     from crossply.values.gojson_errors import syntax_problem
 
     raise JsonError(syntax_problem(text) or problem)
+
+
+def _is_deep(text: str, value: Any) -> bool:
+    """Whether a value is deeper than functions in Python can follow. From 3.12 on, json reads such values."""
+    if text.count("[") + text.count("{") <= _DEEPEST:
+        return False
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(_DEEPEST):
+        level = [
+            child
+            for container in level
+            for child in (container.values() if isinstance(container, dict) else container)
+            if isinstance(child, dict | list)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _decode(text: str) -> Any:

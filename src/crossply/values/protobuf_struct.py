@@ -27,7 +27,7 @@ _pack_double = _DOUBLE.pack
 _unpack_double = _DOUBLE.unpack_from
 
 # Objects repeat themselves: the same keys, and the same short strings under them. What was written or read
-# lately is looked up instead, which makes both ways about three times as fast.
+# lately is looked up instead, which makes both directions about three times as fast.
 _SHORT = 100
 _FEW_KEYS = 20
 _MOST_KNOWN = 8192

@@ -1,8 +1,8 @@
-"""Whom the registry client talks to, and to whom it shows credentials.
+"""Which addresses the registry client connects to, and which of them get credentials.
 
-A registry is somebody else's program: where it redirects to, and whom it names to hand out tokens, is its
-word only. Three rules keep that from being used against us. Nothing but http and https is spoken, and http
-only where the registry itself is spoken to so. Addresses inside private networks are reached only where the
+A registry is not trusted: where it redirects to, and which token service it names, is its
+claim only. Three rules keep that from being abused. Only http and https are used, and http
+only where the registry itself is accessed by it. Addresses inside private networks are reached only where the
 user named them. And credentials go to the host and port that they were given for, and nowhere else.
 """
 
@@ -43,7 +43,7 @@ def host_of(registry: str) -> str:
 
 
 def is_loopback(registry: str) -> bool:
-    """Tell whether a registry is on this machine, where plain http may be spoken."""
+    """Return whether a registry is on this machine, where plain http is allowed."""
     host = host_of(registry)
     if host == "localhost" or host.endswith(_LOOPBACK_NAMES):
         return True
@@ -52,13 +52,13 @@ def is_loopback(registry: str) -> bool:
 
 
 def is_public(host: str) -> bool:
-    """Tell whether a host may be anywhere on the Internet; a name may, an address must be."""
+    """Return whether a host may be anywhere on the Internet; a name may, an address must be."""
     address = _address(host)
     return host != "localhost" if address is None else address.is_global
 
 
 async def is_public_host(host: str) -> bool:
-    """Tell whether a host is on the Internet, also by the addresses of its name; one without any may be."""
+    """Return whether a host is on the Internet, also by the addresses of its name; one without any may be."""
     if not is_public(host) or is_loopback(host):
         return False
     try:
@@ -117,7 +117,7 @@ def may_see_credentials(url: URL, base: URL) -> bool:
 
 
 def is_same_origin(url: URL, other: URL) -> bool:
-    """Tell whether two addresses have the same scheme, host and port, however the port is written."""
+    """Return whether two addresses have the same scheme, host and port, however the port is written."""
     return (url.scheme, url.host, url.port) == (other.scheme, other.host, other.port)
 
 

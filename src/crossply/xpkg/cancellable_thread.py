@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 async def cancellable_thread(work: Callable[[threading.Event], T]) -> T:
-    """The result of work in a thread; the event is set once whoever waits for it is cancelled."""
+    """The result of work in a thread; the event is set once the waiting task is cancelled."""
     cancelled = threading.Event()
     try:
         return await asyncio.to_thread(work, cancelled)

@@ -66,7 +66,7 @@ class _Walk:
         """The directory that was reached."""
 
     def step(self, name: str) -> str:
-        """Enter a directory by its plain name; where a link has it, what that leads to is told instead."""
+        """Enter a directory by its plain name; where it is a link, its target is returned instead."""
         if name in ("", "."):
             return ""
         if name == "..":
@@ -77,7 +77,7 @@ class _Walk:
         except OSError as problem:
             if problem.errno not in (errno.ENOTDIR, errno.ELOOP):
                 raise
-            return self._follow(name)
+            return self._resolve_link(name)
         return ""
 
     def _enter(self, name: str) -> None:
@@ -93,7 +93,7 @@ class _Walk:
         self.place = entered
         self._entered.append(name)
 
-    def _follow(self, name: str) -> str:
+    def _resolve_link(self, name: str) -> str:
         try:
             target = os.readlink(name, dir_fd=self.place)
         except OSError:

@@ -23,7 +23,7 @@ _MAX_LISTED = 10
 
 
 class DependencyError(PackagesError):
-    """Dependencies of packages cannot be met: a circle, wishes that exclude each other, or no package."""
+    """Dependencies of packages cannot be met: a cycle, constraints that exclude each other, or no package."""
 
     code = "CP-930"
 
@@ -37,7 +37,7 @@ class Dependency(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """The digest that is wanted; empty where versions are."""
+        """The required digest; empty where versions are required."""
         return self.constraint if self.constraint.startswith("sha256:") else ""
 
     def accepts(self, version: str) -> bool:
@@ -140,7 +140,7 @@ def check_no_circle(packages: Iterable[Locked]) -> None:
 
 
 def _walk(by_source: Mapping[str, Locked], start: str, done: set[str]) -> None:
-    """Go down all ways from a package; one that comes upon itself is a circle."""
+    """Follow all paths from a package; one that returns to it is a cycle."""
     path = [start]
     upon = {start}
     ahead = [iter(_dependency_sources(by_source, start))]

@@ -1,4 +1,4 @@
-"""How many packages one package may bring with it: a registry could invent dependencies for ever."""
+"""How many packages one package may bring with it: a registry could invent dependencies without end."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _tree(by_source: Mapping[str, Locked], root: str) -> set[str]:
 def limit_error(source: str) -> DependencyError:
     """The error of a dependency beyond the limits."""
     return DependencyError(
-        f"{source} is not installed: whoever wants it depends on more than {MAX_TREE} packages, "
+        f"{source} is not installed: a package that requires it depends on more than {MAX_TREE} packages, "
         f"or on this one through more than {MAX_DEPTH} others",
         hint="install it by hand if you want it",
     )

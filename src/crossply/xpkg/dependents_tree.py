@@ -70,7 +70,7 @@ def _branches(
 
 
 def _describe(branch: _Branch, own: Locked | None) -> str:
-    text = f"{branch.dependency.constraint or 'any version'} wanted by {branch.package.shown}"
+    text = f"{branch.dependency.constraint or 'any version'} required by {branch.package.shown}"
     if (
         own is not None
         and branch.dependency.source == own.source
@@ -82,7 +82,7 @@ def _describe(branch: _Branch, own: Locked | None) -> str:
 
 def _common_version(dependencies: list[Dependency], tags: list[str]) -> str:
     if not dependencies:
-        return "nobody but the user wants it"
+        return "no package requires it"
     best = best_version(dependencies, tags)
     if best is not None:
         return f"{best} is what all accept"

@@ -24,5 +24,5 @@ def to_dns_label(text: str) -> str:
 
 
 def friendly_id(name: str, identity: str) -> str:
-    """A name people recognise and that is still unique: the name, and the beginning of an identity."""
+    """A name that is recognisable and still unique: the name, and the beginning of an identity."""
     return to_dns_label(f"{name[:_LONGEST_NAME]}-{identity[:_LONGEST_ID]}")

@@ -59,7 +59,7 @@ class UnsafeEntry(PackagesError):
     """A layer holds an entry that could reach outside of its directory, or that no function needs."""
 
     code = "CP-908"
-    hint = "do not use this image, or have it built anew"
+    hint = "do not use this image, or have it rebuilt"
 
 
 class NoDiskSpace(PackagesError):

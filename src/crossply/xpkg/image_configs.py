@@ -2,7 +2,7 @@
 
 Of the configurations that have a section the one with the longest matching prefix is chosen, each section by
 itself; of two that match as long, the first. An image matches however its registry is spelled: a signature
-that is asked for cannot be avoided by writing a host in capitals.
+that is required cannot be avoided by writing a host in capitals.
 """
 
 from __future__ import annotations

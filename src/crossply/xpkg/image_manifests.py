@@ -10,7 +10,7 @@ from typing import Any
 from crossply.values import Object
 from crossply.xpkg import media_types as media
 from crossply.xpkg.blobs import Blob, read_whole
-from crossply.xpkg.failures import BadArchive
+from crossply.xpkg.failures import BadArchive, TooLarge
 from crossply.xpkg.image import Image, Layer, decode_object
 
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm"}
@@ -42,7 +42,7 @@ def choose(index: Object, architecture_: str = "amd64") -> Object:
 
 
 def is_descriptor(value: Any) -> bool:
-    """Tell whether a value describes a blob: its digest and its size."""
+    """Return whether a value describes a blob: its digest and its size."""
     if not isinstance(value, dict) or not isinstance(value.get("digest"), str):
         return False
     size = value.get("size")
@@ -59,6 +59,13 @@ def check_manifest(manifest: Object) -> list[Object]:
     if len(layers) > media.MAX_LAYERS:
         raise BadArchive(f"the image has more than {media.MAX_LAYERS} layers")
     return [manifest["config"], *layers]
+
+
+def check_sizes(blobs: list[Object], most: int) -> None:
+    """Refuse blobs that together have more bytes than that: they are held in memory."""
+    size = sum(described["size"] for described in blobs)
+    if size > most:
+        raise TooLarge(f"the layers have {size} bytes together, and may have {most}")
 
 
 def from_manifest(manifest: Object, blob: Callable[[Object], Blob]) -> Image:

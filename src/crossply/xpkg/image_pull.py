@@ -64,7 +64,7 @@ async def resolve(registries: Registries, reference: Reference) -> str:
 
 
 async def manifest(registries: Registries, reference: Reference) -> ResolvedImage:
-    """The manifest that a reference stands for; one asked for by digest must have it."""
+    """The manifest that a reference stands for; one requested by digest must have it."""
     async with registries.deadline(reference), registries.ask(_manifest_ask("GET", reference)) as response:
         data = await read_bounded(response, media.MAX_MANIFEST, f"the manifest of {reference}")
         media_type = response.content_type

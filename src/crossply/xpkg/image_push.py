@@ -95,7 +95,7 @@ async def push_blob(registries: Registries, blob: Blob, reference: Reference) ->
 
 
 async def has_blob(registries: Registries, digest: str, reference: Reference) -> bool:
-    """Tell whether a repository has a blob."""
+    """Return whether a repository has a blob."""
     path = f"/v2/{reference.repository}/blobs/{digest}"
     try:
         async with registries.ask(RegistryRequest("HEAD", reference.registry, path, _scope(reference))):

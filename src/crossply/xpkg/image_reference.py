@@ -55,7 +55,7 @@ def parse(text: str, *, strict: bool = False) -> Reference:
 
 
 def parse_tag(text: str, *, strict: bool = False) -> Reference:
-    """Read a reference with a tag; the reason is told when it is none."""
+    """Read a reference with a tag; the error says why it is none."""
     base, colon, tag = text.rpartition(":")
     if not colon or "/" in tag:
         base, tag = text, ""
@@ -131,7 +131,7 @@ def check_digest(digest: str) -> str:
 
 
 def is_registry(part: str) -> bool:
-    """Tell whether the first part of a name is a registry, and not one of a repository on Docker's."""
+    """Return whether the first part of a name is a registry, and not one of a repository on Docker's."""
     return "." in part or ":" in part or part == "localhost"
 
 

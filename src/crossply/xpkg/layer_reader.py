@@ -20,7 +20,7 @@ from crossply.xpkg.failures import BadArchive, TooLarge
 _LARGEST_HEADER = 1 << 20
 """Of a long name or extended attributes: tarfile reads these into memory as a whole."""
 _MOST_HEADERS = 16
-_HELD_IN_MEMORY = (
+_READ_INTO_MEMORY = (
     tarfile.GNUTYPE_LONGNAME,
     tarfile.GNUTYPE_LONGLINK,
     tarfile.XHDTYPE,
@@ -44,7 +44,7 @@ class _Info(tarfile.TarInfo):
     """An entry whose headers are not too large, and not too many."""
 
     def _proc_member(self, tar: tarfile.TarFile) -> Self:
-        if self.type not in _HELD_IN_MEMORY:
+        if self.type not in _READ_INTO_MEMORY:
             return super()._proc_member(tar)  # type: ignore[misc, no-any-return]
         assert isinstance(tar, _Tar)
         if self.type == tarfile.XGLTYPE:
@@ -102,7 +102,7 @@ class LayerReader:
             for count, info in enumerate(self._entries()):
                 if count >= self._most:
                     raise TooLarge(f"the layer has more than {self._most} entries")
-                # Entries are looked at once: tarfile would remember them all.
+                # Entries are read once: tarfile would keep them all.
                 self._tar.members.clear()  # type: ignore[attr-defined]
                 if self._tar.offset > self._file.most:
                     # tarfile would read on for as long as this entry claims to be, also behind the end.

@@ -37,7 +37,7 @@ class Limits(NamedTuple):
 
 
 class UnpackingCancelled(PackagesError):
-    """Nobody waits any more for an image that is being unpacked."""
+    """The unpacking of an image was cancelled."""
 
     code = "CP-914"
 
@@ -58,7 +58,7 @@ class _Budget:
 
     def check_expected(self) -> None:
         if self._cancelled.is_set():
-            raise UnpackingCancelled("the image is no longer wanted")
+            raise UnpackingCancelled("the unpacking was cancelled")
 
     def content(self, size: int) -> None:
         self.check_expected()
@@ -114,7 +114,7 @@ class _Hashed(io.RawIOBase):
         return data
 
     def finish(self, most: int) -> None:
-        """Read what comes after the last entry, which is nothing but filling, but not for ever."""
+        """Read what comes after the last entry, which is nothing but padding, up to a limit."""
         while data := self.read(CHUNK):
             most -= len(data)
             if most < 0:
@@ -177,7 +177,7 @@ class _Unpack:
         mode = info.mode & 0o7777 & ~_PRIVILEGES
         with Parent(self._root, parts) as place:
             if info.isdir():
-                # Whoever unpacks must be able to write below it and to remove it again.
+                # This process must be able to write below it and to remove it again.
                 place.make_directory(mode | 0o700)
             elif info.isreg():
                 self._file(reader, info, place, mode)

@@ -18,8 +18,8 @@ from crossply.xpkg.image_manifests import check_manifest, is_descriptor
 from crossply.xpkg.image_pull import ResolvedImage, download, manifest, pull_package, tags
 from crossply.xpkg.image_push import has_blob, push_blob, put_manifest
 from crossply.xpkg.image_reference import Reference, parse, parse_tag
-from crossply.xpkg.package_layers import stream_of
-from crossply.xpkg.package_stream import read
+from crossply.xpkg.package_stream_extraction import stream_of
+from crossply.xpkg.package_yaml import read
 from crossply.xpkg.registry import Registries
 from crossply.xpkg.registry_failures import NotInRegistry
 
@@ -31,7 +31,7 @@ class Sink(Protocol):
     """Where copies go."""
 
     async def has(self, reference: Reference, digest: str) -> bool:
-        """Tell whether a blob is there already."""
+        """Return whether a blob is there already."""
         ...
 
     async def put_blob(self, reference: Reference, path: str, described: Object) -> None:
@@ -56,7 +56,7 @@ class RegistrySink:
         return reference._replace(registry=self._registry, repository=repository)
 
     async def has(self, reference: Reference, digest: str) -> bool:
-        """Tell whether a blob is there already."""
+        """Return whether a blob is there already."""
         return await has_blob(self._registries, digest, self._at(reference))
 
     async def put_blob(self, reference: Reference, path: str, described: Object) -> None:

@@ -28,7 +28,7 @@ class LayoutSink:
         return os.path.join(self._blobs, digest.partition(":")[2])
 
     async def has(self, reference: Reference, digest: str) -> bool:
-        """Tell whether a blob is there already."""
+        """Return whether a blob is there already."""
         return os.path.exists(self._blob(digest))
 
     async def put_blob(self, reference: Reference, path: str, described: Object) -> None:

@@ -16,7 +16,7 @@ from crossply.xpkg.image import EMPTY, Image, Layer, append
 from crossply.xpkg.layer_writer import Entry, WrittenLayer, write_layer
 from crossply.xpkg.package_directory import Directory, read_directory
 from crossply.xpkg.package_lint import check_single_meta, lint
-from crossply.xpkg.package_stream import Package, check_example, decode, write
+from crossply.xpkg.package_yaml import Package, check_example, decode, write
 from crossply.xpkg.program_image import LABEL, RUNS_TO_COMPLETION
 
 _READING = "failed to initialize package parsing backend"
@@ -117,7 +117,7 @@ def _parse(files: Directory) -> Package:
         (metas if describes else objects).append(obj)
 
     try:
-        files.each(take)
+        files.visit(take)
     except CrossplyError as problem:
         raise problem.within("failed to parse package") from None
     return Package(tuple(metas), tuple(objects))
@@ -125,7 +125,7 @@ def _parse(files: Directory) -> Package:
 
 def _checked(examples: Directory) -> bytes:
     try:
-        examples.each(check_example)
+        examples.visit(check_example)
     except CrossplyError as problem:
         raise problem.within("failed to parse examples") from None
     return examples.text

@@ -1,8 +1,8 @@
 """The directory a package is built from, read as one stream.
 
 Every YAML file below it belongs to the package, in the order of their names, unless it is ignored. What is
-wrong with the stream is told with the file and position that Crossplane's reader would have reached, since
-people know its messages: often that is the file after the one with the mistake, which is told as the place.
+wrong with the stream is reported with the file and position that Crossplane's reader would reach, since
+users know its messages: often that is the file after the one with the mistake, which is the reported place.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Directory(NamedTuple):
         """All files as one stream."""
         return b"".join(file.part for file in self.files)
 
-    def each(self, visit: Callable[[bytes], None]) -> None:
+    def visit(self, handle: Callable[[bytes], None]) -> None:
         """Visit every document that is not blank; what goes wrong is reported with its place."""
         text = with_plain_lines(self.text)
         end = 0
@@ -60,7 +60,7 @@ class Directory(NamedTuple):
             if is_blank(part):
                 continue
             try:
-                visit(part)
+                handle(part)
             except CrossplyError as problem:
                 located = problem.replace(place=self._file_at(end - 1))
                 raise located.within(_reached(self.files, end)) from None
@@ -84,7 +84,7 @@ def read_directory(root: str, ignored: Iterable[str] = (), without: str = "", pr
     """The YAML files below a directory whose names begin with a prefix.
 
     Those ignored are left out, and those whose path contains `without`. A link that leads out of the root
-    is refused: a package must not take along a file of whoever builds it.
+    is refused: a package must not include other files of the user who builds it.
     """
     patterns = [_pattern(os.path.normpath(os.path.join(root, path))) for path in ignored]
     files, total = [], 0
@@ -147,16 +147,16 @@ class _Reads:
     def __init__(self, files: tuple[File, ...]) -> None:
         self._files = files
         self._index = self._position = 0
-        self._ended = False
+        self._at_end = False
 
     def read(self, room: int) -> int:
-        """Read what there is room for; tell how much it was."""
-        if self._ended:
-            self._index, self._position, self._ended = self._index + 1, 0, False
+        """Read what there is room for; return how much it was."""
+        if self._at_end:
+            self._index, self._position, self._at_end = self._index + 1, 0, False
             return len(_BREAK)
         count = min(room, len(self._files[self._index].data) - self._position)
         self._position += count
-        self._ended = count == 0
+        self._at_end = count == 0
         return count or len(_END)
 
     def __str__(self) -> str:

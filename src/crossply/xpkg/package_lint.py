@@ -8,7 +8,7 @@ from crossply.values import Object
 from crossply.values.api_version import api_group
 from crossply.values.semver_constraints import InvalidConstraint, check
 from crossply.xpkg.failures import LintFailed
-from crossply.xpkg.package_stream import Package
+from crossply.xpkg.package_yaml import Package
 
 _NOT_ONE_META = "not exactly one package meta type"
 _XP, _OPS = "apiextensions.crossplane.io", "ops.crossplane.io"
@@ -82,7 +82,7 @@ def check_constraint(meta: Object) -> None:
 
 
 def may_contain(package_kind: str, obj: Object) -> bool:
-    """Tell whether a package of a kind may hold an object."""
+    """Return whether a package of a kind may hold an object."""
     group, kind = api_group(obj["apiVersion"]), obj["kind"]
     return any(group == allowed[0] and kind == allowed[1] for allowed in _ALLOWED[package_kind])
 

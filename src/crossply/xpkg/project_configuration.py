@@ -55,7 +55,7 @@ def _collected(
         reason = (problem.strerror or "unknown error").lower()
         raise BuildFailed(
             f"{context}: open {problem.filename}: {reason}",
-            hint="where a project has its parts is said by spec.paths in its file",
+            hint="spec.paths in the project file names the directories of its parts",
         ) from None
     collected = []
     for file in files:

@@ -1,7 +1,7 @@
 """The functions of a project: each becomes a package for every architecture, without a compiler.
 
-What a function is made of is told by its files: a Python project or file, or Go templates. Either is put on a
-published image. A function that others built comes as images in files.
+Its files decide the language of a function: a Python project or file, Go templates, or a KCL module. Each
+is put on a published image. A function that others built comes as images in files.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from crossply.kinds.project import EmbeddedFunction, Project
 from crossply.kinds.project_package_meta import function_meta
 from crossply.values.goquote import quote
 from crossply.values.yaml import dump
+from crossply.xpkg import kcl_project
 from crossply.xpkg import media_types as media
 from crossply.xpkg.archive_reader import gzipped, read_archive
 from crossply.xpkg.failures import BuildFailed
@@ -24,13 +25,15 @@ from crossply.xpkg.package_build import pack, read_examples, reading
 from crossply.xpkg.package_directory import Directory, File
 from crossply.xpkg.program_image import plain_tarball
 from crossply.xpkg.project_configuration import place_in
-from crossply.xpkg.python_project import read_project, with_project
+from crossply.xpkg.python_project_image import read_project, with_project
 from crossply.xpkg.requirements_file import read_requirements
 from crossply.xpkg.single_file_project import FILE, project_around
 
 PYTHON_IMAGE = "gcr.io/distroless/python3-debian13:nonroot"
 ITS_PYTHON = "3.13"
 TEMPLATES_IMAGE = "xpkg.crossplane.io/crossplane-contrib/function-go-templating:v0.12.0"
+PYTHON, TEMPLATES, KCL = "python", "go-templating", "kcl"
+_BASES = {PYTHON: PYTHON_IMAGE, TEMPLATES: TEMPLATES_IMAGE, KCL: PYTHON_IMAGE}
 _TEMPLATES_AT = "src"
 _TEMPLATE_ENDINGS = (".gotmpl", ".tmpl")
 _COMPILED = {"Cargo.toml": "Rust", "go.mod": "Go", "package.json": "TypeScript"}
@@ -53,8 +56,13 @@ class FunctionSource(NamedTuple):
     name: str
     path: str
     """Its directory, or what the files of its images begin with."""
-    base: str = ""
-    """The image that it is put on; none where it has its own."""
+    language: str = ""
+    """What it is written in; none where it is an image already."""
+
+    @property
+    def base(self) -> str:
+        """The image that it is put on; none where it has its own."""
+        return _BASES.get(self.language, "")
 
 
 def functions_of(project: Project, root: str) -> list[EmbeddedFunction]:
@@ -75,29 +83,29 @@ def find_source(project: Project, root: str, function: EmbeddedFunction) -> Func
     path = place_in(root, os.path.join(project.functions, function.name))
     if not os.path.isdir(path):
         raise BuildFailed(f"there is no directory {path}")
-    return FunctionSource(function.name, path, base_image_for(path))
+    return FunctionSource(function.name, path, language_of(path))
 
 
-def base_image_for(directory: str) -> str:
-    """The image that the function in a directory is put on; raises NoBuilder for what is not built here."""
+def language_of(directory: str) -> str:
+    """The language of the function in a directory; raises NoBuilder for what is not built here."""
     present = set(os.listdir(directory))
-    if "kcl.mod" in present:
-        raise NoBuilder("functions in KCL are not built here")
+    if "kcl.mod" in present or "main.k" in present:
+        return KCL
     if "pyproject.toml" in present:
-        read_project(directory)  # what is wrong with it is told before anything is fetched
-        return PYTHON_IMAGE
+        read_project(directory)  # errors in it are reported before anything is fetched
+        return PYTHON
     for name, language in _COMPILED.items():
         if name in present:
             raise NoBuilder(f"functions in {language} are not built here")
     if FILE in present:
         read_requirements(directory)
-        return PYTHON_IMAGE
+        return PYTHON
     if _are_templates(directory):
-        return TEMPLATES_IMAGE
+        return TEMPLATES
     raise NoBuilder(
         "failed to find a builder: no suitable builder found",
         hint="a function is a Python project with a pyproject.toml (see: crossply new function), a main.py, "
-        "or a directory of Go templates and nothing else (*.gotmpl, *.tmpl)",
+        "a KCL module (kcl.mod, main.k), or a directory of Go templates and nothing else (*.gotmpl, *.tmpl)",
     )
 
 
@@ -176,11 +184,11 @@ def build_function(project: Project, source: FunctionSource, bases: list[Image])
 
 
 def _with_code(base: Image, source: FunctionSource) -> Image:
-    if source.base == PYTHON_IMAGE:
+    if source.language == PYTHON:
         return _with_python(base, source.path)
-    if source.base == TEMPLATES_IMAGE:
+    if source.language == TEMPLATES:
         return _with_templates(base, source.path)
-    return base
+    return _with_kcl(base, source.path) if source.language == KCL else base
 
 
 def _with_python(base: Image, directory: str) -> Image:
@@ -188,6 +196,13 @@ def _with_python(base: Image, directory: str) -> Image:
         return with_project(base, directory, ITS_PYTHON)
     with tempfile.TemporaryDirectory(prefix="crossply-") as scratch:
         return with_project(base, project_around(directory, scratch), ITS_PYTHON)
+
+
+def _with_kcl(base: Image, directory: str) -> Image:
+    with tempfile.TemporaryDirectory(prefix="crossply-") as scratch:
+        return with_project(
+            base, kcl_project.project_around(directory, scratch), ITS_PYTHON, kcl_project.NEEDS
+        )
 
 
 def _with_templates(base: Image, directory: str) -> Image:

@@ -1,6 +1,6 @@
 """The package of a provider on the provider kit: its runtime, made without a container engine, and its files.
 
-The base image is somebody's image with Python in it. On it come what the provider depends on, as for
+The base image is any image with Python in it. On it come what the provider depends on, as for
 functions, and the provider's own directory, which `python -m crossply.provider` serves as elsewhere.
 """
 
@@ -18,9 +18,9 @@ from crossply.xpkg.image import Image, Layer, append
 from crossply.xpkg.layer_writer import Entry, write_layer
 from crossply.xpkg.package_build import BuiltPackage, pack, read_examples, reading
 from crossply.xpkg.package_directory import Directory, File, read_directory
-from crossply.xpkg.python_project import with_project
+from crossply.xpkg.python_project_image import with_project
 from crossply.xpkg.requirements_file import read_requirements
-from crossply.xpkg.wheel_writer import PROVIDER_SERVING
+from crossply.xpkg.runtime_requirements import PROVIDER, needs_of, sources_of_directories
 
 ROOT = "opt/provider"
 """Where the image has the provider's directory."""
@@ -48,8 +48,10 @@ def build_provider(directory: str, packages: tuple[str, ...], base: Image, pytho
     Where the base image does not say which version of Python it has, `python` does.
     """
     content = pack(_package_files(directory), read_examples(os.path.join(directory, "examples")))
+    sources = sources_of_directories(os.path.join(directory, package) for package in packages)
+    needs = needs_of(sources, PROVIDER)
     with tempfile.TemporaryDirectory(prefix="crossply-") as scratch:
-        runtime = with_project(base, _dependencies(directory, scratch), python, PROVIDER_SERVING)
+        runtime = with_project(base, _dependencies(directory, scratch), python, needs)
     return BuiltPackage(content.package, content.onto(with_provider(runtime, directory, packages)))
 
 

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import subprocess
 import sys
 import tomllib
 from typing import NamedTuple
 
 from crossply.xpkg.failures import BuildFailed
+from crossply.xpkg.runtime_requirements import FUNCTION, SDK_NAME, Needs, needs_of, sources_of_wheels
 from crossply.xpkg.wheel_writer import (
-    SERVING,
     wheel_requirements,
     write_installed_wheels,
     write_own_wheel,
+    write_sdk_wheel,
 )
 
 _PLATFORMS = {"amd64": "x86_64", "arm64": "aarch64"}
+_SDK = re.compile(rf"{SDK_NAME}(\[[^]]*\])?", re.IGNORECASE)
 _MANYLINUX = ("manylinux_2_28", "manylinux_2_17", "manylinux2014")
 
 
@@ -63,27 +66,21 @@ class Target(NamedTuple):
         return ["--only-binary=:all:", "--implementation=cp", f"--python-version={self.version}", *platforms]
 
 
-def install(project: str, site: str, target: Target, serving: tuple[str, ...] = SERVING) -> None:
+def install(project: str, site: str, target: Target, serving: Needs = FUNCTION) -> None:
     """Install a project into a directory. A wheel is made of it first: only wheels fit any Python.
 
-    Crossply is the one that runs, and requires what `serving` names. What else the project depends on is
-    taken from here if all of it is installed and fits the target: so it is what the project was tried with,
-    and no index is needed.
+    Crossply is the one that runs, with the modules and the requirements that `serving` names and that the
+    project imports. What else the project depends on is taken from here if all of it is installed and fits
+    the target: so it is what the project was tried with, and no index is needed.
     """
-    from pathlib import Path
-
     built, local = f"{site}-wheels", f"{site}-local"
     _pip(["wheel", "--no-deps", *_isolation(project), f"--wheel-dir={built}", project])
     wheels = [os.path.join(built, name) for name in sorted(os.listdir(built))]
     os.mkdir(local)
-    own = write_own_wheel(local, serving)
-    write_installed_wheels(_requirements(wheels), local, serving)
-    constraints = os.path.join(local, "constraints.txt")
-    with open(constraints, "w", encoding="utf-8") as file:
-        # An index may have another Crossply, or somebody else's project of the name.
-        file.write(f"crossply @ {Path(own).as_uri()}\n")
+    needs, requirements = needs_of(sources_of_wheels(wheels), serving), _requirements(wheels)
+    write_installed_wheels(requirements, local, needs.requirements)
     words = ["install", "--no-compile", f"--target={site}", *target.flags, f"--find-links={local}"]
-    words += [f"--constraint={constraints}", *wheels]
+    words += [*wheels, *_own_wheels(local, needs, requirements)]
     if target.is_here:
         try:
             _pip([*words, "--no-index"])
@@ -95,6 +92,22 @@ def install(project: str, site: str, target: Target, serving: tuple[str, ...] = 
         _pip(words)
     except PipFailed as problem:
         raise PipFailed(f"{problem} (for {target})") from None
+
+
+def _own_wheels(directory: str, needs: Needs, requirements: list[str]) -> list[str]:
+    """What has pip take the wheels of the running Crossply, which are written into a directory.
+
+    An index may have another Crossply, or an unrelated project of the name.
+    """
+    from pathlib import Path
+
+    constraints = os.path.join(directory, "constraints.txt")
+    with open(constraints, "w", encoding="utf-8") as file:
+        file.write(f"crossply @ {Path(write_own_wheel(directory, needs)).as_uri()}\n")
+    place = Path(write_sdk_wheel(directory)).as_uri()
+    # pip applies a constraint that has a place to no requirement with extras, so those are requirements.
+    names = [match.group() for requirement in requirements if (match := _SDK.match(requirement))]
+    return [f"--constraint={constraints}", *(f"{name} @ {place}" for name in names)]
 
 
 def _requirements(wheels: list[str]) -> list[str]:

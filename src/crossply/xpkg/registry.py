@@ -58,9 +58,9 @@ class Trust:
     authority: bytes = b""
     """Certificates to trust besides the system's, PEM."""
     insecure: bool = False
-    """Believe everyone, which nobody should."""
+    """Skip the verification of certificates, which is insecure."""
     plain_http: frozenset[str] = frozenset()
-    """Registries that are spoken to without TLS, besides those on this machine."""
+    """Registries that are accessed without TLS, besides those on this machine."""
     proxies: Mapping[str, str] = field(default_factory=dict)
     """The proxy for each scheme. It looks names up itself, so only literal addresses are checked then."""
     pull_seconds: float = PULL_SECONDS
@@ -98,7 +98,7 @@ class RegistryRequest:
 
     @property
     def repeatable(self) -> bool:
-        """Tell whether it does nothing, so that it can be made again."""
+        """Return whether the request changes nothing, so that it can be retried."""
         return self.method in ("GET", "HEAD")
 
 

@@ -54,7 +54,7 @@ class PullTimedOut(RegistryUnreachable):
 
 
 class MalformedAnswer(RegistryError):
-    """What answers at the address of a registry does not speak HTTP as it should, or names no address."""
+    """What answers at the address of a registry is not valid HTTP, or names no address."""
 
     code = "CP-927"
     hint = "is it the address of a registry? a proxy in between can also answer like this"

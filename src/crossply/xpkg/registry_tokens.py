@@ -63,20 +63,25 @@ class Tokens:
             return ""
         return (
             f"{registry} has {server} give out its tokens, and a login is shown only to the host and port "
-            f"that it is for: if you trust {server} with it, add an entry for {server} to the Docker "
-            "configuration or pull secret"
+            f"that it is for: if you trust {server} with it, add an entry for {server} with the same login "
+            "to the Docker configuration or pull secret"
         )
 
     async def _login_elsewhere(self, realm: URL, registry: str, login: Login) -> Login:
-        """The login for a token server at another host or port: only one that was given for it."""
+        """The login for a token server at another host or port: the same one, if it was given for both.
+
+        The registry gets the token. A login that is only for the other server would let a registry name any
+        server as its token server, and get a token for whatever the login may do there.
+        """
         server = f"{realm.raw_host}:{realm.port}" if realm.explicit_port else str(realm.raw_host)
         try:
-            own = await self._keychain.login(server)
+            own = await self._keychain.login(server) or ANONYMOUS
         except KeychainError:
-            own = None  # helpers may know nothing but registries; the token may not need a login
-        if own is None and login != ANONYMOUS:
-            self._withheld[registry] = server
-        return own or ANONYMOUS
+            own = ANONYMOUS  # helpers may know nothing but registries; the token may not need a login
+        if own == login:
+            return login
+        self._withheld[registry] = server
+        return ANONYMOUS
 
 
 class _Asking:
@@ -146,7 +151,7 @@ class Challenge(NamedTuple):
 
 
 def read_challenges(headers: Sequence[str]) -> list[Challenge]:
-    """The ways that a registry offers; what cannot be understood is left out."""
+    """The authentication schemes that a registry offers; unknown ones are left out."""
     return [challenge for header in headers if (challenge := _read(header[:_LONGEST])) is not None]
 
 

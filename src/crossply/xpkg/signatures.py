@@ -1,4 +1,4 @@
-"""Whether somebody who is trusted has signed an image: cosign's signatures, checked with public keys.
+"""Whether a trusted key has signed an image: cosign's signatures, checked with public keys.
 
 A signature is an image of its own beside the signed one, tagged `sha256-<digest>.sig`. Each of its layers is
 a small text that names a digest, with the signature of that text as an annotation. Whatever is not understood
@@ -46,7 +46,7 @@ class NotSigned(PackagesError):
 
 
 class Authority(NamedTuple):
-    """Somebody whose signature is accepted."""
+    """An authority whose signatures are accepted."""
 
     name: str
     key: bytes
@@ -59,7 +59,7 @@ async def verify(
 ) -> str:
     """The name of the first authority that signed an image; NotSigned where none did."""
     if not authorities:
-        raise NotSigned(f"nobody is trusted to sign {reference}")
+        raise NotSigned(f"no key is trusted to sign {reference}")
     signatures = await _signatures(registries, reference, check_digest(digest))
     reasons = []
     for authority in authorities:
@@ -125,7 +125,7 @@ def _public_key(authority: Authority) -> Any:
 
 
 def _names(payload: bytes, digest: str) -> bool:
-    """Tell whether a signed text is about this image."""
+    """Return whether a signed text is about this image."""
     try:
         critical: Object = orjson.loads(payload)["critical"]
         return critical["type"] in _TYPES and critical["image"]["docker-manifest-digest"] == digest

@@ -39,10 +39,9 @@ import sys
 
 
 def serve():
-    from crossply.cli.main import main
+    from crossply.sdk.__main__ import main
 
-    path = os.path.join(os.path.dirname(__file__), "source", "main.py")
-    return main(["function", "run", path, *sys.argv[1:]])
+    return main([os.path.join(os.path.dirname(__file__), "source", "main.py"), *sys.argv[1:]])
 '''
 
 

@@ -1,4 +1,4 @@
-"""Images of registries, for people: pulled with their logins, behind their proxies, with a progress bar."""
+"""Images of registries for commands: pulled with the user's logins and proxies, with a progress bar."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def package_stream(user: RegistryUser, image: str) -> bytes:
     """
     import tempfile
 
-    from crossply.xpkg.package_layers import NoStream, crds_of, stream_of
+    from crossply.xpkg.package_stream_extraction import NoStream, crds_of, stream_of
 
     with tempfile.TemporaryDirectory(prefix="crossply-") as directory:
         package = pull_content(user, _chosen(user, image), directory)

@@ -17,13 +17,8 @@ from collections.abc import Iterable
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 
 from crossply.version import __version__
-
-NAME = "crossply"
-SERVING = ("grpcio", "grpcio-health-checking", "grpcio-reflection", "orjson", "protobuf")
-"""What a function that is written with the SDK needs to be served. The other dependencies of Crossply are
-those of its command line and its controllers, and would make each image a hundred megabytes larger."""
-PROVIDER_SERVING = ("aiohttp", "orjson", "PyYAML", "uvloop")
-"""What a provider that is written with the provider kit needs to be served."""
+from crossply.xpkg.crossply_modules import NAME, ROOT, own_files
+from crossply.xpkg.runtime_requirements import FUNCTION, PROVIDER, SDK_EXTRAS, SDK_NAME, Needs
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The first time that a zip archive can hold."""
@@ -33,19 +28,36 @@ _PURE = "Wheel-Version: 1.0\nGenerator: crossply\nRoot-Is-Purelib: true\nTag: py
 _PURE_TAG = "py3-none-any"
 
 
-def write_own_wheel(directory: str, serving: tuple[str, ...] = SERVING) -> str:
-    """Write a wheel of the running Crossply that requires only what serving needs; its path."""
-    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    files = {f"{NAME}/{path}": _read(os.path.join(root, path)) for path in _sources(root)}
-    info = _info(NAME, __version__)
-    files[f"{info}/METADATA"] = _own_metadata(serving).encode()
-    files[f"{info}/WHEEL"] = _PURE.encode()
-    files |= _own_licenses(info)
+def write_own_wheel(directory: str, needs: Needs = FUNCTION) -> str:
+    """Write a wheel of the running Crossply that has, and requires, only what is needed; its path."""
+    metadata = _own_metadata(needs.requirements)
+    files = _own_files(NAME, needs.modules, metadata, _own_licenses())
     return _write(directory, NAME, __version__, _PURE_TAG, files)
 
 
+def write_sdk_wheel(directory: str, metadata: str = "", license_text: bytes = b"") -> str:
+    """Write the wheel of `crossply-sdk`: what functions and providers need of the running Crossply; its path.
+
+    `metadata` are lines of METADATA beside the name, the version and the requirements. The license is that
+    of the installed Crossply unless its text is given.
+    """
+    modules = (*FUNCTION.modules, *PROVIDER.modules)
+    licenses = {"LICENSE": license_text} if license_text else _own_licenses()
+    files = _own_files(SDK_NAME, modules, _sdk_metadata(metadata), licenses)
+    return _write(directory, SDK_NAME, __version__, _PURE_TAG, files, zipfile.ZIP_DEFLATED)
+
+
+def _own_files(
+    name: str, modules: Iterable[str], metadata: str, licenses: dict[str, bytes]
+) -> dict[str, bytes]:
+    files = {f"{NAME}/{path}": _read(os.path.join(ROOT, path)) for path in own_files(modules)}
+    info = _info(name, __version__)
+    files |= {f"{info}/licenses/{file}": text for file, text in licenses.items()}
+    return {**files, f"{info}/METADATA": metadata.encode(), f"{info}/WHEEL": _PURE.encode()}
+
+
 def write_installed_wheels(
-    requirements: Iterable[str], directory: str, serving: tuple[str, ...] = SERVING
+    requirements: Iterable[str], directory: str, own_requirements: Iterable[str] = FUNCTION.requirements
 ) -> None:
     """Write wheels of installed requirements and all their dependencies.
 
@@ -57,7 +69,7 @@ def write_installed_wheels(
         if name in done:
             continue
         done.add(name)
-        pending += serving if name == NAME else _write_installed_wheel(name, directory)
+        pending += own_requirements if name in (NAME, SDK_NAME) else _write_installed_wheel(name, directory)
 
 
 def _write_installed_wheel(name: str, directory: str) -> list[str]:
@@ -91,9 +103,9 @@ def requirement_name(requirement: str) -> str:
     return re.sub(r"[-_.]+", "-", match.group(1)).lower() if match else ""
 
 
-def _own_metadata(serving: tuple[str, ...]) -> str:
+def _own_metadata(requirements: Iterable[str]) -> str:
     lines = ["Metadata-Version: 2.1", f"Name: {NAME}", f"Version: {__version__}", "License: Apache-2.0"]
-    lines += [f"Requires-Dist: {name}" for name in serving]
+    lines += [f"Requires-Dist: {name}" for name in requirements]
     try:
         extras = [
             requirement for requirement in distribution(NAME).requires or () if "extra ==" in requirement
@@ -110,21 +122,25 @@ def _own_metadata(serving: tuple[str, ...]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _own_licenses(info: str) -> dict[str, bytes]:
+def _sdk_metadata(lines: str) -> str:
+    requirements = [
+        f"Requires-Dist: {name}; extra == '{extra}'"
+        for extra, needs in SDK_EXTRAS.items()
+        for name in needs.requirements
+    ]
+    extras = [f"Provides-Extra: {extra}" for extra in SDK_EXTRAS]
+    head = ["Metadata-Version: 2.4", f"Name: {SDK_NAME}", f"Version: {__version__}"]
+    return "\n".join([*head, *extras, *requirements]) + f"\n{lines}"
+
+
+def _own_licenses() -> dict[str, bytes]:
+    """The license files of the installed Crossply by name."""
     try:
         files = distribution(NAME).files or ()
     except PackageNotFoundError:
         return {}
     licenses = [file for file in files if file.parent.name == "licenses" and _is_info(file.parts)]
-    return {f"{info}/licenses/{file.name}": _read(str(file.locate())) for file in licenses}
-
-
-def _sources(root: str) -> Iterable[str]:
-    for folder, folders, names in os.walk(root):
-        folders[:] = [name for name in folders if name != "__pycache__"]
-        for name in names:
-            if not name.endswith(".pyc"):
-                yield os.path.relpath(os.path.join(folder, name), root)
+    return {file.name: _read(str(file.locate())) for file in licenses}
 
 
 def _installed_files(installed: Distribution) -> dict[str, bytes] | None:
@@ -167,8 +183,15 @@ def _escaped(name: str) -> str:
     return re.sub(r"[-_.]+", "_", name).lower()
 
 
-def _write(directory: str, name: str, version: str, tag: str, files: dict[str, bytes]) -> str:
-    """Write a wheel of files and the list of them; it is not compressed, since it is read once."""
+def _write(
+    directory: str,
+    name: str,
+    version: str,
+    tag: str,
+    files: dict[str, bytes],
+    compression: int = zipfile.ZIP_STORED,
+) -> str:
+    """Write a wheel of files and the list of them. One that is read once need not be compressed."""
     rows: list[tuple[str, str, int | str]] = [
         (path, f"sha256={_digest(data)}", len(data)) for path, data in sorted(files.items())
     ]
@@ -180,7 +203,7 @@ def _write(directory: str, name: str, version: str, tag: str, files: dict[str, b
         for path, data in [*sorted(files.items()), (record, text.getvalue().encode())]:
             entry = zipfile.ZipInfo(path, _EPOCH)
             entry.external_attr = 0o100644 << 16
-            wheel.writestr(entry, data)
+            wheel.writestr(entry, data, compression)
     return target
 
 

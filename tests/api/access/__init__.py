@@ -1,1 +1,1 @@
-"""Who may do what."""
+"""Authentication and authorization."""

@@ -19,7 +19,7 @@ def grants(admin, ns):
 
 @pytest.fixture
 def bob(admin):
-    """A user whom only this case knows."""
+    """A user that only this test uses."""
     name = f"bob-{secrets.token_hex(4)}"
     client = admin.acting_as(name)
     client.name = name

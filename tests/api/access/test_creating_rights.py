@@ -1,4 +1,4 @@
-"""Who may create by a request that creates or changes: an apply, or a PUT of a kind that it creates."""
+"""The right to create, for requests that create or change: an apply, or a PUT of a kind that it creates."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def merge(collection, **options):
 
 @pytest.fixture
 def allowed(grants, admin, ns, bob):
-    """The objects of a kind as bob sees them, who has these rights to them."""
+    """The objects of a kind, read by user bob, who has these rights."""
 
     def grant(kind, verbs, names=None):
         api_version, name, plural = kind
@@ -68,7 +68,7 @@ def allowed(grants, admin, ns, bob):
 def test_creating_needs_the_right_to_create(allowed, admin, kind, write, verbs, present, status):
     observed = allowed(kind, verbs)
     if present:
-        observed.seen_by(admin).create("one")
+        observed.with_client(admin).create("one")
     assert write(observed, dryRun="All").status == status
     assert write(observed).status == status
 
@@ -99,12 +99,12 @@ def test_a_right_to_create_another_object_is_not(allowed, admin):
 
 
 @pytest.mark.parametrize("content", [APPLY_PATCH, MERGE_PATCH])
-def test_a_status_of_what_does_not_exist_is_not_found(widgets, grants, bob, content):
+def test_a_status_of_a_missing_object_returns_404(widgets, grants, bob, content):
     group = widgets.api_version.partition("/")[0]
     rights = {"apiGroups": [group], "resources": ["widgets", "widgets/status"], "verbs": ["get", "patch"]}
     grants.role("given", [rights])
     grants.bind(bob.name, "given")
-    observed = widgets.seen_by(bob)
+    observed = widgets.with_client(bob)
     eventually(lambda: observed.get("one").status == 404)
     body = {"apiVersion": observed.api_version, "kind": observed.kind, "status": {"phase": "x"}}
     answer = bob.patch(observed.at("one", "status"), body, content, **{"fieldManager": "tester"})

@@ -1,4 +1,4 @@
-"""Who asks: tokens, certificates, impersonation, service accounts, and what reviews tell about it."""
+"""Authentication: tokens, certificates, impersonation, service accounts and reviews of them."""
 # ruff: noqa: E501 - sentences of the server stay whole, so that they can be searched for
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ def test_a_wrong_token_is_unauthorized(admin):
     stranger.close()
 
 
-def test_nobody_is_unauthorized_for_objects(admin):
+def test_anonymous_requests_for_objects_are_unauthorized(admin):
     nobody = admin.with_token("")
     assert nobody.get("/api/v1/namespaces").status in (401, 403)
     nobody.close()
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz"])
-def test_nobody_may_ask_for_health(admin, path):
+def test_anonymous_requests_for_health_are_allowed(admin, path):
     nobody = admin.with_token("")
     assert nobody.get(path).status == 200
     nobody.close()
@@ -54,7 +54,7 @@ def test_a_certificate_names_its_user(admin, server):
     shown.close()
 
 
-def test_acting_as_somebody(admin):
+def test_impersonating_a_user(admin):
     user = user_info(admin.acting_as("jane", "devs", "ops"))
     assert user["username"] == "jane"
     assert sorted(user["groups"]) == ["devs", "ops", "system:authenticated"]
@@ -75,7 +75,7 @@ def test_acting_as_a_service_account(admin):
     ]
 
 
-def test_acting_as_nobody(admin):
+def test_impersonating_an_empty_user(admin):
     answer = admin.acting_as("system:anonymous").get("/api/v1/namespaces")
     assert answer.status == 403
     assert 'User "system:anonymous" cannot list resource "namespaces"' in answer.message
@@ -201,7 +201,7 @@ def test_a_tampered_token_is_unauthorized(admin, accounts):
     robot.close()
 
 
-def test_a_token_review_tells_who_a_token_names(admin, accounts, ns):
+def test_a_token_review_returns_the_user_of_the_token(admin, accounts, ns):
     spec = {"token": request_token(accounts)}
     status = admin.post(f"{AUTHN}/tokenreviews", {"spec": spec}).ok(201)["status"]
     assert status["authenticated"] is True
@@ -224,7 +224,7 @@ def test_a_self_access_review(admin, alice, ns):
     assert access(alice, "selfsubjectaccessreviews", attributes)["allowed"] is False
 
 
-def test_an_access_review_about_somebody(admin, ns):
+def test_an_access_review_about_another_user(admin, ns):
     request = {
         "user": "jane",
         "groups": ["system:masters"],
@@ -240,7 +240,7 @@ def test_an_access_review_about_a_path(admin):
     assert access(admin, "subjectaccessreviews", attributes) == {"allowed": False}
 
 
-def test_an_access_review_tells_the_role_that_allows(admin, grants, bob, ns):
+def test_an_access_review_names_the_role_that_allows(admin, grants, bob, ns):
     grants.role("reader", [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}])
     grants.bind(bob.name, "reader")
     attributes = {

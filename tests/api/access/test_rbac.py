@@ -1,4 +1,4 @@
-"""RBAC: nothing is allowed that was not granted, and nobody grants what they do not have."""
+"""RBAC: nothing is allowed that was not granted, and no user can grant more than they have."""
 # ruff: noqa: E501 - sentences of the server stay whole, so that they can be searched for
 
 from __future__ import annotations
@@ -73,12 +73,12 @@ READ = [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list"
     ],
     ids=lambda value: value[:40],
 )
-def test_what_was_not_granted_is_refused(alice, ns, method, path, message):
+def test_a_request_without_a_grant_is_refused(alice, ns, method, path, message):
     answer = alice.request(method, path.replace("NS", ns), {} if method in ("POST", "PUT", "PATCH") else None)
     answer.refused(403, "Forbidden", message.replace("NS", ns))
 
 
-def test_the_details_name_what_was_refused(alice, ns):
+def test_the_details_name_the_refused_resource(alice, ns):
     message = alice.get(f"/apis/apps/v1/namespaces/{ns}/deployments/d").json
     assert message["details"] == {"name": "d", "group": "apps", "kind": "deployments"}
 
@@ -148,7 +148,7 @@ def test_a_subresource_is_granted_apart(bob, grants, widgets):
         "status", [{"apiGroups": [group], "resources": ["widgets/status"], "verbs": ["get", "patch"]}]
     )
     grants.bind(bob.name, "status")
-    other_users = widgets.seen_by(bob)
+    other_users = widgets.with_client(bob)
     eventually(lambda: other_users.get("one", "status").status == 200)
     assert other_users.get("one").status == 403
     other_users.merge("one", {"status": {"phase": "x"}}, "status").ok(200)
@@ -193,7 +193,7 @@ def editor(grants, bob, verbs=("create", "update", "patch", "get")):
     grants.bind(bob.name, "editor")
 
 
-def test_nobody_writes_a_role_beyond_their_own_rights(bob, grants, ns):
+def test_no_user_writes_a_role_beyond_their_own_rights(bob, grants, ns):
     editor(grants, bob)
     body = {"metadata": {"name": "more"}, "rules": READ}
     answer = eventually(
@@ -224,7 +224,7 @@ def test_escalate_lets_write_any_role(bob, grants, ns):
     eventually(lambda: bob.post(f"{RBAC}/namespaces/{ns}/roles", body).status == 201)
 
 
-def test_nobody_binds_a_role_beyond_their_own_rights(bob, grants, ns):
+def test_no_user_binds_a_role_beyond_their_own_rights(bob, grants, ns):
     editor(grants, bob)
     grants.role("reader", READ)
     body = grants.binding("someone", "reader", "Role")
@@ -318,7 +318,7 @@ def test_bad_rules_of_roles_are_refused(admin, ns, rules, field):
 
 
 @pytest.mark.parametrize("namespace", ["kube-system", "default"])
-def test_a_local_review_asks_about_the_namespace_of_its_path_only(admin, ns, namespace):
+def test_a_local_review_covers_the_namespace_of_its_path_only(admin, ns, namespace):
     review = {
         "metadata": {"namespace": namespace},
         "spec": {

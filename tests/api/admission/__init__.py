@@ -1,1 +1,1 @@
-"""Webhooks and policies that are asked about writes."""
+"""Admission: webhooks and policies."""

@@ -15,7 +15,7 @@ LEASES = "coordination.k8s.io/v1"
 
 
 class Meeting:
-    """Holds the first reviews back until so many have come; those that are made again pass at once."""
+    """Blocks the first reviews until a number of them have arrived; later ones pass at once."""
 
     def __init__(self, parties):
         self._barrier = threading.Barrier(parties)
@@ -51,7 +51,7 @@ def at_once(collection, *writes):
     clients = [Client(collection.client.url, collection.client.ca, collection.client.token) for _ in writes]
     with ThreadPoolExecutor(len(writes)) as pool:
         answers = list(
-            pool.map(lambda pair: pair[0](collection.seen_by(pair[1])), zip(writes, clients, strict=True))
+            pool.map(lambda pair: pair[0](collection.with_client(pair[1])), zip(writes, clients, strict=True))
         )
     for client in clients:
         client.close()
@@ -69,7 +69,7 @@ def test_two_applies_that_create_an_object_create_it_once(configmaps, meeting):
     assert configmaps.read("one")["data"] == {"a": "1", "b": "2"}
 
 
-def test_an_apply_that_loses_to_a_create_updates_what_was_created(configmaps, meeting):
+def test_an_apply_that_loses_to_a_create_updates_the_created_object(configmaps, meeting):
     meeting(2)
     created, applied = at_once(
         configmaps,
@@ -83,7 +83,7 @@ def test_an_apply_that_loses_to_a_create_updates_what_was_created(configmaps, me
         assert (created.status, created.reason, applied.status) == (409, "AlreadyExists", 201)
 
 
-def test_the_loser_of_two_applies_learns_of_the_conflict(configmaps, meeting):
+def test_the_loser_of_two_applies_gets_the_conflict(configmaps, meeting):
     meeting(2)
     answers = at_once(
         configmaps,
@@ -103,12 +103,12 @@ def test_two_puts_that_create_an_object_create_it_once(admin, ns, meeting):
         lambda own: own.put(own.object("one", spec={"holderIdentity": "a"})),
         lambda own: own.put(own.object("one", spec={"holderIdentity": "b"})),
     )
-    # A Lease cannot be updated without its version, so the loser is told that it missed one.
+    # A Lease cannot be updated without its version, so the loser gets a conflict.
     assert sorted((answer.status, answer.reason) for answer in answers) == [(201, ""), (422, "Invalid")]
 
 
 @pytest.mark.parametrize("parties", [2, 8])
-def test_patches_that_name_no_version_are_all_made(configmaps, meeting, parties):
+def test_patches_without_a_resource_version_all_succeed(configmaps, meeting, parties):
     configmaps.create("one", data={"a": "1"})
     meeting(parties)
     writes = [lambda own, n=n: own.merge("one", {"data": {f"k{n}": "v"}}) for n in range(parties)]
@@ -116,7 +116,7 @@ def test_patches_that_name_no_version_are_all_made(configmaps, meeting, parties)
     assert configmaps.read("one")["data"] == {"a": "1", **{f"k{n}": "v" for n in range(parties)}}
 
 
-def test_applies_to_an_object_that_others_change_are_all_made(configmaps, meeting):
+def test_applies_to_an_object_that_others_change_all_succeed(configmaps, meeting):
     configmaps.create("one", data={"a": "1"})
     meeting(3)
     answers = at_once(
@@ -146,7 +146,7 @@ def test_a_patch_that_names_a_version_fails_when_another_was_faster(configmaps, 
     assert sorted((answer.status, answer.reason) for answer in answers) == [(200, ""), (409, "Conflict")]
 
 
-def test_an_apply_creates_again_what_was_deleted_meanwhile(configmaps, webhooks, register, ns):
+def test_an_apply_recreates_an_object_deleted_meanwhile(configmaps, webhooks, register, ns):
     configmaps.create("one", data={"a": "1"})
     rules = [{**hook(webhooks, ns)["rules"][0], "operations": ["CREATE", "UPDATE"]}]
     register(
@@ -157,7 +157,7 @@ def test_an_apply_creates_again_what_was_deleted_meanwhile(configmaps, webhooks,
 
     def delete_first(request):
         if request["operation"] == "UPDATE":
-            configmaps.seen_by(deleter).delete("one").ok(200)
+            configmaps.with_client(deleter).delete("one").ok(200)
         return {"allowed": True}
 
     webhooks.answer = delete_first

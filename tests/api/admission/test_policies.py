@@ -146,7 +146,7 @@ def test_conditions_choose(configmaps, enforce):
 
 def test_the_user_is_known(admin, configmaps, enforce):
     enforce([{"expression": "request.userInfo.username != 'mallory'", "message": "not you"}])
-    mallory = configmaps.seen_by(admin.acting_as("mallory", "system:masters"))
+    mallory = configmaps.with_client(admin.acting_as("mallory", "system:masters"))
     assert refused(mallory, "one").message.endswith("not you")
     configmaps.create("two")
 

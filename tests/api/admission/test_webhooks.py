@@ -1,4 +1,4 @@
-"""Admission webhooks: asked about writes, they change objects or refuse them."""
+"""Admission webhooks change objects or refuse them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_warnings_of_a_webhook_reach_the_client(configmaps, refusing):
     assert configmaps.post(configmaps.object("one")).warnings == ["think twice"]
 
 
-def test_what_a_webhook_is_told(configmaps, refusing, ns):
+def test_a_webhook_receives_operation_kind_and_both_objects(configmaps, refusing, ns):
     in_force(configmaps, refusing)
     configmaps.create("one", data={"a": "1"})
     configmaps.merge("one", {"data": {"a": "2"}}).ok(200)
@@ -106,7 +106,7 @@ def test_match_conditions_choose(configmaps, webhooks, register, ns):
     configmaps.create("other")
 
 
-def test_custom_objects_are_asked_about_too(widgets, webhooks, register, ns):
+def test_webhooks_are_called_for_custom_objects(widgets, webhooks, register, ns):
     group = widgets.api_version.partition("/")[0]
     rules = [{"apiGroups": [group], "apiVersions": ["v1"], "resources": ["widgets"], "operations": ["*"]}]
     webhooks.answer = lambda request: patch({"op": "add", "path": "/spec", "value": {"size": 7}})

@@ -1,1 +1,1 @@
-"""Kinds that every server knows."""
+"""Built-in kinds."""

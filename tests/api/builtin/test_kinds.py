@@ -307,7 +307,7 @@ def test_the_spec_of_a_pod_hardly_changes(admin, ns):
     pods.delete("one", gracePeriodSeconds=0)
 
 
-def test_events_are_seen_through_both_groups(admin, ns):
+def test_events_are_served_by_both_groups(admin, ns):
     core = of(admin, ns, "v1", "Event", "events")
     core.create(
         "one",
@@ -331,7 +331,7 @@ def test_an_event_must_be_about_its_namespace(admin, ns):
     assert answer.causes[0]["field"] == "involvedObject.namespace"
 
 
-def test_autoscalers_are_seen_at_both_versions(admin, ns):
+def test_autoscalers_are_served_at_both_versions(admin, ns):
     created = of(admin, ns, "autoscaling/v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers").create(
         "one",
         spec={

@@ -50,7 +50,7 @@ def test_namespaces_that_are_always_there(namespaces, name):
     assert namespaces.read(name)["status"]["phase"] == "Active"
 
 
-def test_the_end_of_a_namespace_takes_what_is_in_it(admin, namespaces, fresh):
+def test_deleting_a_namespace_deletes_its_content(admin, namespaces, fresh):
     namespaces.create(fresh)
     inside = Collection(admin, "v1", "ConfigMap", "configmaps", fresh)
     inside.create("one")
@@ -93,7 +93,7 @@ def test_nothing_can_be_created_in_a_namespace_that_ends(admin, namespaces, fres
     eventually(lambda: namespaces.get(fresh).status == 404)
 
 
-def test_a_namespace_that_cannot_end_says_why(admin, namespaces, fresh):
+def test_a_namespace_that_cannot_be_deleted_has_a_reason(admin, namespaces, fresh):
     namespaces.create(fresh)
     inside = Collection(admin, "v1", "ConfigMap", "configmaps", fresh)
     inside.create("one", {"finalizers": ["example.org/a"]})

@@ -116,7 +116,7 @@ def client_python():
     with open(home.with_suffix(".lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # another worker may set it up at the same time
         if not (home / "ready").exists():
-            venv.create(home, with_pip=True, clear=True)
+            venv.create(home, with_pip=True, clear=True, symlinks=True)
             command = [
                 str(python),
                 "-m",

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.xdist_group("clients")
 
 
 @pytest.fixture
-def follow(informer, server, ns):
+def start_informer(informer, server, ns):
     """Follow a kind; returns a function that reads the next line."""
     started = []
 
@@ -31,10 +31,10 @@ def follow(informer, server, ns):
         process.stdout.close()
 
 
-def test_custom_objects_come_and_go(follow, widgets):
+def test_custom_objects_come_and_go(start_informer, widgets):
     widgets.create("before")
     group, version = widgets.api_version.split("/")
-    line = follow(group, version, "widgets")
+    line = start_informer(group, version, "widgets")
     assert sorted([line(), line()]) == ["add before", "synced"]
     widgets.create("one", spec={"size": 1})
     assert line() == "add one"
@@ -44,11 +44,11 @@ def test_custom_objects_come_and_go(follow, widgets):
     assert line() == "delete one"
 
 
-def test_built_in_objects_come_and_go(follow, admin, ns):
+def test_built_in_objects_come_and_go(start_informer, admin, ns):
     from tests.support.api.collection import Collection
 
     leases = Collection(admin, "coordination.k8s.io/v1", "Lease", "leases", ns)
-    line = follow("coordination.k8s.io", "v1", "leases")
+    line = start_informer("coordination.k8s.io", "v1", "leases")
     assert line() == "synced"
     leases.create("one", spec={"holderIdentity": "me"})
     assert line() == "add one"
@@ -56,9 +56,9 @@ def test_built_in_objects_come_and_go(follow, admin, ns):
     assert line() == "delete one"
 
 
-def test_many_objects_are_all_seen(follow, widgets):
+def test_an_informer_lists_every_one_of_many_objects(start_informer, widgets):
     group, version = widgets.api_version.split("/")
-    line = follow(group, version, "widgets")
+    line = start_informer(group, version, "widgets")
     assert line() == "synced"
     for number in range(50):
         widgets.create(f"n{number:02}")

@@ -1,15 +1,15 @@
-"""kubectl says who one is and what one may, and makes tokens."""
+"""kubectl auth whoami, auth can-i and create token."""
 
 from __future__ import annotations
 
 
-def test_who_may(kubectl):
+def test_kubectl_auth_can_i(kubectl):
     assert kubectl.run("auth", "can-i", "delete", "secrets") == "yes\n"
     assert kubectl.run("auth", "can-i", "delete", "secrets", "--as=jane", code=1) == "no\n"
     assert "selfsubjectreviews" in kubectl.run("auth", "can-i", "--list", "--as=jane")
 
 
-def test_who_am_i(kubectl):
+def test_kubectl_auth_whoami(kubectl):
     assert "jane" in kubectl.run("auth", "whoami", "--as=jane")
 
 

@@ -178,7 +178,7 @@ def test_versions_have_different_names(admin, group):
     assert "must contain unique version names" in answer.message
 
 
-def test_a_kind_that_is_taken_is_not_accepted(admin, group):
+def test_a_kind_that_is_in_use_is_not_accepted(admin, group):
     install(admin, definition(group, version(spec=SPEC)))
     second = definition(group, version(spec=SPEC), names={"plural": "others", "singular": "other"})
     admin.post(DEFINITIONS, second).ok(201)
@@ -189,7 +189,7 @@ def test_a_kind_that_is_taken_is_not_accepted(admin, group):
     assert admin.get(f"/apis/{group}/v1/others").status == 404
 
 
-def test_a_short_name_that_is_taken_is_not_accepted(admin, group):
+def test_a_short_name_that_is_in_use_is_not_accepted(admin, group):
     install(admin, definition(group, version(spec=SPEC), names={"shortNames": ["zz"]}))
     second = definition(group, version(spec=SPEC), kind="Gadget", names={"shortNames": ["zz"]})
     admin.post(DEFINITIONS, second).ok(201)
@@ -265,7 +265,7 @@ def test_a_schema_can_be_changed(admin, ns, group):
     eventually(lambda: things.read("one").get("spec") == {"b": 5})
 
 
-def test_stored_versions_are_remembered(admin, ns, group):
+def test_stored_versions_are_recorded(admin, ns, group):
     body = definition(group, version("v1", SPEC), version("v2", SPEC, storage=False))
     install(admin, body)
     path = f"{DEFINITIONS}/{body['metadata']['name']}"
@@ -286,7 +286,7 @@ def test_stored_versions_are_remembered(admin, ns, group):
     ("change", "field"),
     [({"group": "other.example.org"}, "spec.group"), ({"scope": "Cluster"}, "spec.scope")],
 )
-def test_what_cannot_change(admin, group, change, field):
+def test_group_and_scope_are_immutable(admin, group, change, field):
     body = definition(group, version(spec=SPEC))
     install(admin, body)
     answer = admin.patch(f"{DEFINITIONS}/{body['metadata']['name']}", {"spec": change})

@@ -72,8 +72,8 @@ class Label:
 
 
 @managed(group=GROUP, config=Config, short_names=("shlf",))
-class Shelf(Methods):
-    """A shelf in a room."""
+class Cabinet(Methods):
+    """A cabinet in a room."""
 
     @dataclass
     class Parameters:
@@ -88,7 +88,7 @@ class Shelf(Methods):
         board: Board = field(default_factory=lambda: Board(2))
         boards: dict[str, Board] = field(default_factory=dict)
         labels: Annotated[list[Label], MaxItems(5)] = field(default_factory=list)
-        neighbours: list[Ref[Shelf]] = field(default_factory=list)
+        neighbours: list[Ref[Cabinet]] = field(default_factory=list)
         password: SecretValue | None = None
         anything: dict[str, Any] | None = None
 
@@ -99,8 +99,8 @@ class Shelf(Methods):
 
 
 @pytest.fixture(scope="module")
-def shelves_everywhere(admin):
-    crds = crds_of([managed_kind(Shelf), managed_kind(Room)])
+def installed_crds(admin):
+    crds = crds_of([managed_kind(Cabinet), managed_kind(Room)])
     for crd in crds:
         admin.post(DEFINITIONS, crd, params={"fieldValidation": "Strict"}).ok(201)
     for crd in crds:
@@ -111,16 +111,16 @@ def shelves_everywhere(admin):
 
 
 @pytest.fixture
-def shelves(admin, ns, shelves_everywhere):
-    return Collection(admin, f"{GROUP}/v1alpha1", "Shelf", "shelves", ns)
+def cabinets(admin, ns, installed_crds):
+    return Collection(admin, f"{GROUP}/v1alpha1", "Cabinet", "cabinets", ns)
 
 
 def spec(**parameters: Any) -> dict[str, Any]:
     return {"forProvider": {"material": "oak", "room": "hall", **parameters}}
 
 
-def test_a_managed_resource_gets_the_defaults_of_its_class(shelves):
-    created = shelves.create("mine", spec=spec())
+def test_a_managed_resource_gets_the_defaults_of_its_class(cabinets):
+    created = cabinets.create("mine", spec=spec())
     assert created["spec"] == {
         "forProvider": {
             "material": "oak",
@@ -148,21 +148,23 @@ def test_a_managed_resource_gets_the_defaults_of_its_class(shelves):
         ({"roomRef": {}}, "spec.forProvider.roomRef.name: Required value"),
     ],
 )
-def test_what_the_class_does_not_allow_is_refused(shelves, parameters, message):
-    given = {key: value for key, value in spec(**parameters)["forProvider"].items() if value is not None}
-    refused = shelves.post(shelves.object("bad", spec={"forProvider": given}))
+def test_parameters_that_the_schema_forbids_are_refused(cabinets, parameters, message):
+    for_provider = {
+        key: value for key, value in spec(**parameters)["forProvider"].items() if value is not None
+    }
+    refused = cabinets.post(cabinets.object("bad", spec={"forProvider": for_provider}))
     assert refused.status == 422
     assert message in refused.message
 
 
-def test_required_parameters_may_be_missing_where_a_resource_is_only_observed(shelves):
-    shelves.create("seen", spec={"forProvider": {}, "managementPolicies": ["Observe"]})
+def test_required_parameters_may_be_missing_where_a_resource_is_only_observed(cabinets):
+    cabinets.create("seen", spec={"forProvider": {}, "managementPolicies": ["Observe"]})
 
 
-def test_a_reference_or_a_selector_stands_for_a_required_value(shelves):
-    shelves.create("named", spec={"forProvider": {"material": "oak", "roomRef": {"name": "hall"}}})
+def test_a_reference_or_a_selector_stands_for_a_required_value(cabinets):
+    cabinets.create("named", spec={"forProvider": {"material": "oak", "roomRef": {"name": "hall"}}})
     selector = {"matchControllerRef": True, "policy": {"resolve": "Always"}}
-    shelves.create("selected", spec={"forProvider": {"material": "oak", "roomSelector": selector}})
+    cabinets.create("selected", spec={"forProvider": {"material": "oak", "roomSelector": selector}})
 
 
 @pytest.mark.parametrize(
@@ -176,24 +178,24 @@ def test_a_reference_or_a_selector_stands_for_a_required_value(shelves):
         ("boards", {"low": {"thickness": 2}}, {"low": {"thickness": 3}}),
     ],
 )
-def test_an_immutable_value_can_be_set_later_but_not_changed(shelves, name, before, after):
-    shelves.create("fixed", spec=spec())
-    shelves.merge("fixed", {"spec": {"forProvider": {name: before}}}).ok(200)
-    refused = shelves.merge("fixed", {"spec": {"forProvider": {name: after}}})
+def test_an_immutable_value_can_be_set_later_but_not_changed(cabinets, name, before, after):
+    cabinets.create("fixed", spec=spec())
+    cabinets.merge("fixed", {"spec": {"forProvider": {name: before}}}).ok(200)
+    refused = cabinets.merge("fixed", {"spec": {"forProvider": {name: after}}})
     assert refused.status == 422
     assert "is immutable" in refused.message
 
 
-def test_the_table_shows_the_columns_of_managed_resources(shelves):
-    shelves.create("mine", metadata={"annotations": {"crossplane.io/external-name": "s-1"}}, spec=spec())
-    table = shelves.list(accept=TABLE).ok(200)
+def test_the_table_shows_the_columns_of_managed_resources(cabinets):
+    cabinets.create("mine", metadata={"annotations": {"crossplane.io/external-name": "s-1"}}, spec=spec())
+    table = cabinets.list(accept=TABLE).ok(200)
     assert [column["name"] for column in table["columnDefinitions"]] == [
         *("Name", "READY", "SYNCED", "EXTERNAL-NAME", "AGE")
     ]
     assert table["rows"][0]["cells"][3] == "s-1"
 
 
-def test_configurations_have_both_scopes(admin, ns, shelves_everywhere):
+def test_configurations_have_both_scopes(admin, ns, installed_crds):
     configs = Collection(admin, f"{GROUP}/v1alpha1", "ProviderConfig", "providerconfigs", ns)
     everywhere = Collection(admin, f"{GROUP}/v1alpha1", "ClusterProviderConfig", "clusterproviderconfigs")
     local = {"source": "Secret", "secretRef": {"name": "s", "key": "k"}}

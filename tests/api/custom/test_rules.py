@@ -110,7 +110,7 @@ def things(admin, ns, defined):
     ],
     ids=["across fields", "message expression", "quantity library", "reason"],
 )
-def test_broken_rules_are_told(things, spec, cause):
+def test_an_invalid_rule_is_reported(things, spec, cause):
     answer = things.post(things.object("one", spec=spec))
     assert answer.status == 422
     assert answer.causes == [cause]

@@ -97,7 +97,7 @@ def test_unknown_fields_are_pruned_everywhere(things):
     assert created["spec"] == {"nested": {"level": 3, "deep": {}}, "list": [{"n": 1}]}
 
 
-def test_unknown_fields_are_kept_where_that_is_asked_for(things):
+def test_unknown_fields_are_preserved_with_the_schema_field(things):
     spec = {"free": {"n": 1, "any": {"thing": [1, None, {"a": 2}]}}}
     assert things.create("one", spec=spec)["spec"]["free"] == spec["free"]
 
@@ -212,7 +212,7 @@ def test_integers_may_be_written_as_floats(things):
     assert things.post(raw).ok(201)["spec"]["small"] == 5
 
 
-def test_large_integers_are_kept_exactly(things):
+def test_large_integers_are_stored_exactly(things):
     assert (
         things.create("one", spec={"free": {"n": 9007199254740993}})["spec"]["free"]["n"] == 9007199254740993
     )

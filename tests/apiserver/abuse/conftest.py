@@ -14,4 +14,4 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
     with Program(tmp_path_factory.mktemp("abused") / "data") as program:
         yield program
         assert program.is_well(), "it survived everything"
-        assert program.said() == "", "nobody was woken at night for what clients did wrong"
+        assert program.log_text() == "", "nobody was woken at night for what clients did wrong"

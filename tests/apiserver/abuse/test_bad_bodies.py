@@ -92,7 +92,7 @@ def test_a_bad_patch_changes_nothing(server: Program, content_type: str, body: b
         pytest.param("latin-1", '"\xff"', "�", id="what is not UTF-8 is replaced"),
     ],
 )
-def test_odd_texts_are_kept_as_kubernetes_keeps_them(
+def test_odd_strings_are_stored_as_kubernetes_stores_them(
     server: Program, name: str, value: str, stored: str
 ) -> None:
     assert server.ask("POST", CONFIG_MAPS, _map(value, name), Content_Type=JSON).status == 201

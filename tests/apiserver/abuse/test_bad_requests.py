@@ -1,10 +1,13 @@
-"""Paths, queries and methods that make no sense: the right answer, and nobody sees more than they may."""
+"""Invalid paths, queries and methods: the right response, and no data without the right to it."""
 
 from __future__ import annotations
 
 import pytest
 
+from crossply.apiserver.verbs.continue_token import write_token
 from tests.support.apiserver.servers import CONFIG_MAPS, Program
+
+FUTURE = write_token(1 << 62, "default/a\x00")
 
 
 @pytest.mark.parametrize(
@@ -41,6 +44,7 @@ from tests.support.apiserver.servers import CONFIG_MAPS, Program
         pytest.param("GET", f"{CONFIG_MAPS}?fieldSelector=spec.x%3D1", 400, id="a field not selectable"),
         pytest.param("GET", f"{CONFIG_MAPS}?limit=x", 400, id="a limit that is no number"),
         pytest.param("GET", f"{CONFIG_MAPS}?continue=abc", 400, id="a token that nobody gave"),
+        pytest.param("GET", f"{CONFIG_MAPS}?continue={FUTURE}", 504, id="a token of a state that is not yet"),
         pytest.param("GET", f"{CONFIG_MAPS}?resourceVersion=x", 400, id="a version that is no number"),
         pytest.param("GET", f"{CONFIG_MAPS}?watch=1&resourceVersion=x", 500, id="the same of a watch"),
         pytest.param("GET", f"{CONFIG_MAPS}?timeout=never", 400, id="a timeout that is none"),
@@ -62,7 +66,7 @@ def test_a_parameter_is_decoded_once(server: Program) -> None:
 
 @pytest.mark.parametrize("path", ["/", "/api", "/metrics", "/openapi/v2", CONFIG_MAPS, "/crossply/backup"])
 @pytest.mark.parametrize("token", ["", "wrong", "a.b.c", "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZG1pbiJ9."])
-def test_nobody_is_let_in_without_a_good_token(server: Program, path: str, token: str) -> None:
+def test_no_client_is_accepted_without_a_good_token(server: Program, path: str, token: str) -> None:
     answer = server.ask("GET", path, token=token)
     assert (answer.status, answer.json["reason"]) == (401, "Unauthorized")
 
@@ -72,7 +76,7 @@ def test_anybody_may_ask_for_health_and_version(server: Program, path: str) -> N
     assert server.ask("GET", path, token="").status == 200
 
 
-def test_made_up_names_are_not_remembered_in_metrics(server: Program) -> None:
+def test_invented_names_do_not_become_metric_labels(server: Program) -> None:
     for number in range(20):
         server.ask("GET", f"/apis/g{number}.example.org/v1/made-up-things/x")
         server.ask("GET", f"{CONFIG_MAPS}/x/made-up-{number}")

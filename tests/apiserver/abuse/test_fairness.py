@@ -51,7 +51,7 @@ def _wait(is_so: Callable[[], bool]) -> None:
 
 @pytest.fixture
 def limited(tmp_path: pathlib.Path) -> Iterator[Callable[[Limits], Threaded]]:
-    """Starts a server with limits, for two users who may do everything."""
+    """Starts a server with limits, for two users with all rights."""
     with ExitStack() as servers:
 
         def start(limits: Limits) -> Threaded:

@@ -85,7 +85,7 @@ def test_a_map_of_100000_keys_is_answered(server: Program) -> None:
     assert answer.status in (201, 413, 422)
 
 
-def test_a_text_of_a_megabyte_is_kept(server: Program) -> None:
+def test_a_string_of_a_megabyte_is_stored(server: Program) -> None:
     text = "x" * (1_000_000)
     assert server.create_map("long-text", text=text).status == 201
     assert server.ask("GET", f"{CONFIG_MAPS}/long-text").json["data"]["text"] == text

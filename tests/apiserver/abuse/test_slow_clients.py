@@ -35,7 +35,7 @@ def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Threaded]:
 
 
 def _is_closed(line: socket.socket) -> bool:
-    """Whether the server closes without an answer, before the patience of the test ends."""
+    """Whether the server closes without a response before the timeout of the test."""
     try:
         return line.recv(1024) == b""
     except (ConnectionError, ssl.SSLError):
@@ -74,7 +74,7 @@ def test_a_body_has_to_come_in_time(hasty: Threaded) -> None:
     assert b"did not complete within the allotted timeout" in answer
 
 
-def test_a_body_that_stops_coming_is_given_up_before_the_request_times_out(tmp_path: pathlib.Path) -> None:
+def test_a_stalled_body_is_aborted_before_the_request_times_out(tmp_path: pathlib.Path) -> None:
     limits = Limits(body_idle_seconds=0.3, request_seconds=3600)
     with Threaded(tmp_path, limits) as server, server.tls() as line:
         line.sendall(server.head("POST", CONFIG_MAPS, "Content-Length: 100") + b"{")
@@ -96,7 +96,7 @@ def _lazy(server: Server) -> ssl.SSLSocket:
     return server.context().wrap_socket(line, server_hostname=server.address[0])
 
 
-def test_an_answer_that_is_not_taken_is_thrown_away(hasty: Threaded) -> None:
+def test_an_unread_response_is_dropped(hasty: Threaded) -> None:
     for number in range(20):
         assert hasty.create_map(f"large-{number}", text=LARGE).status == 201
     with _lazy(hasty) as line:
@@ -168,7 +168,7 @@ def _metric(server: Server, name: str) -> float:
 
 
 def _wait_for(server: Server, name: str, is_reached: Callable[[float], bool]) -> None:
-    """Ask until it is so; the server's answers set the pace, and a test's patience is long."""
+    """Repeat a request until a condition holds or the timeout of the test expires."""
     for _ in range(600):
         if is_reached(_metric(server, name)):
             return

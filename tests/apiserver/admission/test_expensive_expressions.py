@@ -64,7 +64,7 @@ async def test_rules_of_a_schema_leave_the_event_loop_to_others(tmp_path: Path) 
         assert turns > 20
 
 
-async def test_rights_are_looked_up_in_the_event_loop(tmp_path: Path) -> None:
+async def test_rights_are_checked_in_the_event_loop(tmp_path: Path) -> None:
     loops = []
 
     def authorize(user: User, info: RequestInfo) -> Decision:

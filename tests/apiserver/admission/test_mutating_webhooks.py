@@ -27,7 +27,7 @@ def counting(request: dict[str, Any]) -> dict[str, Any]:
     return patching({"op": "add", "path": "/spec", "value": {"count": count}})
 
 
-async def test_a_webhook_changes_the_object_and_sees_what_is_asked(tmp_path: Path) -> None:
+async def test_a_webhook_changes_the_object_and_receives_the_request(tmp_path: Path) -> None:
     async with setting(tmp_path) as client:
         await client.mutating("one", client.hook("/a", setting_label("a", "1")))
         created = await client.create("widgets", "default", "one", spec={"size": 1})
@@ -62,7 +62,7 @@ async def test_a_webhook_changes_the_object_and_sees_what_is_asked(tmp_path: Pat
         }
 
 
-async def test_webhooks_see_what_those_before_them_made(tmp_path: Path) -> None:
+async def test_webhooks_see_the_changes_of_earlier_webhooks(tmp_path: Path) -> None:
     async with setting(tmp_path) as client:
         await client.mutating("b", client.hook("/second", setting_label("b", "2")))
         await client.mutating("a", client.hook("/first", setting_label("a", "1")))
@@ -78,7 +78,7 @@ async def test_webhooks_see_what_those_before_them_made(tmp_path: Path) -> None:
         ("IfNeeded", 2, "the object changed after it was called"),
     ],
 )
-async def test_a_webhook_is_called_again_when_a_later_one_changed_the_object(
+async def test_a_webhook_is_reinvoked_when_a_later_one_changed_the_object(
     tmp_path: Path, policy: str, calls: int, reason: str
 ) -> None:
     async with setting(tmp_path) as client:
@@ -89,7 +89,7 @@ async def test_a_webhook_is_called_again_when_a_later_one_changed_the_object(
         assert len(client.server.requests("/second")) == 1
 
 
-async def test_a_webhook_that_changed_the_object_last_is_not_called_again(tmp_path: Path) -> None:
+async def test_a_webhook_that_changed_the_object_last_is_not_reinvoked(tmp_path: Path) -> None:
     async with setting(tmp_path) as client:
         await client.mutating("a", client.hook("/a", counting, reinvocationPolicy="IfNeeded"))
         created = await client.create("widgets", "default", "one")
@@ -108,7 +108,7 @@ async def test_an_update_shows_the_old_object(tmp_path: Path) -> None:
         assert request["options"]["kind"] == "UpdateOptions"
 
 
-async def test_a_webhook_cannot_change_what_only_the_server_decides(tmp_path: Path) -> None:
+async def test_a_webhook_cannot_change_server_owned_fields(tmp_path: Path) -> None:
     async with setting(tmp_path) as client:
         odd = patching(
             {"op": "add", "path": "/metadata/uid", "value": "mine"},
@@ -169,4 +169,4 @@ async def test_configurations_of_webhooks_are_not_sent_to_webhooks(tmp_path: Pat
         await client.mutating("a", no)
         await client.validating("b", client.hook("/no", lambda _: {"allowed": False}))
         await client.delete("mutatingwebhookconfigurations", "", "a")
-        assert client.server.asked == []
+        assert client.server.received == []

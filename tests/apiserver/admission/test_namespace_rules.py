@@ -1,4 +1,4 @@
-"""Objects are made in namespaces that exist and live."""
+"""Objects are created only in namespaces that exist and are not terminating."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from crossply.apiserver.endpoints.status_errors import StatusError
 from tests.support.apiserver.admission import setting
 
 
-async def test_nothing_is_made_in_a_namespace_that_does_not_exist(tmp_path: Path) -> None:
+async def test_nothing_is_created_in_a_missing_namespace(tmp_path: Path) -> None:
     async with setting(tmp_path) as client:
         with pytest.raises(StatusError) as caught:
             await client.create("configmaps", "nope", "one")
@@ -26,7 +26,7 @@ async def test_nothing_is_made_in_a_namespace_that_does_not_exist(tmp_path: Path
         }
 
 
-async def test_nothing_new_is_made_in_a_namespace_that_is_on_its_way_out(tmp_path: Path) -> None:
+async def test_nothing_is_created_in_a_terminating_namespace(tmp_path: Path) -> None:
     async with setting(tmp_path) as client:
         await client.create("namespaces", "", "team")
         await client.create("configmaps", "team", "old")
@@ -62,7 +62,7 @@ async def test_the_namespaces_of_the_cluster_itself_cannot_be_deleted(tmp_path: 
             await client.delete("namespaces", "", name)
 
 
-async def test_a_namespace_that_begins_to_go_while_webhooks_are_asked_takes_nothing_more(
+async def test_a_namespace_that_starts_terminating_during_webhooks_refuses_the_create(
     tmp_path: Path,
 ) -> None:
     async with setting(tmp_path) as client:

@@ -15,7 +15,7 @@ from tests.support.apiserver.admission import RULE, refusal, setting
 from tests.support.apiserver.store_bench import ANYTHING, custom
 
 
-async def test_a_refusal_is_told_in_the_words_of_kubernetes(tmp_path: Path) -> None:
+async def test_a_refusal_has_the_words_of_kubernetes(tmp_path: Path) -> None:
     async with setting(tmp_path) as client:
         await client.policy("p", "object.metadata.name == 'zz'", "false")
         with pytest.raises(StatusError) as caught:
@@ -268,7 +268,7 @@ AUTHORIZED = [
 
 
 @pytest.mark.parametrize(("expression", "allowed"), AUTHORIZED)
-async def test_expressions_can_ask_what_the_user_may_do(
+async def test_expressions_can_check_the_users_permissions(
     tmp_path: Path, expression: str, allowed: bool
 ) -> None:
     async with setting(tmp_path, only_pods) as client:

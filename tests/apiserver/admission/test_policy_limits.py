@@ -31,7 +31,7 @@ GROWING = {
 
 
 async def evaluate(name: str) -> str:
-    """Why a widget is refused by a policy whose variables grow."""
+    """Why a policy with growing variables refuses a widget."""
     variables = GROWING[name]
     with tempfile.TemporaryDirectory() as directory:
         async with setting(Path(directory)) as client:

@@ -82,7 +82,7 @@ def test_an_expression_that_does_not_fit_has_a_warning(
     assert result == [{"fieldRef": "spec.validations[0].expression", "warning": warning}]
 
 
-def test_each_kind_has_its_own_warning_and_messages_are_checked_too(kinds: Registry) -> None:
+def test_every_kind_has_its_own_warning_and_messages_are_checked_too(kinds: Registry) -> None:
     rule = {"apiGroups": ["", "apps"], "apiVersions": ["v1"], "resources": ["configmaps", "deployments"]}
     validations = [{"expression": "true", "messageExpression": "'x' + object.spec.replicas"}]
     (result,) = expression_warnings(policy("", rule, validations=validations), kinds)

@@ -27,7 +27,7 @@ DENIALS = [
 
 
 @pytest.mark.parametrize(("status", "code", "reason", "words", "why"), DENIALS)
-async def test_a_refusal_is_told_in_the_words_of_kubernetes(
+async def test_a_refusal_has_the_words_of_kubernetes(
     tmp_path: Path, status: dict[str, Any], code: int, reason: str | None, words: str, why: str
 ) -> None:
     async with setting(tmp_path) as client:
@@ -137,7 +137,7 @@ UNREACHABLE = [
 
 
 @pytest.mark.parametrize(("client_config", "words"), UNREACHABLE)
-async def test_a_webhook_that_cannot_be_reached_is_told_in_gos_words(
+async def test_an_unreachable_webhook_is_reported_in_gos_words(
     tmp_path: Path, client_config: dict[str, Any], words: str
 ) -> None:
     async with setting(tmp_path) as client:
@@ -147,14 +147,14 @@ async def test_a_webhook_that_cannot_be_reached_is_told_in_gos_words(
         assert words in str(caught.value)
 
 
-async def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path) -> None:
+async def test_a_certificate_of_an_unknown_authority_is_refused(tmp_path: Path) -> None:
     async with setting(tmp_path) as client:
         hook = client.hook("/v", allow)
         del hook["clientConfig"]["caBundle"]
         await client.validating("v", hook)
         with pytest.raises(StatusError, match="x509: certificate signed by unknown authority"):
             await client.create("widgets", "default", "one")
-        assert client.server.asked == []
+        assert client.server.received == []
 
 
 async def test_a_webhook_behind_a_service_is_called_by_the_name_of_the_service(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ async def test_a_webhook_behind_a_service_is_called_by_the_name_of_the_service(t
             await client.create("widgets", "default", "one")
 
 
-async def test_webhooks_are_asked_side_by_side(tmp_path: Path) -> None:
+async def test_webhooks_are_called_concurrently(tmp_path: Path) -> None:
     async with setting(tmp_path) as client:
         arrived = 0
         all_there = asyncio.Event()
@@ -200,7 +200,7 @@ DRY_RUNS = [("None", True), ("NoneOnDryRun", True), ("Some", False), ("Unknown",
 
 
 @pytest.mark.parametrize(("side_effects", "called"), DRY_RUNS)
-async def test_only_webhooks_without_side_effects_are_asked_in_a_dry_run(
+async def test_only_webhooks_without_side_effects_are_called_in_a_dry_run(
     tmp_path: Path, side_effects: str, called: bool
 ) -> None:
     async with setting(tmp_path) as client:
@@ -277,14 +277,14 @@ MATCHES = [
 
 
 @pytest.mark.parametrize(("changes", "matches", "why"), MATCHES)
-async def test_a_webhook_is_asked_about_what_it_matches(
+async def test_a_webhook_is_called_for_matching_requests(
     tmp_path: Path, changes: dict[str, Any], matches: bool, why: str
 ) -> None:
     async with setting(tmp_path) as client:
         await client.create("namespaces", "", "team", metadata={"labels": {"team": "a"}})
         await client.validating("v", client.hook("/v", allow, **changes))
         await client.create("widgets", "team", "one", metadata={"labels": {"app": "x"}}, spec={"size": 5})
-        assert bool(client.server.asked) is matches, why
+        assert bool(client.server.received) is matches, why
 
 
 async def test_a_condition_that_cannot_be_evaluated_follows_the_failure_policy(tmp_path: Path) -> None:
@@ -306,10 +306,10 @@ async def test_a_condition_that_cannot_be_evaluated_follows_the_failure_policy(t
             "v", client.hook("/v", allow, matchConditions=conditions, failurePolicy="Ignore")
         )
         await client.create("widgets", "default", "one", spec={})
-        assert client.server.asked == []
+        assert client.server.received == []
 
 
-async def test_the_labels_of_a_namespace_that_is_being_made_count(tmp_path: Path) -> None:
+async def test_the_labels_of_a_namespace_under_creation_count(tmp_path: Path) -> None:
     async with setting(tmp_path) as client:
         rules = rule(apiGroups=[""], resources=["namespaces"])
         selector = {"matchLabels": {"watched": "yes"}}
@@ -319,7 +319,7 @@ async def test_the_labels_of_a_namespace_that_is_being_made_count(tmp_path: Path
         assert [request["name"] for request in client.server.requests("/v")] == ["one"]
 
 
-async def test_the_name_is_generated_before_validating_webhooks_are_asked(tmp_path: Path) -> None:
+async def test_the_name_is_generated_before_validating_webhooks_are_called(tmp_path: Path) -> None:
     async with setting(tmp_path) as client:
         await client.mutating("m", client.hook("/m", allow))
         await client.validating("v", client.hook("/v", allow))

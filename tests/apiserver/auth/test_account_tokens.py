@@ -40,7 +40,7 @@ def _claims(token: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("pem", PEMS)
-def test_a_token_proves_who_the_account_is(pem: Callable[[], bytes]) -> None:
+def test_a_token_proves_the_identity_of_the_account(pem: Callable[[], bytes]) -> None:
     accounts = Accounts(pem())
     token = accounts.issue()
     identity = accounts.tokens.authenticate(token)
@@ -171,7 +171,7 @@ def test_a_token_proves_nothing(make: Callable[[Accounts], str], message: str, r
         ("é.é.é", "not ASCII"),
     ],
 )
-def test_what_is_no_token_of_ours_is_left_to_others(token: str, reason: str) -> None:
+def test_a_foreign_token_is_left_to_other_authenticators(token: str, reason: str) -> None:
     assert Accounts().tokens.authenticate(token) is None, reason
 
 
@@ -189,7 +189,7 @@ def test_a_changed_token_never_proves_anything(data: st.DataObject) -> None:
         assert accounts.tokens.authenticate(changed) is None
 
 
-def test_a_token_is_checked_anew_at_every_use() -> None:
+def test_a_token_is_checked_at_every_use() -> None:
     accounts = Accounts()
     token = accounts.issue(seconds=600)
     assert accounts.tokens.authenticate(token)
@@ -203,10 +203,10 @@ def test_a_token_is_checked_anew_at_every_use() -> None:
 def test_a_token_dies_with_its_account_and_does_not_come_back_with_a_namesake() -> None:
     accounts = Accounts()
     token = accounts.issue()
-    accounts.shelf.remove("serviceaccounts", "a", "bot")
+    accounts.store.remove("serviceaccounts", "a", "bot")
     with pytest.raises(TokenRefused, match="not found"):
         accounts.tokens.authenticate(token)
-    accounts.shelf.put("serviceaccounts", "a", "bot", "uid-2")
+    accounts.store.put("serviceaccounts", "a", "bot", "uid-2")
     with pytest.raises(TokenRefused, match=r"service account UID \(uid-2\) does not match claim \(uid-1\)"):
         accounts.tokens.authenticate(token)
 
@@ -215,7 +215,7 @@ def test_a_token_lives_a_minute_after_its_account_is_marked_for_deletion() -> No
     accounts = Accounts()
     token = accounts.issue()
     marked = {"deletionTimestamp": "2026-01-02T03:04:05Z"}
-    accounts.shelf.put("serviceaccounts", "a", "bot", "uid-1", metadata=marked)
+    accounts.store.put("serviceaccounts", "a", "bot", "uid-1", metadata=marked)
     assert accounts.tokens.authenticate(token)
     accounts.clock.forward(61)
     with pytest.raises(TokenRefused, match="service account a/bot has been deleted"):
@@ -225,21 +225,21 @@ def test_a_token_lives_a_minute_after_its_account_is_marked_for_deletion() -> No
 @pytest.mark.parametrize(("kind", "resource", "home"), [
     ("pod", "pods", "a"), ("secret", "secrets", "a"), ("node", "nodes", ""),
 ])  # fmt: skip
-def test_a_token_dies_with_what_it_is_bound_to(kind: str, resource: str, home: str) -> None:
+def test_a_token_expires_with_the_object_it_is_bound_to(kind: str, resource: str, home: str) -> None:
     accounts = Accounts()
     token = accounts.issue(**{kind: {"name": "x", "uid": "u1"}})
     with pytest.raises(TokenRefused, match="service account token has been invalidated"):
         accounts.tokens.authenticate(token)
-    accounts.shelf.put(resource, home, "x", "u2")
+    accounts.store.put(resource, home, "x", "u2")
     with pytest.raises(TokenRefused, match=rf"{kind} UID \(u2\) does not match service account {kind} ref"):
         accounts.tokens.authenticate(token)
-    accounts.shelf.put(resource, home, "x", "u1")
+    accounts.store.put(resource, home, "x", "u1")
     assert accounts.tokens.authenticate(token)
 
 
-def test_a_pods_token_tells_of_the_pod_and_its_node_without_asking_for_the_node() -> None:
+def test_a_pods_token_has_the_pod_and_its_node_without_reading_the_node() -> None:
     accounts = Accounts()
-    accounts.shelf.put("pods", "a", "p", "u")
+    accounts.store.put("pods", "a", "p", "u")
     token = accounts.issue(pod={"name": "p", "uid": "u"}, node={"name": "n"})
     identity = accounts.tokens.authenticate(token)
     assert identity is not None
@@ -258,7 +258,7 @@ def test_others_can_verify_with_the_published_key(pem: Callable[[], bytes]) -> N
 
 
 @pytest.mark.parametrize("pem", [b"", b"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"])
-def test_a_key_that_cannot_be_read_is_told(pem: bytes) -> None:
+def test_an_unreadable_key_is_reported(pem: bytes) -> None:
     with pytest.raises(SigningKeyError, match="cannot read the key"):
         SigningKey(pem).sign({})
 

@@ -15,8 +15,8 @@ from crossply.apiserver.auth.cluster_role_aggregation import (
     store_writer,
 )
 from crossply.apiserver.auth.rbac.role_index import CLUSTER_ROLES
-from crossply.apiserver.object_codec import encoder
 from crossply.apiserver.storage import Store
+from crossply.apiserver.stored_object_codec import encoder
 from tests.support.apiserver.rbac import Object, cluster_role, rule
 
 GET, LIST, WATCH = (rule(verb, "pods") for verb in ("get", "list", "watch"))
@@ -82,7 +82,7 @@ def _stored(store: Store, name: str) -> Object:
     return orjson.loads(entry.data)
 
 
-async def test_the_controller_gathers_through_chains_and_again_when_a_part_changes() -> None:
+async def test_the_controller_aggregates_through_chains_and_when_a_part_changes() -> None:
     store = await Store.open(None)
     await _put(store, _gathers("outer", _labels(to="outer")))
     await _put(store, _gathers("inner", _labels(to="inner"), labels={"to": "outer"}))
@@ -97,7 +97,7 @@ async def test_the_controller_gathers_through_chains_and_again_when_a_part_chang
     await store.close()
 
 
-async def test_roles_that_gather_from_each_other_in_a_ring_come_to_rest() -> None:
+async def test_roles_that_aggregate_in_a_cycle_converge() -> None:
     store = await Store.open(None)
     for name, source, rules in (("a", "b", [GET]), ("b", "c", [LIST]), ("c", "a", [WATCH])):
         body = _gathers(name, _labels(me=source), labels={"me": name})

@@ -1,4 +1,4 @@
-"""What the audit log tells, and what it never tells."""
+"""What the audit log contains, and what it never contains."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     return [orjson.loads(line) for line in path.read_bytes().splitlines()]
 
 
-def test_an_event_tells_who_did_what_and_how_it_ended() -> None:
+def test_an_event_names_user_action_and_outcome() -> None:
     info = RequestInfo("get", "", "apps", "v1", "a", "deployments", "web", "scale")
     record = _record(
         info,
@@ -75,7 +75,7 @@ def test_an_event_tells_who_did_what_and_how_it_ended() -> None:
     }
 
 
-def test_a_path_has_no_object_and_nobody_has_an_empty_user() -> None:
+def test_a_path_has_no_object_and_an_empty_user_is_anonymous() -> None:
     audit_event = event(Record(ask_path("get", "/healthz"), "/healthz", NOW), DONE, Level.METADATA)
     assert "objectRef" not in audit_event
     assert audit_event["user"] == {}
@@ -90,7 +90,9 @@ LEVELS = [
 
 
 @pytest.mark.parametrize(("level", "has_request", "has_response", "reason"), LEVELS)
-def test_bodies_are_told_by_level(level: Level, has_request: bool, has_response: bool, reason: str) -> None:
+def test_the_level_decides_which_bodies_are_logged(
+    level: Level, has_request: bool, has_response: bool, reason: str
+) -> None:
     record = _record(ask("create", "configmaps", "a"), request_body=b'{"a": 1}', response_body=b'{"b": 2}')
     audit_event = event(record, DONE, level)
     assert audit_event.get("requestObject") == ({"a": 1} if has_request else None), reason
@@ -109,7 +111,7 @@ def test_bodies_are_told_by_level(level: Level, has_request: bool, has_response:
     ],
     ids=lambda info: f"{info.verb} {info.resource}/{info.subresource}",
 )
-def test_what_carries_secrets_is_never_told(info: RequestInfo) -> None:
+def test_requests_with_secrets_are_never_logged(info: RequestInfo) -> None:
     record = _record(info, request_body=CANARY, response_body=CANARY)
     problem = {"status": "Failure", "message": "Invalid value: canary", "reason": "Invalid"}
     audit_event = event(record, Outcome(422, NOW, problem), Level.REQUEST_RESPONSE)
@@ -123,7 +125,7 @@ def test_a_body_that_is_not_json_is_left_out() -> None:
     assert "requestObject" not in event(record, DONE, Level.REQUEST)
 
 
-def test_an_audit_id_of_the_client_is_kept_but_bounded() -> None:
+def test_an_audit_id_of_the_client_is_used_but_bounded() -> None:
     assert Record(ask_path("get", "/"), "/", NOW, audit_id="x" * 100).audit_id == "x" * 64
     assert "\n" not in Record(ask_path("get", "/"), "/", NOW, audit_id="a\nb").audit_id
 
@@ -138,7 +140,7 @@ def test_events_are_lines_of_a_private_file_that_later_starts_continue(tmp_path:
     assert os.stat(path).st_mode & 0o777 == 0o600
 
 
-def test_a_watch_is_told_when_it_starts_and_when_it_ends(tmp_path: Path) -> None:
+def test_a_watch_is_logged_at_its_start_and_its_end(tmp_path: Path) -> None:
     log = AuditLog(str(tmp_path / "audit.log"))
     record = _record(ask("watch", "pods", "a"))
     log.log(record, Outcome(200, NOW, stage="ResponseStarted"))
@@ -168,7 +170,7 @@ def test_the_file_is_rotated_by_size_and_the_oldest_goes(tmp_path: Path) -> None
     assert names == [f"p{number}" for number in range(20 - len(names), 20)]
 
 
-def test_when_the_disk_does_not_keep_up_events_are_lost_counted_and_told(tmp_path: Path) -> None:
+def test_when_the_disk_is_too_slow_events_are_dropped_counted_and_reported(tmp_path: Path) -> None:
     pipe = tmp_path / "audit.log"
     os.mkfifo(pipe)
     received: list[bytes] = []
@@ -197,6 +199,6 @@ def test_when_the_disk_does_not_keep_up_events_are_lost_counted_and_told(tmp_pat
     assert len(message) + log.dropped == 5001
 
 
-def test_a_log_that_cannot_be_opened_is_told(tmp_path: Path) -> None:
+def test_a_log_that_cannot_be_opened_is_reported(tmp_path: Path) -> None:
     with pytest.raises(AuditError, match="cannot open the audit log"):
         AuditLog(str(tmp_path / "absent" / "audit.log"))

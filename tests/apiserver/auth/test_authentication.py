@@ -1,4 +1,4 @@
-"""Who sends a request."""
+"""Authentication of requests."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_the_scheme_may_be_in_any_letters(scheme: str) -> None:
         ("secret", "no scheme"),
     ],
 )
-def test_without_a_credential_nobody_is_known(header: str, reason: str) -> None:
+def test_without_a_credential_a_request_is_anonymous(header: str, reason: str) -> None:
     assert _authenticate(Accounts(), authorization=header) is None, reason
 
 
@@ -77,7 +77,7 @@ def test_a_wrong_token_is_not_authorized(token: str) -> None:
     assert (caught.value.status, str(caught.value)) == (401, "Unauthorized")
 
 
-def test_the_reason_of_a_refused_token_is_not_told_to_the_one_who_sends_it() -> None:
+def test_the_reason_of_a_refused_token_is_not_sent_to_the_client() -> None:
     accounts = Accounts()
     with pytest.raises(StatusError) as caught:
         _authenticate(accounts, authorization=f"Bearer {accounts.issue(seconds=-100)}")
@@ -95,7 +95,7 @@ def test_a_certificate_comes_before_a_token_and_a_bad_token_does_not_spoil_it() 
         assert user.groups == ("dev", "ops", "system:authenticated")
 
 
-def test_a_certificate_that_ended_while_connected_is_not_authorized_but_a_token_is() -> None:
+def test_a_certificate_that_expires_while_connected_is_not_authorized_but_a_token_is() -> None:
     accounts = Accounts()
     accounts.clock.forward(86_400)
     with pytest.raises(StatusError, match="Unauthorized"):
@@ -103,11 +103,11 @@ def test_a_certificate_that_ended_while_connected_is_not_authorized_but_a_token_
     assert _authenticate(accounts, DICT, "Bearer secret")
 
 
-def test_a_certificate_without_a_common_name_is_nobody() -> None:
+def test_a_certificate_without_a_common_name_is_anonymous() -> None:
     assert _authenticate(Accounts(), peer={**DICT, "subject": ((("organizationName", "dev"),),)}) is None
 
 
-def test_a_certificate_that_cannot_be_read_is_nobody() -> None:
+def test_an_unreadable_certificate_is_anonymous() -> None:
     assert _authenticate(Accounts(), peer=b"\x30\x00") is None
 
 
@@ -150,7 +150,7 @@ def test_the_administrators_token_is_a_master() -> None:
     assert "system:masters" in result.groups
 
 
-def test_tokens_are_not_kept_in_clear() -> None:
+def test_tokens_are_not_stored_in_clear() -> None:
     tokens = StaticTokens({"a-long-secret": JANE})
     assert "a-long-secret" not in repr(vars(tokens))
 
@@ -165,7 +165,7 @@ def test_a_token_file_is_read(tmp_path: Path) -> None:
     }
 
 
-def test_a_token_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_an_unreadable_token_file_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "tokens.csv"
     with pytest.raises(TokenFileError, match="cannot read token file"):
         read_token_file(str(file))

@@ -14,8 +14,8 @@ from crossply.apiserver.auth.cluster_role_aggregation import AggregationControll
 from crossply.apiserver.auth.rbac import Authorizer
 from crossply.apiserver.auth.rbac.role_index import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
-from crossply.apiserver.object_codec import encoder
 from crossply.apiserver.storage import Store
+from crossply.apiserver.stored_object_codec import encoder
 from tests.support.apiserver.rbac import (
     ADMIN,
     GROUP,
@@ -130,7 +130,7 @@ def test_a_second_start_changes_nothing() -> None:
     _with_policy(scenario)
 
 
-def test_what_was_lost_comes_back_and_what_was_added_stays() -> None:
+def test_removed_rules_are_restored_and_added_ones_stay() -> None:
     async def scenario(store: Store) -> None:
         body = _stored(store, CLUSTER_ROLES, "system:basic-user")
         body["rules"] = [body["rules"][0], rule("get", "things")]

@@ -1,4 +1,4 @@
-"""Nobody hands out more than they have."""
+"""Privilege escalation is refused."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_a_role_beyond_ones_own_rights_is_refused_with_all_that_is_missing() -> 
     assert caught.value.body()["details"] == {"name": "up", "group": GROUP, "kind": "roles"}
 
 
-def test_paths_are_told_verb_by_verb() -> None:
+def test_paths_are_listed_verb_by_verb() -> None:
     with pytest.raises(StatusError) as caught:
         _write(cluster_role("x", urls("get post", "/a /b")))
     assert str(caught.value).splitlines()[1:] == [
@@ -103,7 +103,7 @@ def test_paths_are_told_verb_by_verb() -> None:
     ]
 
 
-def test_bindings_to_roles_that_do_not_exist_are_told_as_resolution_errors() -> None:
+def test_bindings_to_missing_roles_are_reported_as_resolution_errors() -> None:
     dangling = binding("a", "d", "nothere", user("jane"))
     with pytest.raises(StatusError) as caught:
         _write(role("a", "up", rule("get", "secrets")), *HOLDINGS, dangling)
@@ -168,7 +168,7 @@ def test_the_verb_bind_lets_one_grant_the_named_role_where_one_may() -> None:
         )
 
 
-def test_a_binding_to_a_role_that_does_not_exist_is_not_found() -> None:
+def test_a_binding_to_a_missing_role_returns_404() -> None:
     with pytest.raises(StatusError) as caught:
         _write(binding("a", "up", "absent", user("jane"), kind="ClusterRole"), *HOLDINGS)
     assert (caught.value.status, str(caught.value)) == (
@@ -177,13 +177,13 @@ def test_a_binding_to_a_role_that_does_not_exist_is_not_found() -> None:
     )
 
 
-def test_administrators_and_other_kinds_are_not_asked() -> None:
+def test_administrators_and_other_kinds_are_not_checked() -> None:
     _write(cluster_role("all", rule("*", "*", "*")), caller=ADMIN)
     info = RequestInfo("create", "", group="apps", version="v1", namespace="a", resource="deployments")
     check_write(authorizer_of(), JANE, info, {"metadata": {"name": "x"}}, None)
 
 
-def test_the_garbage_collector_may_change_what_it_needs_to_on_any_role() -> None:
+def test_the_garbage_collector_may_change_any_role() -> None:
     old = role("a", "strong", rule("*", "*", "*"))
     owned = {**old, "metadata": {**old["metadata"], "finalizers": ["x"], "managedFields": [{}]}}
     _write(owned, *HOLDINGS, old=old, verb="update")
@@ -216,7 +216,7 @@ def test_a_rule_that_is_covered_as_a_whole_may_combine_very_much() -> None:
     assert uncovered([Rule(MANY, MANY, MANY)], [Rule(MANY, MANY, MANY)]) == []
 
 
-def test_a_role_of_many_groups_and_resources_is_found_by_both() -> None:
+def test_a_role_of_many_groups_and_resources_matches_by_both() -> None:
     names = tuple(f"x{number}" for number in range(50_000))
     compiled = CompiledRole((Rule(("get",), names, names),))
     assert list(compiled.rules_about(("x1", "*"), ("x2",))) == list(compiled.rules)

@@ -24,11 +24,11 @@ def _fill(budget: FairBudget, flow: Flow) -> int:
     return used
 
 
-def test_a_user_alone_gets_a_third_of_what_ordinary_users_share() -> None:
+def test_a_user_alone_gets_a_third_of_the_share_of_ordinary_users() -> None:
     assert _fill(FairBudget(600), Flow("a", WORKLOAD)) == 150
 
 
-def test_after_a_dozen_users_who_take_all_they_can_the_next_one_still_gets_something() -> None:
+def test_after_a_dozen_greedy_users_the_next_one_still_gets_a_share() -> None:
     budget = FairBudget(600)
     assert all(_fill(budget, Flow(f"user-{number}", WORKLOAD)) >= 1 for number in range(13))
 
@@ -42,7 +42,7 @@ def test_ordinary_users_leave_room_for_the_system_and_both_for_administrators() 
     assert _fill(budget, Flow("admin", EXEMPT)) == 600 - 450 - 38
 
 
-def test_what_is_given_back_can_be_taken_again() -> None:
+def test_a_released_reservation_can_be_reserved_once_more() -> None:
     budget = FairBudget(8)
     flow = Flow("a", WORKLOAD)
     reservation = Reservation(budget, flow)

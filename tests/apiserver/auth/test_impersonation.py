@@ -1,4 +1,4 @@
-"""Acting as somebody else."""
+"""Impersonation."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _refusal(headers: dict[str, str | list[str]], *rules: Object) -> str:
     return str(caught.value)
 
 
-def test_without_headers_nobody_is_impersonated() -> None:
+def test_without_headers_no_user_is_impersonated() -> None:
     assert _impersonate({"Accept": "*/*"}) is None
 
 
@@ -118,7 +118,7 @@ def test_an_administrator_acts_as(headers: dict[str, str | list[str]], acting: U
     assert _acting(headers, caller=ADMIN) == acting, reason
 
 
-def test_the_rights_are_asked_for_one_by_one() -> None:
+def test_rights_are_checked_one_by_one() -> None:
     rules = [rule("impersonate", "users", names="joe")]
     headers: dict[str, str | list[str]] = {"Impersonate-User": "joe"}
     steps: list[tuple[str, str | list[str], Object]] = [
@@ -134,7 +134,7 @@ def test_the_rights_are_asked_for_one_by_one() -> None:
         assert _acting(headers, *rules).name == "joe"
 
 
-def test_a_service_account_is_asked_for_in_its_namespace() -> None:
+def test_a_service_account_is_checked_in_its_namespace() -> None:
     headers: dict[str, str | list[str]] = {"Impersonate-User": "system:serviceaccount:a:bot"}
     _refusal(headers, rule("impersonate", "users"))
     assert _acting(headers, rule("impersonate", "serviceaccounts")).name.endswith(":bot")

@@ -1,4 +1,4 @@
-"""What RBAC allows, and what it says when it does not."""
+"""RBAC decisions and the messages of refusals."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from crossply.apiserver.auth.rbac import Authorizer
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from crossply.apiserver.endpoints.status_errors import StatusError
-from crossply.apiserver.object_codec import encoder
 from crossply.apiserver.storage import Store
+from crossply.apiserver.stored_object_codec import encoder
 from tests.support.apiserver.rbac import (
     ADMIN,
     JANE,
@@ -84,7 +84,7 @@ def test_a_binding_speaks_to(subject: dict, caller: User, allowed: bool, reason:
     assert authorizer.authorize(caller, ask("get", "pods", "a", "x")).allowed is allowed, reason
 
 
-def test_an_account_without_namespace_in_a_binding_of_the_cluster_is_nobody() -> None:
+def test_an_account_without_namespace_in_a_cluster_role_binding_matches_no_account() -> None:
     authorizer = authorizer_of(
         cluster_role("r", rule("get", "pods")), cluster_binding("b", "r", account("bot"))
     )
@@ -149,14 +149,14 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize(("question", "message"), REFUSALS)
-def test_a_refusal_says(question: RequestInfo, message: str) -> None:
+def test_the_message_of_a_refusal(question: RequestInfo, message: str) -> None:
     with pytest.raises(StatusError) as caught:
         authorizer_of().require(JANE, question)
     assert str(caught.value) == message
     assert (caught.value.status, caught.value.reason) == (403, "Forbidden")
 
 
-def test_a_refusal_tells_of_bindings_to_roles_that_do_not_exist() -> None:
+def test_a_refusal_mentions_bindings_to_missing_roles() -> None:
     first = binding("a", "x", "gone", user("jane"))
     two = cluster_binding("y", "lost", user("jane"))
     end = 'cannot list resource "pods" in API group "" in the namespace "a": RBAC: '
@@ -170,7 +170,7 @@ def test_a_refusal_tells_of_bindings_to_roles_that_do_not_exist() -> None:
     )
 
 
-async def test_decisions_follow_the_store_and_the_generation_grows() -> None:
+async def test_decisions_track_the_store_and_the_generation_grows() -> None:
     store = await Store.open(None)
     first = change(cluster_role("r", rule("get", "pods")))
     await store.write(first.key, None, encoder(cluster_role("r", rule("get", "pods"))))
@@ -191,7 +191,7 @@ async def test_decisions_follow_the_store_and_the_generation_grows() -> None:
     await store.close()
 
 
-def test_a_binding_that_loses_a_subject_or_changes_its_role_is_taken_as_it_is_now() -> None:
+def test_a_binding_that_loses_a_subject_or_changes_its_role_counts_at_once() -> None:
     authorizer = authorizer_of(
         cluster_role("r", rule("get", "pods")), cluster_binding("b", "r", user("jane"), user("joe"))
     )

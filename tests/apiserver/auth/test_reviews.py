@@ -49,7 +49,7 @@ def _resource_attributes(verb: str, resource: str, namespace: str = "a", **more:
     return {"resourceAttributes": {"verb": verb, "resource": resource, "namespace": namespace, **more}}
 
 
-def test_a_self_subject_review_tells_who_asks() -> None:
+def test_a_self_subject_review_returns_the_requesting_user() -> None:
     caller = User("jane", ("g",), "u", {"k": ("v",)})
     assert _create("selfsubjectreviews", {"metadata": {"name": "x"}}, caller) == {
         "kind": "SelfSubjectReview",
@@ -59,7 +59,7 @@ def test_a_self_subject_review_tells_who_asks() -> None:
     }
 
 
-def test_a_token_review_tells_whom_a_token_stands_for() -> None:
+def test_a_token_review_has_the_user_of_a_token() -> None:
     accounts = Accounts()
     assert _create("tokenreviews", {"spec": {"token": "secret"}})["status"] == {
         "authenticated": True,
@@ -72,7 +72,7 @@ def test_a_token_review_tells_whom_a_token_stands_for() -> None:
     assert status["user"]["username"] == "system:serviceaccount:a:bot"
 
 
-def test_a_token_review_tells_why_a_token_stands_for_nobody() -> None:
+def test_a_token_review_has_the_reason_why_a_token_is_refused() -> None:
     accounts = Accounts()
     assert _create("tokenreviews", {"spec": {"token": "bad"}})["status"] == {
         "user": {},
@@ -108,7 +108,7 @@ def test_access_reviews_answer(spec: Object, allowed: bool, reason: str) -> None
     assert own["status"]["allowed"] is others["status"]["allowed"] is allowed, reason
 
 
-def test_a_resource_that_is_not_told_is_not_a_path() -> None:
+def test_attributes_without_a_resource_are_not_a_path() -> None:
     policy = (
         cluster_role("paths", urls("*", "*")),
         {**binding("", "b", "paths", user("jane"), kind="ClusterRole"), "kind": "ClusterRoleBinding"},
@@ -242,7 +242,7 @@ def _status(resource: str, body: Object) -> int:
     return 201
 
 
-def test_a_rules_review_lists_what_one_may_do_in_a_namespace() -> None:
+def test_a_rules_review_lists_the_permissions_in_a_namespace() -> None:
     dangling = binding("a", "d", "nothere", user("jane"))
     answer = _create("selfsubjectrulesreviews", {"spec": {"namespace": "a"}}, policy=(*POLICY, dangling))
     assert answer == {

@@ -1,4 +1,4 @@
-"""Certificates that are made once, kept, and renewed in time; and what TLS does with them."""
+"""Certificates are created once, stored and renewed in time; TLS uses them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_second_start_changes_nothing(tmp_path: Path) -> None:
     assert not _changed(before, ensure_certificates(str(tmp_path)))
 
 
-def test_keys_are_for_their_owner_only_even_if_somebody_widened_them(tmp_path: Path) -> None:
+def test_keys_are_for_their_owner_only_even_after_a_chmod(tmp_path: Path) -> None:
     certificates = ensure_certificates(str(tmp_path / "pki"))
     assert os.stat(tmp_path / "pki").st_mode & 0o777 == 0o700
     for key in certificates.private():
@@ -101,7 +101,7 @@ LOSSES = [
 
 
 @pytest.mark.parametrize(("lost", "changed", "reason"), LOSSES, ids=[case[2] for case in LOSSES])
-def test_what_is_lost_is_made_anew(tmp_path: Path, lost: str, changed: set[str], reason: str) -> None:
+def test_missing_files_are_recreated(tmp_path: Path, lost: str, changed: set[str], reason: str) -> None:
     before = _contents(ensure_certificates(str(tmp_path)))
     (tmp_path / lost).unlink()
     assert _changed(before, ensure_certificates(str(tmp_path))) == changed, reason
@@ -114,19 +114,19 @@ def test_a_lost_or_broken_record_costs_nothing_but_a_look(tmp_path: Path) -> Non
         assert not _changed(before, ensure_certificates(str(tmp_path)))
 
 
-def test_a_file_that_is_no_certificate_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_no_certificate_is_reported(tmp_path: Path) -> None:
     ensure_certificates(str(tmp_path))
     (tmp_path / "server.crt").write_text("nonsense")
     with pytest.raises(CertificateError, match=r"cannot read .*server\.crt"):
         ensure_certificates(str(tmp_path))
 
 
-def test_a_name_that_is_none_is_told(tmp_path: Path) -> None:
+def test_an_invalid_host_name_is_reported(tmp_path: Path) -> None:
     with pytest.raises(CertificateError, match="neither a DNS name nor an IP address"):
         ensure_certificates(str(tmp_path), ["gr\u00fc\u00dfe"])
 
 
-def test_existing_certificates_are_taken_without_loading_cryptography(tmp_path: Path) -> None:
+def test_existing_certificates_load_without_cryptography(tmp_path: Path) -> None:
     ensure_certificates(str(tmp_path))
     code = (
         "import sys; from crossply.apiserver.tls import ensure_certificates, server_ssl_context;"
@@ -152,7 +152,7 @@ def _client_context(certificates: Certificates, pair: tuple[str, str] | None = N
     return context
 
 
-async def _seen_peer(server: ssl.SSLContext, client: ssl.SSLContext, host: str = "localhost") -> Any:
+async def _peer_certificate(server: ssl.SSLContext, client: ssl.SSLContext, host: str = "localhost") -> Any:
     """What the server sees of a client that connects."""
     observed: list[Any] = []
 
@@ -177,19 +177,21 @@ async def _seen_peer(server: ssl.SSLContext, client: ssl.SSLContext, host: str =
 async def test_clients_trust_the_server_by_its_local_names(tmp_path: Path, host: str) -> None:
     certificates = ensure_certificates(str(tmp_path))
     context = server_ssl_context(certificates)
-    assert await _seen_peer(context, _client_context(certificates), host) is None
+    assert await _peer_certificate(context, _client_context(certificates), host) is None
 
 
 async def test_clients_do_not_trust_it_by_others(tmp_path: Path) -> None:
     certificates = ensure_certificates(str(tmp_path))
     with pytest.raises(ssl.SSLCertVerificationError):
-        await _seen_peer(server_ssl_context(certificates), _client_context(certificates), "example.org")
+        await _peer_certificate(
+            server_ssl_context(certificates), _client_context(certificates), "example.org"
+        )
 
 
-async def test_a_client_certificate_of_the_authority_is_seen(tmp_path: Path) -> None:
+async def test_a_client_certificate_of_the_authority_authenticates(tmp_path: Path) -> None:
     certificates = ensure_certificates(str(tmp_path))
     client = _client_context(certificates, (certificates.admin, certificates.admin_key))
-    der = await _seen_peer(server_ssl_context(certificates), client)
+    der = await _peer_certificate(server_ssl_context(certificates), client)
     subject = x509.load_der_x509_certificate(der).subject
     assert [attribute.value for attribute in subject] == ["system:masters", "crossply-admin"]
 
@@ -206,7 +208,7 @@ async def test_a_client_certificate_that_proves_nothing_ends_the_connection(
         else (certificates.server, certificates.server_key)
     )
     with pytest.raises((ssl.SSLError, OSError)):
-        await _seen_peer(server_ssl_context(certificates), _client_context(certificates, pair))
+        await _peer_certificate(server_ssl_context(certificates), _client_context(certificates, pair))
 
 
 async def test_a_renewed_certificate_is_shown_to_later_clients(tmp_path: Path) -> None:
@@ -214,7 +216,7 @@ async def test_a_renewed_certificate_is_shown_to_later_clients(tmp_path: Path) -
     context = server_ssl_context(certificates)
     ensure_certificates(str(tmp_path), ["example.org"])
     reload_server_certificate(context, certificates)
-    await _seen_peer(context, _client_context(certificates), "example.org")
+    await _peer_certificate(context, _client_context(certificates), "example.org")
 
 
 def test_a_kubeconfig_holds_the_authority_and_a_credential_and_is_private(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from tests.support.apiserver.service_accounts import ISSUER, Accounts
 
 
 def _ask(accounts: Accounts, body: dict[str, Any], name: str = "bot") -> dict[str, Any]:
-    requests = TokenRequests(accounts.shelf, accounts.tokens, accounts.clock)
+    requests = TokenRequests(accounts.store, accounts.tokens, accounts.clock)
     return asyncio.run(requests.create("a", name, body))
 
 
@@ -36,7 +36,7 @@ def test_an_empty_request_gives_a_token_of_an_hour_for_the_server() -> None:
     assert accounts.tokens.authenticate(token)
 
 
-def test_audiences_and_time_are_as_asked_for() -> None:
+def test_audiences_and_expiry_are_as_requested() -> None:
     accounts = Accounts()
     answer = _ask(accounts, {"spec": {"audiences": ["vault"], "expirationSeconds": 600}})
     assert answer["status"]["expirationTimestamp"] == "2026-01-02T03:14:05Z"
@@ -123,7 +123,7 @@ def test_a_request_is_refused(
 
 def test_a_token_is_bound_to_the_pod_that_runs_as_the_account_and_names_its_node() -> None:
     accounts = Accounts()
-    accounts.shelf.put("pods", "a", "x", "u", spec={"serviceAccountName": "bot", "nodeName": "n"})
+    accounts.store.put("pods", "a", "x", "u", spec={"serviceAccountName": "bot", "nodeName": "n"})
     identity = accounts.tokens.authenticate(_ask(accounts, _reference())["status"]["token"])
     assert identity is not None
     assert identity.user.extra is not None
@@ -131,11 +131,11 @@ def test_a_token_is_bound_to_the_pod_that_runs_as_the_account_and_names_its_node
     assert identity.user.extra["authentication.kubernetes.io/node-name"] == ("n",)
 
 
-def test_a_token_is_not_bound_to_somebody_elses_pod_nor_to_an_earlier_one() -> None:
+def test_a_token_is_not_bound_to_a_foreign_or_an_earlier_pod() -> None:
     accounts = Accounts()
-    accounts.shelf.put("pods", "a", "x", "u", spec={"serviceAccountName": "other"})
+    accounts.store.put("pods", "a", "x", "u", spec={"serviceAccountName": "other"})
     with pytest.raises(StatusError, match='cannot bind token for serviceaccount "bot" to pod running with'):
         _ask(accounts, _reference())
-    accounts.shelf.put("pods", "a", "x", "u", spec={"serviceAccountName": "bot"})
+    accounts.store.put("pods", "a", "x", "u", spec={"serviceAccountName": "bot"})
     with pytest.raises(StatusError, match=r"the UID in the bound object reference \(old\) does not match"):
         _ask(accounts, _reference(uid="old"))

@@ -23,7 +23,7 @@ def test_a_deployment_that_recreates_has_no_rolling_update() -> None:
     assert read(deployment(strategy={"type": "Recreate"}))["spec"]["strategy"] == {"type": "Recreate"}
 
 
-def test_a_pod_template_gets_what_every_pod_has() -> None:
+def test_a_pod_template_gets_the_defaults_of_pods() -> None:
     spec = read(deployment())["spec"]["template"]["spec"]
     remaining = {key: value for key, value in spec.items() if key != "containers"}
     assert remaining == {
@@ -80,7 +80,7 @@ def test_a_volume_without_a_source_is_an_empty_directory() -> None:
     assert spec["volumes"][1]["secret"]["defaultMode"] == 420
 
 
-def test_a_namespace_is_labelled_with_its_name_and_held_by_a_finalizer() -> None:
+def test_a_namespace_is_labelled_with_its_name_and_has_a_finalizer() -> None:
     namespace = created(new("v1", "Namespace", "team", metadata={"labels": {"a": "b"}}))
     assert namespace["metadata"]["labels"] == {"a": "b", "kubernetes.io/metadata.name": "team"}
     assert namespace["spec"] == {"finalizers": ["kubernetes"]}

@@ -23,7 +23,7 @@ def test_an_autoscaler_of_version_one_aims_at_cpu() -> None:
     assert metrics[0]["resource"]["target"] == {"type": "Utilization", "averageUtilization": 50}
 
 
-def test_what_version_one_cannot_say_survives_in_annotations() -> None:
+def test_fields_that_version_one_lacks_survive_in_annotations() -> None:
     resource = by_kind()["autoscaling", "HorizontalPodAutoscaler"]
     pods = {"type": "Pods", "pods": {"metric": {"name": "x"}, "target": {"averageValue": "1"}}}
     two = new(

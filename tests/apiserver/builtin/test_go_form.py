@@ -29,7 +29,7 @@ def test_null_and_empty_fields_are_left_out() -> None:
     assert "data" not in config
 
 
-def test_an_empty_value_in_a_map_is_kept() -> None:
+def test_an_empty_value_in_a_map_stays() -> None:
     assert read(new("v1", "ConfigMap", data={"a": ""}))["data"] == {"a": ""}
 
 
@@ -89,7 +89,7 @@ def test_reading_twice_changes_nothing() -> None:
     assert read(once) == once
 
 
-def test_the_given_object_is_not_changed() -> None:
+def test_the_argument_is_not_changed() -> None:
     obj = deployment()
     read(obj)
     assert obj == deployment()
@@ -106,7 +106,7 @@ WRONG_TYPES = [
 
 
 @pytest.mark.parametrize(("obj", "message"), WRONG_TYPES)
-def test_a_value_of_a_wrong_type_is_said_as_go_says_it(obj: dict[str, Any], message: str) -> None:
+def test_a_wrong_type_is_reported_in_gos_words(obj: dict[str, Any], message: str) -> None:
     resource = by_kind()[obj["apiVersion"].rpartition("/")[0], obj["kind"]]
     assert (builtin.decode_problem(resource, "v1", obj) or "").startswith(message)
 
@@ -158,7 +158,7 @@ def test_whatever_go_can_read_is_read_prepared_and_checked_without_a_crash(data:
         creation_errors(obj)
 
 
-def test_a_blank_object_has_what_is_always_written_and_no_defaults() -> None:
+def test_a_blank_object_has_the_always_written_fields_and_no_defaults() -> None:
     empty = builtin.blank(by_kind()["apps", "Deployment"], "v1")
     assert empty == {
         "metadata": {},

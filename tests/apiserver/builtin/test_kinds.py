@@ -45,7 +45,7 @@ def test_subresources_that_need_nodes_are_not_served() -> None:
     assert by_kind()["", "Pod"].versions["v1"].subresources == {"status"}
 
 
-def test_scale_is_a_subresource_of_what_has_replicas() -> None:
+def test_scale_is_a_subresource_of_kinds_with_replicas() -> None:
     for group, kind in [("apps", "Deployment"), ("apps", "StatefulSet"), ("", "ReplicationController")]:
         version = by_kind()[group, kind].versions["v1"]
         assert "scale" in version.subresources

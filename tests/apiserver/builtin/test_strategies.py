@@ -305,7 +305,7 @@ CHANGES: list[tuple[str, dict[str, Any], dict[str, Any], list[str]]] = [
 @pytest.mark.parametrize(
     ("description", "obj", "changes", "errors"), CHANGES, ids=[row[0] for row in CHANGES]
 )
-def test_what_may_and_may_not_change(
+def test_mutable_and_immutable_fields(
     description: str, obj: dict[str, Any], changes: dict[str, Any], errors: list[str]
 ) -> None:
     assert update_errors(obj, **changes) == errors
@@ -344,7 +344,7 @@ GENERATIONS: list[tuple[dict[str, Any], dict[str, Any], bool, str]] = [
 
 
 @pytest.mark.parametrize(("obj", "changes", "counts", "reason"), GENERATIONS)
-def test_a_new_generation_is_a_new_wish(
+def test_a_change_of_the_spec_is_a_new_generation(
     obj: dict[str, Any], changes: dict[str, Any], counts: bool, reason: str
 ) -> None:
     before, after = updated(obj, **changes)

@@ -40,5 +40,5 @@ CASES: list[tuple[dict[str, Any], list[str], str]] = [
 
 
 @pytest.mark.parametrize(("obj", "paths", "reason"), CASES)
-def test_unknown_fields_are_found(obj: dict[str, Any], paths: list[str], reason: str) -> None:
+def test_unknown_fields_are_detected(obj: dict[str, Any], paths: list[str], reason: str) -> None:
     assert builtin.unknown_fields(resource_of(obj), "v1", obj) == paths, reason

@@ -40,14 +40,14 @@ async def test_an_object_stays_while_one_owner_is_left_and_forgets_the_others() 
         assert client.get("configmaps", "default", "child") is None
 
 
-async def test_an_object_made_with_an_absent_owner_is_collected() -> None:
+async def test_an_object_created_with_an_absent_owner_is_collected() -> None:
     async with running() as (client, controllers):
         await client.create("configmaps", "default", "child", metadata=owned_by(NOBODY))
         await controllers.settled()
         assert client.names("configmaps") == []
 
 
-async def test_an_owner_made_anew_under_the_same_name_is_another_owner() -> None:
+async def test_an_owner_recreated_under_the_same_name_is_another_owner() -> None:
     async with running() as (client, controllers):
         first = await client.create("widgets", "default", "one")
         await client.delete("widgets", "default", "one")
@@ -107,6 +107,17 @@ async def test_foreground_deletion_does_not_wait_for_dependents_that_do_not_bloc
         configmaps = client.get("configmaps", "default", "held")
         assert configmaps is not None
         assert configmaps["metadata"]["deletionTimestamp"]
+
+
+async def test_foreground_deletion_does_not_wait_for_objects_of_another_namespace() -> None:
+    async with running() as (client, controllers):
+        await client.create("namespaces", "", "neighbour")
+        first = await client.create("widgets", "default", "one")
+        terminating = {**owned_by(first, block=True), "finalizers": ["example.org/hold"]}
+        await client.create("configmaps", "neighbour", "held", metadata=terminating)
+        await client.delete("widgets", "default", "one", "Foreground")
+        await controllers.settled()
+        assert client.names("widgets") == []
 
 
 async def test_foreground_deletion_goes_through_generations() -> None:
@@ -206,7 +217,7 @@ async def test_objects_with_owners_of_an_unknown_kind_are_left_alone_until_it_is
         assert client.names("configmaps") == []
 
 
-async def test_owners_are_told_apart_by_uid_even_when_their_kind_is_no_longer_served() -> None:
+async def test_owners_are_distinguished_by_uid_even_when_their_kind_is_no_longer_served() -> None:
     async with running() as (client, controllers):
         owner = await client.create("widgets", "default", "one")
         await client.create("configmaps", "default", "child", metadata=owned_by(owner))
@@ -245,7 +256,7 @@ async def test_many_dependents_go_together() -> None:
         assert client.context.store.commits - commits < 100
 
 
-async def test_nothing_is_kept_of_objects_that_are_gone() -> None:
+async def test_deleted_objects_leave_nothing_in_the_graph() -> None:
     async with running() as (client, controllers):
         first = await client.create("widgets", "default", "one")
         await client.create("configmaps", "default", "child", metadata=owned_by(first, block=True))

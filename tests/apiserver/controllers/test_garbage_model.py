@@ -1,4 +1,4 @@
-"""Any graph of owners, deleted in any way: what is left is what a simple model says."""
+"""Any graph of owners, deleted in any order: the remaining objects are those of a simple model."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ async def check(graph: list[tuple[set[int], bool]], deleted: list[tuple[int, str
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(graphs, deletions)
-async def test_what_is_left_is_what_the_model_says(
+async def test_the_remaining_objects_are_those_of_the_model(
     graph: list[tuple[set[int], bool]], deleted: list[tuple[int, str]]
 ) -> None:
     await asyncio.wait_for(check(graph, deleted), 20)

@@ -70,7 +70,7 @@ async def test_a_deleted_namespace_goes_with_all_that_is_in_it() -> None:
         assert client.names("widgets") == ["stays"]
 
 
-async def test_a_namespace_waits_for_the_finalizers_of_its_content_and_says_so() -> None:
+async def test_a_namespace_waits_for_the_finalizers_of_its_content_and_reports_it() -> None:
     async with running() as (client, controllers):
         await client.create("namespaces", "", "team")
         for name in ("one", "two"):
@@ -108,7 +108,7 @@ async def test_a_namespace_waits_for_the_finalizers_of_its_content_and_says_so()
         assert client.get("namespaces", "", "team") is None
 
 
-async def test_deleting_a_terminating_namespace_again_changes_nothing() -> None:
+async def test_deleting_a_terminating_namespace_twice_changes_nothing() -> None:
     async with bench() as client:
         await client.create("namespaces", "", "team")
         first, _ = await client.delete("namespaces", "", "team")
@@ -165,7 +165,7 @@ async def test_finalize_refuses_another_version() -> None:
             await finalize(client.context, call)
 
 
-async def test_a_namespace_whose_content_cannot_be_deleted_says_why() -> None:
+async def test_a_namespace_whose_content_cannot_be_deleted_reports_why() -> None:
     async with running() as (client, controllers):
         await client.create("namespaces", "", "team")
         await client.create("widgets", "team", "one")

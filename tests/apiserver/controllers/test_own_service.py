@@ -10,8 +10,8 @@ import pytest
 from crossply.apiserver.controllers import kubernetes_service as own_service
 from crossply.apiserver.controllers.kubernetes_service import ensure_service, keep_service
 from crossply.apiserver.endpoints.status_errors import internal_error
-from crossply.apiserver.object_codec import decode
 from crossply.apiserver.server_context import NoAdmission
+from crossply.apiserver.stored_object_codec import decode
 from tests.support.apiserver.store_bench import Bench, bench
 
 
@@ -21,7 +21,7 @@ def _service(client: Bench) -> dict[str, Any]:
     return result
 
 
-async def test_the_service_is_made_as_kubernetes_makes_it() -> None:
+async def test_the_service_is_created_as_kubernetes_creates_it() -> None:
     async with bench() as client:
         await ensure_service(client.context, "127.0.0.1", 6443)
         service = _service(client)
@@ -39,7 +39,7 @@ async def test_the_service_is_made_as_kubernetes_makes_it() -> None:
         assert [item["manager"] for item in service["metadata"]["managedFields"]] == ["kube-apiserver"]
 
 
-async def test_a_new_port_is_told_and_what_others_added_stays() -> None:
+async def test_a_new_port_is_published_and_foreign_fields_stay() -> None:
     async with bench() as client:
         await ensure_service(client.context, "127.0.0.1", 6443)
         await client.update("services", "default", "kubernetes", _labelled)
@@ -67,7 +67,7 @@ async def test_nothing_is_written_when_nothing_changed() -> None:
         ("2001:db8::7", True),
     ],
 )
-async def test_endpoints_are_told_where_others_can_reach_them(host: str, is_published: bool) -> None:
+async def test_endpoints_have_a_reachable_address(host: str, is_published: bool) -> None:
     async with bench() as client:
         await ensure_service(client.context, host, 6443)
         result = client.context.store.get(("endpointslices.discovery.k8s.io", "default", "kubernetes"))

@@ -13,7 +13,7 @@ def reference(uid: str, name: str = "x") -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": uid}
 
 
-async def test_many_unknown_owners_are_looked_for_in_one_pass() -> None:
+async def test_many_unknown_owners_are_resolved_in_one_pass() -> None:
     async with bench() as client:
         for number in range(10):
             await client.create("configmaps", "other", f"c{number}", data={"uid": "no"})
@@ -45,7 +45,7 @@ async def test_many_references_to_one_large_object_read_it_once() -> None:
         assert client.context.decoded.decodings == 1
 
 
-async def test_a_dependent_of_owners_in_another_namespace_is_warned_about_each() -> None:
+async def test_a_dependent_of_owners_in_another_namespace_gets_a_warning_for_every_owner() -> None:
     async with running() as (client, controllers):
         owners = [await client.create("configmaps", "other", f"o{n}") for n in range(3)]
         references = [reference(owner["metadata"]["uid"], owner["metadata"]["name"]) for owner in owners]

@@ -1,4 +1,4 @@
-"""A policy says which of its generations counts."""
+"""The status of a policy has its observed generation."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def test_the_status_of_a_policy_follows_its_generation() -> None:
         assert policy["status"]["observedGeneration"] == 2
 
 
-async def test_the_status_of_a_policy_tells_what_is_suspicious() -> None:
+async def test_the_status_of_a_policy_reports_warnings() -> None:
     async with running() as (client, controllers):
         spec = {**SPEC, "validations": [{"expression": "object.nope == 1"}]}
         await client.create("validatingadmissionpolicies", "", "p", spec=spec)

@@ -1,4 +1,4 @@
-"""Work is done once at a time, again when it failed or came up anew, and never lost."""
+"""An item is processed by one worker at a time, once more after a failure or a new event, and never lost."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def test_an_item_that_waits_is_handled_once() -> None:
     assert observed == ["a", "b"]
 
 
-async def test_an_item_that_comes_up_while_it_is_handled_is_handled_again_afterwards() -> None:
+async def test_an_item_added_while_it_is_processed_is_processed_once_more() -> None:
     running, most, calls = 0, 0, 0
 
     async def handle(item: str) -> None:
@@ -43,7 +43,7 @@ async def test_an_item_that_comes_up_while_it_is_handled_is_handled_again_afterw
     assert (calls, most) == (2, 1)
 
 
-async def test_a_failure_is_tried_again() -> None:
+async def test_a_failure_is_retried() -> None:
     calls = 0
 
     async def handle(_: str) -> None:
@@ -75,7 +75,7 @@ async def test_no_more_than_so_many_items_are_handled_at_once() -> None:
     assert most == 3
 
 
-async def test_a_closed_queue_stops_what_is_under_way_and_takes_nothing_more() -> None:
+async def test_a_closed_queue_cancels_running_items_and_accepts_no_more() -> None:
     stopped = False
 
     async def handle(_: str) -> None:

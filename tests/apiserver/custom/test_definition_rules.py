@@ -1,4 +1,4 @@
-"""What a CustomResourceDefinition may say about itself. The sentences are those of kube-apiserver v1.36."""
+"""Validation of CustomResourceDefinitions. The messages are those of kube-apiserver v1.36."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_an_ordinary_definition_is_right() -> None:
     assert errors_of(definition()) == []
 
 
-def test_the_name_must_be_made_of_plural_and_group() -> None:
+def test_the_name_must_consist_of_plural_and_group() -> None:
     wrong = definition()
     wrong["metadata"]["name"] = "crates.acme.example.org"
     message = (
@@ -68,7 +68,7 @@ def test_a_version_that_differs_is_shown_with_its_schema() -> None:
     assert '"Title":"T"' in unique
 
 
-def test_what_versions_share_is_told_of_once_and_above_them() -> None:
+def test_errors_shared_by_versions_are_reported_once_above_them() -> None:
     bad = {"type": "object", "properties": {"a": {}}}
     same = errors_of(definition(None, version("v1", bad), version("v2", bad, storage=False)))
     other = errors_of(definition(None, version("v1", bad), version("v2", storage=False)))

@@ -42,7 +42,7 @@ async def test_a_definition_is_served_before_its_creation_is_answered() -> None:
         assert (result.names.kind, result.names.list_kind, result.names.singular) == ("Box", "BoxList", "box")
 
 
-async def test_the_status_says_what_became_of_the_definition() -> None:
+async def test_the_status_reports_whether_the_definition_was_accepted() -> None:
     async with running() as bench:
         await bench.create(definition())
         status = (await bench.settled(BOXES))["status"]
@@ -145,7 +145,7 @@ async def _release(bench: Bench, terminating: Object) -> None:
     await bench.context.store.delete(key, entry.revision, lambda _: entry.data)
 
 
-async def test_no_instance_is_made_while_its_kind_goes() -> None:
+async def test_no_instance_is_created_while_its_kind_is_deleted() -> None:
     async with running() as bench:
         await bench.create(definition())
         await bench.settled(BOXES)
@@ -179,7 +179,7 @@ async def test_the_finalizers_of_others_are_respected() -> None:
         assert condition_of(left, "Terminating") == completed
 
 
-async def test_a_restart_serves_what_was_served_and_goes_on_deleting(tmp_path: object) -> None:
+async def test_a_restart_serves_the_same_kinds_and_continues_deletions(tmp_path: object) -> None:
     directory = str(tmp_path)
     async with running(await Store.open(directory)) as bench:
         await bench.create(named("boxes", "Box"))

@@ -1,4 +1,4 @@
-"""Warnings about formats that nobody checks."""
+"""Warnings about formats that are not validated."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from tests.support.apiserver.definitions import TEXT, with_field
         ({"type": "boolean", "format": "date"}, True, "a truth has no format"),
     ],
 )
-def test_an_unknown_format_is_told(schema: Object, warned: bool, reason: str) -> None:
+def test_an_unknown_format_is_reported(schema: Object, warned: bool, reason: str) -> None:
     expected = [f'unrecognized format "{schema["format"]}"'] if warned else []
     assert definition_warnings(with_field(schema), None) == expected, reason
 
 
-def test_what_was_there_before_is_not_told_again() -> None:
+def test_an_unchanged_unknown_format_is_not_reported() -> None:
     definition = with_field({**TEXT, "format": "magic"})
     assert definition_warnings(definition, definition) == []

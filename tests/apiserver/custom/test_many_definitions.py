@@ -1,4 +1,4 @@
-"""What a definition costs beside thousands of others: nothing is done for a kind that nobody uses."""
+"""The cost of a definition beside thousands of others: nothing is done for an unused kind."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 from crossply.apiserver.apiextensions import cel_rule_compiler, structural_validation
-from crossply.apiserver.apiextensions.cel_field_renaming import with_numbered_fields
+from crossply.apiserver.apiextensions.cel_rule_deduplication import with_numbered_fields
 from crossply.apiserver.apiextensions.cel_size_estimates import sizes
-from crossply.apiserver.apiextensions.crd_managed_fields import definition_with_managed_fields
+from crossply.apiserver.apiextensions.customresourcedefinition_managed_fields import (
+    definition_with_managed_fields,
+)
 from crossply.apiserver.apiextensions.schema_survey import is_plain
 from crossply.apiserver.builtin import resources
-from crossply.apiserver.registry.managed_fields import Scopes
+from crossply.apiserver.registry.apply_scopes import Scopes
 from crossply.apiserver.storage import Store
 from crossply.apply import update
 from crossply.schema.cel_types import declare
@@ -54,7 +56,7 @@ async def test_a_served_kind_holds_the_bytes_of_the_store_and_no_older_ones() ->
         assert bench.definitions._known[BOXES].stored.data is entry.data
 
 
-async def test_a_change_of_the_status_keeps_the_resource_and_what_was_compiled_of_it() -> None:
+async def test_a_change_of_the_status_reuses_the_resource_and_its_compiled_rules() -> None:
     async with running() as bench:
         await bench.create(definition(SCHEMA))
         await bench.settled(BOXES)
@@ -89,7 +91,7 @@ def with_rule(field: str) -> Object:
     return definition({"type": "object", "properties": {"spec": spec}})
 
 
-def test_a_rule_about_another_field_is_not_compiled_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rule_about_another_field_is_not_recompiled(monkeypatch: pytest.MonkeyPatch) -> None:
     cel_rule_compiler._compiled.clear()
     assert errors_of(with_rule("region")) == []
     known = dict(cel_rule_compiler._compiled)

@@ -22,7 +22,7 @@ RECORDED = recorded()
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row["rule"]) for row in RECORDED["rules"]])
-def test_a_rule_costs_what_kubernetes_says(row: Object) -> None:
+def test_a_rule_costs_the_same_as_in_kubernetes(row: Object) -> None:
     schema = {**RECORDED["schema"], "x-kubernetes-validations": [{"rule": row["rule"]}]}
     terminating: dict[str, Object] = {
         "once": schema,
@@ -71,7 +71,7 @@ def ruled(schema: Object, **rule: object) -> list[str]:
         ),
     ],
 )
-def test_what_surrounds_a_rule_is_checked(rule: Object, expected: str, reason: str) -> None:
+def test_the_fields_around_a_rule_are_checked(rule: Object, expected: str, reason: str) -> None:
     schema = {"type": "object", "properties": {"a": TEXT}}
     assert ruled(schema, **rule) == [f"f.x-kubernetes-validations[0].{expected}"], reason
 
@@ -84,7 +84,7 @@ def test_a_message_expression_must_be_a_text() -> None:
     assert ruled(NUMBER, messageExpression="string(self)") == []
 
 
-def test_old_items_of_a_list_without_keys_cannot_be_told_apart() -> None:
+def test_old_items_of_a_list_without_keys_cannot_be_correlated() -> None:
     rules = [{"rule": "self == oldSelf"}]
     items = {**TEXT, "x-kubernetes-validations": rules}
     (error,) = field_errors({"type": "array", "items": items, "maxItems": 3})
@@ -102,6 +102,6 @@ def test_an_optional_old_value_has_the_methods_of_one() -> None:
 
 
 @pytest.mark.parametrize("rule", ["self.sum() + self.sum() > 0", "(self.max() + self.min()) % 2 == 0"])
-def test_what_is_added_up_from_a_list_of_numbers_is_a_number_and_not_a_long_text(rule: str) -> None:
+def test_a_sum_of_a_list_of_numbers_is_a_number_and_not_a_long_string(rule: str) -> None:
     numbers = {"type": "array", "maxItems": 1000, "items": NUMBER}
     assert ruled(numbers, rule=rule) == []

@@ -1,4 +1,4 @@
-"""What the schema of a version may say. The sentences are those of kube-apiserver v1.36."""
+"""Validation of the schema of a version. The messages are those of kube-apiserver v1.36."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def test_a_default_that_breaks_a_rule_is_refused() -> None:
     assert field_errors({**TEXT, "default": "y", "x-kubernetes-validations": rules}) == []
 
 
-def test_a_restriction_at_the_root_is_about_what_is_there() -> None:
+def test_a_restriction_at_the_root_covers_the_existing_members() -> None:
     schema = {"type": "object", "allOf": [{"properties": {"a": {"minLength": 1}}}]}
     at = "spec.validation.openAPIV3Schema"
     assert errors_of(definition(schema)) == [

@@ -1,4 +1,4 @@
-"""One walk over a schema answers what several checks ask, and says the same as they do."""
+"""One walk over a schema gives the same results as several separate checks."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ MEMBERS = [
 
 
 @pytest.mark.parametrize(("member", "is_structural", "reason"), MEMBERS)
-def test_errors_below_the_root_are_found(member: Object, is_structural: bool, reason: str) -> None:
+def test_errors_below_the_root_are_detected(member: Object, is_structural: bool, reason: str) -> None:
     assert survey(inside(member)).is_structural_below_root is is_structural, reason
     assert (errors_of(definition(inside(member))) == []) is is_structural, reason
 
 
-def test_what_is_known_of_a_schema_is_what_a_walk_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_survey_equals_a_full_walk_of_the_schema(monkeypatch: pytest.MonkeyPatch) -> None:
     schemas = [*recorded_schemas(), *(inside(member) for member, _, _ in MEMBERS)]
 
     def answers() -> list[object]:
@@ -84,7 +84,7 @@ def test_a_definition_that_nests_too_deep_is_refused() -> None:
         errors_of(definition(schema))
 
 
-def test_results_are_remembered_by_identity_within_a_bound() -> None:
+def test_results_are_cached_by_identity_within_a_bound() -> None:
     computed: list[Object] = []
 
     def compute(obj: Object) -> int:

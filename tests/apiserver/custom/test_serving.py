@@ -7,7 +7,7 @@ from crossply.apiserver.apiextensions.crd_resource import resource_from, version
 from tests.support.apiserver.definitions import definition, version
 
 
-def test_versions_carry_what_the_server_needs() -> None:
+def test_versions_carry_all_that_the_server_needs() -> None:
     scale = {"specReplicasPath": ".spec.n", "statusReplicasPath": ".status.n"}
     column = {"name": "N", "type": "integer", "jsonPath": ".spec.n", "priority": 1}
     schema_version = version(
@@ -37,7 +37,7 @@ def test_a_version_that_is_not_served_is_still_known_for_conversion() -> None:
     assert [name for name, item in resource.versions.items() if item.served] == ["v1"]
 
 
-def test_a_deprecated_version_says_what_to_use_instead() -> None:
+def test_a_deprecated_version_names_its_replacement() -> None:
     old = version("v1beta1", storage=False, deprecated=True)
     worded = version("v1alpha1", storage=False, deprecated=True, deprecationWarning="gone soon")
     resource = resource_from(default_definition(definition(None, old, worded, version("v1"))))

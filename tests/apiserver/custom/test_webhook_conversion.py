@@ -40,7 +40,7 @@ async def converting(
 
 
 async def failure(tmp_path: Path, rewrite: Rewrite) -> str:
-    """What is said when a webhook answers so."""
+    """The error message for a response of the webhook."""
     async with converting(tmp_path, rewrite) as (running, converter):
         with pytest.raises(StatusError) as failed:
             await converter(running.resource(), [box("a")], "v2")
@@ -48,7 +48,7 @@ async def failure(tmp_path: Path, rewrite: Rewrite) -> str:
     return str(failed.value)
 
 
-async def test_only_objects_at_other_versions_are_asked_about(tmp_path: Path) -> None:
+async def test_only_objects_at_other_versions_are_converted(tmp_path: Path) -> None:
     def rewrite(review: Object) -> Object:
         return reviewed(review, lambda obj: {**obj, "spec": {"moved": obj["spec"]["x"]}})
 
@@ -65,7 +65,7 @@ async def test_only_objects_at_other_versions_are_asked_about(tmp_path: Path) ->
     assert len(review["request"]["objects"]) == 2
 
 
-async def test_of_metadata_only_labels_and_annotations_are_taken_over(tmp_path: Path) -> None:
+async def test_only_labels_and_annotations_of_metadata_are_copied(tmp_path: Path) -> None:
     def change(obj: Object) -> Object:
         metadata = {**obj["metadata"], "labels": {"new": "yes"}, "finalizers": ["x/y"], "generation": 9}
         return {**obj, "metadata": metadata}
@@ -75,7 +75,7 @@ async def test_of_metadata_only_labels_and_annotations_are_taken_over(tmp_path: 
     assert converted["metadata"] == {"name": "a", "namespace": "n", "uid": "uid-a", "labels": {"new": "yes"}}
 
 
-async def test_long_lists_are_asked_about_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_long_lists_are_converted_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(webhook_conversion, "MOST_OBJECTS", 3)
     async with converting(tmp_path) as (running, converter):
         converted = await converter(running.resource(), [box(str(n)) for n in range(20)], "v2")
@@ -161,7 +161,7 @@ async def test_an_answer_to_another_question_is_refused(tmp_path: Path) -> None:
     assert message.endswith('", got "other"')
 
 
-async def test_a_service_is_found_and_must_show_its_own_certificate(tmp_path: Path) -> None:
+async def test_a_service_is_resolved_and_must_show_its_own_certificate(tmp_path: Path) -> None:
     async def answer(review: Object) -> web.Response:
         return web.json_response(reviewed(review))
 
@@ -225,7 +225,7 @@ async def test_an_answer_without_end_is_cut_off(tmp_path: Path, monkeypatch: pyt
     assert message.endswith("the response is larger than 1000 bytes")
 
 
-async def test_nobody_listening_is_told(tmp_path: Path) -> None:
+async def test_a_closed_port_is_reported(tmp_path: Path) -> None:
     async with converting(tmp_path) as (running, converter):
         resource = running.resource(url="https://127.0.0.1:1/")
         with pytest.raises(StatusError) as failed:

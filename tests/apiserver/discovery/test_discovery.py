@@ -1,4 +1,4 @@
-"""What clients learn about the server: groups, versions, resources."""
+"""Discovery: groups, versions and resources."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import orjson
 import pytest
 
-from crossply.apiserver.background import Background
 from crossply.apiserver.discovery import (
     Discovery,
     accepted_version,
@@ -21,6 +20,7 @@ from crossply.apiserver.discovery import (
 from crossply.apiserver.endpoints.replies import Reply
 from crossply.apiserver.endpoints.request_info import parse_request
 from crossply.apiserver.endpoints.status_errors import StatusError
+from crossply.apiserver.event_loop_offloading import Background
 from crossply.apiserver.registry.resources import Registry
 from crossply.apiserver.served_groups import GroupIndex, served_groups, version_rank
 from tests.support.apiserver.gadgets import gadgets, registry
@@ -28,7 +28,7 @@ from tests.support.apiserver.gadgets import gadgets, registry
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 OLDER = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"
 WORLD = SimpleNamespace(background=Background())
-"""As much of a world as discovery asks for."""
+"""The part of the server that discovery needs."""
 
 
 def get(discovery: Discovery, path: str, **headers: str) -> Reply:
@@ -47,7 +47,7 @@ def test_the_core_group_is_its_versions() -> None:
     }
 
 
-def test_built_in_groups_come_in_their_order_and_custom_ones_follow_by_name() -> None:
+def test_built_in_groups_come_in_their_order_and_then_custom_ones_by_name() -> None:
     known = registry(gadgets(custom_group="zz.org"), gadgets(custom_group="aa.org"))
     names = [group["name"] for group in document(known, "/apis")["groups"]]
     assert names[:2] == ["apiregistration.k8s.io", "apps"]

@@ -10,9 +10,9 @@ from typing import Any
 import orjson
 import pytest
 
-from crossply.apiserver.background import Background
 from crossply.apiserver.endpoints.replies import Reply
 from crossply.apiserver.endpoints.request_info import parse_request
+from crossply.apiserver.event_loop_offloading import Background
 from crossply.apiserver.openapi.pages import OpenApi
 from crossply.apiserver.openapi.swagger_protobuf import encode
 from crossply.apiserver.registry.resources import Registry
@@ -59,7 +59,7 @@ def test_every_reference_in_a_document_is_answered_in_it(place: str) -> None:
     assert targets <= set(built["components"]["schemas"])
 
 
-def test_a_custom_kind_has_what_every_object_has_and_its_own_texts() -> None:
+def test_a_custom_kind_has_the_common_fields_and_its_own_descriptions() -> None:
     schema = gadget_schema()
     assert schema["description"] == "A gadget."
     assert set(schema["properties"]) == {"apiVersion", "kind", "metadata", "spec", "status"}
@@ -67,7 +67,7 @@ def test_a_custom_kind_has_what_every_object_has_and_its_own_texts() -> None:
     assert schema["properties"]["spec"]["properties"]["size"]["default"] == "s"
 
 
-def test_extensions_are_told_in_plain_words_too() -> None:
+def test_extensions_are_described_in_plain_words_too() -> None:
     spec = gadget_schema()["properties"]["spec"]["properties"]
     assert spec["port"]["anyOf"] == [{"type": "integer"}, {"type": "string"}]
     assert spec["inner"]["required"] == ["kind", "apiVersion"]
@@ -124,7 +124,7 @@ def test_a_review_can_only_be_created() -> None:
     assert set(paths["/apis/authorization.k8s.io/v1/subjectaccessreviews"]) == {"post", "parameters"}
 
 
-def test_version_two_says_less_where_it_knows_no_words() -> None:
+def test_version_two_has_less_where_it_lacks_the_terms() -> None:
     definitions = load("/openapi/v2")["definitions"]
     spec = definitions["org.example.v1.Gadget"]["properties"]["spec"]["properties"]
     assert spec["note"] == {}
@@ -144,12 +144,12 @@ def test_version_two_refers_to_its_own_definitions_only() -> None:
     assert {part.split('"')[0] for part in text.split("#/definitions/")[1:]} <= set(built["definitions"])
 
 
-def test_a_form_that_is_not_made_is_not_acceptable() -> None:
+def test_an_unsupported_form_is_not_acceptable() -> None:
     protobuf = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"
     assert get(pages_of(registry()), "/openapi/v3/api/v1", Accept=protobuf).status == 406
 
 
-def test_version_two_is_also_made_in_the_form_that_go_clients_read() -> None:
+def test_version_two_is_also_served_in_the_form_that_go_clients_read() -> None:
     answer = get(pages_of(registry(gadgets())), "/openapi/v2", Accept=PROTOBUF)
     assert answer.content_type == "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
     # field 1 (swagger) and field 2 (info) with their lengths
@@ -177,11 +177,11 @@ def test_schemas_in_protobuf(schema: dict[str, Any], written: bytes, reason: str
     assert body == b"J" + bytes([len(middle)]) + middle, reason
 
 
-def test_an_unknown_version_is_not_found() -> None:
+def test_an_unknown_version_returns_404() -> None:
     assert get(pages_of(registry()), "/openapi/v3/apis/nope.org/v1").status == 404
 
 
-def test_documents_follow_the_registry() -> None:
+def test_documents_track_the_registry() -> None:
     known = registry()
     pages = pages_of(known)
     assert get(pages, "/openapi/v3/apis/example.org/v1").status == 404

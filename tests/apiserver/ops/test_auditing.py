@@ -28,7 +28,7 @@ def audit_id(request: pytest.FixtureRequest) -> str:
 
 
 def _audit_events(server: Program, audit_id: str, count: int) -> list[dict[str, Any]]:
-    """What the log tells of the requests of a test, once so much of it is written."""
+    """The audit events of a test's requests, once that many are written."""
     message: list[dict[str, Any]] = []
     for _ in range(500):
         lines = (server.directory.parent / "audit.log").read_text().splitlines()
@@ -40,7 +40,7 @@ def _audit_events(server: Program, audit_id: str, count: int) -> list[dict[str, 
     return message
 
 
-def test_a_write_is_told_with_who_what_and_how_it_ended(audited: Program, audit_id: str) -> None:
+def test_a_write_is_logged_with_user_object_and_outcome(audited: Program, audit_id: str) -> None:
     audited.ask("POST", CONFIG_MAPS, config_map("told", a="b"), Audit_ID=audit_id, User_Agent="a-test/1")
     (event,) = _audit_events(audited, audit_id, 1)
     assert (event["kind"], event["level"]) == ("Event", "RequestResponse")
@@ -56,7 +56,7 @@ def test_a_write_is_told_with_who_what_and_how_it_ended(audited: Program, audit_
     assert event["annotations"]["authorization.k8s.io/decision"] == "allow"
 
 
-def test_refusals_are_told_too(audited: Program, audit_id: str) -> None:
+def test_refusals_are_logged_too(audited: Program, audit_id: str) -> None:
     audited.ask("GET", CONFIG_MAPS, token="wrong", Audit_ID=audit_id)
     audited.ask("GET", CONFIG_MAPS, token=JANE, Audit_ID=audit_id)
     unknown, refused = _audit_events(audited, audit_id, 2)
@@ -66,7 +66,7 @@ def test_refusals_are_told_too(audited: Program, audit_id: str) -> None:
     assert refused["responseStatus"]["reason"] == "Forbidden"
 
 
-def test_who_acts_as_another_is_told_with_both_names(audited: Program, audit_id: str) -> None:
+def test_impersonation_is_logged_with_both_names(audited: Program, audit_id: str) -> None:
     allow(audited, "reading", ["get"], ["configmaps"])
     path = f"{CONFIG_MAPS}/kube-root-ca.crt"
     audited.ask("GET", path, Audit_ID=audit_id, Impersonate_User="jane")
@@ -77,7 +77,7 @@ def test_who_acts_as_another_is_told_with_both_names(audited: Program, audit_id:
     assert event["annotations"]["authorization.k8s.io/reason"].startswith("RBAC: allowed by RoleBinding")
 
 
-def test_a_watch_is_told_when_it_starts_and_when_it_ends(audited: Program, audit_id: str) -> None:
+def test_a_watch_is_logged_at_its_start_and_its_end(audited: Program, audit_id: str) -> None:
     connection = audited.connect()
     headers = audited.headers() | {"Audit-ID": audit_id}
     connection.request("GET", f"{CONFIG_MAPS}?watch=1&timeoutSeconds=1", headers=headers)
@@ -90,7 +90,7 @@ def test_a_watch_is_told_when_it_starts_and_when_it_ends(audited: Program, audit
     ]
 
 
-def test_metrics_tell_whether_the_log_keeps_up(audited: Program) -> None:
+def test_metrics_report_whether_the_log_keeps_up(audited: Program) -> None:
     audited.create_map("counted")
     metrics = audited.metrics()
     assert metrics["apiserver_audit_event_total"] > 0

@@ -22,7 +22,7 @@ def _numbers(server: Program) -> dict[str, int]:
 
 
 class _Writer(threading.Thread):
-    """Raises the numbers of two objects in turn: first a, then b. At any moment a is b or one ahead."""
+    """Increments two objects in turn: first a, then b. At any time a equals b or is one ahead."""
 
     def __init__(self, server: Program) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ class _Writer(threading.Thread):
         self.join()
 
 
-def test_a_backup_of_a_running_server_is_one_moment_and_can_be_restored(tmp_path: pathlib.Path) -> None:
+def test_a_backup_of_a_running_server_is_a_snapshot_and_can_be_restored(tmp_path: pathlib.Path) -> None:
     backups = [tmp_path / f"{number}.db" for number in range(2)]
     with Program(tmp_path / "data") as server:
         writer = _Writer(server)
@@ -104,14 +104,14 @@ def test_a_backup_that_is_damaged_is_not_restored(tmp_path: pathlib.Path) -> Non
         assert "Traceback" not in refused.stderr
 
 
-def test_who_is_not_an_administrator_gets_no_backup(tmp_path: pathlib.Path) -> None:
+def test_a_user_without_administrator_rights_gets_no_backup(tmp_path: pathlib.Path) -> None:
     with Program(tmp_path / "data", "--in-memory", "--token-file", token_file(tmp_path)) as server:
         refused = server.ask("GET", "/crossply/backup", token=JANE)
         assert (refused.status, refused.json["reason"]) == (403, "Forbidden")
         assert server.ask("POST", "/crossply/backup").status == 405
 
 
-def test_a_directory_that_is_not_a_servers_is_told(tmp_path: pathlib.Path) -> None:
+def test_a_directory_that_is_not_a_servers_is_reported(tmp_path: pathlib.Path) -> None:
     refused = _run("backup", "--data", str(tmp_path), str(tmp_path / "b.db"))
     assert refused.returncode == 1
     assert "is not the data directory of an API server" in refused.stderr

@@ -1,4 +1,4 @@
-"""What a request is told of its faults is bounded, in the answer, in its headers and in the audit log."""
+"""The list of errors of a request is bounded: in the response, in its headers and in the audit log."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def test_a_watch_that_cannot_begin_ends_with_an_error_event(server: Threaded) ->
 def test_a_large_answer_that_cannot_go_on_is_cut(
     server: Threaded, monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
 ) -> None:
-    """A backup whose file is lost on the way must not look complete."""
+    """A backup that breaks off must not look complete."""
     from crossply.apiserver.http import backup_endpoint as backup_page
 
     opened = open

@@ -1,4 +1,4 @@
-"""Many clients on the same objects: one order of versions, one winner of each race, pages of one moment."""
+"""Many clients on the same objects: one order of versions, one winner of each race, consistent pages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _at_once(count: int, work: Callable[[int], None]) -> None:
         thread.join()
 
 
-def test_of_many_who_change_the_same_version_one_wins(server: Program) -> None:
+def test_of_many_writers_of_the_same_version_one_wins(server: Program) -> None:
     for round_ in range(3):
         name = f"race-{round_}"
         version = server.create_map(name).json["metadata"]["resourceVersion"]
@@ -39,7 +39,7 @@ def test_of_many_who_change_the_same_version_one_wins(server: Program) -> None:
         assert sorted(statuses) == [200] + [409] * 7
 
 
-def test_of_many_who_create_the_same_object_one_wins(server: Program) -> None:
+def test_of_many_creators_of_the_same_object_one_wins(server: Program) -> None:
     statuses: list[int] = []
     _at_once(8, lambda _: statuses.append(server.create_map("one").status))
     assert sorted(statuses) == [201] + [409] * 7
@@ -63,7 +63,7 @@ def test_all_watches_show_the_same_order_which_is_the_order_of_versions(server: 
     assert len(set(written)) == 40
 
 
-def test_pages_are_of_one_moment_while_others_write(server: Program) -> None:
+def test_pages_come_from_one_snapshot_while_others_write(server: Program) -> None:
     accounts = "/api/v1/namespaces/default/serviceaccounts"
     for number in range(10):
         server.ask("POST", accounts, {"metadata": {"name": f"a{number}"}})
@@ -86,9 +86,7 @@ def threaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Threaded]:
         yield server
 
 
-def test_an_idle_watch_is_told_how_far_the_server_is(
-    threaded: Threaded, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_idle_watch_gets_bookmarks(threaded: Threaded, monkeypatch: pytest.MonkeyPatch) -> None:
     assert watching.BOOKMARK_SECONDS <= 60
     monkeypatch.setattr(watching, "BOOKMARK_SECONDS", 0.05)
     version = threaded.create_map("other").json["metadata"]["resourceVersion"]
@@ -100,7 +98,7 @@ def test_an_idle_watch_is_told_how_far_the_server_is(
     assert all(int(mark["object"]["metadata"]["resourceVersion"]) >= int(version) for mark in marks)
 
 
-def test_history_that_is_gone_is_told_with_410(threaded: Threaded) -> None:
+def test_compacted_history_returns_410(threaded: Threaded) -> None:
     for number in range(5):
         threaded.create_map(f"m{number}")
     page = threaded.ask("GET", f"{CONFIG_MAPS}?limit=2").json

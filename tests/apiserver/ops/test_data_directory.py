@@ -63,7 +63,7 @@ def test_a_damaged_database_is_refused(stopped: pathlib.Path) -> None:
     assert "restore the newest backup" in refused.stderr
 
 
-def test_what_is_kept_is_private(stopped: pathlib.Path, tmp_path: pathlib.Path) -> None:
+def test_stored_files_are_private(stopped: pathlib.Path, tmp_path: pathlib.Path) -> None:
     with Program(stopped, "--audit-log", str(tmp_path / "audit.log")):
         modes = {path: stat.S_IMODE(path.stat().st_mode) for path in [stopped, *stopped.rglob("*")]}
         modes[tmp_path / "audit.log"] = stat.S_IMODE((tmp_path / "audit.log").stat().st_mode)
@@ -73,7 +73,7 @@ def test_what_is_kept_is_private(stopped: pathlib.Path, tmp_path: pathlib.Path) 
     } == {}
 
 
-def test_a_directory_that_cannot_be_made_is_told(tmp_path: pathlib.Path) -> None:
+def test_a_directory_that_cannot_be_created_is_reported(tmp_path: pathlib.Path) -> None:
     (tmp_path / "file").write_text("")
     refused = _start(tmp_path / "file" / "data")
     assert refused.returncode == 1
@@ -81,7 +81,7 @@ def test_a_directory_that_cannot_be_made_is_told(tmp_path: pathlib.Path) -> None
     assert "Traceback" not in refused.stderr
 
 
-def test_an_address_in_use_is_told(tmp_path: pathlib.Path, server: Program) -> None:
+def test_an_address_in_use_is_reported(tmp_path: pathlib.Path, server: Program) -> None:
     host, port = server.address
     command = [CROSSPLY, "apiserver", "--data", str(tmp_path / "data"), "--listen", f"{host}:{port}"]
     refused = subprocess.run(command, capture_output=True, text=True, timeout=120)
@@ -89,14 +89,14 @@ def test_an_address_in_use_is_told(tmp_path: pathlib.Path, server: Program) -> N
     assert f"cannot listen on {host}:{port}: Address already in use" in refused.stderr
 
 
-def test_listening_everywhere_has_to_be_said_and_is_warned_of(tmp_path: pathlib.Path) -> None:
+def test_listening_on_all_addresses_must_be_explicit_and_gives_a_warning(tmp_path: pathlib.Path) -> None:
     command = [CROSSPLY, "apiserver", "--data", str(tmp_path / "data"), "--listen", ":0"]
     refused = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert refused.returncode == 80
     assert "name the address" in refused.stderr
     with Program(tmp_path / "data", listen="0.0.0.0:0") as server:
-        assert server.said() == (
-            "crossply: warning: listening on 0.0.0.0: whoever reaches this machine reaches the API\n"
+        assert server.log_text() == (
+            "crossply: warning: listening on 0.0.0.0: every host that reaches this machine reaches the API\n"
         )
         assert server.is_well()
 
@@ -129,7 +129,7 @@ def test_writes_fail_whole_and_reads_go_on_when_the_disk_is_full(tmp_path: pathl
         assert os.path.exists(directory / "data" / "crossply.db")
 
 
-def test_what_a_killed_server_left_half_made_is_removed_at_the_next_start(stopped: pathlib.Path) -> None:
+def test_leftovers_of_a_killed_server_are_removed_at_the_next_start(stopped: pathlib.Path) -> None:
     copy = stopped / "backup-abc123"
     copy.mkdir()
     left = [copy / "backup.db", stopped / "admin.token.77.new", stopped / "pki" / "ca.key.4711.new"]

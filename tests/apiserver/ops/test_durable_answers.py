@@ -1,4 +1,4 @@
-"""No answer tells of a write that a failing disk takes back, not even a refusal."""
+"""No response reports a write that a failing disk rolls back, not even a refusal."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _update(server: Threaded) -> Answer:
     return server.ask("PUT", PATH, body)
 
 
-def _update_what_was_there(server: Threaded) -> Answer:
+def _update_existing(server: Threaded) -> Answer:
     known = server.ask("GET", PATH).json
     return server.ask("PUT", PATH, known | {"data": {"by": "second"}})
 
@@ -63,14 +63,14 @@ def _apply(server: Threaded) -> Answer:
 
 CASES: list[Any] = [
     pytest.param(None, _create, _create, id="already exists"),
-    pytest.param(_create, _update, _update_what_was_there, id="conflict"),
+    pytest.param(_create, _update, _update_existing, id="conflict"),
     pytest.param(_create, _delete, _delete, id="not found"),
     pytest.param(None, _apply, _apply, id="nothing to change"),
 ]
 
 
 @pytest.mark.parametrize(("before", "first", "second"), CASES)
-def test_an_answer_about_a_write_that_fails_is_not_given(
+def test_a_response_about_a_failing_write_is_not_sent(
     tmp_path: pathlib.Path, disk: FaultySystem, before: Ask | None, first: Ask, second: Ask
 ) -> None:
     with Threaded(tmp_path / "data", Limits(), in_memory=False) as server:
@@ -78,7 +78,7 @@ def test_an_answer_about_a_write_that_fails_is_not_given(
             assert before(server).status == 201
         disk.may_sync.clear()
         one = Asking(server, first)
-        _wait_for_a_write_under_way(server)
+        _wait_for_pending_write(server)
         other = Asking(server, second)
         other.join(1)  # long enough for an answer that waits for nothing
         disk.fail_sync = apsw.IOError
@@ -93,7 +93,7 @@ def test_an_answer_about_a_write_that_fails_is_not_given(
 
 
 @pytest.mark.parametrize(("before", "first", "second"), CASES)
-def test_an_answer_about_a_write_is_true_for_whoever_reads_after_it(
+def test_a_response_about_a_write_is_true_for_every_later_read(
     tmp_path: pathlib.Path, disk: FaultySystem, before: Ask | None, first: Ask, second: Ask
 ) -> None:
     with Threaded(tmp_path / "data", Limits(), in_memory=False) as server:
@@ -101,7 +101,7 @@ def test_an_answer_about_a_write_is_true_for_whoever_reads_after_it(
             before(server)
         disk.may_sync.clear()
         one = Asking(server, first)
-        _wait_for_a_write_under_way(server)
+        _wait_for_pending_write(server)
         observed: list[str | None] = []
         other = Asking(server, lambda server: _then_read(server, second, observed))
         other.join(1)
@@ -118,12 +118,12 @@ def _then_read(server: Threaded, ask: Ask, observed: list[str | None]) -> Answer
 
 
 def _writer(server: Threaded) -> str | None:
-    """Who wrote the object; None where there is none."""
+    """The writer of the object; None where there is none."""
     answer = server.ask("GET", PATH)
     return answer.json["data"]["by"] if answer.status == 200 else None
 
 
-def _wait_for_a_write_under_way(server: Threaded) -> None:
+def _wait_for_pending_write(server: Threaded) -> None:
     async def is_pending() -> bool:
         key = ("configmaps", "default", "one")
         return server.store.latest(key) is not server.store.get(key)

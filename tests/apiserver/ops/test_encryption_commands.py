@@ -108,8 +108,8 @@ def test_a_running_history_is_encrypted_at_the_next_start_and_watches_go_on(tmp_
         server.ask("DELETE", f"{SECRETS}/b")
     assert is_anywhere(state)
     with Program(state, "--encryption-key-env", "THE_KEY_IS_MISSING") as refused:
-        assert refused.ended() == 1
-    assert "THE_KEY_IS_MISSING is not set" in refused.said()
+        assert refused.wait() == 1
+    assert "THE_KEY_IS_MISSING is not set" in refused.log_text()
     key = private_file(tmp_path / "key", new_key())
     with Program(state, "--encryption-key-file", key) as server:
         assert not is_anywhere(state)
@@ -117,7 +117,7 @@ def test_a_running_history_is_encrypted_at_the_next_start_and_watches_go_on(tmp_
         with server.watch(path) as watch:
             observed = [(event["type"], event["object"]["metadata"]["name"]) for event in events(watch)]
         assert observed == [("ADDED", "b"), ("DELETED", "b")]
-    assert "rewrote the database: 3 values" in server.said()
+    assert "rewrote the database: 3 values" in server.log_text()
 
 
 def test_the_log_that_a_killed_server_left_is_encrypted_and_nothing_of_it_is_lost(
@@ -152,7 +152,7 @@ def test_keys_come_from_a_file_a_variable_a_command_or_a_configuration(tmp_path:
             assert server.ask("GET", f"{SECRETS}/a").status == 200
             arguments = pathlib.Path(f"/proc/{server.process.pid}/cmdline").read_bytes()
             assert key.encode() not in arguments
-        assert key not in server.said()
+        assert key not in server.log_text()
     configuration = CONFIGURATION.format(secret=key)
     refused = apiserver(
         *("encrypt", "--data", str(state)),
@@ -167,7 +167,7 @@ def test_keys_come_from_a_file_a_variable_a_command_or_a_configuration(tmp_path:
         assert is_anywhere(other, b"k8s:enc:aesgcm:v1:key1:")
 
 
-def test_keys_are_rotated_and_encryption_is_turned_off_again(tmp_path: pathlib.Path) -> None:
+def test_keys_are_rotated_and_encryption_is_turned_off(tmp_path: pathlib.Path) -> None:
     state, (old, new) = tmp_path / "state", (new_key(), new_key())
     path = tmp_path / "key"
     flags = ("--data", str(state), "--encryption-key-file", private_file(path, old))
@@ -247,22 +247,22 @@ def test_a_key_that_cannot_be_used_is_refused_and_not_shown(
 ) -> None:
     path = private_file(tmp_path / "key", text)
     with Program(tmp_path / "state", "--encryption-key-file", path) as server:
-        assert server.ended() == 1
-    assert sentence.format(path=path) in server.said()
-    assert "CP-625" in server.said()
-    assert not text or text not in server.said()
+        assert server.wait() == 1
+    assert sentence.format(path=path) in server.log_text()
+    assert "CP-625" in server.log_text()
+    assert not text or text not in server.log_text()
 
 
 def test_a_key_file_that_others_may_read_is_refused(tmp_path: pathlib.Path) -> None:
     path = pathlib.Path(private_file(tmp_path / "key", new_key()))
     path.chmod(0o644)
     with Program(tmp_path / "state", "--encryption-key-file", str(path)) as server:
-        assert server.ended() == 1
-    assert f"other users may read or change {path}" in server.said()
+        assert server.wait() == 1
+    assert f"other users may read or change {path}" in server.log_text()
 
 
-def test_a_command_that_fails_is_named_without_what_it_printed(tmp_path: pathlib.Path) -> None:
+def test_a_failing_command_is_named_without_its_output(tmp_path: pathlib.Path) -> None:
     command = f"sh -c 'echo {CANARY[:7]}; exit 3'"
     with Program(tmp_path / "state", "--encryption-key-command", command) as server:
-        assert server.ended() == 1
-    assert "exit code 3" in server.said()
+        assert server.wait() == 1
+    assert "exit code 3" in server.log_text()

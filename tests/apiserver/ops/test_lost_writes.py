@@ -140,7 +140,7 @@ def copy(
 
 def assert_all_there(directory: pathlib.Path, acknowledged: dict[str, int]) -> None:
     with Program(directory) as server:
-        assert server.url, server.said()
+        assert server.url, server.log_text()
         assert acknowledged.items() <= versions(server).items()
 
 
@@ -197,10 +197,10 @@ def test_bytes_flipped_anywhere_in_the_log_never_cost_an_acknowledged_write(
 
 
 def start_briefly(directory: pathlib.Path) -> str:
-    """Start a server that may refuse, and stop it; the result is what it told the operator."""
+    """Start a server that may refuse to start, and stop it; return its log."""
     server = Program(directory)
-    assert (server.stop() if server.url else server.ended()) == (0 if server.url else 1)
-    return server.said()
+    assert (server.stop() if server.url else server.wait()) == (0 if server.url else 1)
+    return server.log_text()
 
 
 def test_a_database_that_was_lost_is_not_replaced_by_an_empty_one(tmp_path: pathlib.Path) -> None:
@@ -219,7 +219,7 @@ def test_a_loss_that_is_accepted_leaves_the_rest_and_moves_versions_forward(
     truncate_to(0.5)(directory)
     accepted = accept_loss(directory)
     assert accepted.returncode == 0, accepted.stderr
-    assert "are lost; the server goes on from version" in accepted.stdout
+    assert "are lost; the server continues from version" in accepted.stdout
     newest = max(acknowledged.values())
     with Program(directory) as server:
         left = versions(server)

@@ -21,19 +21,19 @@ def test_health_in_full_names_every_check(server: Program) -> None:
     assert text == "[+]ping ok\n[+]storage ok\n[+]shutdown ok\nreadyz check passed\n"
 
 
-def test_a_check_can_be_left_out_or_asked_for_alone(server: Program) -> None:
+def test_a_check_can_be_excluded_or_requested_alone(server: Program) -> None:
     assert b"storage" not in server.ask("GET", "/readyz?verbose&exclude=storage").body
     assert server.ask("GET", "/readyz/storage").body == b"ok"
     assert server.ask("GET", "/readyz/made-up").status == 404
 
 
-def test_a_browser_is_told_what_this_is(server: Program) -> None:
+def test_a_browser_gets_a_page_about_the_server(server: Program) -> None:
     answer = server.ask("GET", "/", Accept="text/html,application/xhtml+xml,*/*;q=0.8")
     assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
     assert b"This is a Kubernetes API server" in answer.body
 
 
-def test_a_program_is_told_what_there_is_to_ask_for(server: Program) -> None:
+def test_a_program_gets_the_list_of_paths(server: Program) -> None:
     paths = server.ask("GET", "/").json["paths"]
     assert paths == sorted(paths)
     assert {"/api", "/api/v1", "/apis/apps/v1", "/healthz/ping", "/metrics", "/openapi/v3"} <= set(paths)
@@ -49,7 +49,7 @@ def test_metrics_are_in_the_format_of_prometheus(server: Program) -> None:
     assert [line for line in lines if not sample.fullmatch(line) and not comment.fullmatch(line)] == []
 
 
-def test_requests_are_counted_by_what_they_do_and_how_they_end(server: Program) -> None:
+def test_requests_are_counted_by_verb_and_outcome(server: Program) -> None:
     labels = 'verb="GET",group="",version="v1",resource="configmaps",subresource="",scope="resource"'
     name = f'apiserver_request_total{{{labels},component="apiserver",code="404"}}'
     before = server.metrics().get(name, 0)
@@ -61,7 +61,7 @@ def test_requests_are_counted_by_what_they_do_and_how_they_end(server: Program) 
     assert after[duration] >= 3
 
 
-def test_applies_are_told_apart_from_other_patches(server: Program) -> None:
+def test_applies_are_counted_apart_from_other_patches(server: Program) -> None:
     body = b'{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "counted"}}'
     path = f"{CONFIG_MAPS}/counted?fieldManager=me"
     for content_type in ("application/apply-patch+yaml", "application/merge-patch+json"):
@@ -71,7 +71,7 @@ def test_applies_are_told_apart_from_other_patches(server: Program) -> None:
         assert any(f'verb="{verb}"' in name and 'resource="configmaps"' in name for name in counted)
 
 
-def test_metrics_tell_of_storage_watches_connections_and_the_process(server: Program) -> None:
+def test_metrics_cover_storage_watches_connections_and_the_process(server: Program) -> None:
     with server.watch(f"{CONFIG_MAPS}?watch=1") as response:
         assert next(events(response))["type"] == "ADDED"
         during = server.metrics()
@@ -93,6 +93,6 @@ def test_metrics_count_the_events_of_watches(server: Program) -> None:
     assert server.metrics()[name] == before + 4
 
 
-def test_answers_do_not_tell_what_the_server_is_made_of(server: Program) -> None:
+def test_responses_do_not_reveal_the_servers_software(server: Program) -> None:
     assert server.ask("GET", "/version").headers["Server"] == "crossply"
     assert server.ask("GET", "/made-up").headers["Server"] == "crossply"

@@ -16,7 +16,7 @@ class _Clock:
         return self.now
 
 
-def test_the_same_complaint_is_said_once_a_minute_with_a_count(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_repeated_message_is_logged_once_a_minute_with_a_count(caplog: pytest.LogCaptureFixture) -> None:
     clock = _Clock()
     log = RateLimitedLog(clock)
     for _ in range(1000):
@@ -39,7 +39,7 @@ def test_ever_new_messages_do_not_fill_the_memory(caplog: pytest.LogCaptureFixtu
     assert len(log._logged_at) <= 256
 
 
-def test_a_mistake_is_told_by_kind_and_place_never_by_its_text(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_exception_is_logged_by_type_and_place_never_by_its_text(caplog: pytest.LogCaptureFixture) -> None:
     try:
         int("canary")
     except ValueError as problem:

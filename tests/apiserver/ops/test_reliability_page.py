@@ -1,4 +1,4 @@
-"""The page of promises names tests that exist, and their last results are kept."""
+"""The page of promises names tests that exist, and their last results are recorded."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PROMISES = [
 
 
 def names(page: str) -> list[str]:
-    """The promises of all tables whose first column is their name."""
+    """The promises of all tables with a name in the first column."""
     result = []
     is_table = False
     for line in page.splitlines():

@@ -1,4 +1,4 @@
-"""Rights that are taken away are gone at once, also for a watch that is open."""
+"""Revoked rights end at once, also for an open watch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets are told to who may read them, and to nobody else: no log, no error, no list of processes."""
+"""Secrets reach only clients with the right to read them: not logs, errors or process lists."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _secret(name: str) -> dict[str, object]:
     return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "data": {"password": ENCODED}}
 
 
-def test_no_secret_is_told_to_anyone_who_did_not_ask_for_it(tmp_path: pathlib.Path) -> None:
+def test_no_secret_is_sent_to_anyone_without_a_request_for_it(tmp_path: pathlib.Path) -> None:
     flags = ("--audit-log", str(tmp_path / "audit.log"), "--audit-level", "request-response")
     server = Program(tmp_path / "data", *flags, "--token-file", token_file(tmp_path))
     secrets = [CANARY, ENCODED, server.token]

@@ -1,4 +1,4 @@
-"""Told to stop, the server finishes what is under way and leaves; started again, it goes on where it was."""
+"""SIGTERM finishes running requests; a restart continues where the server stopped."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ import pytest
 from tests.support.apiserver.servers import CONFIG_MAPS, Program, config_map, events
 
 
-def test_requests_under_way_are_finished_watches_end_and_nobody_new_is_let_in(tmp_path: pathlib.Path) -> None:
+def test_running_requests_finish_watches_end_and_no_new_connection_is_accepted(
+    tmp_path: pathlib.Path,
+) -> None:
     server = Program(tmp_path / "data")
     body = json.dumps(config_map("late")).encode()
     head = server.head("POST", CONFIG_MAPS, f"Content-Length: {len(body)}", "Content-Type: application/json")
     with server.watch(f"{CONFIG_MAPS}?watch=1") as watch, server.tls() as line:
         line.sendall(head + body[:10])
-        _wait_until_under_way(server)
+        _wait_for_running_request(server)
         server.process.send_signal(signal.SIGTERM)
         assert _last_event_of(watch)["type"] == "ADDED"
         assert watch.read() == b"", "the watch ended as one that is complete, not as one that broke"
@@ -28,13 +30,13 @@ def test_requests_under_way_are_finished_watches_end_and_nobody_new_is_let_in(tm
             server.tcp()
         line.sendall(body[10:])
         assert line.recv(65536).startswith(b"HTTP/1.1 201 ")
-    assert server.ended() == 0
-    assert server.said() == ""
+    assert server.wait() == 0
+    assert server.log_text() == ""
     with Program(tmp_path / "data") as second:
         assert second.ask("GET", f"{CONFIG_MAPS}/late").status == 200
 
 
-def _wait_until_under_way(server: Program) -> None:
+def _wait_for_running_request(server: Program) -> None:
     while server.metrics()['apiserver_current_inflight_requests{request_kind="mutating"}'] != 1:
         time.sleep(0.01)
 
@@ -47,14 +49,14 @@ def test_a_second_signal_ends_it_at_once(tmp_path: pathlib.Path) -> None:
     server = Program(tmp_path / "data")
     with server.tls() as line:
         line.sendall(server.head("POST", CONFIG_MAPS, "Content-Length: 100") + b"{")
-        _wait_until_under_way(server)
+        _wait_for_running_request(server)
         server.process.send_signal(signal.SIGINT)
         with suppress(ConnectionError, ssl.SSLError, OSError):
             while True:
                 server.tcp().close()
                 time.sleep(0.01)
         server.process.send_signal(signal.SIGTERM)
-        assert server.ended() == -signal.SIGTERM
+        assert server.wait() == -signal.SIGTERM
 
 
 def test_a_watch_is_resumed_after_a_restart_without_a_gap(tmp_path: pathlib.Path) -> None:

@@ -35,7 +35,7 @@ def test_neither_the_object_nor_the_patch_is_changed(operations: list[Any]) -> N
     assert json_patch(target, operations) == first
 
 
-def test_only_what_is_on_the_way_to_a_change_is_copied() -> None:
+def test_only_the_path_to_a_change_is_copied() -> None:
     patched = json_patch(TARGET, [{"op": "add", "path": "/a/b/c", "value": 2}])
     assert patched["a"]["b"] == {"c": 2}
     assert patched["untouched"] is TARGET["untouched"]
@@ -54,7 +54,7 @@ def test_copies_of_a_value_into_itself_end_at_the_limit() -> None:
         json_patch(TARGET, bomb)
 
 
-def test_copies_up_to_the_limit_are_made() -> None:
+def test_copies_up_to_the_limit_are_performed() -> None:
     target = {"a": "x" * (MAX_COPIED_BYTES // 2 - 2)}  # with its quotes, half of what may be copied
     twice = [{"op": "copy", "from": "/a", "path": f"/{n}"} for n in range(2)]
     assert len(json_patch(target, twice)) == 3

@@ -59,7 +59,7 @@ APIEXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1"
 EMPTY_META = {1: "", 2: "", 3: "", 4: "", 5: "", 6: "", 7: 0, 8: b""}
 
 
-def test_what_kubectl_auth_can_i_sends() -> None:
+def test_the_body_of_kubectl_auth_can_i() -> None:
     attributes = {1: "a", 2: "list", 3: "apps", 4: "*", 5: "deployments", 6: "", 7: ""}
     message = {1: EMPTY_META, 2: {1: attributes}, 3: {1: 0, 2: "", 3: "", 4: 0}}
     assert _decoded("authorization.k8s.io/v1", "SelfSubjectAccessReview", message) == {
@@ -75,7 +75,7 @@ def test_what_kubectl_auth_can_i_sends() -> None:
     }
 
 
-def test_what_kubectl_create_token_sends() -> None:
+def test_the_body_of_kubectl_create_token() -> None:
     message = {1: EMPTY_META, 2: {1: ["x", ""], 4: 600, 3: {1: "Pod", 2: "v1", 3: "p", 4: ""}}, 3: {1: ""}}
     assert _decoded("authentication.k8s.io/v1", "TokenRequest", message) == {
         "spec": {
@@ -133,7 +133,7 @@ def test_negative_numbers_and_micro_times() -> None:
     }
 
 
-def test_fields_that_nobody_knows_are_left_out() -> None:
+def test_unknown_fields_are_left_out() -> None:
     assert _decoded("v1", "ConfigMap", {1: {1: "c"}, 99: "x", 98: 5, 97: 1.5}) == {"metadata": {"name": "c"}}
 
 
@@ -152,7 +152,7 @@ def test_delete_options_of_another_kind_are_refused() -> None:
         decode_object(_body("v1", "ConfigMap", {}), "DeleteOptions")
 
 
-def test_a_body_that_does_not_tell_its_kind_is_what_the_url_says() -> None:
+def test_a_body_without_a_kind_has_the_kind_of_the_url() -> None:
     body = decode_object(_body("", "", {1: {1: "c"}}), "ConfigMap", "v1")
     assert body == {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}}
 

@@ -112,7 +112,7 @@ OBJECTS: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("reason", "obj"), OBJECTS, ids=[reason for reason, _ in OBJECTS])
-def test_what_is_written_reads_back(reason: str, obj: dict[str, Any]) -> None:
+def test_encoded_objects_decode_to_the_same(reason: str, obj: dict[str, Any]) -> None:
     assert decode_object(encode_object(obj), obj["kind"]) == obj
 
 
@@ -146,7 +146,7 @@ def test_an_event_is_a_frame_of_its_type_and_its_object() -> None:
     assert frame.endswith(b"\x0a" + bytes([len(envelope)]) + envelope)
 
 
-def test_what_is_null_is_not_written() -> None:
+def test_null_is_not_encoded() -> None:
     obj = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "creationTimestamp": None}}
     assert decode_object(encode_object(obj), "ConfigMap")["metadata"] == {"name": "c"}
 
@@ -160,7 +160,7 @@ def test_what_is_null_is_not_written() -> None:
         ("no time", {"apiVersion": "v1", "kind": "Secret", "metadata": {"creationTimestamp": "soon"}}),
     ],
 )
-def test_what_cannot_be_written_is_an_error_of_the_server(reason: str, obj: dict[str, Any]) -> None:
+def test_an_object_that_cannot_be_encoded_is_a_server_error(reason: str, obj: dict[str, Any]) -> None:
     with pytest.raises(StatusError) as caught:
         encode_object(obj)
     assert caught.value.status == 500, reason

@@ -1,4 +1,4 @@
-"""Who gets protobuf: clients that accept nothing else, about kinds that have it."""
+"""Protobuf is sent to clients that accept nothing else, for kinds that have it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ACCEPTED = [
 
 
 @pytest.mark.parametrize(("accept", "custom", "form"), ACCEPTED)
-def test_protobuf_is_for_who_accepts_nothing_else(accept: str, custom: bool, form: Form) -> None:
+def test_protobuf_is_for_clients_that_accept_nothing_else(accept: str, custom: bool, form: Form) -> None:
     assert negotiate_for(_call(custom, Accept=accept)) == form
 
 
@@ -57,7 +57,7 @@ def test_protobuf_is_for_who_accepts_nothing_else(accept: str, custom: bool, for
         ("text/plain", True, "not a form of objects"),
     ],
 )
-def test_what_has_no_such_form_is_not_acceptable(accept: str, custom: bool, reason: str) -> None:
+def test_an_unavailable_media_type_is_not_acceptable(accept: str, custom: bool, reason: str) -> None:
     with pytest.raises(StatusError) as caught:
         negotiate_for(_call(custom, Accept=accept))
     assert (caught.value.status, str(caught.value)) == (406, ALL_THREE), reason

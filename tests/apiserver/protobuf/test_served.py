@@ -26,7 +26,7 @@ class Answer(NamedTuple):
 
 
 class Client:
-    """Sends protobuf and accepts protobuf, unless told otherwise."""
+    """Sends and accepts protobuf by default."""
 
     def __init__(self, session: aiohttp.ClientSession) -> None:
         self._session = session

@@ -33,9 +33,7 @@ def restored(tmp_path: object) -> str:
     return f"{tmp_path}/restored"
 
 
-async def test_a_backup_made_while_writing_is_a_snapshot(
-    directory: str, backup_file: str, restored: str
-) -> None:
+async def test_a_backup_during_writes_is_a_snapshot(directory: str, backup_file: str, restored: str) -> None:
     store = await Store.open(directory)
     states: dict[int, dict[Key, Entry]] = {1: {}}
 
@@ -86,7 +84,7 @@ async def test_a_store_in_memory_can_be_backed_up_and_restored_to_disk(
     await copy.close()
 
 
-async def test_a_restored_store_begins_above_every_revision_ever_given(
+async def test_a_restored_store_starts_above_every_issued_revision(
     directory: str, backup_file: str, restored: str
 ) -> None:
     store = await Store.open(directory)
@@ -151,9 +149,7 @@ async def test_a_backup_to_nowhere_fails_and_the_store_goes_on(directory: str, t
     await store.close()
 
 
-async def test_what_is_no_good_backup_is_not_restored(
-    directory: str, backup_file: str, restored: str
-) -> None:
+async def test_a_bad_backup_is_not_restored(directory: str, backup_file: str, restored: str) -> None:
     store = await Store.open(directory)
     await create(store, widget("a"), "x" * 1000)
     with pytest.raises(StorageFailed, match="is not a backup: it is a database in use"):

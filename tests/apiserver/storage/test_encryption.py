@@ -1,4 +1,4 @@
-"""Stored objects can be encrypted: what lands in files, who can read it, and how keys are exchanged."""
+"""Encryption of stored objects: what is written to files, which key reads it, and how keys are rotated."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ async def read(directory: str, codec: ValueCodec) -> bytes:
 
 
 def change_rows(directory: str, statement: str, *values: object) -> None:
-    """Edit the database as somebody with access to the file could, with checksums that hold."""
+    """Edit the database directly, with valid checksums."""
     connection = apsw.Connection(f"{directory}/crossply.db")
     connection.execute(statement, values)
     for row in connection.execute("SELECT revision,resource,namespace,name,type,previous,value FROM log"):
@@ -163,7 +163,7 @@ async def test_an_older_value_cannot_stand_in_for_a_newer_one(directory: str) ->
         await Store.open(directory, codec=encrypting(OLD))
 
 
-async def test_damage_to_an_encrypted_value_is_found_by_its_checksum(directory: str) -> None:
+async def test_damage_to_an_encrypted_value_is_detected_by_its_checksum(directory: str) -> None:
     await fill(directory, encrypting(OLD))
     path = pathlib.Path(directory, "crossply.db")
     data = bytearray(path.read_bytes())

@@ -37,5 +37,5 @@ def test_a_shortage_of_memory_costs_no_acknowledged_write() -> None:
     try_sample("memory")
 
 
-def test_damaged_files_are_refused_or_have_exactly_what_was_acknowledged() -> None:
+def test_damaged_files_are_refused_or_have_exactly_the_acknowledged_writes() -> None:
     try_sample("damage")

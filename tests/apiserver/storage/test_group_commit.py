@@ -20,9 +20,7 @@ from tests.support.apiserver.stored_objects import WIDGETS, content_of, create, 
 from tests.support.small_disk import grow, small_disk
 
 
-async def test_writers_of_one_moment_share_one_commit_and_one_sync(
-    directory: str, disk: FaultySystem
-) -> None:
+async def test_concurrent_writers_share_one_commit_and_one_sync(directory: str, disk: FaultySystem) -> None:
     store = await Store.open(directory)
     await create(store, widget("first"))
     disk.tape = []
@@ -49,7 +47,7 @@ async def test_writes_that_come_during_a_sync_go_out_together_after_it(
     await store.close()
 
 
-async def test_a_refusal_waits_for_what_it_tells_of_also_when_the_writer_of_that_has_gone(
+async def test_a_conflict_waits_for_the_write_it_reports_even_if_its_writer_is_cancelled(
     directory: str, disk: FaultySystem
 ) -> None:
     store = await Store.open(directory)
@@ -81,7 +79,7 @@ async def test_very_large_writes_are_spread_over_several_commits() -> None:
     [
         ("fail_write", apsw.FullError, StorageFull),  # no space for the write-ahead log
         ("fail_write", apsw.IOError, StorageFailed),  # the disk is broken
-        ("fail_sync", apsw.IOError, StorageFailed),  # written, but the sync failed: nobody knows
+        ("fail_sync", apsw.IOError, StorageFailed),  # written, but the sync failed: the result is unknown
         ("fail_sync", apsw.FullError, StorageFull),  # file systems that find out late
     ],
 )
@@ -112,9 +110,7 @@ async def test_a_failed_commit_fails_its_writes_keeps_reads_and_recovers(
     await store.close()
 
 
-async def test_what_was_built_on_a_failed_write_fails_and_nothing_else(
-    directory: str, disk: FaultySystem
-) -> None:
+async def test_writes_built_on_a_failed_write_fail_and_no_others(directory: str, disk: FaultySystem) -> None:
     store = await Store.open(directory)
     disk.may_sync.clear()
     first = asyncio.ensure_future(create(store, widget("failing"), 1))
@@ -141,10 +137,10 @@ async def test_what_was_built_on_a_failed_write_fails_and_nothing_else(
     await store.close()
 
 
-async def test_when_the_writer_ends_before_its_time_writes_fail_and_a_restart_has_what_was_acknowledged(
+async def test_when_the_writer_dies_writes_fail_and_a_restart_has_the_acknowledged_ones(
     directory: str, disk: FaultySystem
 ) -> None:
-    """An error of a kind that nobody expects, in a checkpoint, where no writer waits for it."""
+    """An unexpected error in a checkpoint, for which no writer waits."""
     store = await Store.open(directory)
     disk.fail_sync_of = {"crossply.db": ZeroDivisionError}
     await create(store, widget("acknowledged"), "x" * (3 << 20))
@@ -166,7 +162,7 @@ async def _write_until_refused(store: Store) -> None:
         await create(store, widget(f"w{number}"))
 
 
-async def test_compaction_without_memory_says_so(directory: str) -> None:
+async def test_compaction_without_memory_is_reported(directory: str) -> None:
     store = await Store.open(directory)
     await create(store, widget("a"), 1)
     await update(store, widget("a"), 2)
@@ -179,7 +175,7 @@ async def test_compaction_without_memory_says_so(directory: str) -> None:
     await store.close()
 
 
-async def test_compaction_on_a_full_disk_is_made_up_for_later(directory: str, disk: FaultySystem) -> None:
+async def test_compaction_on_a_full_disk_is_caught_up_later(directory: str, disk: FaultySystem) -> None:
     store = await Store.open(directory)
     await create(store, widget("a"), 1)
     await update(store, widget("a"), 2)

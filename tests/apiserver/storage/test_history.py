@@ -10,7 +10,7 @@ def modified(revision: int, size: int = 10) -> Event:
     return Event(revision, "MODIFIED", ("widgets", "", "a"), b"new", bytes(size), revision - 1)
 
 
-def test_events_are_kept_for_their_time_and_then_may_go() -> None:
+def test_events_stay_for_their_retention_and_then_may_go() -> None:
     history = History(HistoryLimits(seconds=300), 0)
     for second in range(0, 1000, 10):
         history.append(modified(revision=second + 2))
@@ -54,7 +54,7 @@ def test_creations_hold_nothing_that_the_objects_do_not_hold_themselves() -> Non
     assert history.compacted == 0
 
 
-def test_what_is_dropped_is_given_back_once() -> None:
+def test_dropped_events_are_returned_once() -> None:
     history = History(HistoryLimits(), 0, [modified(revision) for revision in range(2, 12)])
     assert [event.revision for event in history.drop(5)] == [2, 3, 4, 5]
     assert history.drop(5) == []

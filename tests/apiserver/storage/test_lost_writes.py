@@ -129,7 +129,7 @@ async def fill(directory: str) -> None:
     await store.close()
 
 
-async def test_a_store_that_was_closed_needs_no_log_and_is_opened_again_and_again(directory: str) -> None:
+async def test_a_closed_store_needs_no_log_and_can_be_reopened_repeatedly(directory: str) -> None:
     await fill(directory)
     for _ in range(3):
         assert not os.path.exists(f"{directory}/crossply.db-wal")
@@ -220,7 +220,7 @@ async def test_a_page_that_is_older_than_the_others_is_never_served(directory: s
 
 
 async def test_a_mark_without_totals_is_accepted(directory: str) -> None:
-    """Versions that do not know totals write records without them."""
+    """Older versions write records without totals."""
     await fill(directory)
     mark = pathlib.Path(directory, "crossply.db-mark")
     records = mark.read_bytes()
@@ -294,9 +294,7 @@ KILLED_IN_RESTORE = """
 """
 
 
-async def test_a_restore_that_was_killed_is_not_taken_for_an_empty_store(
-    directory: str, tmp_path: pathlib.Path
-) -> None:
+async def test_a_killed_restore_is_not_an_empty_store(directory: str, tmp_path: pathlib.Path) -> None:
     store = await Store.open(directory)
     await create(store, widget("kept"))
     await store.backup(f"{tmp_path}/backup.db")

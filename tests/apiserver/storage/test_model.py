@@ -53,7 +53,7 @@ class StoreBesideDict(RuleBasedStateMachine):
             shutil.rmtree(self.directory)
 
     async def attempt(self, operation: str, key: Key, stale: int, content: Any) -> None:
-        """One write, checked against what the model says must happen."""
+        """One write, compared with the model."""
         expected = self.objects.get(key)
         revision = (expected[0] if expected else 1) - stale
         if operation == "create":

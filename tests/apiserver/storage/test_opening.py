@@ -38,7 +38,7 @@ def database_of(directory: str) -> str:
     return os.path.join(directory, "crossply.db")
 
 
-async def test_everything_is_there_again_after_a_restart(directory: str) -> None:
+async def test_a_restart_has_all_objects(directory: str) -> None:
     store = await fill(directory)
     entries, events = store.list(WIDGETS), store.events(WIDGETS, 0)
     revision, lineage = store.revision, store.lineage
@@ -61,7 +61,7 @@ async def test_the_revision_stays_when_all_history_and_all_objects_are_gone(dire
     await store.close()
 
 
-async def test_history_over_its_limits_goes_by_itself_in_memory_and_on_disk(directory: str) -> None:
+async def test_history_over_its_limits_is_dropped_in_memory_and_on_disk(directory: str) -> None:
     limits = HistoryLimits(events=100)
     store = await Store.open(directory, limits=limits)
     await create(store, widget("a"))
@@ -147,7 +147,7 @@ async def test_a_newer_database_is_refused_untouched(
 
 
 def read_all(directory: str) -> dict[str, bytes]:
-    """The content of the files that matter: the lock and the shared index of the log are made anew."""
+    """The content of the relevant files: the lock and the shared index of the log are recreated."""
     result = {}
     for name in sorted(os.listdir(directory)):
         if name != "lock" and not name.endswith("-shm"):
@@ -181,7 +181,7 @@ async def test_a_lost_database_whose_log_is_left_is_refused(directory: str) -> N
         await Store.open(directory)
 
 
-async def test_a_directory_that_cannot_be_made_is_told(tmp_path: object) -> None:
+async def test_a_directory_that_cannot_be_created_is_reported(tmp_path: object) -> None:
     with open(f"{tmp_path}/file", "w"):
         pass
     with pytest.raises(StorageFailed, match="cannot be made"):
@@ -198,7 +198,7 @@ async def test_a_row_lost_from_the_middle_of_history_is_noticed(directory: str) 
 
 
 async def test_a_row_lost_from_the_end_of_a_page_is_noticed(directory: str) -> None:
-    """No row points to it and no checksum covers it: only the structure of the page tells."""
+    """No row points to it and no checksum covers it: only the structure of the page shows it."""
     store = await fill(directory)
     await store.compact()
     await store.close()

@@ -101,7 +101,7 @@ async def check(directory: str, answered: list[Acknowledged]) -> None:
         result = store.get(key)
         later = [event for event in store.events(WIDGETS, store.compacted) if event.key == key]
         if later and later[-1].revision > entry.revision:
-            continue  # a write that was under way was kept, which is allowed
+            continue  # a write in flight was stored, which is allowed
         assert result == (None if deleted else entry)
     assert store.revision >= max((acknowledged.entry.revision for acknowledged in answered), default=0)
     await store.close()

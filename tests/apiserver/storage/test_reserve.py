@@ -36,7 +36,7 @@ async def _fill_store(store: Store) -> int:
     raise AssertionError("the disk was never full")
 
 
-async def test_of_writes_that_go_out_together_on_a_full_disk_the_deletions_are_kept(disk: Path) -> None:
+async def test_of_concurrent_writes_on_a_full_disk_the_deletions_succeed(disk: Path) -> None:
     store = await Store.open(f"{disk}/data")
     count = await _fill_store(store)
     fill(disk)
@@ -56,7 +56,7 @@ async def test_of_writes_that_go_out_together_on_a_full_disk_the_deletions_are_k
     await store.close()
 
 
-async def test_all_objects_can_be_deleted_one_by_one_and_their_space_is_used_again(disk: Path) -> None:
+async def test_all_objects_can_be_deleted_one_by_one_and_their_space_is_reused(disk: Path) -> None:
     store = await Store.open(f"{disk}/data")
     for _ in range(2):
         count = await _fill_store(store)
@@ -99,7 +99,7 @@ async def test_history_before_a_deletion_on_a_full_disk_is_not_shown_after_a_cra
         await store.close()
 
 
-def test_the_reserve_takes_space_that_is_given_back_and_taken_again(disk: Path) -> None:
+def test_the_reserve_occupies_space_that_is_released_and_reoccupied(disk: Path) -> None:
     reserve = Reserve(f"{disk}/reserve")
     assert reserve.is_allocated
     assert os.stat(f"{disk}/reserve").st_blocks * 512 == reserve.bytes == RESERVE_BYTES

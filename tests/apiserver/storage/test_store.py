@@ -24,7 +24,7 @@ def place(request: pytest.FixtureRequest, directory: str) -> str | None:
     return directory if request.param == "database" else None
 
 
-async def test_a_created_object_is_found_with_its_revision(place: str | None) -> None:
+async def test_a_created_object_is_read_with_its_revision(place: str | None) -> None:
     store = await Store.open(place)
     entry = await create(store, widget("a"), 1)
     assert store.get(widget("a")) == entry
@@ -69,7 +69,7 @@ async def test_a_stale_or_absent_object_is_neither_replaced_nor_deleted(place: s
     await store.close()
 
 
-async def test_writers_see_writes_under_way_and_readers_do_not(place: str | None) -> None:
+async def test_writers_see_uncommitted_writes_and_readers_do_not(place: str | None) -> None:
     store = await Store.open(place)
     first = asyncio.ensure_future(create(store, widget("a"), 1))
     await asyncio.sleep(0)
@@ -123,7 +123,7 @@ async def test_lists_are_sorted_as_etcd_sorts(place: str | None) -> None:
     await store.close()
 
 
-async def test_a_list_at_an_older_revision_is_what_it_was_then(place: str | None) -> None:
+async def test_a_list_at_an_older_revision_has_the_older_state(place: str | None) -> None:
     store = await Store.open(place)
     await create(store, widget("kept"), 1)
     await create(store, widget("changed"), 1)
@@ -161,7 +161,7 @@ async def test_compacted_history_is_refused_and_the_rest_is_whole(place: str | N
     await store.close()
 
 
-async def test_a_closed_store_takes_no_more_writes_but_finished_those_under_way(place: str | None) -> None:
+async def test_a_closed_store_accepts_no_more_writes_but_finishes_those_in_flight(place: str | None) -> None:
     store = await Store.open(place)
     ensure_future = asyncio.ensure_future(create(store, widget("a")))
     await asyncio.sleep(0)

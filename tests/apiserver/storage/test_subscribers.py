@@ -1,4 +1,4 @@
-"""Who is told about changes, when and in which order."""
+"""The order in which subscribers get changes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def test_all_listeners_hear_every_event_once_in_order_of_revision(director
     await store.close()
 
 
-async def test_an_event_is_heard_when_it_can_be_read_and_before_the_writer_goes_on() -> None:
+async def test_an_event_is_delivered_when_it_can_be_read_and_before_the_writer_goes_on() -> None:
     store = await Store.open(None)
     observed = []
     store.subscribe(WIDGETS, lambda event: observed.append(store.get(event.key)))
@@ -51,7 +51,7 @@ async def test_listeners_hear_of_their_resource_only_and_some_of_everything() ->
     await store.close()
 
 
-async def test_who_lists_and_subscribes_at_any_moment_misses_nothing_and_hears_nothing_twice() -> None:
+async def test_a_list_and_subscribe_at_any_time_misses_nothing_and_repeats_nothing() -> None:
     store = await Store.open(None)
     chance = random.Random(7)
     watchers: list[tuple[dict[str, int], list[Event]]] = []
@@ -62,7 +62,7 @@ async def test_who_lists_and_subscribes_at_any_moment_misses_nothing_and_hears_n
             watchers.append(({entry.key[2]: entry.revision for entry in store.list(WIDGETS)}, events))
             store.subscribe(WIDGETS, events.append)
 
-    store.subscribe(WIDGETS, join)  # also from within a round of telling
+    store.subscribe(WIDGETS, join)  # also while a round of notifications runs
 
     async def writer(name: str) -> None:
         await create(store, widget(name))
@@ -84,7 +84,7 @@ async def test_who_lists_and_subscribes_at_any_moment_misses_nothing_and_hears_n
     await store.close()
 
 
-async def test_who_has_unsubscribed_hears_nothing_more_even_in_the_same_round() -> None:
+async def test_an_unsubscribed_client_gets_nothing_more_even_in_the_same_round() -> None:
     store = await Store.open(None)
     events: list[Event] = []
     leave = store.subscribe(WIDGETS, lambda event: events.append(event) or leave())  # type: ignore[func-returns-value]
@@ -94,7 +94,7 @@ async def test_who_has_unsubscribed_hears_nothing_more_even_in_the_same_round() 
     await store.close()
 
 
-async def test_a_broken_listener_disturbs_nobody_else(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_broken_listener_does_not_disturb_others(caplog: pytest.LogCaptureFixture) -> None:
     store = await Store.open(None)
     events: list[Event] = []
 

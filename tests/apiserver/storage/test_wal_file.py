@@ -16,7 +16,7 @@ FRAME = 24 + PAGE_SIZE
 
 @pytest.fixture
 def database(tmp_path: object) -> str:
-    """A database whose log holds several transactions, copied while it is open as a crash leaves it."""
+    """A database with several transactions in its log, copied while it is open, as after a crash."""
     path = f"{tmp_path}/x.db"
     connection = apsw.Connection(path)
     connection.pragma("page_size", PAGE_SIZE)
@@ -48,14 +48,14 @@ def frames(path: str) -> int:
     return wal.frames if wal else 0
 
 
-def test_as_many_frames_are_found_as_sqlite_recovers_from_a_whole_log(database: str) -> None:
+def test_as_many_frames_are_counted_as_sqlite_recovers_from_a_whole_log(database: str) -> None:
     result = read_wal(f"{database}-wal")
     assert result is not None
     assert result.frames == frames_by_sqlite(database) == (os.path.getsize(f"{database}-wal") - 32) // FRAME
     assert result.salt == read_salt(f"{database}-wal")
 
 
-def test_as_many_frames_are_found_as_sqlite_recovers_from_a_damaged_log(database: str) -> None:
+def test_as_many_frames_are_counted_as_sqlite_recovers_from_a_damaged_log(database: str) -> None:
     with open(f"{database}-wal", "rb") as file:
         complete = file.read()
     chance = random.Random(3)
@@ -84,7 +84,7 @@ def test_a_log_that_is_missing_or_empty_holds_nothing(tmp_path: object) -> None:
     assert read_wal(f"{tmp_path}/x.db-wal") is None
 
 
-def test_a_log_that_sqlite_starts_again_after_a_checkpoint_is_recognized(tmp_path: object) -> None:
+def test_a_log_that_sqlite_restarts_after_a_checkpoint_is_recognized(tmp_path: object) -> None:
     path = f"{tmp_path}/x.db"
     connection = apsw.Connection(path)
     connection.pragma("journal_mode", "wal")

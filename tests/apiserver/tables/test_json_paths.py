@@ -1,4 +1,4 @@
-"""JSONPath as Kubernetes knows it."""
+"""JSONPath with the rules of Kubernetes."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def test_a_cell_is_of_the_type_of_its_column(
     assert cells(gadget(spec={"a": value}), Column("A", kind, path)) == ["a", cell], reason
 
 
-def test_a_condition_is_found_by_its_type() -> None:
+def test_a_condition_is_selected_by_its_type() -> None:
     status = {"conditions": [{"type": "Synced", "status": "False"}, {"type": "Ready", "status": "True"}]}
     column = Column("Ready", "string", ".status.conditions[?(@.type=='Ready')].status")
     assert cells(gadget(status=status), column) == ["a", "True"]
@@ -73,7 +73,7 @@ def test_without_columns_there_is_an_age() -> None:
     assert cells(gadget()) == ["a", "24h"]
 
 
-def test_a_column_says_what_it_shows() -> None:
+def test_a_column_has_a_description() -> None:
     resource = gadgets(Column("A", "string", ".spec.a", "", "", 1))
     table = to_table(resource, resource.versions["v1"], [])
     assert table["columnDefinitions"][1] == {
@@ -97,7 +97,7 @@ INCLUDES: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize(("include_object", "carried"), INCLUDES)
-def test_a_row_carries_what_was_asked_for(include_object: str, carried: Any) -> None:
+def test_a_row_carries_the_requested_object(include_object: str, carried: Any) -> None:
     resource = gadgets()
     assert (
         to_table(resource, resource.versions["v1"], [gadget()], include_object)["rows"][0]["object"]
@@ -105,7 +105,7 @@ def test_a_row_carries_what_was_asked_for(include_object: str, carried: Any) -> 
     )
 
 
-def test_another_wish_is_refused() -> None:
+def test_an_unknown_include_object_is_refused() -> None:
     resource = gadgets()
     with pytest.raises(StatusError, match="must be 'Metadata', 'Object', 'None', or empty"):
         to_table(resource, resource.versions["v1"], [], "Everything")
@@ -209,7 +209,7 @@ PODS: list[tuple[str, dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("description", "status", "row"), PODS, ids=[row[0] for row in PODS])
-def test_what_a_pod_is_doing(description: str, status: dict[str, Any], row: list[str]) -> None:
+def test_the_status_column_of_a_pod(description: str, status: dict[str, Any], row: list[str]) -> None:
     pod = new("v1", "Pod", spec={"containers": [{"name": "c"}]}, status=status)
     assert builtin_cells(with_age(pod))[1:4] == row
 

@@ -1,4 +1,4 @@
-"""What an apply tells of fields that nobody knows or that are there twice."""
+"""Warnings of an apply about unknown and repeated fields."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from crossply.apiserver.background import HEAVY_BYTES, Background
+from crossply.apiserver.event_loop_offloading import HEAVY_BYTES, Background
 from crossply.apiserver.http.flow_control import EXEMPT, WORKLOAD, Flow, PriorityLevel, current_flow
 from crossply.apiserver.verbs.create import create
 from crossply.apiserver.verbs.patch import APPLY_YAML, JSON_PATCH, patch
@@ -71,7 +71,7 @@ async def test_a_patch_that_copies_is_large_work_however_short() -> None:
         assert client.context.background.pieces > 0
 
 
-async def test_work_that_nobody_waits_for_is_dropped() -> None:
+async def test_work_without_a_waiting_caller_is_dropped() -> None:
     background = Background()
     started, proceed = asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()

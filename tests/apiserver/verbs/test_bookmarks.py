@@ -46,7 +46,7 @@ async def test_a_bookmark_of_metadata_is_metadata() -> None:
 @pytest.mark.parametrize(
     ("plural", "rest"), [("secrets", {}), ("services", {"spec": {}, "status": {"loadBalancer": {}}})]
 )
-async def test_a_bookmark_of_a_built_in_kind_is_what_go_writes_of_nothing(plural: str, rest: Any) -> None:
+async def test_a_bookmark_of_a_built_in_kind_is_gos_empty_object(plural: str, rest: Any) -> None:
     _, bookmark = await events_of(plural, "")
     result = bookmark["object"]
     assert {key: result[key] for key in result if key not in ("apiVersion", "kind", "metadata")} == rest

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crossply.apiserver.endpoints.object_metadata import MetadataReader
+from crossply.apiserver.endpoints.metadata_decoding import MetadataReader
 
 EMBEDDED = {"type": "object", "x-kubernetes-embedded-resource": True}
 SCHEMA = {
@@ -35,10 +35,10 @@ CLEAN = {"metadata": {"name": "x"}}
             {"one": {"metadata": {}}},
             [],
         ),  # as Go writes
-        ({"one": {"metadata": 1}}, {"one": {"metadata": 1}}, []),  # told by the schema
+        ({"one": {"metadata": 1}}, {"one": {"metadata": 1}}, []),  # from the schema
     ],
 )
-def test_fields_that_metadata_does_not_have_are_taken_out_and_told(
+def test_unknown_metadata_fields_are_removed_and_reported(
     value: dict[str, Any], read: dict[str, Any], unknown: list[str]
 ) -> None:
     reader = MetadataReader(frozenset({"name", "namespace", "labels"}))

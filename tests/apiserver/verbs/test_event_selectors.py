@@ -1,4 +1,4 @@
-"""Events are selected by who reported them."""
+"""Events are selected by their reporter."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ BY_SOURCE = (FieldClause("source", True, "scheduler"),)
         ({}, False),
     ],
 )
-def test_the_source_of_an_event_is_what_reported_it(event: dict[str, object], matches: bool) -> None:
+def test_the_source_of_an_event_is_its_reporting_component(event: dict[str, object], matches: bool) -> None:
     assert fields_match(BY_SOURCE, {"kind": "Event", **event}) is matches

@@ -1,4 +1,4 @@
-"""Writes of hostile objects take no more steps than their size explains, and end when nobody waits."""
+"""The number of steps of a write is bounded by the object's size, and it ends when the client disconnects."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import orjson
 import pytest
 
-from crossply.apiserver.background import HEAVY_BYTES, Background
 from crossply.apiserver.endpoints.status_errors import StatusError
+from crossply.apiserver.event_loop_offloading import HEAVY_BYTES, Background
 from crossply.apiserver.patches.strategic_merge_patch import strategic_patch
 from crossply.apiserver.registry.resources import Version
 from crossply.apiserver.verbs.create import create
@@ -19,7 +19,7 @@ from crossply.apiserver.verbs.patch import MERGE_PATCH, patch
 from crossply.schema.field_errors import INVALID, MAX_ERRORS, FieldError
 from crossply.schema.ratcheting import new_errors
 from crossply.schema.validation import validate
-from crossply.values.interruption import Interrupted, checkpoint, interruptible
+from crossply.values.cancellation import Interrupted, checkpoint, interruptible
 from crossply.values.yaml import dump, load
 from tests.support.apiserver.event_loop import MANY_TURNS, turns_beside
 from tests.support.apiserver.store_bench import bench, custom
@@ -65,7 +65,7 @@ def objects() -> list[dict[str, Any]]:
     ],
     ids=["merge", "delete", "primitives", "delete primitives", "order"],
 )
-def test_a_strategic_patch_compares_each_item_a_few_times(
+def test_a_strategic_patch_compares_every_item_a_few_times(
     target: dict[str, Any], patch: dict[str, Any], expected: list[Any]
 ) -> None:
     Text.compared = 0
@@ -74,7 +74,7 @@ def test_a_strategic_patch_compares_each_item_a_few_times(
     assert patched == expected
 
 
-def test_old_mistakes_are_forgiven_with_one_comparison_of_the_objects() -> None:
+def test_old_errors_are_ratcheted_with_one_comparison_of_the_objects() -> None:
     old = {"changed": 1, "list": texts(), "keyed": [{"name": f"n{n}", "x": n} for n in range(SIZE)]}
     new = {"changed": 2, "list": texts(), "keyed": [{"name": f"n{n}", "x": n} for n in range(SIZE)]}
     new["keyed"].append({"name": "new"})  # type: ignore[attr-defined]
@@ -86,7 +86,7 @@ def test_old_mistakes_are_forgiven_with_one_comparison_of_the_objects() -> None:
     assert Text.compared <= SIZE
 
 
-def test_no_more_new_mistakes_are_looked_for_than_are_reported() -> None:
+def test_no_more_new_errors_are_collected_than_are_reported() -> None:
     errors = [FieldError(INVALID, f"a[{n}]", "", "") for n in range(10 * MAX_ERRORS)]
     assert len(new_errors(errors, {"a": [1]}, {"a": [2]}, {})) == MAX_ERRORS + 1
 
@@ -121,7 +121,7 @@ MANY: dict[str, Any] = {"a": [{"b": n} for n in range(1000)]}
     ],
     ids=["read YAML", "read aliases", "write YAML", "validate", "patch", "compare"],
 )
-def test_work_on_much_data_ends_when_nobody_waits(work: Callable[[], Any]) -> None:
+def test_work_on_much_data_ends_when_it_is_cancelled(work: Callable[[], Any]) -> None:
     work()
     with interruptible(lambda: True), pytest.raises(Interrupted):
         work()
@@ -144,7 +144,7 @@ async def test_a_cancelled_request_stops_computing() -> None:
     background.close()
 
 
-async def test_many_changes_of_one_large_object_are_each_made_once() -> None:
+async def test_many_changes_of_one_large_object_are_all_applied_once() -> None:
     data = {f"key{n}": "value" for n in range(8000)}
     changes = 0
 

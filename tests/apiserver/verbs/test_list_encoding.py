@@ -1,4 +1,4 @@
-"""Items of lists of built-in kinds do not tell their kind."""
+"""Items of lists of built-in kinds have no kind."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from crossply.apiserver.object_codec import encode
+from crossply.apiserver.stored_object_codec import encode
 from crossply.apiserver.verbs.list import list_objects
 from crossply.apiserver.verbs.list_encoding import without_type, without_type_of_stored
 from tests.support.apiserver.store_bench import bench
@@ -59,7 +59,7 @@ def test_the_two_fields_are_cut_out_of_stored_bytes(
 
 
 @pytest.mark.parametrize("selector", ["", "a=b"])
-async def test_a_list_tells_the_kind_once_for_built_in_kinds_only(selector: str) -> None:
+async def test_a_list_has_the_kind_once_for_built_in_kinds_only(selector: str) -> None:
     async with bench() as client:
         for plural in ("configmaps", "widgets"):
             await client.create(plural, "n", "one", metadata={"labels": {"a": "b"}})

@@ -1,4 +1,4 @@
-"""Objects that were stored before their kind got its present schema are read as the schema says now."""
+"""Objects stored before their kind got its present schema are read by the present schema."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def first_event(client: Bench, version: str) -> Any:
 
 
 @pytest.mark.parametrize("version", ["v1", "v2"])
-async def test_every_way_to_read_shows_defaults_and_no_unknown_fields(version: str) -> None:
+async def test_every_read_shows_defaults_and_no_unknown_fields(version: str) -> None:
     async with bench() as client:
         await changed_world(client)
         first = await get(client.context, client.call("widgets", "n", "old", "get", version=version))
@@ -48,7 +48,7 @@ async def test_every_way_to_read_shows_defaults_and_no_unknown_fields(version: s
         assert await first_event(client, version) == NOW
 
 
-async def test_a_change_builds_on_what_is_read() -> None:
+async def test_a_change_builds_on_the_object_as_read() -> None:
     async with bench() as client:
         await changed_world(client)
         written = await client.update("widgets", "n", "old", lambda old: {**old, "metadata": labelled(old)})

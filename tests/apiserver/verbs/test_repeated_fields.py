@@ -1,4 +1,4 @@
-"""Fields that a body has twice, and how they are told."""
+"""Repeated fields of a body and the messages about them."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from tests.support.memory_limit import run_within
     [
         ('{"a": 1, "b": 2}', []),
         ('{"a": 1, "a": 2}', ["a"]),
-        ('{"a": 1, "a": 2, "a": 3}', ["a"]),  # told once
+        ('{"a": 1, "a": 2, "a": 3}', ["a"]),  # reported once
         ('{"a": {"b": 1}, "c": {"b": 1}}', []),  # the same name in different objects
         ('{"a": [{"b": 1}, {"b": 1, "b": 2}]}', ["a[1].b"]),
         ('{"a": {"b": 1}, "a": {"b": 2}}', ["a"]),  # what is in them is not repeated
         ('{"a": "x\\":1,\\"a"}', []),  # a text that looks like keys
     ],
 )
-def test_repeated_fields_of_json_are_found(body: str, repeated: list[str]) -> None:
+def test_repeated_fields_of_json_are_detected(body: str, repeated: list[str]) -> None:
     assert repeated_in_json(body.encode(), json.loads(body)) == repeated
 
 
@@ -40,7 +40,7 @@ def test_most_bodies_need_no_second_look() -> None:
     assert not is_free_of_repeats(b"a: 1\na: 2\n", {"a": 2})  # keys of YAML cannot be counted so
 
 
-def test_repeated_keys_of_yaml_are_told_with_their_lines() -> None:
+def test_repeated_keys_of_yaml_are_reported_with_their_lines() -> None:
     message = repeated_in_yaml(b"a: 1\nb: 2\na: 3\nb: 4\n")
     assert message.startswith("yaml: unmarshal errors:\n")
     assert yaml_lines(message) == [
@@ -50,7 +50,7 @@ def test_repeated_keys_of_yaml_are_told_with_their_lines() -> None:
     assert yaml_lines(repeated_in_yaml(b"a: 1\nb: 2\n")) == []
 
 
-def test_complaints_come_in_the_order_of_the_body() -> None:
+def test_errors_come_in_the_order_of_the_body() -> None:
     body = b'{"spec": {"strange": 1, "size": 1, "size": 2, "odd": 3}}'
     warnings_ = [
         'duplicate field "spec.size"',

@@ -1,4 +1,4 @@
-"""A change is decoded once for all who watch it."""
+"""A change is decoded once for all watches."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ ALL = [("ADDED", "2"), ("MODIFIED", "3"), ("MODIFIED", "4"), ("MODIFIED", "5"), 
     ],
     ids=["everything", "labels", "name", "metadata", "table"],
 )
-async def test_many_watches_decode_each_state_once(
+async def test_many_watches_decode_every_state_once(
     query: dict[str, str], accept: str, expected: list[tuple[str, str]], decodings: int
 ) -> None:
     async with bench() as client:

@@ -1,4 +1,4 @@
-"""What a client is told of fields that nobody knows or that are there twice."""
+"""Warnings about unknown and repeated fields."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def creation_warnings(
     return call.warnings
 
 
-async def test_complaints_about_a_built_in_kind_come_in_the_order_of_its_fields() -> None:
+async def test_errors_about_a_built_in_kind_come_in_the_order_of_its_fields() -> None:
     async with bench() as client:
         warnings = [
             'unknown field "spec.strange"',
@@ -58,6 +58,6 @@ async def test_repeated_keys_of_yaml_come_before_unknown_fields() -> None:
         )
 
 
-async def test_who_does_not_want_to_know_is_not_told() -> None:
+async def test_field_validation_ignore_reports_nothing() -> None:
     async with bench() as client:
         assert creation_warnings(client, "deployments", DEPLOYMENT, "application/json", "Ignore") == []

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.apiserver.object_codec import encode
 from crossply.apiserver.storage import Store
+from crossply.apiserver.stored_object_codec import encode
 from crossply.apiserver.webhooks.service_resolution import ServiceUnreachable, stored_services
 from crossply.values import Object
 

@@ -106,7 +106,7 @@ def test_every_filter_that_names_a_resource_must_keep_it() -> None:
     assert answer.desired.resources["bucket"].ready == READY_TRUE
 
 
-def test_validations_are_asked_of_the_request_or_of_each_resource() -> None:
+def test_validations_run_on_the_request_or_on_every_resource() -> None:
     answer = answered(
         validations=[
             {"expression": "observed.composite.resource.spec.widgets < 10", "message": "too many widgets"},
@@ -142,7 +142,7 @@ def test_a_message_that_has_no_value_falls_back_to_the_plain_one() -> None:
         ),
         (
             {"filters": [{"name": "a", "expression": "true"}, {"name": "a", "expression": "1 +"}]},
-            'cannot evaluate CEL expression "1 +" for filter 1: cannot type-check expression: ERROR: <input>',
+            'cannot evaluate CEL expression "1 +" for filter 1: cannot parse expression: ERROR: <input>',
             "a broken expression, with its place",
         ),
         ({"filters": [{"name": "a"}]}, 'cannot evaluate CEL expression ""', "no expression"),
@@ -205,7 +205,7 @@ def test_a_message_that_has_no_value_falls_back_to_the_plain_one() -> None:
         ({"filters": [{"name": "a", "expression": "'\ud800' == ''"}]}, "cannot evaluate", "no Unicode"),
     ],
 )
-def test_mistakes_are_fatal(function_input: dict[str, Any], problem: str, reason: str) -> None:
+def test_errors_are_fatal(function_input: dict[str, Any], problem: str, reason: str) -> None:
     (result,) = answered(**function_input).results
     assert result.severity == SEVERITY_FATAL, reason
     assert problem in result.message, reason

@@ -33,7 +33,7 @@ def answer_with(response: Any, desired: State = BEFORE, **more: Any) -> Any:
     return run(Request(State(Resource({})), desired, input={"response": response}, tag="t", **more))
 
 
-def test_what_the_input_does_not_say_stays_as_it_came() -> None:
+def test_fields_that_the_input_omits_stay_unchanged() -> None:
     answer = answer_with({}, context={"a": 1.0})
     assert answer.desired == BEFORE
     assert answer.context == {"a": 1.0}
@@ -65,7 +65,7 @@ def test_objects_are_merged_by_member_and_resources_by_name() -> None:
     assert answer.context == {"a": 1.0, "b": 2.0}
 
 
-def test_every_part_of_a_response_can_be_told_in_either_spelling() -> None:
+def test_every_part_of_a_response_can_be_written_in_either_spelling() -> None:
     answer = answer_with(
         {
             "meta": {"tag": "mine", "ttl": "1.5s"},
@@ -116,7 +116,7 @@ def test_every_part_of_a_response_can_be_told_in_either_spelling() -> None:
         ),
     ],
 )
-def test_what_is_no_response_is_fatal(response: Any, problem: str, reason: str) -> None:
+def test_an_invalid_response_is_fatal(response: Any, problem: str, reason: str) -> None:
     (result,) = answer_with(response).results
     assert result.severity == SEVERITY_FATAL, reason
     assert result.message.startswith("cannot unmarshal RunFunctionResponse")
@@ -143,5 +143,5 @@ def test_an_unknown_field_of_the_input_is_fatal() -> None:
     )
 )
 @example({"desired": float("inf")})
-def test_anything_that_is_told_gives_an_answer(response: Any) -> None:
+def test_any_input_gives_a_response(response: Any) -> None:
     encode_response(answer_with(response))

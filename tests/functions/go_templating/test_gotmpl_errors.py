@@ -1,4 +1,4 @@
-"""What is said when a template cannot be read or rendered. Every sentence was checked against Go."""
+"""Errors of parsing and rendering a template. Every message was checked against Go."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_a_template_that_fails_names_line_column_and_node(text, place, node, pro
     assert str(raised.value) == f'template: manifests:{place}: executing "manifests" at <{node}>: {problem}'
 
 
-def test_an_error_in_an_included_template_tells_the_way_there():
+def test_an_error_in_an_included_template_shows_the_path_to_it():
     text = '{{ define "in" }}\n{{ fail "kaput" }}{{ end }}{{ include "in" . }}'
     with pytest.raises(ExecError) as raised:
         compile_text(text).render(DATA)
@@ -156,7 +156,7 @@ def test_an_error_in_an_included_template_tells_the_way_there():
         ('{{ define "t" }}{{ .x }}{{ end }}{{ template "t" }}', 'nil data; no entry for key "x"'),
     ],
 )
-def test_missing_keys_are_errors_when_the_option_says_so(text, problem):
+def test_missing_keys_are_errors_with_the_option(text, problem):
     with pytest.raises(ExecError, match=problem):
         compile_text(text).render(DATA, ("missingkey=error",))
 

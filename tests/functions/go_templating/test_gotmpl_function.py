@@ -39,7 +39,7 @@ META = "apiVersion: meta.gotemplating.fn.crossplane.io/v1alpha1\nkind: "
 
 
 def request(template="", *, xr=XR, desired=None, **rest):
-    """A request for an inline template, unless the rest says otherwise."""
+    """A request for an inline template by default."""
     step_input = {"source": "Inline", "inline": {"template": template}} | rest.pop("function_input", {})
     observed = State(
         Resource(to_wire(xr)),
@@ -81,7 +81,7 @@ def test_documents_become_composed_resources_without_their_marks():
     assert response.results == ()
 
 
-def test_what_earlier_steps_want_is_kept():
+def test_desired_resources_of_earlier_steps_are_preserved():
     desired = State(
         Resource({"status": {"a": 1.0}}), {"before": Resource({"kind": "X"}, {"k": b"v"}, READY_TRUE)}
     )
@@ -100,7 +100,7 @@ def test_what_earlier_steps_want_is_kept():
         (None, READY_UNSPECIFIED),
     ],
 )
-def test_an_annotation_says_whether_a_resource_is_ready(ready, expected):
+def test_an_annotation_decides_whether_a_resource_is_ready(ready, expected):
     assert run(request(manifest(ready=ready))).desired.resources["a"].ready == expected
 
 
@@ -217,7 +217,7 @@ FATAL = [
 
 
 @pytest.mark.parametrize(("template", "expected"), [row[:2] for row in FATAL], ids=[row[2] for row in FATAL])
-def test_what_cannot_be_done_is_a_fatal_result_in_the_published_words(template, expected):
+def test_an_impossible_input_is_a_fatal_result_in_the_published_words(template, expected):
     response = run(request(template))
     assert message(response) == expected
     assert response.desired.resources == {}
@@ -295,7 +295,7 @@ def test_context_is_merged():
     assert response.context == {"env": {"a": 1.0, "b": 2.0}, "new": ["x"], "old": "o"}
 
 
-def test_requirements_are_asked_for_in_both_fields():
+def test_requirements_are_sent_in_both_fields():
     template = META + (
         "ExtraResources\nrequirements:\n"
         "  named: {apiVersion: v1, kind: A, matchName: it}\n"
@@ -311,7 +311,7 @@ def test_requirements_are_asked_for_in_both_fields():
     assert sorted(requirements.extra_resources) == ["labelled", "named"]
 
 
-def test_what_was_fetched_goes_into_the_context():
+def test_fetched_resources_go_into_the_context():
     fetched = (Resource({"kind": "A", "metadata": {"name": "x"}}),)
     response = run(request(manifest(), required_resources={"a": fetched, "none": ()}, context={"k": "v"}))
     items = {"a": {"items": [{"resource": fetched[0].object}]}, "none": {}}

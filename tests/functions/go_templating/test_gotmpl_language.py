@@ -98,7 +98,7 @@ def test_a_missing_key_prints_as_no_value_unless_it_is_an_error(option, expected
     assert compile_text("{{ .missing }}").render(DATA, (option,)) == expected
 
 
-def test_a_template_may_change_nothing_of_what_it_was_compiled_from():
+def test_a_rendering_does_not_change_the_compiled_template():
     program = compile_text("{{ range .letters }}{{ . }}{{ end }}")
     assert program.render({"letters": ["x"]}) + program.render({"letters": ["y"]}) == "xy"
 

@@ -1,4 +1,4 @@
-"""Templates that would never end, or fill the memory, end with an error that says where."""
+"""Templates that would be endless, or fill the memory, fail with an error that names the place."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ BOMBS = [
 
 
 @pytest.mark.parametrize(("text", "problem"), [row[:2] for row in BOMBS], ids=[row[2] for row in BOMBS])
-def test_a_bomb_ends_soon_and_says_where(text, problem):
+def test_a_bomb_fails_soon_with_its_place(text, problem):
     # What is not stopped by time must not be stopped by it on a busy machine either.
     seconds = SECONDS if "takes longer" in problem else GENEROUS
     start = time.monotonic()
@@ -219,7 +219,7 @@ def test_nothing_of_the_machine_can_be_read(text):
         compile_text(text)
 
 
-def test_no_name_is_looked_up_on_the_network():
+def test_no_name_is_resolved_on_the_network():
     try:
         answer = compile_text("{{ getHostByName `localhost` }}").render({})
     except ExecError:

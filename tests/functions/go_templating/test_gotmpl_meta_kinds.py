@@ -80,7 +80,7 @@ def test_conditions_that_do_not_fit_are_refused_before_any_is_set(conditions, ex
     assert response.conditions == ()
 
 
-def test_conditions_before_a_reserved_one_are_kept():
+def test_conditions_before_a_reserved_one_are_preserved():
     response = answer(f"{META}ClaimConditions\nconditions: [{{type: A}}, {{type: Synced}}, {{type: B}}]")
     assert problem(response) == "cannot set ClaimCondition type: Synced is a reserved Crossplane Condition"
     assert [condition.type for condition in response.conditions] == ["A"]
@@ -121,7 +121,7 @@ def test_a_label_that_is_null_is_an_empty_one():
     assert response.requirements.resources == {"a": ResourceSelector("", "K", match_labels={"l": ""})}
 
 
-def test_a_requirement_with_a_namespace_is_only_in_the_new_field_and_may_come_again():
+def test_a_requirement_with_a_namespace_is_only_in_the_new_field_and_may_be_repeated():
     labelled = (
         f"{META}ExtraResources\nrequirements: {{a: {{kind: K, matchLabels: {{l: v}}, namespace: team}}}}\n"
     )
@@ -138,7 +138,7 @@ def test_a_requirement_with_a_namespace_is_only_in_the_new_field_and_may_come_ag
         (None, {"a": {"q": 1.0}, "b": 2.0}, "also where none was sent"),
     ],
 )
-def test_contexts_follow_one_another(context, expected, reason):
+def test_later_contexts_are_merged_over_earlier_ones(context, expected, reason):
     template = f"{META}Context\ndata: {{a: 1}}\n---\n{META}Context\ndata: {{b: 2, a: {{q: 1}}}}"
     assert answer(template, context=context).context == expected, reason
 
@@ -261,7 +261,7 @@ def test_json_without_end_is_refused():
     )
 
 
-def test_yaml_may_follow_one_object_of_json():
+def test_yaml_may_come_after_one_object_of_json():
     mark = "gotemplating.fn.crossplane.io/composition-resource-name"
     response = answer(f"{NAMED % 'a'}\n---\nkind: B\nmetadata: {{annotations: {{{mark}: b}}}}\n")
     assert sorted(response.desired.resources) == ["a", "b"]

@@ -57,12 +57,12 @@ def shown(template, *states, **rest):
         ("{{ toJson .meta }}", {"tag": "t", "capabilities": ["CAPABILITY_UNSPECIFIED", 99]}, "odd numbers"),
     ],
 )
-def test_what_is_sent_empty_is_an_empty_map(template, expected, reason):
+def test_fields_sent_empty_are_an_empty_map(template, expected, reason):
     assert shown(template, None, State(), context={}, capabilities=(0, 99)) == expected, reason
 
 
 @pytest.mark.parametrize("field", ["context", "desired", "observed"])
-def test_what_is_not_sent_is_not_there(field):
+def test_fields_not_sent_are_absent(field):
     assert shown(f'{{{{ hasKey . "{field}" }}}}', NO_STATE) is False
 
 

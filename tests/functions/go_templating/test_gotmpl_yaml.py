@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from crossply.functions.builtin.go_templating.engine.go_types import Int64, NilList, NilMap
 from crossply.functions.builtin.go_templating.engine.program import compile_text
 from crossply.functions.builtin.go_templating.engine.signatures import FunctionFailed
-from crossply.functions.builtin.go_templating.yaml_decoder import from_yaml
+from crossply.functions.builtin.go_templating.from_yaml import from_yaml
 from crossply.functions.builtin.go_templating.yaml_encoder import to_yaml
 
 WRITTEN = [
@@ -69,7 +69,7 @@ def test_text_is_read_as_go_yaml_3_reads_it(text, value):
     assert from_yaml(text) == value
 
 
-def test_dates_are_moments():
+def test_dates_are_instants():
     assert compile_text('{{ fromYaml "2024-01-02" }}').render({}) == "2024-01-02 00:00:00 +0000 UTC"
     assert compile_text('{{ (fromYaml "2024-01-02T03:04:05Z").Hour }}').render({}) == "3"
 
@@ -107,5 +107,5 @@ values = st.recursive(
 
 
 @given(values)
-def test_what_was_written_is_read_back(value):
+def test_yaml_output_parses_to_the_same(value):
     assert from_yaml(to_yaml(value)) == value

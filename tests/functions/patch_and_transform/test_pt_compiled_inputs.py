@@ -14,8 +14,8 @@ from crossply.functions.builtin.patch_and_transform.compiled_input import copier
 from crossply.functions.builtin.patch_and_transform.compiled_input_cache import CompiledInputCache
 from crossply.functions.builtin.patch_and_transform.dialect import FUNCTION
 from crossply.functions.builtin.patch_and_transform.function import run
-from crossply.functions.builtin.patch_and_transform.native import run_native
-from crossply.functions.builtin.patch_and_transform.text import formatter
+from crossply.functions.builtin.patch_and_transform.resources_mode import run_native
+from crossply.functions.builtin.patch_and_transform.text_formatting import formatter
 from crossply.values.goformat import sprintf
 from crossply.values.protobuf_struct import encode_struct, to_wire
 from tests.support.functions.patch_and_transform import BASE, XR, messages, resource, run_input, xr
@@ -30,7 +30,7 @@ def test_the_same_input_is_compiled_once() -> None:
     assert cache.get(INPUT) is cache.get(INPUT)
 
 
-def test_an_equal_input_is_compiled_once_and_one_that_only_looks_equal_is_not() -> None:
+def test_an_equal_input_is_compiled_once_and_a_lookalike_is_not() -> None:
     cache = CompiledInputCache(FUNCTION)
     compiled = cache.get(INPUT)
     assert cache.get(copy.deepcopy(INPUT)) is compiled
@@ -73,7 +73,7 @@ def test_the_bytes_of_cached_inputs_are_limited() -> None:
         assert cache.get(inputs[-1]) is cache.get(inputs[-1])
 
 
-def test_runs_do_not_share_what_they_make() -> None:
+def test_runs_do_not_share_their_output() -> None:
     base = {**BASE, "spec": {"l": [{"a": {}}]}}
     function_input = to_wire(
         {
@@ -107,7 +107,7 @@ json_values = st.recursive(
 
 
 @given(st.dictionaries(st.text(max_size=3), json_values, max_size=4))
-def test_a_copier_copies_all_the_way(value: dict[str, Any]) -> None:
+def test_a_copier_copies_deeply(value: dict[str, Any]) -> None:
     copied = copier(value)()
     assert copied == value
     assert encode_struct(copied) == encode_struct(value)
@@ -117,7 +117,7 @@ def test_a_copier_copies_all_the_way(value: dict[str, Any]) -> None:
 
 
 @given(st.text("%svd-a[1]", max_size=12), st.lists(json_values, min_size=1, max_size=3))
-def test_a_prepared_format_says_what_the_format_says(text: str, values: list[Any]) -> None:
+def test_a_prepared_format_equals_the_format(text: str, values: list[Any]) -> None:
     assert formatter(text, len(values))(values) == sprintf(text, values)
 
 
@@ -178,7 +178,7 @@ specs = st.fixed_dictionaries({}, optional={"a": json_values, "l": json_values})
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(patches, max_size=3), specs, specs, specs, st.booleans())
-def test_the_function_answers_whatever_it_is_asked(
+def test_the_function_responds_to_any_request(
     template_patches: list[Any], composite: Any, base: Any, there: Any, exists: bool
 ) -> None:
     template = {"name": "one", "base": {**BASE, "spec": base}, "patches": template_patches}

@@ -131,7 +131,7 @@ def test_an_input_that_makes_no_sense_is_refused(function_input: Any, problem: s
     assert messages(response) == [f"invalid Function input: {problem}"]
 
 
-def test_the_first_mistake_is_the_one_that_is_told() -> None:
+def test_the_first_error_is_reported() -> None:
     function_input = {
         "patchSets": [{"name": "a", "patches": [{"type": "Nope"}]}],
         "resources": [{"name": ""}],

@@ -9,7 +9,7 @@ import pytest
 
 from crossply.compose.messages import SEVERITY_FATAL, Request, Resource, Response, State
 from crossply.control.calls.async_runner import FunctionCall
-from crossply.control.calls.event_loop_runner import EventLoopRunner
+from crossply.control.calls.inline_runner import EventLoopRunner
 from crossply.functions import builtin
 from crossply.functions.binding import bind_builtin
 from crossply.functions.in_process import InProcess
@@ -76,7 +76,7 @@ def test_copies_that_replace_one_another_are_not_added_up() -> None:
     assert not response.results
 
 
-def test_a_wildcard_multiplies_what_is_counted() -> None:
+def test_a_wildcard_multiplies_the_counted_size() -> None:
     base = {"apiVersion": "v1", "kind": "List", "items": [{"copy": ""} for _ in range(1000)]}
     patches = [{"fromFieldPath": "spec.data", "toFieldPath": "items[*].copy"}]
     message = _fatal(_run("patch-and-transform", _request(["x" * 600_000], patches, base=base)))
@@ -130,7 +130,7 @@ def test_heavy_transforms_leave_the_event_loop_at_once(data: str, transforms: li
 
 
 @pytest.mark.parametrize("name", ["a chain", "many patterns"])
-def test_every_transform_looks_at_the_deadline(name: str) -> None:
+def test_every_transform_checks_the_deadline(name: str) -> None:
     data, transforms = _HEAVY[name]
     function = bind_builtin("patch-and-transform", "f")
     message = _fatal(function(_request(data, _transformed(transforms)), 1e-9))
@@ -139,7 +139,7 @@ def test_every_transform_looks_at_the_deadline(name: str) -> None:
 
 @BOTH
 @pytest.mark.parametrize("data", ["x" * 600_000, list(range(100_000))])
-def test_a_combination_of_many_large_fields_is_refused_before_it_is_made(name: str, data: Any) -> None:
+def test_a_combination_of_many_large_fields_is_refused_before_it_is_built(name: str, data: Any) -> None:
     variables = [{"fromFieldPath": "spec.data"}] * 200
     combine = {"variables": variables, "strategy": "string", "string": {"fmt": "%s" * 200}}
     patch = {"type": "CombineFromComposite", "combine": combine, "toFieldPath": "data.a"}
@@ -147,7 +147,7 @@ def test_a_combination_of_many_large_fields_is_refused_before_it_is_made(name: s
     assert "text is longer than 16777216 characters" in message
 
 
-def test_a_large_call_leaves_the_event_loop_and_is_made_in_a_thread() -> None:
+def test_a_large_call_leaves_the_event_loop_for_a_thread() -> None:
     function = bind_builtin("patch-and-transform", "f")
     assert isinstance(function, InProcess)
     large, small = _request("x" * 600_000, _copies(3)), _request("x", _copies(3))

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from crossply.compose.messages import READY_FALSE, READY_TRUE, Resource
-from crossply.functions.builtin.patch_and_transform.native import API_VERSION, KIND, run_native
+from crossply.compose.messages import READY_FALSE, READY_TRUE
+from crossply.functions.builtin.patch_and_transform.resources_mode import API_VERSION, KIND, run_native
 from tests.support.functions.patch_and_transform import (
     BASE,
     FATAL,
     WARNING,
     Object,
-    made,
+    desired_object,
     messages,
     observed,
     resource,
@@ -83,7 +83,7 @@ def test_transforms_have_defaults_and_integers(
         ),
     ],
 )
-def test_transforms_know_what_they_knew_then(step: Object, problem: str) -> None:
+def test_transforms_know_only_the_types_of_native_compositions(step: Object, problem: str) -> None:
     assert native("a", step).endswith(problem)
 
 
@@ -92,7 +92,7 @@ def test_fields_that_an_api_server_would_prune_do_no_harm() -> None:
     assert not run_resources({"name": "one", "base": BASE, "patches": [patch]}, composite=xr(a=1)).results
 
 
-def test_merge_options_say_how_values_meet() -> None:
+def test_merge_options_decide_how_values_merge() -> None:
     patch = {
         "fromFieldPath": "spec.v",
         "policy": {"mergeOptions": {"keepMapValues": True, "appendSlice": True}},
@@ -101,7 +101,7 @@ def test_merge_options_say_how_values_meet() -> None:
     response = run_resources(
         {"name": "one", "base": base, "patches": [patch]}, composite=xr(v={"a": 2, "l": [2]})
     )
-    assert made(response)["spec"]["v"] == {"a": 1, "l": [1, 2]}
+    assert desired_object(response)["spec"]["v"] == {"a": 1, "l": [1, 2]}
 
 
 def test_templates_without_names_are_known_by_their_place() -> None:
@@ -125,10 +125,10 @@ def test_templates_without_names_are_known_by_their_place() -> None:
                 {
                     "name": "a",
                     "base": BASE,
-                    "patches": [{"type": "FromEnvironmentFieldPath", "fromFieldPath": "a"}],
+                    "patches": [{"type": "FromNowhere", "fromFieldPath": "a"}],
                 }
             ],
-            'resources[0].patches[0].type: Invalid value: "FromEnvironmentFieldPath": unknown patch type',
+            'resources[0].patches[0].type: Invalid value: "FromNowhere": unknown patch type',
         ),
     ],
 )
@@ -161,13 +161,13 @@ def test_a_resource_that_cannot_be_rendered_is_left_alone_and_the_others_go_on()
         'cannot render FromComposite patches for composed resource "bad": '
         'cannot apply the "FromCompositeFieldPath" patch at index 0: spec.s: not an object'
     ]
-    assert made(response, "bad") == {
+    assert desired_object(response, "bad") == {
         **BASE,
         "metadata": {"name": "n", "labels": {"a": "b"}},
         "spec": {"size": 1},
     }
     assert response.desired.resources["bad"].ready == READY_FALSE
-    assert made(response, "good") == BASE
+    assert desired_object(response, "good") == BASE
     assert response.desired.composite.ready == READY_FALSE
 
 
@@ -176,7 +176,7 @@ def test_a_resource_that_cannot_be_rendered_is_not_created() -> None:
     assert response.desired.resources == {}
 
 
-def test_what_exists_is_passed_on_to_spec_and_status_of_the_composite() -> None:
+def test_observed_values_are_passed_on_to_spec_and_status_of_the_composite() -> None:
     patches = [
         {"type": "ToCompositeFieldPath", "fromFieldPath": "status.n", "toFieldPath": "spec.n"},
         {"type": "ToCompositeFieldPath", "fromFieldPath": "status.nope", "toFieldPath": "status.nope"},
@@ -232,46 +232,7 @@ def test_what_exists_is_passed_on_to_spec_and_status_of_the_composite() -> None:
         ),
     ],
 )
-def test_trouble_with_what_exists_stops_the_run(fields: Object, problem: str) -> None:
+def test_errors_from_observed_resources_stop_the_run(fields: Object, problem: str) -> None:
     response = run_resources({"name": "a", "base": BASE, **fields}, exists={"a": resource(observed())})
     assert severities(response) == [FATAL]
     assert messages(response) == [problem]
-
-
-ENVIRONMENT = {"environmentConfigs": [{"ref": {"name": "e"}}], "policy": {"resolve": "Always"}}
-REGION = {"type": "FromEnvironmentFieldPath", "fromFieldPath": "region", "toFieldPath": "spec.region"}
-
-
-def with_environment(environment: Object, *patches: Object, **options: Any) -> Any:
-    templates = [{"name": "one", "base": BASE, "patches": list(patches)}]
-    function_input = {
-        "apiVersion": API_VERSION,
-        "kind": KIND,
-        "resources": templates,
-        "environment": environment,
-    }
-    return run_input(function_input, function=run_native, **options)
-
-
-def test_the_configs_of_an_environment_are_asked_for_before_anything_is_composed() -> None:
-    response = with_environment(ENVIRONMENT, REGION)
-    [selector] = response.requirements.resources.values()
-    assert (selector.kind, selector.match_name) == ("EnvironmentConfig", "e")
-    assert response.desired.resources == {}
-
-
-def test_patches_read_and_write_the_environment() -> None:
-    environment = {**ENVIRONMENT, "patches": [{"fromFieldPath": "spec.size", "toFieldPath": "size"}]}
-    size = {"type": "FromEnvironmentFieldPath", "fromFieldPath": "size", "toFieldPath": "spec.size"}
-    config = {"kind": "EnvironmentConfig", "metadata": {"name": "e"}, "data": {"region": "north"}}
-    required = {"environment-config-0": (Resource(config),)}
-    response = with_environment(environment, REGION, size, composite=xr(size=3), required=required)
-    assert made(response)["spec"]["region"] == "north"
-    assert made(response)["spec"]["size"] == 3
-    stored = response.context["apiextensions.crossplane.io/environment"]
-    assert (stored["region"], stored["size"]) == ("north", 3.0)
-
-
-def test_templates_without_an_environment_have_no_patches_of_one() -> None:
-    response = run_resources({"name": "one", "base": BASE, "patches": [REGION]})
-    assert "unknown patch type" in messages(response)[0]

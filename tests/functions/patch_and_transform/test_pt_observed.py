@@ -14,7 +14,7 @@ from tests.support.functions.patch_and_transform import (
     WARNING,
     XR,
     Object,
-    made,
+    desired_object,
     messages,
     observed,
     resource,
@@ -97,7 +97,7 @@ def test_a_resource_is_ready(status: Any, checks: list[Object], ready: bool, why
         ({"type": "NonEmpty", "fieldPath": "status.n.x"}, "status.n: not an object"),
     ],
 )
-def test_a_check_that_cannot_be_made_is_a_warning(check: Object, problem: str) -> None:
+def test_a_failing_readiness_check_is_a_warning(check: Object, problem: str) -> None:
     response = run_checks({"n": 5}, {"type": "None"}, check)
     assert severities(response) == [WARNING]
     assert messages(response) == [
@@ -128,16 +128,16 @@ DETAILS = [
 ]
 
 
-def run_details(composite: Object = XR, secret: Object | None = None, wanted: State | None = None) -> Any:
+def run_details(composite: Object = XR, secret: Object | None = None, desired: State | None = None) -> Any:
     there = resource(observed(status={"host": "h", "size": {"b": 2, "a": [1.5]}}), {"pw": b"\xff\x00"})
     function_input: Object = {"resources": [{"name": "one", "base": BASE, "connectionDetails": DETAILS}]}
     if secret is not None:
         function_input["writeConnectionSecretToRef"] = secret
-    return run_input(function_input, composite=composite, exists={"one": there}, wanted=wanted)
+    return run_input(function_input, composite=composite, exists={"one": there}, desired=desired)
 
 
-def test_connection_details_are_collected_and_what_is_missing_is_left_out() -> None:
-    response = run_details(wanted=State(resource({}, {"port": b"1", "old": b"2"})))
+def test_connection_details_are_collected_and_missing_ones_are_left_out() -> None:
+    response = run_details(desired=State(resource({}, {"port": b"1", "old": b"2"})))
     assert response.desired.composite.connection_details == {
         "old": b"2",
         "port": b"5432",
@@ -210,7 +210,7 @@ def test_a_modern_composite_gets_a_secret(spec: Object, secret: Any, metadata: O
         ),
     ],
 )
-def test_a_secret_whose_reference_cannot_be_made_stops_the_run(patch: Object, problem: str) -> None:
+def test_a_secret_with_an_invalid_reference_stops_the_run(patch: Object, problem: str) -> None:
     response = run_details(MODERN, {"patches": [patch]})
     assert messages(response) == [
         "cannot compose connection secret: cannot generate connection secret reference: "
@@ -252,7 +252,7 @@ def test_the_environment_carries_values_from_step_to_step_and_from_resource_to_r
         exists={"one": resource(observed(status={"ip": "10.1"}))},
     )
     assert not response.results
-    assert made(response, "two")["spec"] == {"ip": "10.1"}
+    assert desired_object(response, "two")["spec"] == {"ip": "10.1"}
     assert response.context == {
         ENVIRONMENT: {"given": 1.0, "fromXr": "x", "ip": "10.1", **GVK},
         "other": "kept",

@@ -14,7 +14,7 @@ from tests.support.functions.patch_and_transform import (
     WARNING,
     XR,
     Object,
-    made,
+    desired_object,
     messages,
     observed,
     resource,
@@ -34,14 +34,14 @@ def combine(fmt: str, *variables: str) -> Object:
     }
 
 
-def test_a_value_goes_to_the_same_path_unless_told_otherwise() -> None:
+def test_a_value_goes_to_the_same_path_by_default() -> None:
     response = run_patch({"fromFieldPath": "spec.size"}, composite=xr(size="big"))
-    assert made(response)["spec"] == {"size": "big"}
+    assert desired_object(response)["spec"] == {"size": "big"}
 
 
 def test_a_null_is_a_value() -> None:
     response = run_patch({"fromFieldPath": "spec.a", "toFieldPath": "spec.b"}, composite=xr(a=None))
-    assert made(response)["spec"] == {"b": None}
+    assert desired_object(response)["spec"] == {"b": None}
 
 
 def test_patches_from_an_observed_resource_go_to_the_desired_composite() -> None:
@@ -63,10 +63,10 @@ def test_patches_from_an_observed_resource_go_to_the_desired_composite() -> None
 def test_patches_from_a_resource_wait_until_it_exists() -> None:
     response = run_patch({"type": "ToCompositeFieldPath", "fromFieldPath": "status.ip"})
     assert not response.results
-    assert made(response) == BASE
+    assert desired_object(response) == BASE
 
 
-def test_what_earlier_steps_want_of_the_composite_is_kept() -> None:
+def test_the_composite_desired_by_earlier_steps_is_preserved() -> None:
     desired = State(resource({"status": {"a": {"x": 1}}}, {"k": b"v"}, READY_TRUE))
     template = {
         "name": "one",
@@ -75,7 +75,7 @@ def test_what_earlier_steps_want_of_the_composite_is_kept() -> None:
             {"type": "ToCompositeFieldPath", "fromFieldPath": "status.y", "toFieldPath": "status.a.y"}
         ],
     }
-    response = run_templates(template, wanted=desired, exists={"one": resource(observed(status={"y": 2}))})
+    response = run_templates(template, desired=desired, exists={"one": resource(observed(status={"y": 2}))})
     assert response.desired is not None
     composite = response.desired.composite
     assert composite is not None
@@ -106,7 +106,7 @@ def test_a_patch_set_takes_the_place_of_the_patch_that_names_it() -> None:
     }
     response = run_input(function_input, composite=xr(a=1, b=2))
     assert "patch at index 2 has" in messages(response)[0]
-    assert made(run_input(function_input, composite=xr(a=1, b=2, x=3)))["spec"] == {"x": 2, "y": 3}
+    assert desired_object(run_input(function_input, composite=xr(a=1, b=2, x=3)))["spec"] == {"x": 2, "y": 3}
 
 
 def test_a_patch_set_that_is_not_there_stops_the_run() -> None:
@@ -160,7 +160,7 @@ def test_a_patch_set_that_is_not_there_stops_the_run() -> None:
 def test_a_policy_decides_how_values_meet(policy: str, there: Any, value: Any, result: Any, why: str) -> None:
     patch = {"fromFieldPath": "spec.v", "policy": {"toFieldPath": policy}}
     response = run_patch(patch, base={**BASE, "spec": {"v": there}}, composite=xr(v=value))
-    assert made(response)["spec"]["v"] == result, why
+    assert desired_object(response)["spec"]["v"] == result, why
 
 
 def test_a_wildcard_writes_to_every_place_that_is_there() -> None:
@@ -170,17 +170,17 @@ def test_a_wildcard_writes_to_every_place_that_is_there() -> None:
         base=base,
         composite=xr(net="10/8"),
     )
-    assert made(response)["spec"]["rules"] == [{"cidr": "10/8"}, {"port": 1}, {"cidr": "10/8"}]
+    assert desired_object(response)["spec"]["rules"] == [{"cidr": "10/8"}, {"port": 1}, {"cidr": "10/8"}]
 
 
-def test_each_place_of_a_wildcard_gets_its_own_copy() -> None:
+def test_every_place_of_a_wildcard_gets_its_own_copy() -> None:
     patches = [
         {"fromFieldPath": "spec.tags", "toFieldPath": "spec.l[*]"},
         {"fromFieldPath": "spec.x", "toFieldPath": "spec.l[0].x"},
     ]
     template = {"name": "one", "base": {**BASE, "spec": {"l": [1, 2]}}, "patches": patches}
     response = run_templates(template, composite=xr(tags={"a": 1}, x=5))
-    assert made(response)["spec"]["l"] == [{"a": 1, "x": 5}, {"a": 1}]
+    assert desired_object(response)["spec"]["l"] == [{"a": 1, "x": 5}, {"a": 1}]
 
 
 def test_a_wildcard_that_leads_nowhere_stops_the_run() -> None:
@@ -194,7 +194,7 @@ def test_a_wildcard_that_leads_nowhere_stops_the_run() -> None:
     ]
 
 
-def test_indexes_make_the_lists_they_need_and_numbers_stay_what_they_are() -> None:
+def test_indexes_create_lists_and_numbers_keep_their_type() -> None:
     response = run_patch({"fromFieldPath": "spec.v", "toFieldPath": "spec.l[1].n"}, composite=xr(v=3))
     assert response.desired is not None
     assert response.desired.resources["one"].object["spec"] == {"l": [None, {"n": 3.0}]}
@@ -226,7 +226,7 @@ def test_indexes_make_the_lists_they_need_and_numbers_stay_what_they_are() -> No
 )
 def test_a_patch_that_cannot_work_stops_the_run(patch: Object, problem: str) -> None:
     desired = State(None, {"earlier": resource(BASE)})
-    response = run_patch(patch, composite=xr(s="text", e=""), wanted=desired)
+    response = run_patch(patch, composite=xr(s="text", e=""), desired=desired)
     assert severities(response) == [FATAL]
     assert messages(response)[0].endswith(f'"FromCompositeFieldPath" patch at index 0: {problem}')
     assert response.desired == desired, "what earlier steps want is passed on as it came"
@@ -256,7 +256,7 @@ def test_a_resource_that_exists_does_not_wait() -> None:
         'cannot render composed resource "one" "FromCompositeFieldPath" patch at index 0: ignoring '
         "'policy.fromFieldPath: Required' because 'to' resource already exists: spec.nope: no such field"
     ]
-    assert made(response)["metadata"] == {"name": "db-x7"}
+    assert desired_object(response)["metadata"] == {"name": "db-x7"}
 
 
 def test_a_combined_patch_needs_all_its_variables() -> None:
@@ -265,8 +265,8 @@ def test_a_combined_patch_needs_all_its_variables() -> None:
         "toFieldPath": "spec.n",
         "combine": combine("%s-%s", "spec.a", "spec.b"),
     }
-    assert made(run_patch(patch, composite=xr(a="x"))) == BASE
-    assert made(run_patch(patch, composite=xr(a="x", b="y")))["spec"] == {"n": "x-y"}
+    assert desired_object(run_patch(patch, composite=xr(a="x"))) == BASE
+    assert desired_object(run_patch(patch, composite=xr(a="x", b="y")))["spec"] == {"n": "x-y"}
 
 
 def test_settings_of_a_combined_patch_are_only_judged_when_it_runs() -> None:
@@ -282,12 +282,12 @@ def test_settings_of_a_combined_patch_are_only_judged_when_it_runs() -> None:
     )
 
 
-def test_a_template_without_base_continues_what_an_earlier_step_made() -> None:
+def test_a_template_without_base_continues_the_resource_of_an_earlier_step() -> None:
     earlier = to_wire({**BASE, "spec": {"a": 1}})
     desired = State(None, {"one": resource(earlier, ready=READY_TRUE)})
     template = {"name": "one", "patches": [{"fromFieldPath": "spec.b"}]}
-    response = run_templates(template, composite=xr(b=2), wanted=desired)
-    assert made(response)["spec"] == {"a": 1, "b": 2}
+    response = run_templates(template, composite=xr(b=2), desired=desired)
+    assert desired_object(response)["spec"] == {"a": 1, "b": 2}
     assert response.desired is not None
     assert response.desired.resources["one"].ready == 0, "it is for this step to say whether it is ready"
     assert earlier["spec"] == {"a": 1}
@@ -315,7 +315,7 @@ def test_a_base_must_be_an_object_with_a_kind(base: Any, problem: str) -> None:
 def test_an_existing_resource_keeps_its_name_and_a_name_of_the_base_does_not_count() -> None:
     base = {**BASE, "metadata": {"name": "wish", "namespace": "there", "labels": {"a": "b"}}}
     response = run_templates({"name": "one", "base": base}, exists={"one": resource(observed())})
-    assert made(response)["metadata"] == {"name": "db-x7", "labels": {"a": "b"}}
+    assert desired_object(response)["metadata"] == {"name": "db-x7", "labels": {"a": "b"}}
 
 
 def test_an_answer_lives_for_a_minute_and_carries_the_tag() -> None:
@@ -329,6 +329,6 @@ def test_an_answer_lives_for_a_minute_and_carries_the_tag() -> None:
 
 def test_resources_of_other_steps_pass_through() -> None:
     other = resource({"apiVersion": "v1", "kind": "ConfigMap"}, ready=READY_TRUE)
-    response = run_templates({"name": "one", "base": BASE}, wanted=State(None, {"other": other}))
+    response = run_templates({"name": "one", "base": BASE}, desired=State(None, {"other": other}))
     assert response.desired is not None
     assert response.desired.resources["other"] is other

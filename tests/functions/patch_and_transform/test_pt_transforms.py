@@ -1,4 +1,4 @@
-"""What each transform makes of a value, and what it says when it cannot."""
+"""The result of each transform, and its error message."""
 
 from __future__ import annotations
 
@@ -242,7 +242,7 @@ def test_a_separator_cannot_make_a_text_grow_without_bound() -> None:
     )
 
 
-def test_transforms_run_in_their_order_and_say_which_of_them_failed() -> None:
+def test_transforms_run_in_their_order_and_a_failure_names_its_transform() -> None:
     steps = [convert(toType="int64"), string(type="Format", fmt="%03d"), DOUBLE]
     assert transform("7", *steps[:2]) == "007"
     patch_failed = transform("7", *steps)

@@ -1,4 +1,4 @@
-"""function-python: scripts written against the published SDK, and how their mistakes are told."""
+"""function-python: scripts written against the published SDK, and how their errors are reported."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ BEFORE = State(Resource({"status": {"old": 1.0}}), {"earlier": Resource({"kind":
 def answered(script: Any, **more: Any) -> Response:
     step_input = {"apiVersion": "python.fn.crossplane.io/v1beta1", "kind": "Script", "script": script}
     observed = State(Resource(XR), {"db": Resource({"status": {"host": "h"}})})
-    return run(Request(observed, BEFORE, input={**step_input, **more.pop("given", {})}, tag="t", **more))
+    return run(Request(observed, BEFORE, input={**step_input, **more.pop("more_input", {})}, tag="t", **more))
 
 
 def composed(body: str, **more: Any) -> Response:
-    """The answer of a script whose `compose` has this body."""
+    """The response of a script with this body of `compose`."""
     lines = dedent(body).strip().splitlines()
     answer = answered("def compose(req, rsp):\n" + "\n".join(f"    {line}" for line in lines), **more)
     assert answer.desired is not None
@@ -106,7 +106,7 @@ def test_scripts_see_credentials_required_resources_and_the_rest_of_their_input(
         """,
         credentials={"aws": {"key": b"secret"}},
         required_resources={"r": (Resource({"n": 1.0}), Resource({"n": 2.0}))},
-        given={"mine": "x"},
+        more_input={"mine": "x"},
     )
     assert answer.output == {"key": "secret", "items": [1.0, 2.0], "mine": "x"}
 
@@ -128,7 +128,7 @@ async def compose(req, rsp):
     assert answer.output == {"sum": pytest.approx(0.003)}
 
 
-def test_a_script_begins_anew_with_every_request() -> None:
+def test_a_script_starts_fresh_with_every_request() -> None:
     script = "seen = []\ndef compose(req, rsp):\n    seen.append(1)\n    rsp.output['n'] = len(seen)\n"
     assert [answered(script).output for _ in range(2)] == [{"n": 1.0}, {"n": 1.0}]
 
@@ -184,7 +184,7 @@ def test_modules_that_only_compute_are_there(statement: str) -> None:
         ("import asyncio\nasyncio.run(1)", "script:3, in compose: ", "a loop with sockets"),
     ],
 )
-def test_mistakes_are_fatal_and_have_their_line(body: str, problem: str, reason: str) -> None:
+def test_errors_are_fatal_and_have_their_line(body: str, problem: str, reason: str) -> None:
     answer = composed(body)
     assert [result.severity for result in answer.results] == [SEVERITY_FATAL], reason
     assert problem in answer.results[0].message, reason
@@ -214,7 +214,7 @@ def test_mistakes_are_fatal_and_have_their_line(body: str, problem: str, reason:
         ("#" * (3 << 20), "is longer than 2 MiB"),
     ],
 )
-def test_what_is_no_script_is_fatal(script: Any, problem: str) -> None:
+def test_an_invalid_script_is_fatal(script: Any, problem: str) -> None:
     answer = answered(script)
     assert [result.severity for result in answer.results] == [SEVERITY_FATAL]
     assert problem in answer.results[0].message

@@ -61,7 +61,7 @@ SYS = "import json\nsys = json.codecs.sys\n"
         ),
     ],
 )
-def test_tpl_escape_files_network_and_processes_are_refused_in_words(body: str, problem: str) -> None:
+def test_tpl_escape_files_network_and_processes_are_refused_with_a_message(body: str, problem: str) -> None:
     assert problem in fatal_message(body)
 
 
@@ -83,13 +83,13 @@ def test_tpl_escape_files_network_and_processes_are_refused_in_words(body: str, 
         ),
     ],
 )
-def test_starlark_loop_a_bomb_in_python_ends_and_says_where(body: str, problem: str, reason: str) -> None:
+def test_starlark_loop_a_bomb_in_python_fails_with_its_place(body: str, problem: str, reason: str) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     assert problem in fatal_message(body), reason
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 * 1024
 
 
-def test_one_script_cannot_change_what_another_finds() -> None:
+def test_one_script_cannot_change_the_state_of_another() -> None:
     poison = SYS + "sys.modules['json'].dumps = None\nrsp.output['a'] = 1"
     lines = "".join(f"    {line}\n" for line in poison.splitlines())
     first = run(Request(State(), input={"script": f"def compose(req, rsp):\n{lines}"}, tag="t"))

@@ -1,4 +1,4 @@
-"""A language whose programs are Python statements that the walls alone hold back. Only tests speak it."""
+"""A language whose programs are Python statements that the sandbox alone restricts. Only for tests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def prepare(program: bytes) -> None:
 
 
 def load(program: bytes) -> Answer:
-    """Statements that leave something in `said`."""
+    """Statements that assign to `said`."""
     code = compile(program, "outlaw", "exec")
 
     def answer(question: bytes) -> bytes:

@@ -7,8 +7,9 @@ import struct
 import pytest
 
 from crossply.functions.builtin.sandbox.confinement import filter_program
+from crossply.functions.builtin.sandbox.system_calls import FIRST_VIRTUAL_DESCRIPTOR, SYSTEM_CALLS
 
-ALLOWED, REFUSED = 0x7FFF0000, 0x00050001
+ALLOWED, REFUSED, TRAPPED = 0x7FFF0000, 0x00050001, 0x00030000
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 CALLS = {
     "x86_64": {"read": 0, "exit_group": 231, "open": 2, "socket": 41, "clone": 56, "execve": 59, "kill": 62},
@@ -16,12 +17,12 @@ CALLS = {
 }
 
 
-def filter_action(machine: str, number: int, architecture: int) -> int:
-    """What the filter returns for a call."""
-    program = filter_program(machine)
+def filter_action(machine: str, number: int, architecture: int, descriptor: int | None = None) -> int:
+    """What the filter returns for a call; with a descriptor, what the one for virtual files returns."""
+    program = filter_program(machine, traps_files=descriptor is not None)
     assert program is not None
     instructions = list(struct.iter_unpack("=HBBI", program))
-    memory = {0: number, 4: architecture}
+    memory = {0: number, 4: architecture, 16: descriptor or 0}
     value = at = 0
     while True:
         code, if_true, if_false, operand = instructions[at]
@@ -38,7 +39,7 @@ def filter_action(machine: str, number: int, architecture: int) -> int:
 
 
 @pytest.mark.parametrize("machine", sorted(CALLS))
-def test_only_what_computing_needs_is_allowed(machine: str) -> None:
+def test_only_system_calls_for_computing_are_allowed(machine: str) -> None:
     for name, number in CALLS[machine].items():
         expected = ALLOWED if name in ("read", "exit_group") else REFUSED
         assert filter_action(machine, number, ARCHITECTURES[machine]) == expected, name
@@ -56,3 +57,18 @@ def test_other_tables_of_calls_are_refused(machine: str) -> None:
 
 def test_a_machine_that_is_not_known_has_no_filter() -> None:
     assert filter_program("riscv64") is None
+
+
+@pytest.mark.parametrize("machine", sorted(CALLS))
+def test_with_virtual_files_calls_on_paths_and_on_virtual_descriptors_are_trapped(machine: str) -> None:
+    calls = SYSTEM_CALLS[machine]
+    for number in range(1000):
+        plain = filter_action(machine, number, calls.architecture)
+        opened = filter_action(machine, number, calls.architecture, 3)
+        virtual = filter_action(machine, number, calls.architecture, FIRST_VIRTUAL_DESCRIPTOR)
+        if number in calls.on_paths.values():
+            assert (plain, opened, virtual) == (REFUSED, TRAPPED, TRAPPED)
+        elif number in calls.on_descriptors.values():
+            assert (plain, opened, virtual) == (ALLOWED, ALLOWED, TRAPPED)
+        else:
+            assert plain == opened == virtual

@@ -18,7 +18,7 @@ from crossply.compose.messages import (
     State,
 )
 from crossply.functions.builtin.sequencer.function import run
-from crossply.functions.builtin.sequencer.usages import generated_name
+from crossply.functions.builtin.usages import generated_name
 
 MR = {"apiVersion": "example.org/v1", "kind": "MR", "metadata": {"name": "cool"}}
 
@@ -99,7 +99,7 @@ def test_resources_wait_for_their_turn(
     assert all(result.severity == SEVERITY_NORMAL for result in answer.results)
 
 
-def test_the_composite_is_not_ready_while_something_waits_if_the_step_says_so() -> None:
+def test_the_composite_is_not_ready_while_something_waits_if_the_step_enables_it() -> None:
     for reset, ready in ((True, READY_FALSE), (False, 0)):
         answer = sequenced([["a", "b"]], {"b": True}, resetCompositeReadiness=reset)
         assert answer.desired is not None
@@ -138,7 +138,7 @@ def usages(answer: Response) -> dict[str, Any]:
     }
 
 
-def test_deletion_is_sequenced_by_usages_of_what_exists() -> None:
+def test_deletion_is_sequenced_by_usages_of_existing_resources() -> None:
     first = {**MR, "metadata": {"name": "one", "namespace": "shop"}}
     second = {**MR, "metadata": {"name": "two"}}
     more: dict[str, Any] = {"enableDeletionSequencing": True, "replayDeletion": True}
@@ -149,7 +149,7 @@ def test_deletion_is_sequenced_by_usages_of_what_exists() -> None:
     assert usage[1] == {
         "apiVersion": "protection.crossplane.io/v1beta1",
         "kind": "Usage",
-        "metadata": {"name": generated_name("mr-two-mr-one"), "namespace": "shop"},
+        "metadata": {"name": generated_name("mr-two-mr-one", "dependency"), "namespace": "shop"},
         "spec": {
             "of": {"apiVersion": "example.org/v1", "kind": "MR", "resourceRef": {"name": "one"}},
             "by": {"apiVersion": "example.org/v1", "kind": "MR", "resourceRef": {"name": "two"}},
@@ -185,9 +185,9 @@ def test_a_rule_for_deletion_alone_delays_nothing() -> None:
 
 
 def test_names_of_usages_fit_kubernetes() -> None:
-    assert generated_name("a-b") == "a-b-d44362-dependency"
-    assert generated_name("x" * 100) == f"{'x' * 45}-09ecb6-dependency"
-    assert len(generated_name("x" * 100)) == 63
+    assert generated_name("a-b", "dependency") == "a-b-d44362-dependency"
+    assert generated_name("x" * 100, "dependency") == f"{'x' * 45}-09ecb6-dependency"
+    assert len(generated_name("x" * 100, "dependency")) == 63
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ def test_names_of_usages_fit_kubernetes() -> None:
         ([{"createOnly": True, "deleteOnly": True}], {}, "exclude each other", "both"),
     ],
 )
-def test_mistakes_in_the_input_are_fatal(
+def test_errors_in_the_input_are_fatal(
     rules: list[Any], more: dict[str, Any], problem: str, reason: str
 ) -> None:
     answer = sequenced(rules, {"a": True, "b": True}, **more)
@@ -245,6 +245,6 @@ def test_mistakes_in_the_input_are_fatal(
     assert problem in answer.results[-1].message, reason
 
 
-def test_the_answer_lives_as_long_as_the_step_says() -> None:
+def test_the_ttl_of_the_response_is_that_of_the_step() -> None:
     assert sequenced([], {}, cacheTTL="10s").ttl == 10 * SECOND
     assert sequenced([], {}).ttl == 60 * SECOND

@@ -1,151 +1,90 @@
-"""function-starlark: what scripts compose, say, and have in order."""
+"""function-starlark: answers as the published function gives them, and what only ours has."""
 
 from __future__ import annotations
 
 import pytest
 
 from crossply.compose.messages import (
-    READY_FALSE,
-    READY_TRUE,
-    SECOND,
-    SEVERITY_NORMAL,
-    SEVERITY_WARNING,
-    TARGET_COMPOSITE,
-    Condition,
+    CAPABILITIES,
+    Request,
     Resource,
     ResourceSelector,
-    Result,
+    Response,
+    State,
+)
+from crossply.functions.builtin.starlark.function import answer, run
+from crossply.functions.builtin.starlark.worker import load
+from tests.support.functions.original_comparison import (
+    Case,
+    expected_answer,
+    load_cases,
+    load_recorded,
+    our_answer,
 )
 from tests.support.functions.starlark import answered, composed
 
+CASES = load_cases("starlark")
+RECORDED = load_recorded("starlark")
 
-def test_resources_are_added_to_what_is_desired_already() -> None:
-    resource = composed(
-        """
-for number in range(oxr["spec"]["count"]):
-    Resource("bucket-%d" % number, {"kind": "Bucket", "spec": {"number": number}}, ready = number == 0)
-"""
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_the_answer_is_that_of_the_published_function(case: Case) -> None:
+    assert our_answer(case, in_this_process) == expected_answer(case, RECORDED)
+
+
+def in_this_process(request: Request) -> Response:
+    """Run a script without a sandbox: a process for each of hundreds of scripts takes its time."""
+    return answer(request, lambda _, program, question: load(program)(question))
+
+
+def test_a_requirement_may_name_a_namespace_and_has_an_older_name() -> None:
+    response = answered(
+        'require_resource("one", "v1", "ConfigMap", match_name = "n", namespace = "s")\n'
+        'require_resources("many", "v1", "Secret", {"a": "b"}, namespace = "s")\n'
     )
-    labels = {"crossplane.io/composite": "store"}
-    body = {"kind": "Bucket", "metadata": {"labels": labels}}
-    assert resource == {
-        "bucket-0": Resource({**body, "spec": {"number": 0.0}}, {}, READY_TRUE),
-        "bucket-1": Resource({**body, "spec": {"number": 1.0}}, {}, READY_FALSE),
-        "bucket-2": Resource({**body, "spec": {"number": 2.0}}, {}, READY_FALSE),
+    assert response.requirements is not None
+    assert response.requirements.resources == {
+        "one": ResourceSelector("v1", "ConfigMap", "n", None, "s"),
+        "many": ResourceSelector("v1", "Secret", None, {"a": "b"}, "s"),
     }
 
 
-def test_the_arguments_of_a_resource() -> None:
-    resource = composed(
-        """
-ref = Resource("a", {"metadata": {"labels": {"mine": "1", "crossplane.io/composite": "x"}}},
-    labels = {"more": "2"}, connection_details = {"user": "u"}, external_name = "ext")
-Resource("b", {"name": ref.name}, labels = None)
-"""
-    )
-    assert resource["a"].object["metadata"] == {
-        "labels": {"mine": "1", "crossplane.io/composite": "store", "more": "2"},
-        "annotations": {"crossplane.io/external-name": "ext"},
+@pytest.mark.parametrize(("capabilities", "is_repeated"), [(CAPABILITIES, False), ((), True)])
+def test_requirements_are_repeated_for_callers_that_know_only_the_older_field(
+    capabilities: tuple[int, ...], is_repeated: bool
+) -> None:
+    source = 'require_extra_resource("one", "v1", "ConfigMap", match_name = "n")'
+    request = Request(State(Resource({})), input={"spec": {"source": source}}, capabilities=capabilities)
+    requirements = run(request).requirements
+    assert requirements is not None
+    assert (requirements.extra_resources == requirements.resources) is is_repeated
+
+
+def test_a_script_gets_a_fresh_copy_of_every_request() -> None:
+    source = 'dxr["seen"] = oxr.spec.n\nx = []\nx.append(oxr.spec.n)\nset_xr_status("x", x)\n'
+    for number in (1.0, 2.0):
+        response = run(Request(State(Resource({"spec": {"n": number}})), input={"spec": {"source": source}}))
+        assert response.desired is not None
+        assert response.desired.composite is not None
+        assert response.desired.composite.object == {"seen": number, "status": {"x": [number]}}
+
+
+def test_a_module_runs_once_a_call_however_often_it_is_loaded() -> None:
+    modules = {
+        "a.star": 'emit_event("Normal", "ran")\nx = 1\n',
+        "b.star": 'load("a.star", "x")\ny = x + 1\n',
     }
-    assert resource["a"].connection_details == {"user": b"u"}
-    assert resource["b"].object == {"name": "a"}
+    response = answered('load("a.star", "*")\nload("b.star", "y")\nset_xr_status("y", y)', modules)
+    assert [result.message for result in response.results].count("ran") == 1
+
+
+def test_a_module_that_loads_all_of_itself_is_refused() -> None:
+    (result,) = answered('load("a.star", "x")', {"a.star": 'load("a.star", "*")\n'}).results
+    assert "cycle in load graph: a.star" in result.message
 
 
 @pytest.mark.parametrize(
-    ("call", "is_kept", "severity", "message"),
-    [
-        ('Resource("x", {}, when=False, skip_reason="off")', False, SEVERITY_WARNING, "skipped: off"),
-        ('Resource("x", None)', False, SEVERITY_WARNING, "has no body"),
-        ('Resource("db", None, preserve_observed=True)', True, SEVERITY_NORMAL, "kept as it is observed"),
-        ('Resource("db", {}, when=False, preserve_observed=True)', True, SEVERITY_NORMAL, "kept"),
-        ('Resource("x", None, preserve_observed=True)', False, SEVERITY_WARNING, "is not observed"),
-    ],
+    "expression", ["[x for x in [1]][0]", "len(str(list(range(2000))))", "sorted([3, 1])[0]"]
 )
-def test_a_resource_can_be_left_out_or_kept(call: str, is_kept: bool, severity: int, message: str) -> None:
-    answer = answered(call)
-    assert [result.severity for result in answer.results] == [severity]
-    assert message in answer.results[0].message
-    assert answer.desired is not None
-    assert ("db" in answer.desired.resources) == is_kept
-    assert "x" not in answer.desired.resources
-
-
-def test_resources_of_earlier_steps_can_be_taken_back() -> None:
-    answer = answered('skip_resource("earlier", "not here")\nskip_resource("earlier", "again")')
-    assert answer.desired is not None
-    assert answer.desired.resources == {}
-    assert answer.results == (
-        Result(SEVERITY_WARNING, "Skipping resource 'earlier': not here", None, TARGET_COMPOSITE),
-    )
-
-
-def test_the_status_and_the_context_are_written_through_variables() -> None:
-    answer = answered(
-        """
-dxr["status"]["direct"] = True
-set_xr_status("deep.er", 1)
-set_xr_status("deep.too", 2)
-context["mine/key"] = {"a": [1, None, 2.5, "x"]}
-""",
-        context={"kept": 1.0},
-    )
-    assert answer.desired is not None
-    assert answer.desired.composite is not None
-    assert answer.desired.composite.object == {
-        "status": {"old": 1.0, "direct": True, "deep": {"er": 1.0, "too": 2.0}}
-    }
-    assert answer.context == {"kept": 1.0, "mine/key": {"a": [1.0, None, 2.5, "x"]}}
-
-
-def test_conditions_events_details_requirements_and_a_time_to_live_are_told() -> None:
-    answer = answered(
-        """
-set_condition(type = "Told", status = "False", reason = "R", message = "m", target = "CompositeAndClaim")
-emit_event("Normal", "n")
-set_connection_details({"host": "h"})
-require_resource("one", "v1", "ConfigMap", match_name = "n", namespace = "s")
-require_extra_resources("many", "v1", "Secret", {"a": "b"}) if False else None
-require_extra_resource("many", "v1", "Secret", match_labels = {"a": "b"})
-set_response_ttl("1m30s")
-"""
-    )
-    assert answer.conditions == (Condition("Told", 3, "R", "m", 2),)
-    assert answer.results == (Result(SEVERITY_NORMAL, "n", None, TARGET_COMPOSITE),)
-    assert answer.desired is not None
-    assert answer.desired.composite is not None
-    assert answer.desired.composite.connection_details == {"host": b"h"}
-    assert answer.requirements is not None
-    assert answer.requirements.resources == {
-        "one": ResourceSelector("v1", "ConfigMap", "n", None, "s"),
-        "many": ResourceSelector("v1", "Secret", None, {"a": "b"}),
-    }
-    assert answer.ttl == 90 * SECOND
-
-
-def test_modules_are_loaded_by_name_and_see_what_scripts_see() -> None:
-    modules = {
-        "names.star": 'load("inner.star", "suffix")\ndef name(n):\n    return n + suffix(oxr)\n',
-        "inner.star": 'def suffix(xr):\n    return "-" + get(xr, "spec.region")\n',
-    }
-    assert list(composed('load("names.star", "name")\nResource(name("a"), {})', modules=modules)) == ["a-eu"]
-
-
-def test_what_depends_on_something_waits_for_it() -> None:
-    answer = answered(
-        """
-half = Resource("half", {"kind": "H"})
-Resource("after-half", {"kind": "A"}, depends_on = [half])
-Resource("after-db", {"kind": "A"}, depends_on = ["db", ("db", "status.host")])
-Resource("after-field", {"kind": "A"}, depends_on = [(half, "status.host")])
-"""
-    )
-    assert answer.desired is not None
-    assert sorted(answer.desired.resources) == ["after-db", "earlier", "half"]
-    message = "Creation sequencing: 2 resource(s) deferred: after-field, after-half"
-    assert [result.message for result in answer.results] == [message]
-    assert answer.ttl == 10 * SECOND
-
-
-def test_what_exists_is_kept_in_order_by_a_usage() -> None:
-    resource = composed('Resource("db", {"kind": "DB"}, depends_on = ["half"])')
-    assert resource["db-half-usage"].object["kind"] == "ClusterUsage"
+def test_computed_values_reach_the_resources(expression: str) -> None:
+    assert composed(f'Resource("r", {{"v": {expression}}})')["r"].object["v"] >= 1

@@ -25,18 +25,18 @@ def fatal_message(script: str) -> str:
 @pytest.mark.parametrize(
     ("body", "problem", "reason"),
     [
-        ("    return main(req)\n", "script.star:2:12: Starlark call stack overflow", "recursion"),
-        ("    return 1 << 1000000000\n", "script.star:2:12: Integer overflow", "a huge shift"),
-        ("    x = 'a' * (1 << 40)\n", "script.star:2:9|script.star: ended its process", "a huge text"),
+        ("    return main(req)\n", "Starlark stack overflow", "recursion"),
+        ("    return 1 << 1000000000\n", "shift count too large: 1000000000", "a huge shift"),
+        ("    x = 'a' * (1 << 40)\n", "repeat count 1099511627776 too large", "a huge text"),
         (
-            "    x = 'a' * (1 << 30)\n    y = x * 1000\n",
-            "script.star: ended its process",
+            "    x = 'a' * (1 << 29)\n",
+            "script.star:2:13: takes more than 256 MiB of memory",
             "a text just too huge",
         ),
-        ("    x = [0] * (1 << 30)\n", "script.star:2:9|ended its process", "a huge list"),
+        ("    x = [0] * (1 << 30)\n", "excessive repeat (1 * 1073741824 elements)", "a huge list"),
         (
             "    x = []\n    for i in range(1000000000):\n        x.append('x' * 1000 + str(i))\n",
-            ": takes too much of its 256 MiB of memory",
+            ": takes more than 256 MiB of memory",
             "a list that grows",
         ),
         (
@@ -46,17 +46,27 @@ def fatal_message(script: str) -> str:
         ),
         (
             "    x = [1]\n    for i in range(5000):\n        x = [x]\n    return {'context': {'x': x}}\n",
-            "ended its process|script",
+            "Starlark stack overflow",
             "a list in a list, and so on",
         ),
+        (
+            "    x = [1]\n    for i in range(300):\n        x = [x]\n    return {'context': {'x': x}}\n",
+            "cannot pass on what the script made: Recursion limit reached",
+            "a list in a list, but not so often",
+        ),
+        ("    return {'context': {'x': 'é'[:1]}}\n", "surrogates not allowed", "half a character"),
         (f"    return {'(' * 20_000}1{')' * 20_000}\n", "script|ended its process", "brackets without end"),
         ("    x = [i for i in range(1 << 28)]\n", "script.star|ended its process", "a comprehension"),
-        ("    return regex.match('a{1000}{1000}', 'a')\n", "script.star:2:12: error parsing", "a pattern"),
-        ("    return yaml.decode('[' * 100000)\n", "script.star:2:12: ", "YAML without end"),
+        ("    return regex.match('a{1000}{1000}', 'a')\n", "regex.match: error parsing regexp", "a pattern"),
+        (
+            "    return yaml.decode('[' * 100000)\n",
+            "yaml: line 1: exceeded max depth of 256",
+            "YAML without end",
+        ),
         ("    return json.decode('[' * 100000)\n", "script", "JSON without end"),
     ],
 )
-def test_starlark_loop_a_bomb_ends_soon_and_says_where(body: str, problem: str, reason: str) -> None:
+def test_starlark_loop_a_bomb_fails_soon_with_its_place(body: str, problem: str, reason: str) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     message = fatal_message(body)
     assert any(alternative in message for alternative in problem.split("|")), (reason, message)
@@ -76,7 +86,7 @@ def test_starlark_loop_a_bomb_ends_soon_and_says_where(body: str, problem: str, 
         "breakpoint",
     ],
 )
-def test_starlark_has_no_way_to_python(name: str) -> None:
+def test_starlark_has_no_access_to_python(name: str) -> None:
     assert "script.star:2:" in fatal_message(f"    return {name}\n")
 
 

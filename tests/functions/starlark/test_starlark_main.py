@@ -32,7 +32,7 @@ def test_a_script_may_be_a_function_of_the_request() -> None:
     assert [result.message for result in answer.results] == ["hi"]
 
 
-def test_what_main_does_not_mention_stays_as_it_came() -> None:
+def test_fields_that_main_does_not_mention_stay_unchanged() -> None:
     answer = called("def main(req):\n    return {}\n", context={"a": 1.0})
     assert answer.desired == BEFORE
     assert answer.context == {"a": 1.0}

@@ -1,4 +1,4 @@
-"""function-status-transformer: which hooks apply, and what they tell."""
+"""function-status-transformer: which hooks apply, and the conditions and events they set."""
 
 from __future__ import annotations
 
@@ -91,7 +91,11 @@ NOT_READY, SYNCED = {"type": "Ready", "status": "False"}, {"type": "Synced", "st
         ([matcher("web"), matcher("db-1")], False, "every matcher must match"),
         ([matcher("web", conditions=[{"type": "Ready", "reason": "Creating"}])], True, "by reason"),
         ([matcher("web", conditions=[{"type": "Ready", "reason": "Other"}])], False, "by another reason"),
-        ([matcher("odd", conditions=[{"type": "Ready", "status": "Unknown"}])], True, "absent is Unknown"),
+        (
+            [matcher("odd", conditions=[{"type": "Ready", "status": "Unknown"}])],
+            False,
+            "absent has no status",
+        ),
         ([matcher("db-0", conditions=[{"type": "Ready", "message": "disk"}])], True, "by message"),
         ([matcher("db-0", conditions=[{"type": "Ready", "message": "^disk"}])], False, "by another message"),
         (
@@ -119,7 +123,7 @@ def test_extra_resources_can_be_matched_by_where_they_come_from() -> None:
     assert not applies(matcher(name, conditions=expected), context=context)
 
 
-def test_what_a_pattern_captures_is_told() -> None:
+def test_the_groups_of_a_pattern_are_available_in_messages() -> None:
     captures = [{"type": "Ready", "message": "waiting for (?P<What>\\w+) (?P<Name>\\w+)"}]
     answer = transformed(
         {
@@ -203,9 +207,7 @@ CAPTURING = [{"type": "Ready", "message": "(?P<All>.*)"}]
         ),
     ],
 )
-def test_mistakes_are_told_in_a_condition_and_the_pipeline_goes_on(
-    hook: Any, reason: str, problem: str
-) -> None:
+def test_errors_become_a_condition_and_the_pipeline_goes_on(hook: Any, reason: str, problem: str) -> None:
     answer = transformed(hook)
     assert answer.results == ()
     (failure,) = answer.conditions
@@ -213,7 +215,7 @@ def test_mistakes_are_told_in_a_condition_and_the_pipeline_goes_on(
     assert problem in (failure.message or "")
 
 
-def test_an_input_or_context_that_cannot_be_read_is_told_too() -> None:
+def test_an_unreadable_input_or_context_is_reported_too() -> None:
     answer = run(Request(State(), State(), input={"hooks": []}, tag="t"))
     assert answer.conditions[0].reason == "InputFailure"
     odd: dict[str, Any] = {"apiextensions.crossplane.io/extra-resources": {"mine": [1.0]}}

@@ -87,7 +87,7 @@ def test_tags_are_added(entries: list[Any], before: Any, after: Any, reason: str
     assert tags_of(managed(vpc(before), addTags=entries)) == after, reason
 
 
-def test_tags_that_others_set_are_kept_as_they_are_observed() -> None:
+def test_observed_tags_of_others_are_preserved() -> None:
     observed = {**VPC, "status": {"atProvider": {"tags": {"cost": "7", "mine": "observed", "other": "x"}}}}
     ignore = [
         {"type": "FromCompositeFieldPath", "fromFieldPath": "spec.keys"},
@@ -166,7 +166,9 @@ def test_a_resource_can_ask_to_be_left_alone(
         ("example.org/v1", "VPC", False),
     ],
 )
-def test_without_a_schema_kinds_are_told_by_their_names(api_version: str, kind: str, has_tags: bool) -> None:
+def test_without_a_schema_kinds_are_recognized_by_their_names(
+    api_version: str, kind: str, has_tags: bool
+) -> None:
     obj = {**vpc(), "apiVersion": api_version, "kind": kind}
     assert (tags_of(managed(obj, addTags=[{"tags": {"a": "1"}}])) is not None) == has_tags
 
@@ -188,7 +190,7 @@ def test_the_schema_of_a_kind_decides_whether_it_has_tags() -> None:
     assert tags_of(third.desired.resources["one"].object) is None
 
 
-def test_an_engine_that_sends_no_schemas_is_not_asked_for_them() -> None:
+def test_an_engine_without_schemas_gets_no_schema_requirements() -> None:
     assert answered(vpc(), None, {}, capabilities=(1, 2)).requirements is None
 
 
@@ -204,7 +206,7 @@ def test_readiness_stays_as_it_was_and_the_object_that_came_is_not_changed() -> 
 @pytest.mark.parametrize(
     "function_input", [{"addTag": []}, {"addTags": [{"tags": {"a": 1.0}}]}, {"removeTags": [{"keys": "a"}]}]
 )
-def test_mistakes_in_the_input_are_fatal(function_input: dict[str, Any]) -> None:
+def test_errors_in_the_input_are_fatal(function_input: dict[str, Any]) -> None:
     (result,) = answered(vpc(), None, function_input).results
     assert result.severity == SEVERITY_FATAL
     assert result.message.startswith("cannot get Function input from *v1.RunFunctionRequest")

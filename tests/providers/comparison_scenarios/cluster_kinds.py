@@ -15,7 +15,7 @@ ALL = ("Observe", "Create", "Update", "LateInitialize", "Delete")
 async def ready_relic(s: ScenarioPlay, **spec: object) -> str:
     """A relic that exists, and whose creation is long ago; returns its name."""
     name = s.namespace
-    config = f"of-{name}"  # by another name than that of the scenario: who uses it is not compared
+    config = f"of-{name}"  # by another name than that of the scenario: its users are not compared
     await s.create(s.config_manifest(CLUSTER_CONFIG, config))
     more: Object = {"providerConfigRef": {"name": config}, **spec}
     await s.thing(name, "Relic", size=1, spec=more)

@@ -23,7 +23,7 @@ Done = Callable[[], Awaitable[bool]]
 
 
 class Mortal:
-    """A provider that is killed when it had some effects, before it hears of the last one."""
+    """A provider that is killed after some effects, before it gets the response to the last one."""
 
     def __init__(self) -> None:
         self.provider: ProviderProcess | None = None
@@ -65,11 +65,11 @@ async def mortal(bench: ProviderBench) -> AsyncIterator[Mortal]:
         mortal.provider.stop()
 
 
-def made(bench: ProviderBench, name: str) -> Done:
-    async def is_made() -> bool:
+def is_created(bench: ProviderBench, name: str) -> Done:
+    async def exists() -> bool:
         return all([await bench.are_ready(kind, [name]) for kind in KINDS])
 
-    return is_made
+    return exists
 
 
 def gone(bench: ProviderBench, name: str) -> Done:
@@ -87,30 +87,30 @@ async def test_killed_after_any_one_effect_it_leaks_nothing_and_makes_nothing_tw
     for effects in range(1, MOST_EFFECTS):
         name = f"fragile-{effects}"
         await bench.apply_app(name)
-        died = await mortal.live(made(bench, name), effects)
-        await mortal.live(made(bench, name))
-        await check_made_once(bench, name)
+        died = await mortal.live(is_created(bench, name), effects)
+        await mortal.live(is_created(bench, name))
+        await check_created_once(bench, name)
         assert bench.postgres.names() - before == {name}
         await bench.delete_app(name)
-        died_again = await mortal.live(gone(bench, name), effects)
+        died_on_deletion = await mortal.live(gone(bench, name), effects)
         await mortal.live(gone(bench, name))
         assert bench.postgres.names() == before
         assert await bench.data_of(f"{name}-role") == {}
-        deaths += died + died_again
-        if not died and not died_again:
+        deaths += died + died_on_deletion
+        if not died and not died_on_deletion:
             break  # it has fewer effects than that
     await until(lambda: _has_no_usages(bench), PATIENCE)
     assert deaths > 20
 
 
-async def test_killed_again_and_again_it_comes_to_an_end(bench: ProviderBench, mortal: Mortal):
+async def test_killed_repeatedly_it_converges(bench: ProviderBench, mortal: Mortal):
     before = bench.postgres.names()
     await bench.apply_app("fragile")
     for effects in itertools.islice(itertools.cycle(LENGTHS), MOST_EFFECTS):
-        if not await mortal.live(made(bench, "fragile"), effects):
+        if not await mortal.live(is_created(bench, "fragile"), effects):
             break
-    await mortal.live(made(bench, "fragile"))
-    await check_made_once(bench, "fragile")
+    await mortal.live(is_created(bench, "fragile"))
+    await check_created_once(bench, "fragile")
     await bench.delete_app("fragile")
     for effects in itertools.islice(itertools.cycle(LENGTHS), MOST_EFFECTS):
         if not await mortal.live(gone(bench, "fragile"), effects):
@@ -119,7 +119,7 @@ async def test_killed_again_and_again_it_comes_to_an_end(bench: ProviderBench, m
     assert bench.postgres.names() == before
 
 
-async def check_made_once(bench: ProviderBench, name: str) -> None:
+async def check_created_once(bench: ProviderBench, name: str) -> None:
     secret = await bench.data_of(f"{name}-role")
     assert bench.postgres.can_log_in(name, secret["password"], name)
     created = [text for text in bench.postgres.successful_statements() if text.startswith("CREATE")]

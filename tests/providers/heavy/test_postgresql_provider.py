@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.xdist_group("postgresql"), pytest.mark.time_limit(20 *
 MANY = 1000
 
 
-async def test_a_thousand_databases_become_real_and_go_again(bench: ProviderBench):
+async def test_a_thousand_databases_are_created_and_deleted(bench: ProviderBench):
     names = [f"many-{number}" for number in range(MANY)]
     await bench.configure()
     bench.provider.start()
@@ -48,7 +48,7 @@ async def test_a_server_that_is_down_for_a_while_is_named_and_everything_recover
             await bench.until_gone(kind, name, seconds=3 * PATIENCE)
 
 
-async def test_a_wrong_password_is_named_and_mended_in_the_secret(bench: ProviderBench):
+async def test_a_wrong_password_is_named_and_repaired_in_the_secret(bench: ProviderBench):
     await bench.configure(password="not-the-password")
     bench.provider.start()
     await bench.apply(ROLE, "waiting", secret="waiting")
@@ -63,7 +63,7 @@ async def test_a_wrong_password_is_named_and_mended_in_the_secret(bench: Provide
 
 
 async def test_settled_resources_cost_few_queries_and_no_writes(bench: ProviderBench):
-    """Observed anew, each role costs at most one query, and nothing is written anywhere."""
+    """A second observation of a role costs at most one query, and nothing is written."""
     names = [f"calm-{number}" for number in range(50)]
     await bench.configure()
     bench.provider.start()

@@ -1,4 +1,4 @@
-"""Resources that are asked for, and used once they are there."""
+"""Resources that are required, and used once they are there."""
 
 import grpc
 from crossplane.function import request, resource, response

@@ -1,4 +1,4 @@
-"""Schemas, where the engine knows them."""
+"""Schemas, where the engine has them."""
 
 import grpc
 from crossplane.function import request, resource, response

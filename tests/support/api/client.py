@@ -1,4 +1,4 @@
-"""A client that hides nothing: one request, one answer. It knows no product code."""
+"""A client that hides nothing: one request, one response. It uses no product code."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PARTIAL = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
 PARTIAL_LIST = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
 SECONDS = 20
 IDLE_SECONDS = 5.0
-"""A connection that was not used for so long may be closed by the server in the very moment of its use."""
+"""A connection idle for so long may be closed by the server just when it is used."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Answer:
         return [item["metadata"]["name"] for item in self.json["items"]]
 
     def ok(self, status: int | None = None) -> Any:
-        """The decoded body of a success; anything else fails the test with what the server said."""
+        """The decoded body of a success; anything else fails the test with the server's response."""
         good = self.status == status if status else self.status < 300
         assert good, f"{self.status}: {self.raw.decode(errors='replace')}"
         return self.json
@@ -96,7 +96,7 @@ class Client:
         self.tls = ssl.create_default_context(cafile=ca)
 
     def acting_as(self, user: str, *groups: str, **extra: str) -> Client:
-        """The same user who impersonates somebody."""
+        """The same user, impersonating another one."""
         headers = {"Impersonate-User": user, **{k.replace("_", "-"): v for k, v in extra.items()}}
         if groups:
             headers["Impersonate-Group"] = "\n".join(groups)
@@ -107,7 +107,7 @@ class Client:
         return Client(self.url, self.ca, token)
 
     def with_certificate(self, certificate: str, key: str) -> Client:
-        """Another user, who shows a certificate."""
+        """Another user, with a client certificate."""
         other = Client(self.url, self.ca)
         other.tls.load_cert_chain(certificate, key)
         return other

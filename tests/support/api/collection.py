@@ -25,7 +25,7 @@ class Collection:
         root = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
         self.path = f"{root}/namespaces/{namespace}/{plural}" if namespace else f"{root}/{plural}"
 
-    def seen_by(self, client: Client) -> Collection:
+    def with_client(self, client: Client) -> Collection:
         return Collection(client, self.api_version, self.kind, self.plural, self.namespace)
 
     def at(self, name: str, subresource: str = "") -> str:

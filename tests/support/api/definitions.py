@@ -14,7 +14,7 @@ DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 def new_group() -> str:
-    """An API group that nobody else uses."""
+    """An API group of its own."""
     return f"g{secrets.token_hex(5)}.api.example.org"
 
 

@@ -13,7 +13,7 @@ _server = "real"
 
 
 def waiting_for(server: str) -> None:
-    """Say which server is waited for."""
+    """Set the server to wait for."""
     global _server
     _server = server
 

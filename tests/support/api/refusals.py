@@ -1,4 +1,4 @@
-"""Requests with a wrong path or method, and what the server says to them."""
+"""Requests with a wrong path or method, and the server's error messages."""
 
 from __future__ import annotations
 

@@ -44,13 +44,13 @@ def hook(webhooks: Webhooks, ns: str, **more: Any) -> Object:
 
 
 def in_force(configmaps: Collection, webhooks: Webhooks) -> None:
-    """Wait until the webhook is asked; a real server takes a moment."""
+    """Wait until the webhook is called; a real server needs some time."""
     eventually(lambda: (configmaps.post(configmaps.object("probe"), dryRun="All"), webhooks.reviews)[1])
     webhooks.reviews.clear()
 
 
 class Webhooks:
-    """Answers reviews as the case says, and remembers them."""
+    """Answers reviews as the test says, and records them."""
 
     def __init__(self, directory: Path) -> None:
         self.reviews: list[Object] = []

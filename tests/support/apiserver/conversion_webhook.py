@@ -116,7 +116,7 @@ def box(name: str, **more: Any) -> Object:
 
 
 def reviewed(review: Object, change: Callable[[Object], Any] | None = None) -> Object:
-    """A right answer, its objects at the version asked for and changed further."""
+    """A right response, with its objects at the requested version and changed further."""
     request = review["request"]
     objects = [{**obj, "apiVersion": request["desiredAPIVersion"]} for obj in request["objects"]]
     return {

@@ -42,7 +42,7 @@ def with_field(schema: Object) -> Object:
 
 
 FIELD = "spec.validation.openAPIV3Schema.properties[spec].properties[f]"
-"""Where the server says the field of `with_field` is."""
+"""The path of the field of `with_field` in messages."""
 
 
 def errors_of(new: Object, old: Object | None = None) -> list[str]:

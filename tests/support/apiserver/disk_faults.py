@@ -1,4 +1,4 @@
-"""A file system that misbehaves on command, below SQLite: the store itself knows nothing of it."""
+"""A file system below SQLite that fails on command; the store is unchanged."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Operation(NamedTuple):
 
 
 class FaultySystem(apsw.VFS):
-    """Passes everything on, unless told to fail or to wait; remembers what was written."""
+    """Forwards everything, unless set to fail or to wait; records the writes."""
 
     def __init__(self) -> None:
         self.fail_write: type[apsw.Error] | None = None
@@ -68,7 +68,7 @@ class FaultyFile(apsw.VFSFile):
 
 @contextmanager
 def faulty_system() -> Iterator[FaultySystem]:
-    """While this lasts, every database that is opened lies on a faulty file system."""
+    """Within this context, every opened database is on a faulty file system."""
     system = FaultySystem()
     try:
         yield system

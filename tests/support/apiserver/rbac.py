@@ -1,4 +1,4 @@
-"""Short ways to write roles and bindings, and authorizers that know them."""
+"""Helpers for roles, bindings and authorizers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Object = dict[str, Any]
 
 
 class Change(NamedTuple):
-    """A change as the store tells it."""
+    """A change as the store sends it."""
 
     type: str
     key: tuple[str, str, str]

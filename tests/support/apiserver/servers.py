@@ -67,7 +67,7 @@ class Server:
         return socket.create_connection(self.address, timeout=SECONDS)
 
     def tls(self) -> ssl.SSLSocket:
-        """A connection on which anything can be said."""
+        """A connection for arbitrary bytes."""
         return self.context().wrap_socket(self.tcp(), server_hostname=self.address[0])
 
     def ask(
@@ -157,21 +157,21 @@ class Program(Server):
     def stop(self) -> int:
         """Stop as an operator does; the result is the exit code."""
         self.process.send_signal(signal.SIGTERM)
-        return self.ended()
+        return self.wait()
 
     def kill(self) -> None:
         self.process.kill()
-        self.ended()
+        self.wait()
 
-    def ended(self) -> int:
+    def wait(self) -> int:
         """Wait for its end."""
         code = self.process.wait(60)
         assert self.process.stdout is not None
         self.process.stdout.close()
         return code
 
-    def said(self) -> str:
-        """All that it has told the operator."""
+    def log_text(self) -> str:
+        """Everything in its log."""
         return self.log.read_text()
 
     def memory(self) -> int:

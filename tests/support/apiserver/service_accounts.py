@@ -20,7 +20,7 @@ Key = tuple[str, str, str]
 
 
 class StoredEntry(NamedTuple):
-    """What a store says of an object."""
+    """An object as the store returns it."""
 
     key: Key
     revision: int
@@ -28,8 +28,8 @@ class StoredEntry(NamedTuple):
 
 
 @dataclass
-class Shelf:
-    """The smallest store there is."""
+class ObjectStore:
+    """A store of objects in memory."""
 
     entries: dict[Key, StoredEntry] = field(default_factory=dict)
 
@@ -48,7 +48,7 @@ class Shelf:
 
 @dataclass
 class Clock:
-    """Time that goes by when told to."""
+    """A clock that a test advances."""
 
     now: datetime = START
 
@@ -76,14 +76,14 @@ class Accounts:
     """Tokens and all that they depend on."""
 
     pem: bytes = field(default_factory=elliptic_pem)
-    shelf: Shelf = field(default_factory=Shelf)
+    store: ObjectStore = field(default_factory=ObjectStore)
     clock: Clock = field(default_factory=Clock)
 
     def __post_init__(self) -> None:
         self.key = SigningKey(self.pem)
-        self.tokens = AccountTokens(self.shelf, self.key, self.clock)
-        self.shelf.put("serviceaccounts", "a", "bot", "uid-1")
+        self.tokens = AccountTokens(self.store, self.key, self.clock)
+        self.store.put("serviceaccounts", "a", "bot", "uid-1")
 
     def issue(self, seconds: int = 3600, audiences: tuple[str, ...] = (ISSUER,), **bound: Any) -> str:
-        account = orjson.loads(self.shelf.entries["serviceaccounts", "a", "bot"].data)
+        account = orjson.loads(self.store.entries["serviceaccounts", "a", "bot"].data)
         return self.tokens.issue(account, seconds, audiences, bound)

@@ -13,13 +13,13 @@ from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.delete_options import DeleteOptions
 from crossply.apiserver.endpoints.normalization import normalize
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
-from crossply.apiserver.object_codec import decode
 from crossply.apiserver.registry.create import create as create_object
 from crossply.apiserver.registry.delete import delete as delete_object
 from crossply.apiserver.registry.resources import Names, Registry, Resource, Version
 from crossply.apiserver.registry.update import update as update_object
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Store
+from crossply.apiserver.stored_object_codec import decode
 
 ANYTHING = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 ADMIN = User("admin", ("system:masters", "system:authenticated"))

@@ -57,7 +57,7 @@ class WebhookServer:
     def __init__(self, bundle: str) -> None:
         self.bundle = bundle
         self.port = 0
-        self.asked: list[tuple[str, dict[str, Any]]] = []
+        self.received: list[tuple[str, dict[str, Any]]] = []
         self._answers: dict[str, Answer] = {}
 
     def on(self, path: str, answer: Answer) -> dict[str, Any]:
@@ -67,11 +67,11 @@ class WebhookServer:
 
     def requests(self, path: str) -> list[dict[str, Any]]:
         """What was asked at a path."""
-        return [request for item, request in self.asked if item == path]
+        return [request for item, request in self.received if item == path]
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         review = await request.json()
-        self.asked.append((request.path, review["request"]))
+        self.received.append((request.path, review["request"]))
         answer = self._answers[request.path](review["request"])
         if asyncio.iscoroutine(answer):
             answer = await answer

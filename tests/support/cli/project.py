@@ -97,7 +97,7 @@ spec:
     xpkg:
       apiVersion: pkg.crossplane.io/v1
       kind: Function
-      package: registry.test/function-auto-ready
+      package: registry.test/crossplane-contrib/function-auto-ready
       version: ">=v0.5.0"
   - type: xpkg
     xpkg: {{apiVersion: pkg.crossplane.io/v1, kind: Provider, package: p, version: v1, apiOnly: true}}

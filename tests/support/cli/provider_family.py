@@ -8,8 +8,8 @@ from pathlib import Path
 from crossply.xpkg.image import Image
 from crossply.xpkg.image_pull import ResolvedImage, manifest, pull_image
 from crossply.xpkg.image_reference import parse
-from crossply.xpkg.package_layers import stream_of
-from crossply.xpkg.package_stream import Package, read
+from crossply.xpkg.package_stream_extraction import stream_of
+from crossply.xpkg.package_yaml import Package, read
 from crossply.xpkg.registry import Registries
 from tests.support.images import archive, image, member
 from tests.support.programs import needs
@@ -79,7 +79,7 @@ def words(address: str, repository: str = "team") -> list[str]:
     ]
 
 
-def found(text: str) -> ResolvedImage:
+def resolve_image(text: str) -> ResolvedImage:
     async def main() -> ResolvedImage:
         async with Registries() as registries:
             return await manifest(registries, parse(text))

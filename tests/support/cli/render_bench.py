@@ -20,7 +20,7 @@ from crossply.values import Object
 
 CROSSPLY = os.path.join(os.path.dirname(sys.executable), "crossply")
 METHOD = "/apiextensions.fn.proto.v1.FunctionRunnerService/RunFunction"
-PT = "example.com/org/function-patch-and-transform:v0"
+PT = "example.com/crossplane-contrib/function-patch-and-transform:v0"
 
 XR = {
     "apiVersion": "example.org/v1",

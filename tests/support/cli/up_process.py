@@ -36,7 +36,7 @@ class Plane:
         return crossply("up", "--detach", "--data", str(self.data), *flags, cwd=cwd)
 
     def down(self) -> str:
-        """Stop it; what the command says."""
+        """Stop it; return the output of the command."""
         done = crossply("down", "--data", str(self.data))
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -73,7 +73,7 @@ class Plane:
 
 @contextlib.contextmanager
 def plane_at(data: pathlib.Path) -> Iterator[Plane]:
-    """A data directory whose control plane is stopped in the end."""
+    """A data directory whose control plane is stopped at the end."""
     plane = Plane(data)
     try:
         yield plane
@@ -91,5 +91,5 @@ def eventually(check: Callable[[], object]) -> None:
 
 
 def kill(process: Process) -> None:
-    """End a process that has no say in it."""
+    """Kill a process."""
     os.kill(process.pid, 9)

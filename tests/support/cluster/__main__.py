@@ -21,7 +21,7 @@ GRACE = 30.0  # seconds that a command gets to finish after Ctrl-C
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Do what the arguments say; the answer is the exit code."""
+    """Run by arguments; return the exit code."""
     options = parser().parse_args(arguments)
     signal.signal(signal.SIGTERM, leave)
     try:
@@ -70,7 +70,7 @@ def add_cluster_options(command: argparse.ArgumentParser) -> None:
 
 
 def start(options: argparse.Namespace) -> int:
-    """Start a cluster and say how to reach it."""
+    """Start a cluster and print how to reach it."""
     say_how_to_reach(cluster_of(options, options.dir, outlive_us=True).start())
     return 0
 
@@ -120,7 +120,7 @@ def run_with(cluster: RealCluster, command: Sequence[str]) -> int:
 
 
 def call(command: Sequence[str], environment: dict[str, str]) -> int:
-    """Run a command that ends when we end, and let it finish by itself when we are told to end."""
+    """Run a command that is stopped with us, and let it finish by itself on SIGTERM."""
     child = subprocess.Popen(command, env=environment, preexec_fn=die_with(os.getpid()))
     try:
         return child.wait()
@@ -133,7 +133,7 @@ def call(command: Sequence[str], environment: dict[str, str]) -> int:
 
 
 def forget(directory: str, keep_logs: bool) -> None:
-    """Remove a cluster that nobody asked to keep; the logs of one that failed are worth reading."""
+    """Remove a cluster unless it is to be kept; the logs of a failed one are preserved."""
     if not keep_logs:
         shutil.rmtree(directory)
         return

@@ -56,13 +56,13 @@ class Client:
 
 
 def decoded(answer: Any) -> Any:
-    """The body as data; a path that nobody serves yet is answered with plain text, which stays text."""
+    """The body as data; a path that is not served yet has a plain-text body, which stays text."""
     body = answer.read()
     return json.loads(body) if "json" in answer.headers["Content-Type"] else body.decode()
 
 
 def eventually(condition: Callable[[], Any], seconds: float = 60.0) -> Any:
-    """The first true answer, asked for again and again, or the last false one."""
+    """The first true result, polled repeatedly, or the last false one."""
     deadline = time.monotonic() + seconds
     while not (answer := condition()) and time.monotonic() < deadline:
         time.sleep(0.1)

@@ -1,6 +1,6 @@
-"""What clients and servers of the real cluster show each other: certificates, tokens and a kubeconfig.
+"""Credentials of clients and servers of the real cluster: certificates, tokens and a kubeconfig.
 
-Everything is made by the `openssl` program, with elliptic curves because they are made in milliseconds.
+The `openssl` program creates them, with elliptic curves, which take milliseconds.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def make_credentials(directory: str) -> None:
         "-out",
         f"{directory}/service-accounts.pub",
     )
-    _tokens(directory)  # the last file: it says that all the others are there
+    _tokens(directory)  # the last file: all others are there when it is
 
 
 def read_tokens(directory: str) -> dict[str, str]:

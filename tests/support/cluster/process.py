@@ -6,7 +6,6 @@ import collections
 import ctypes
 import os
 import signal
-import socket
 import ssl
 import subprocess
 import time
@@ -103,12 +102,12 @@ def die_with(parent: int) -> Callable[[], None]:
 
 
 def adopt_orphans() -> None:
-    """From now on, a descendant whose parent has ended becomes our child instead of running on alone."""
+    """From now on, an orphaned descendant becomes our child instead of running on alone."""
     LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def end_children(but: Collection[int]) -> list[str]:
-    """Kill every child except these, and every orphan that becomes ours by that; tell what was killed."""
+    """Kill every child except these, and every orphan that becomes ours by that; return the killed ones."""
     killed = []
     while children := [pid for pid in _children() if pid not in but]:
         for pid in children:
@@ -125,33 +124,10 @@ def _children() -> list[int]:
         return [int(pid) for pid in file.read().split()]
 
 
-def free_ports(count: int) -> list[int]:
-    """Ports of the loopback address that nobody listens on now, all different."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for listener in sockets:
-            listener.bind(("127.0.0.1", 0))
-        return [listener.getsockname()[1] for listener in sockets]
-    finally:
-        for listener in sockets:
-            listener.close()
-
-
-def is_free(port: int) -> bool:
-    """Whether a program may listen on this port of the loopback address."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-        return True
-
-
 def answers(url: str, tls: ssl.SSLContext | None = None, token: str = "") -> bool:
     """Whether a GET of this URL succeeds."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    # An empty list of proxies: the servers are on this machine, whatever the environment says.
+    # An empty list of proxies: the servers are on this machine, whatever the environment has.
     handlers = [urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=tls)]
     try:
         with urllib.request.build_opener(*handlers).open(

@@ -5,7 +5,7 @@ In Python it is a context manager, and nothing of it outlives the process:
     with RealCluster("/some/directory") as cluster:
         cluster.url, cluster.token, cluster.ca_path, cluster.kubeconfig
 
-By hand it is left running, or kept for the time of one command:
+By hand it is left running, or runs for one command:
 
     python -m tests.support.cluster start --dir D
     python -m tests.support.cluster stop --dir D
@@ -37,8 +37,9 @@ from tests.support.cluster.credentials import (
     read_tokens,
     write_kubeconfig,
 )
-from tests.support.cluster.process import ClusterFailed, ServerProcess, answers, free_ports, is_free
+from tests.support.cluster.process import ClusterFailed, ServerProcess, answers
 from tests.support.paths import CLUSTER
+from tests.support.ports import free_port, is_free
 
 ENVIRONMENT = "CROSSPLY_REAL_CLUSTER"  # names the directory of the cluster that a test run may use
 BUILD = str(CLUSTER / "build.sh")
@@ -61,7 +62,7 @@ class RealCluster:
         outlive_us: bool = False,
     ) -> None:
         """
-        programs: where etcd and the others are; built if not said.
+        programs: where etcd and the others are; built by default.
         controllers: what kube-controller-manager runs; with none it is not started.
         etcd_data: a directory elsewhere, such as one in /dev/shm for a store that never waits for the disk.
         audit: write `audit_log`, one line of JSON for every request.
@@ -170,7 +171,7 @@ class RealCluster:
                 break
             except ClusterFailed as failure:
                 self.stop()
-                # Somebody may have taken a port after we found it free.
+                # Another process may have bound a port after we saw it free.
                 if attempt == 3 or "address already in use" not in str(failure):
                     raise
             except BaseException:
@@ -237,7 +238,7 @@ class RealCluster:
         known = self._ports
         if known and all(map(is_free, known)):
             return known
-        return Ports(*free_ports(len(Ports._fields)))
+        return Ports(*(free_port() for _ in Ports._fields))
 
     def _remember(self) -> None:
         known = {
@@ -279,5 +280,5 @@ def _remembered_ports(directory: str) -> Ports | None:
 
 
 def say(line: str) -> None:
-    """Progress, kept apart from what a command prints."""
+    """Progress, separate from the output of a command."""
     print(line, file=sys.stderr, flush=True)

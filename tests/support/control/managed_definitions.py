@@ -9,12 +9,12 @@ from typing import Any
 
 import orjson
 
+from crossply.control.controller_context import Plane, plane_for
 from crossply.control.kinds import MANAGED_DEFINITION, PROVIDER, PROVIDER_REVISION
 from crossply.control.managed_definitions.controllers import managed_definition_controllers
 from crossply.control.managed_definitions.definition_informer import acquire_definitions
 from crossply.control.package_manager.establisher import Established, Establisher
 from crossply.control.package_manager.managed_definitions import Conversion, definitions_of
-from crossply.control.plane import Plane, plane_for
 from crossply.kube.client import Client
 from crossply.kube.core_kinds import CRD
 from crossply.values import Object
@@ -43,7 +43,7 @@ async def definitions_controlled(client: Client) -> AsyncIterator[Plane]:
 
 
 class InstalledProvider:
-    """A Provider with revisions of its own; it establishes one kind, Bucket, unless told otherwise."""
+    """A Provider with revisions of its own; it establishes one kind, Bucket, by default."""
 
     def __init__(self, client: Client, plane: Plane, ns: str) -> None:
         self.client, self.plane = client, plane
@@ -81,17 +81,17 @@ class InstalledProvider:
         data = [orjson.dumps(obj) for obj in objects or (self.crd,)]
         known = acquire_definitions(self.plane.informers)
         await known.synced.wait()
-        await eventually(lambda: self._seen(known, revision))
+        await eventually(lambda: self._informer_is_current(known, revision))
         conversion = conversion._replace(existing=definitions_of(known, revision))
         return await self.establisher.establish(revision, data, conversion)
 
-    async def _seen(self, known: Any, revision: Object) -> bool:
+    async def _informer_is_current(self, known: Any, revision: Object) -> bool:
         """Whether the informer has every definition that there is."""
         listed = await self.client.list(MANAGED_DEFINITION)
         return all(known.get("", orjson.loads(data)["metadata"]["name"]) for data in listed.items)
 
     async def until_established(self, reason: str = "EstablishedManagedResource") -> Object:
-        """The definition once it says so."""
+        """The definition once it has this condition."""
 
         async def established() -> Object | None:
             definition = await self.client.get(MANAGED_DEFINITION, self.name)

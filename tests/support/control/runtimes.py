@@ -12,10 +12,10 @@ from typing import Any
 import orjson
 import pytest
 
+from crossply.control.controller_context import plane_for
 from crossply.control.kinds import FUNCTION_REVISION, PROVIDER_REVISION
-from crossply.control.plane import plane_for
 from crossply.control.runtimes.mutual_tls_certificates import CredentialSettings
-from crossply.control.runtimes.package_runtimes import parse_runtimes
+from crossply.control.runtimes.package_runtime_choice import parse_runtimes
 from crossply.control.runtimes.runtime_set import Runtimes, RuntimeSettings
 from crossply.kube.client import Client
 from crossply.kube.core_kinds import DEPLOYMENT
@@ -55,7 +55,7 @@ async def alone(client: Client) -> AsyncIterator[None]:
 
 
 class Revision:
-    """A revision that somebody made and established."""
+    """A revision that is created and established."""
 
     def __init__(self, client: Client, kind: Kind = FUNCTION_REVISION, package: str = "") -> None:
         self.client, self.kind = client, kind
@@ -84,7 +84,7 @@ class Revision:
         return live
 
     async def establish(self) -> Revision:
-        """Say that the revision is healthy, as its controller would."""
+        """Set the revision healthy, as its controller would."""
         condition = {
             "type": "RevisionHealthy",
             "status": "True",
@@ -132,7 +132,7 @@ def runtime_says(status: str, message: str | None = None) -> Callable[[Object], 
 
 
 async def make_available(client: Client, ns: str, name: str, status: str = "True", message: str = "") -> None:
-    """Say what the controller of Deployments would."""
+    """Set the status as the controller of Deployments would."""
     live = await client.get(DEPLOYMENT, name, ns)
     assert live is not None
     condition = {"type": "Available", "status": status, "reason": "Said", "message": message}

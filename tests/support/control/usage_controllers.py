@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from crossply.control.control_plane import LOCAL_WEBHOOKS, ControlPlane
-from crossply.control.plane import plane_for
+from crossply.control.controller_context import plane_for
 from crossply.control.usages.usage_model import USAGE
 from crossply.control.webhooks.usage_protection import UsageProtection
 from crossply.control.webhooks.webhook_address import WebhookSettings

@@ -9,9 +9,9 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
+from crossply.cli.command_registry import COMMANDS, load
 from crossply.cli.framework.command import Flag, UsageError
 from crossply.cli.framework.parser import GLOBAL_FLAGS, Parsed, parse
-from crossply.cli.tree import COMMANDS, load
 
 PROGRAM = "crossply"
 SHELLS = ("", "console", "sh", "bash", "shell", "fish")
@@ -90,7 +90,7 @@ def is_group(words: list[str]) -> bool:
 
 
 def problem_of(words: list[str], scratch: Path, *, whole: bool) -> str | None:
-    """What the parser says against a command line; unless it is `whole`, arguments may be missing."""
+    """The parser's error about a command line; unless it is `whole`, arguments may be missing."""
     arguments = [word.lstrip("/") or "/" if word.startswith("/") else word for word in words]
     if any(word.endswith(ELLIPSES) for word in arguments):
         whole = False

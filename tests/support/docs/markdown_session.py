@@ -16,6 +16,12 @@ import tempfile
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from tests.support.paths import ROOT
+
+NEWCOMER_PAGES = tuple(
+    ROOT / "docs" / name for name in ("index.md", "how-to/install.md", "tutorial/first-composition.md")
+)
+"""What somebody does who has Python alone, in this order."""
 _FILE = re.compile(r"<!-- file: (\S+) -->\n+```\w*\n(.*?)```", re.S)
 _BLOCK = re.compile(r"<!-- file: \S+ -->\n+```\w*\n.*?```|```console\n(.*?)```", re.S)
 
@@ -52,7 +58,7 @@ def matches(expected: str, output: str) -> bool:
 
 
 class Reader:
-    """Somebody who does what a page says, in one shell: directories and variables stay as they were set."""
+    """Runs the commands of a page in one shell: directories and variables stay as they were set."""
 
     def __init__(self, folder: pathlib.Path, environ: Mapping[str, str] | None = None) -> None:
         self.folder = folder
@@ -61,8 +67,8 @@ class Reader:
         own = str(pathlib.Path(sys.executable).parent)
         self.environ["PATH"] = f"{own}{os.pathsep}{self.environ['PATH']}"
 
-    def follow(self, page: pathlib.Path, at_least: int) -> None:
-        """Do everything on the page; each command says what is printed there."""
+    def run_page(self, page: pathlib.Path, at_least: int) -> None:
+        """Run everything on the page; each command must print the output that is there."""
         steps = session(page.read_text())
         assert sum(isinstance(step, Run) for step in steps) >= at_least, "the page was read"
         for step in steps:
@@ -74,7 +80,7 @@ class Reader:
                 assert matches(step.output, output), f"$ {step.command}\n{output}"
 
     def run(self, command: str, within: float = 180) -> str:
-        """Run a command; gives all that it says."""
+        """Run a command; return its output."""
         with tempfile.TemporaryDirectory() as scratch:
             after = f"{command}\npwd > {scratch}/pwd; env -0 > {scratch}/env"
             with open(f"{scratch}/said", "w+b") as output:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from tests.support.paths import ROOT
 
+_FOLDERS = ("bench", "deploy", "providers", "tests", "tools")
 _FENCE = re.compile(r"^\s*(```+|~~~+)\s*(\w*)")
 _SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.S)
 _LINK = re.compile(r"\[(?:[^\][]|\[[^\]]*\])*\]\(([^()\s]+)\)")
@@ -70,7 +71,7 @@ class Page(NamedTuple):
 def pages() -> tuple[Page, ...]:
     """Every page of documentation in the repository."""
     paths = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*/README.md")]
-    paths += [*ROOT.glob("deploy/**/*.md"), *ROOT.glob("bench/**/*.md"), *ROOT.glob("tests/**/*.md")]
+    paths += [path for folder in _FOLDERS for path in ROOT.glob(f"{folder}/**/*.md")]
     return tuple(read(path) for path in sorted(paths))
 
 

@@ -1,4 +1,4 @@
-"""What there is in the repository, to compare with what pages say there is."""
+"""What exists in the repository, to compare with the pages."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from types import CodeType
 
 from tests.support.paths import ROOT
 from tests.support.programs import find
@@ -58,6 +59,25 @@ def modules() -> frozenset[str]:
 
 
 @functools.cache
+def identifiers() -> frozenset[str]:
+    """Every name in the program and its tests: of functions, classes, arguments, variables and attributes."""
+    names: set[str] = set()
+    for path in (path for folder in (SOURCE, ROOT / "tests") for path in folder.rglob("*.py")):
+        code = compile(path.read_text(), str(path), "exec", dont_inherit=True)
+        names.update(_names_in(code))
+    return frozenset(names)
+
+
+def _names_in(code: CodeType) -> Iterator[str]:
+    """The names that compiled code has; much quicker than walking its syntax tree."""
+    yield code.co_name
+    yield from (*code.co_names, *code.co_varnames, *code.co_cellvars)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names_in(constant)
+
+
+@functools.cache
 def strings() -> tuple[tuple[str, int, str], ...]:
     """Every string in the program: its file, its line, its text; what is formatted into it reads `X`."""
     texts = []
@@ -97,6 +117,6 @@ def text_of(*patterns: str) -> str:
 
 
 @functools.cache
-def found_in(pattern: str, *patterns: str) -> frozenset[str]:
+def matches_in(pattern: str, *patterns: str) -> frozenset[str]:
     """Everything that a regular expression finds in the text of files."""
     return frozenset(re.findall(pattern, text_of(*patterns), re.M))

@@ -1,4 +1,4 @@
-"""Doing what a condition says: its commands, as they stand, in a shell with the real kubectl."""
+"""Runs the commands in a condition, unchanged, in a shell with the real kubectl."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def roles_in(message: str) -> list[str]:
     ]
 
 
-async def follow_advice(s: Scenario, message: str) -> str:
+async def run_advised_commands(s: Scenario, message: str) -> str:
     """Run the commands, and give what they print."""
     require("kubectl")
     with tempfile.TemporaryDirectory() as directory:

@@ -174,7 +174,7 @@ def sql_name(requirement: Object) -> str:
 
 
 def synced_false(*words: str) -> Callable[[Object], bool]:
-    """A check that an object is said to be out of sync, in a message that has these words."""
+    """A check that an object is out of sync, with these words in the message."""
 
     def check(obj: Object) -> bool:
         synced = [

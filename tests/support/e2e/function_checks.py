@@ -1,4 +1,4 @@
-"""For functions that misbehave: what they were asked for, and whether others go on."""
+"""For functions that misbehave: their requests, and whether others go on."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from tests.support.e2e.things import READY, SYNCED, Things
 
 
 def spec_of(request: Request) -> Object:
-    """What the user asks for."""
+    """What the user configures."""
     composite = request.observed.composite
     assert composite is not None
     return composite.object["spec"]
 
 
 async def still_works(s: Scenario) -> None:
-    """Another XR, of another kind, becomes ready: nobody who works was lost."""
+    """Another XR, of another kind, becomes ready: no worker was lost."""
     other = await Things.defined(s, kind="Other")
     await other.compose(resources(entry("one", SIZE)), name=f"{s.id}-other")
     await other.apply("witness", {"size": "1"})

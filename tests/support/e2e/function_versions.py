@@ -18,7 +18,7 @@ NONE_ACTIVE = "cannot find an active FunctionRevision (a FunctionRevision with s
 
 
 def marking_function(author: str) -> Function:
-    """A function that says by whom a ConfigMap was made."""
+    """A function that writes its own name into a ConfigMap."""
     return lambda request: desiring(request, one=config_map(data={"by": author}))
 
 

@@ -62,7 +62,7 @@ class Kubelet:
         return server
 
     async def show(self, service: str, *servers: FunctionServer) -> None:
-        """Say where the Pods behind a Service are; all of them listen on their own port, so in slices."""
+        """Set the addresses of the Pods behind a Service; each listens on its own port, so in slices."""
         for number in range(3):
             name = f"{service}-{number}"
             if number >= len(servers):

@@ -17,13 +17,15 @@ _FLAGS = ("--shards=0", "--metrics-port=0", "--health-probe-port=0", "--enable-w
 
 
 @contextlib.asynccontextmanager
-async def controllers(witness: Witness, directory: pathlib.Path) -> AsyncIterator[Process]:
+async def controllers(witness: Witness, directory: pathlib.Path, *flags: str) -> AsyncIterator[Process]:
     """The controllers of a real cluster, which reach it past a witness."""
     kubeconfig, log = directory / "kubeconfig", directory / "log"
     kubeconfig.write_bytes(witness.kubeconfig())
     with open(log, "w") as errors:
         process = await asyncio.create_subprocess_exec(
-            CROSSPLY, "controller", "--kubeconfig", str(kubeconfig), *_FLAGS, stdout=PIPE, stderr=errors
+            *(CROSSPLY, "controller", "--kubeconfig", str(kubeconfig), *_FLAGS, *flags),
+            stdout=PIPE,
+            stderr=errors,
         )
     assert process.stdout is not None
     try:

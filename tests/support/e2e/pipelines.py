@@ -12,10 +12,16 @@ from crossply.values import Object
 from tests.support.e2e.scenario import PATCH_AND_TRANSFORM, Scenario
 
 AUTO_READY = "function-auto-ready"
+DELETION_PROTECTION = "function-deletion-protection"
 ENVIRONMENT_CONFIGS = "function-environment-configs"
 EXTRA_RESOURCES = "function-extra-resources"
 _REGISTRY = "xpkg.crossplane.io/crossplane-contrib"
-_VERSIONS = {AUTO_READY: "v0.6.0", ENVIRONMENT_CONFIGS: "v0.5.0", EXTRA_RESOURCES: "v0.2.0"}
+_VERSIONS = {
+    AUTO_READY: "v0.6.0",
+    DELETION_PROTECTION: "v0.2.1",
+    ENVIRONMENT_CONFIGS: "v0.5.0",
+    EXTRA_RESOURCES: "v0.2.0",
+}
 
 
 def patch(source: str, target: str, type_: str = "FromCompositeFieldPath", **fields: Any) -> Object:
@@ -24,7 +30,7 @@ def patch(source: str, target: str, type_: str = "FromCompositeFieldPath", **fie
 
 
 def entry(name: str = "settings", *patches: Object, ready: str = "", **fields: Any) -> Object:
-    """A resource of patch-and-transform: a ConfigMap unless told; ready at once, or by a value of `data`."""
+    """A resource of patch-and-transform: a ConfigMap by default; ready at once, or by a value of `data`."""
     check: Object = {"type": "None"}
     if ready:
         check = {"type": "MatchString", "fieldPath": "data.ready", "matchString": ready}

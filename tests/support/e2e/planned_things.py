@@ -26,7 +26,7 @@ def composition(things: Things, *pipeline: Object, name: str = "") -> Object:
 async def settled(
     s: Scenario, *pipeline: Object, scope: str = "Namespaced", spec: Object | None = None
 ) -> Things:
-    """One XR that is made of what the pipeline composes."""
+    """One XR with the resources that the pipeline composes."""
     things = await Things.defined(s, scope)
     await things.compose(*pipeline)
     await things.apply("mine", spec or {"size": "3"})

@@ -1,4 +1,4 @@
-"""Plans in a scenario: made by the real command, and held against what really happens."""
+"""Plans in a scenario: by the real command, compared with what really happens."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ class Plans:
         return None
 
     async def versions(self, *things: Things) -> dict[str, str]:
-        """The resource version of everything that this scenario has, and how many events were told."""
+        """The resource versions of all objects of this scenario, and the number of events."""
         kinds = [
             COMPOSITION,
             REVISION,
@@ -170,7 +170,7 @@ class Plans:
 
 
 def _unknown(nodes: list[Object], before: list[Object | None], now: list[Object | None]) -> Unknown:
-    """The words of a plan for what it could not know, by what came of it."""
+    """The placeholders of a plan for unknown values, by their later values."""
     unknown = Unknown()
     created = [(node, new) for node, old, new in zip(nodes, before, now, strict=True) if old is None and new]
     for node, new in created:

@@ -63,9 +63,9 @@ class Scenario:
         return scenario
 
     async def end(self) -> None:
-        """Have everything deleted, and do not wait for it: what fails for ever would disturb who counts.
+        """Delete everything without waiting: endless failures would disturb tests that count requests.
 
-        The namespace stays: its end would have a real cluster ask for all kinds, other scenarios' too.
+        The namespace stays: deleting it would make a real cluster list all kinds, other scenarios' too.
         """
         for kind in (DEFINITION, COMPOSITION, FUNCTION):
             for data in (await self.client.list(kind)).items:
@@ -102,7 +102,7 @@ class Scenario:
         role = composing(allowing([kind.group], [kind.plural, f"{kind.plural}/status"]), name=kind.resource)
         await self.client.apply(CLUSTER_ROLE, role, "test")
         if await self.client.get(CLUSTER_ROLE, "crossplane") is not None:
-            # Roles are gathered a moment after they were written.
+            # Roles are aggregated shortly after they were written.
             await self.eventually(lambda: may_compose(self.client, kind))
 
     async def offer(self, **spec: Any) -> None:
@@ -279,7 +279,7 @@ class Scenario:
         return counts
 
     async def events(self, about: Object) -> set[tuple[str, str, str]]:
-        """Type, reason and message of everything told about an object."""
+        """Type, reason and message of every event about an object."""
         namespace = about["metadata"].get("namespace", "default")
         listed = [orjson.loads(data) for data in (await self.client.list(EVENT, namespace)).items]
         uid = about["metadata"]["uid"]

@@ -143,11 +143,11 @@ class Things:
         return spec
 
     def engine_spec(self, **fields: Any) -> Object:
-        """A spec that says something to the engine."""
+        """A spec with fields for the engine."""
         return fields if self.scope == "LegacyCluster" else {"crossplane": fields}
 
     def references(self, xr: Object) -> list[Object]:
-        """What it is made of."""
+        """Its composed resources."""
         references: list[Object] = self.of_engine(xr).get("resourceRefs") or []
         return references
 
@@ -170,7 +170,7 @@ def message_of(obj: Object, type_: str = "Synced") -> str:
 
 
 def failing(text: str) -> Callable[[Object], bool]:
-    """A check for a failure that says this, among other things."""
+    """A check for a failure with this message."""
     return lambda xr: FAILED(xr) and text in message_of(xr)
 
 

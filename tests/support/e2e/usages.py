@@ -1,4 +1,4 @@
-"""Usages in a scenario: what protects, what is protected, and what a refused deletion says."""
+"""Usages in a scenario: using and used resources, and the refusal of a deletion."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def is_free(obj: Object) -> bool:
 
 
 async def refused(s: Scenario, kind: Kind, name: str, namespace: str = "", propagation: str = "") -> Denied:
-    """Try to delete a resource that is in use; what the API server says to that."""
+    """Try to delete a resource in use; return the API server's message."""
     with pytest.raises(Denied) as caught:
         await s.client.delete(kind, name, namespace or s.id, propagation)
     assert caught.value.status == 409

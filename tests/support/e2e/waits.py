@@ -1,4 +1,4 @@
-"""Controllers that retry nothing while a test lasts: what waits must be woken by what it waits for."""
+"""Controllers that retry nothing during a test: a waiting object must be enqueued by its watch."""
 
 from __future__ import annotations
 

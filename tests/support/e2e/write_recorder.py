@@ -1,4 +1,4 @@
-"""A witness between one replica and the API server: it lets everything pass, and knows who wrote what."""
+"""A proxy between one replica and the API server: it forwards everything, and records the writes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.support.api_proxy import HOP_HEADERS, ApiProxy
 
 
 class Witness(ApiProxy):
-    """Knows the writes of one replica, in the order in which they arrived."""
+    """The writes of one replica, in the order in which they arrived."""
 
     def __init__(self, config: ClusterConfig) -> None:
         super().__init__(config)
@@ -22,10 +22,10 @@ class Witness(ApiProxy):
         return {part.partition("/")[0] for part in parts if part}
 
     async def arriving(self, request: web.BaseRequest) -> None:
-        """Something is asked for, and the API server does not know of it yet."""
+        """A request was sent, and the API server has not received it yet."""
 
     async def answered(self, method: str, path: str) -> None:
-        """A write was made, and only the API server knows of it."""
+        """A write was committed, and only the API server knows of it."""
 
     async def pass_on(self, request: web.BaseRequest) -> web.StreamResponse:
         body = await request.read()

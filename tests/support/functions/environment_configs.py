@@ -29,11 +29,12 @@ def value(key: str = "tier", label: str = "base") -> dict[str, Any]:
 
 
 def run(
-    *sources: Any, found: list[list[dict[str, Any]]] | None = None, context: Any = None, **spec: Any
+    *sources: Any, fetched: list[list[dict[str, Any]]] | None = None, context: Any = None, **spec: Any
 ) -> Response:
     """Run the step; `found` is what the engine fetched for each source, None before it has."""
     required = {
-        f"environment-config-{index}": tuple(map(Resource, group)) for index, group in enumerate(found or [])
+        f"environment-config-{index}": tuple(map(Resource, group))
+        for index, group in enumerate(fetched or [])
     }
     return environment_configs.run(
         Request(
@@ -58,6 +59,6 @@ def failure(response: Response) -> str:
     return result.message
 
 
-def asked(response: Response) -> dict[str, ResourceSelector]:
+def requirements(response: Response) -> dict[str, ResourceSelector]:
     assert response.requirements is not None
     return response.requirements.resources

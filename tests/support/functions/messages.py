@@ -29,8 +29,8 @@ values = st.recursive(
 )
 objects = st.dictionaries(texts, values, max_size=4)
 secrets = st.dictionaries(names, st.binary(max_size=6), max_size=3)
-kept = st.tuples(objects, secrets).map(lambda pair: Resource.of(Snapshot(pair[0]), pair[1]))
-resources = st.tuples(objects, secrets, enums).map(lambda parts: Resource(*parts)) | kept
+encoded_resources = st.tuples(objects, secrets).map(lambda pair: Resource.of(Snapshot(pair[0]), pair[1]))
+resources = st.tuples(objects, secrets, enums).map(lambda parts: Resource(*parts)) | encoded_resources
 resource_lists = st.dictionaries(names, st.lists(resources, max_size=2).map(tuple), max_size=2)
 states = st.builds(State, st.none() | resources, st.dictionaries(names, resources, max_size=3))
 optional_objects = st.none() | objects

@@ -40,7 +40,7 @@ def run_input(
     *,
     composite: Object | None = None,
     exists: dict[str, Resource] | None = None,
-    wanted: State | None = None,
+    desired: State | None = None,
     context: Object | None = None,
     required: dict[str, tuple[Resource, ...]] | None = None,
     function: Callable[[Request], Response] = run,
@@ -48,7 +48,7 @@ def run_input(
     """Run the function with an input."""
     request = Request(
         State(resource(XR if composite is None else composite), exists or {}),
-        wanted,
+        desired,
         input=None if input_ is None else to_wire(input_),
         context=None if context is None else to_wire(context),
         required_resources=required,
@@ -73,10 +73,10 @@ def transform(value: Any, *transforms: Object, **options: Any) -> Any:
     response = run_patch(patch, composite=xr(**{"in": value}), **options)
     if response.results:
         return messages(response)[0].partition("returned error: ")[2] or messages(response)[0]
-    return made(response)["spec"]["out"]
+    return desired_object(response)["spec"]["out"]
 
 
-def made(response: Response, name: str = "one") -> Object:
+def desired_object(response: Response, name: str = "one") -> Object:
     """A resource that the function wants, whole numbers as integers."""
     assert response.desired is not None, messages(response)
     obj: Object = from_wire(response.desired.resources[name].object)

@@ -1,6 +1,6 @@
 """An image of a function that is written with the published SDK, built from its project as a user would.
 
-Building it takes pip and a minute, so it is kept in the project's cache until what it is made of changes.
+Building it takes pip and a minute, so it is cached until its sources change.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import pytest
 
 from crossply.containers.image_store import Store, StoredImage
 from crossply.values.digest import sha256_hex
-from crossply.xpkg import python_project
+from crossply.xpkg import python_project_image
 from crossply.xpkg.blobs import digest_of, in_memory
 from crossply.xpkg.image import EMPTY, Image, Layer, digest
 from crossply.xpkg.python_install import PipFailed
-from tests.support.interpreter_image import _shared_libraries, _wanted
+from tests.support.interpreter_image import _shared_libraries, included
 from tests.support.paths import CACHE, TESTS
 
 BUILT = CACHE / "containers"
@@ -58,7 +58,7 @@ def sdk_image(directory: Path) -> StoredImage:
     """The image, in a store; built in a directory if need be."""
     store = Store(str(BUILT / "sdk"))
     source = (TESTS / "functions" / "sdk" / "greeter.py").read_text().partition("\nif __name__")[0]
-    builder = Path(python_project.__file__).read_text()
+    builder = Path(python_project_image.__file__).read_text()
     known = BUILT / f"sdk-{sha256_hex(f'{source}{PROJECT}{MAIN}{builder}{sys.version}'.encode())[:16]}"
     cached = store.get(known.read_text()) if known.exists() else None
     if cached is not None:
@@ -75,7 +75,7 @@ def _built(directory: Path, source: str) -> Image:
     for name, text in files.items():
         (directory / name).write_text(text)
     try:
-        return python_project.with_project(_python(), str(directory))
+        return python_project_image.with_project(_python(), str(directory))
     except PipFailed as problem:
         pytest.skip(f"NOT TESTED WITH AN IMAGE OF THE PUBLISHED SDK: {problem}")
 
@@ -85,7 +85,7 @@ def _python() -> Image:
     program, library = os.path.realpath(sys.executable), sysconfig.get_path("stdlib")
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
-        archive.add(library, filter=_wanted)
+        archive.add(library, filter=included)
         archive.add(program)
         for path in _shared_libraries(Path(library)):
             archive.add(os.path.realpath(path), arcname=path)

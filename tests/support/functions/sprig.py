@@ -16,7 +16,7 @@ def rendered(template: str, data: Any = None) -> str:
 
 
 def complaint(template: str, data: Any = None) -> str:
-    """What the function says that fails in a template."""
+    """The error of a failing function in a template."""
     with pytest.raises(ExecError) as failed:
         rendered(template, data)
     _, separator, rest = str(failed.value).partition("error calling ")

@@ -47,8 +47,3 @@ def composed(source: str, **more: Any) -> dict[str, Resource]:
     assert answer.desired is not None
     assert answer.desired.resources["earlier"] == BEFORE.resources["earlier"]
     return {name: resource for name, resource in answer.desired.resources.items() if name != "earlier"}
-
-
-def said(expression: str, **more: Any) -> Any:
-    """The value of an expression."""
-    return composed(f'Resource("r", {{"v": {expression}}}, labels=None)', **more)["r"].object["v"]

@@ -83,7 +83,7 @@ def install(cluster: NodeCluster) -> None:
 
 
 def _here(obj: Object) -> Object:
-    """An object of the manifests, for a cluster whose Services lead nowhere and whose registry has no TLS."""
+    """An object of the manifests, for a cluster without working Services and a registry without TLS."""
     if obj["kind"] != "Deployment":
         return obj
     [container] = obj["spec"]["template"]["spec"]["containers"]

@@ -8,7 +8,7 @@ import sys
 
 
 async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Everything one side says, to the other."""
+    """Copy one direction of the connection."""
     with contextlib.suppress(OSError):
         while data := await reader.read(1 << 16):
             writer.write(data)

@@ -145,7 +145,7 @@ class OneResource:
                 return entry["status"], entry["reason"], entry.get("message", "")
         return "", "", ""
 
-    def told(self) -> list[tuple[str, str, str]]:
+    def recorded_events(self) -> list[tuple[str, str, str]]:
         """The events, in order."""
         return [(event.type, event.reason, event.message) for event in self.events]
 
@@ -220,8 +220,8 @@ class OneResource:
         return next(matches, None)
 
     def _list(self, effect: effects.ListReferenced) -> list[Object]:
-        wanted = effect.labels.items()
-        return [other for other in self.others if wanted <= labels_of(other).items()]
+        labels = effect.labels.items()
+        return [other for other in self.others if labels <= labels_of(other).items()]
 
     def _apply(self, effect: effects.ApplyReferences) -> Object:
         assert self.live is not None
@@ -231,8 +231,8 @@ class OneResource:
         name = annotations_of(effect.live)[NAME]
         if name not in self.outside:
             return None
-        wanted = effect.live["spec"]["forProvider"].get("size")
-        differing = () if self.outside[name]["size"] == wanted else ("size",)
+        size = effect.live["spec"]["forProvider"].get("size")
+        differing = () if self.outside[name]["size"] == size else ("size",)
         details = {"name": name.encode()}
         late = {
             key: value for key, value in self.late.items() if key not in effect.live["spec"]["forProvider"]

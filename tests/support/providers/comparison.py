@@ -1,4 +1,4 @@
-"""Plays scenarios on one API server behind one provider, all at once, and says what it did in each phase."""
+"""Plays scenarios on one API server with one provider, all at once, and returns its effects by phase."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ class Recorded:
 
 
 def comparable(phase: Phase, recorded: Phase) -> Phase:
-    """What must be the same as in a recording, of a phase.
+    """The part of a phase that must equal the recording.
 
-    The kit tells of drift by an event of its own, and does not annotate events with the external name.
+    The kit reports drift by an event of its own, and does not annotate events with the external name.
     """
     compared = {part: phase.get(part) for part in recorded}
     events = {
@@ -165,8 +165,8 @@ async def stage(
 
 async def _established(client: Client, name: str) -> None:
     while True:
-        found: Object = await client.get(CRD, name) or {}
-        conditions = found.get("status", {}).get("conditions", ())
-        if any(each["type"] == "Established" and each["status"] == "True" for each in conditions):
+        crd: Object = await client.get(CRD, name) or {}
+        conditions = crd.get("status", {}).get("conditions", ())
+        if any(entry["type"] == "Established" and entry["status"] == "True" for entry in conditions):
             return
         await asyncio.sleep(0.05)

@@ -16,7 +16,7 @@ class EffectLog:
     effects: dict[str, list[Object]] = field(default_factory=dict)
     """By "Kind/name" of the managed resource, or "ProviderConfig/name"."""
     events: dict[str, list[Object]] = field(default_factory=dict)
-    _seen: list[tuple[str, Object]] = field(default_factory=list)
+    _recorded: list[tuple[str, Object]] = field(default_factory=list)
 
     def call(self, resource: str, name: str, outcome: str) -> None:
         self.write(resource, {"call": name, "outcome": outcome})
@@ -27,9 +27,9 @@ class EffectLog:
 
     def event(self, resource: str, entry: Object) -> None:
         """An event. How often one is repeated, and whether a cache is stale, depends on time."""
-        if (resource, entry) in self._seen or "the object has been modified" in entry["message"]:
+        if (resource, entry) in self._recorded or "the object has been modified" in entry["message"]:
             return
-        self._seen.append((resource, entry))
+        self._recorded.append((resource, entry))
         self.events.setdefault(resource, []).append(entry)
 
     def summary(self) -> Object:
@@ -48,35 +48,37 @@ _CREATION = {f"metadata.annotations.crossplane.io/external-create-{end}" for end
 def without_repetitions(entries: list[Object]) -> list[Object]:
     """Effects without those that depend on time.
 
-    A reconcile may come once more at any time, so what was observed is told once until something else is
-    called, and rounds of calls that repeat the round before are left out. A time is written anew only in
-    another second.
+    A reconcile may come once more at any time, so an observation is listed once until something else is
+    called, and rounds of calls that repeat the round before are left out. A time changes only with the
+    second.
     """
-    kept: list[Object] = []
+    distinct: list[Object] = []
     for entry in entries:
-        last_call = next((each for each in reversed(kept) if "call" in each), None)
+        last_call = next((effect for effect in reversed(distinct) if "call" in effect), None)
         if entry.get("call") == "observe" and entry == last_call:
             continue
-        if set(entry.get("changes", ())) <= _CREATION and "write" in entry and entry in kept:
+        if set(entry.get("changes", ())) <= _CREATION and "write" in entry and entry in distinct:
             continue
-        if kept and set(entry.get("changes", ())) == set(kept[-1].get("changes", ())) == {"status.users"}:
-            kept.pop()  # users may be counted one by one, or together
-        if _continues(kept, entry):
-            kept[-1]["changes"] |= entry["changes"]
+        if distinct and set(entry.get("changes", ())) == set(distinct[-1].get("changes", ())) == {
+            "status.users"
+        }:
+            distinct.pop()  # users may be counted one by one, or together
+        if _continues(distinct, entry):
+            distinct[-1]["changes"] |= entry["changes"]
             continue
-        kept.append(copy.deepcopy(entry))
-        if kept[-2:] == kept[-4:-2] and all("call" in each for each in kept[-2:]):
-            del kept[-2:]
-    return kept
+        distinct.append(copy.deepcopy(entry))
+        if distinct[-2:] == distinct[-4:-2] and all("call" in effect for effect in distinct[-2:]):
+            del distinct[-2:]
+    return distinct
 
 
 def comparable_effects(entries: list[Object]) -> list[Object]:
-    """Effects in a form that leaves a provider free where nobody can tell a difference in the end.
+    """Effects in a form that ignores differences without a visible result.
 
     It may add its finalizer together with something else before it creates, and may create the connection
     Secret before the first details or with them. It may observe once more after the phase before.
     """
-    kept: list[Object] = []
+    comparable: list[Object] = []
     is_protected = False
     for entry in entries:
         changes = entry.get("changes") or {}
@@ -90,14 +92,14 @@ def comparable_effects(entries: list[Object]) -> list[Object]:
             entry = {**entry, "changes": {key: changes[key] for key in changes if key != _FINALIZERS}}
         elif entry.get("call") == "create":
             entry = {**entry, "protected": is_protected}
-        if entry.get("changes") != {} and (kept or entry.get("call") != "observe"):
-            kept.append(entry)
-    return without_repetitions(kept)
+        if entry.get("changes") != {} and (comparable or entry.get("call") != "observe"):
+            comparable.append(entry)
+    return without_repetitions(comparable)
 
 
-def _continues(kept: list[Object], entry: Object) -> bool:
+def _continues(earlier: list[Object], entry: Object) -> bool:
     """Whether a write of the status goes on with the one before it: a status may be written in parts."""
-    last = kept[-1] if kept else {}
+    last = earlier[-1] if earlier else {}
     is_status = str(entry.get("write", "")).endswith("/status") and last.get("write") == entry["write"]
     return is_status and not set(last["changes"]) & set(entry["changes"])
 
@@ -109,13 +111,13 @@ class Faults:
     rules: list[tuple[Callable[[str], bool], list[str]]] = field(default_factory=list)
 
     def add(self, matches: Callable[[str], bool], *actions: str) -> None:
-        """The actions are taken one after another, each once."""
+        """The actions happen one after another, each once."""
         self.rules.append((matches, list(actions)))
 
-    def next_action(self, what: str) -> str:
+    def next_action(self, effect: str) -> str:
         """What shall go wrong now, or ""."""
         for matches, actions in self.rules:
-            if actions and matches(what):
+            if actions and matches(effect):
                 return actions.pop(0)
         return ""
 

@@ -32,8 +32,8 @@ def flat(target: Object) -> Object:
     fields: Object = {}
     for key, value in target.items():
         if key == "metadata":
-            kept = {name: each for name, each in value.items() if name not in _LEFT_OUT}
-            _flatten("metadata", kept, fields)
+            stable = {name: item for name, item in value.items() if name not in _LEFT_OUT}
+            _flatten("metadata", stable, fields)
         elif key not in ("apiVersion", "kind"):
             _flatten(key, value, fields)
     return fields
@@ -42,15 +42,15 @@ def flat(target: Object) -> Object:
 def _flatten(path: str, value: Any, fields: Object) -> None:
     if path == "status.conditions":
         for condition in value:
-            # Not every condition of crossplane-runtime says of which generation it is.
+            # Not every condition of crossplane-runtime has an observed generation.
             left_out = {"type", "lastTransitionTime"}
             if condition["type"] == "Terminating":
                 left_out.add("observedGeneration")
-            kept = {key: each for key, each in condition.items() if key not in left_out}
-            fields[f"{path}.{condition['type']}"] = kept
+            stable = {key: item for key, item in condition.items() if key not in left_out}
+            fields[f"{path}.{condition['type']}"] = stable
     elif isinstance(value, dict) and value:
-        for key, each in value.items():
-            _flatten(f"{path}.{key}", each, fields)
+        for key, item in value.items():
+            _flatten(f"{path}.{key}", item, fields)
     elif value not in ({}, [], None, "") and (path, value) != ("status.users", 0):
         fields[path] = value
 
@@ -59,9 +59,9 @@ def plain(value: Any, target: Object) -> Any:
     """A value without what differs from run to run: times, identities, addresses and the namespace."""
     namespace = target.get("metadata", {}).get("namespace", "")
     if isinstance(value, dict):
-        return {plain(key, target): plain(each, target) for key, each in value.items()}
+        return {plain(key, target): plain(item, target) for key, item in value.items()}
     if isinstance(value, list):
-        return [plain(each, target) for each in value]
+        return [plain(item, target) for item in value]
     if not isinstance(value, str):
         return value
     value = _ADDRESS.sub("<address>", _UID.sub("<uid>", _TIME.sub("<time>", value)))

@@ -1,4 +1,4 @@
-"""A provider as a process that may be killed at any moment, and is started again."""
+"""A provider as a process that may be killed at any time, and is restarted."""
 
 from __future__ import annotations
 

@@ -110,9 +110,10 @@ class ScenarioPlay:
         """Wait for conditions by their reasons: `until("a", Ready="Available")`."""
 
         async def are_there() -> bool:
-            found = await self._get(kind, name)
+            live = await self._get(kind, name)
             reasons = {
-                each["type"]: each["reason"] for each in (found or {}).get("status", {}).get("conditions", ())
+                entry["type"]: entry["reason"]
+                for entry in (live or {}).get("status", {}).get("conditions", ())
             }
             return all(reasons.get(condition) == reason for condition, reason in conditions.items())
 
@@ -127,11 +128,11 @@ class ScenarioPlay:
     async def until_calls(self, resource: str, call: str, outcome: str = "") -> None:
         """Wait for a call to the external system."""
 
-        async def was_made() -> bool:
+        async def is_called() -> bool:
             calls = self.log.effects.get(resource, ())
-            return any(each.get("call") == call and outcome in ("", each["outcome"]) for each in calls)
+            return any(effect.get("call") == call and outcome in ("", effect["outcome"]) for effect in calls)
 
-        await self._wait(was_made, f"{call} of {resource}")
+        await self._wait(is_called, f"{call} of {resource}")
 
     async def settled(self) -> None:
         """End a phase: the provider has done all that it does before the user acts again."""
@@ -145,7 +146,7 @@ class ScenarioPlay:
         return json.loads(json.dumps({**self.log.summary(), "objects": await self._objects()}))
 
     async def _objects(self) -> Object:
-        found: Object = {}
+        objects: Object = {}
         for kind in (THING, TICKET, RELIC, CONFIG, CLUSTER_CONFIG, USAGE, SECRET):
             listed = await self.client.list(kind, self.namespace if kind.namespaced else "")
             for data in listed.items:
@@ -154,17 +155,21 @@ class ScenarioPlay:
                 if not kind.namespaced and name != self.namespace:
                     continue
                 label = f"{kind.kind}/{_owner_name(target, name)}"
-                found[label] = plain(flat(target), {"metadata": {"namespace": self.namespace}})
-        return found
+                objects[label] = plain(flat(target), {"metadata": {"namespace": self.namespace}})
+        return objects
 
     async def _get(self, kind: Kind, name: str) -> Object | None:
         return await self.client.get(kind, name, self.namespace if kind.namespaced else "")
 
-    async def _wait(self, condition: Callable[[], Awaitable[bool]], what: str, seconds: float = 75) -> None:
+    async def _wait(
+        self, condition: Callable[[], Awaitable[bool]], description: str, seconds: float = 75
+    ) -> None:
         deadline = time.monotonic() + seconds
         while not await condition():
             if time.monotonic() > deadline:
-                raise AssertionError(f"waited {seconds} s for {what}; so far {await self.current_phase()}")
+                raise AssertionError(
+                    f"waited {seconds} s for {description}; so far {await self.current_phase()}"
+                )
             await asyncio.sleep(0.05)
 
 
@@ -174,6 +179,6 @@ def _owner_name(target: Object, name: str) -> str:
 
 
 _KINDS = {
-    each.kind: each for each in (THING, TICKET, RELIC, CONFIG, CLUSTER_CONFIG, USAGE, SECRET, CONFIG_MAP)
+    kind.kind: kind for kind in (THING, TICKET, RELIC, CONFIG, CLUSTER_CONFIG, USAGE, SECRET, CONFIG_MAP)
 }
 __all__ = ["CLUSTER_CONFIG", "CONFIG", "RELIC", "SECRET", "THING", "TICKET", "Pace", "Phase", "ScenarioPlay"]

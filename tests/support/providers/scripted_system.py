@@ -30,11 +30,11 @@ class Part:
     things: dict[str, Object] = field(default_factory=dict)
     """The properties of what exists, by external name."""
     connection: Object = field(default_factory=dict)
-    """What `observe` says of how to connect to a thing."""
+    """The connection details that `observe` returns for a thing."""
     created_connection: Object = field(default_factory=dict)
     not_ready: str = ""
     hidden: int = 0
-    """How many more times `observe` says that nothing exists, although it does."""
+    """How many more times `observe` reports that nothing exists, although it does."""
     lingering: int = 0
     """How many more times something exists after its deletion."""
     defaults: Object = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Part:
         self.faults.add(lambda name: name == call, f"crash {when}")
 
     def answer(self, call: str, question: Object) -> Object:
-        """What a client is told."""
+        """The response to a client."""
         answer = getattr(self, f"_{call}")(question)
         return answer if isinstance(answer, dict) else {}
 
@@ -91,7 +91,7 @@ class Part:
         return {"id": self.things[name]["id"], "connection": self.created_connection}
 
     def put(self, name: str, properties: Object) -> None:
-        """Make a thing exist, as somebody else could."""
+        """Create a thing, as another user could."""
         self.things[name] = {"id": name, "properties": {**self.defaults, **properties}}
 
     def _update(self, question: Object) -> Object:
@@ -152,7 +152,7 @@ class ScriptedSystem:
 async def _end(part: Part, resource: str, call: str) -> None:
     part.log.call(resource, call, "crash")
     part.kill()
-    await asyncio.sleep(3600)  # nobody waits for the answer
+    await asyncio.sleep(3600)  # no client waits for the response
 
 
 def _outcome(call: str, answer: Object) -> str:

@@ -1,4 +1,4 @@
-"""A proxy before the API server that knows what each write changed, and can refuse or interrupt it."""
+"""A proxy before the API server that records the changes of each write, and can refuse or interrupt it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _COLLECTION = re.compile(r"^(/apis/small\.example\.org/v1alpha1)(/(?!cluster|nam
 
 @dataclass
 class Scenario:
-    """What the proxy knows of one."""
+    """The proxy's state of one scenario."""
 
     log: EffectLog
     kill: Callable[[], None]
@@ -94,7 +94,7 @@ class WriteProxy(ApiProxy):
         match: re.Match[str],
         scenario: Scenario,
     ) -> web.Response | None:
-        """What goes wrong with this write: a dry run tells what it would change."""
+        """The fault for this write: a dry run shows what it would change."""
         async with await self._send(request, body, "All") as answer:
             if answer.status >= 300:
                 return None
@@ -135,8 +135,8 @@ class WriteProxy(ApiProxy):
         changes = changes_between(before, after)
         if not changes:
             return
-        what = "/".join(filter(None, (match["plural"], match["subresource"])))
-        entry: Object = {"write": f"{'update' if before else 'create'} {what}", "changes": changes}
+        resource = "/".join(filter(None, (match["plural"], match["subresource"])))
+        entry: Object = {"write": f"{'update' if before else 'create'} {resource}", "changes": changes}
         if "apply-patch" in request.headers.get("Content-Type", ""):
             entry["manager"] = request.query.get("fieldManager", "")
         self._log(match, scenario, after, entry)

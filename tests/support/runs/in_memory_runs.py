@@ -54,7 +54,7 @@ class InMemoryPlane:
         work = reconcile(self.xr, capture.settings, report)
         problem = None
         try:
-            drive(work, {kind: _kept(handler, capture) for kind, handler in self._handlers().items()})
+            drive(work, {kind: _captured(handler, capture) for kind, handler in self._handlers().items()})
         except CrossplyError as failure:
             problem = failure
         capture.end(problem)
@@ -116,7 +116,7 @@ class InMemoryPlane:
             self.observed.pop(deletion.name, None)
 
 
-def _kept(handler: Callable[[Any], Any], capture: Capture) -> Callable[[Any], Any]:
+def _captured(handler: Callable[[Any], Any], capture: Capture) -> Callable[[Any], Any]:
     def handle(effect: Any) -> Any:
         began = perf_counter()
         try:

@@ -29,7 +29,7 @@ def sdk_python() -> str:
 
 def make_environment(python: Path) -> str:
     if not has_the_sdk(python):
-        venv.create(ENVIRONMENT, with_pip=True, clear=True)
+        venv.create(ENVIRONMENT, with_pip=True, clear=True, symlinks=True)
         install = [str(python), "-m", "pip", "install", "--quiet", PACKAGE]
         done = subprocess.run(install, capture_output=True, text=True)
         if done.returncode != 0:

@@ -20,14 +20,14 @@ EARLIER = State(
 )
 
 
-def asked(**named: Any) -> Any:
+def new_request(**named: Any) -> Any:
     """A request with two resources that a step before wants."""
     return Request(State(Resource(to_wire(XR)), named.pop("observed", {})), EARLIER, **named)
 
 
 def both_ways(body: Any, request: Any = None) -> Any:
     """Call a function in this process and as bytes; the answers must be the same, and that is it."""
-    request = request or asked()
+    request = request or new_request()
     runnable = body if hasattr(body, "run") else function(body)
     here, there = runnable.run(request), decode_response(runnable.answer(encode_request(request)))
     assert here._replace(tag=request.tag) == there

@@ -44,7 +44,7 @@ DESIRED = State(
         "unwanted": Resource({"kind": "Unwanted"}),
     },
 )
-FOUND = {
+REQUIRED = {
     "one": (resource("ConfigMap", "settings", data={"k": "v"}),),
     "some": (resource("ConfigMap", "x"), resource("ConfigMap", "y")),
     "ops.crossplane.io/watched-resource": (resource("Pod", "p", spec={"n": 1}),),
@@ -59,7 +59,7 @@ REQUESTS = {
     "found": Request(
         State(xr()),
         DESIRED,
-        required_resources=FOUND,
+        required_resources=REQUIRED,
         required_schemas={"xr": SCHEMA},
         credentials={"cloud": {"key": b"k", "secret": "s\u00fc".encode()}},
         input=to_wire({"apiVersion": "in.example.org/v1", "kind": "Input", "size": 7, "list": [1, 2.5]}),

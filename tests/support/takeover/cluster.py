@@ -150,7 +150,7 @@ class ControlPlanes:
         await self.until(PROVIDER, name, condition("Healthy", "True"))
 
     async def _deployed(self, kind: Kind, package: str) -> Object | None:
-        """The current revision of a package, once it has a Deployment and says where its certificate is."""
+        """The current revision of a package, once it has a Deployment and a certificate."""
         live = await self.client.get(kind, package)
         name = ((live or {}).get("status") or {}).get("currentRevision")
         revision = await self.client.get(REVISIONS[kind.kind], name) if name else None
@@ -225,7 +225,7 @@ class ControlPlanes:
             ) from None
 
     async def eventually(self, read: Callable[[], Awaitable[Any]], description: str) -> Any:
-        """What somebody finds when they look often enough."""
+        """Poll until a condition holds."""
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
             with contextlib.suppress(KubeError):

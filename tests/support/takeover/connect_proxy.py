@@ -1,4 +1,4 @@
-"""An HTTP proxy that knows where Services are: it makes up for the DNS of a cluster."""
+"""An HTTP proxy with the addresses of Services: a replacement for the DNS of a cluster."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _T = TypeVar("_T")
 
 
 class ConnectProxy:
-    """Answers CONNECT for the names that it was told, in a thread of its own."""
+    """Answers CONNECT for the configured names, in a thread of its own."""
 
     def __init__(self) -> None:
         self.places: dict[str, tuple[str, int]] = {}
-        """Host and port by the `host:port` that is asked for."""
+        """Host and port by the requested `host:port`."""
         self.address = ""
         self._loop = asyncio.new_event_loop()
 

@@ -20,7 +20,7 @@ from crossply.kube.discovery import Discovery
 from crossply.values import Object, yaml
 from tests.support.e2e.scenario import NAMESPACE as NAMESPACES
 from tests.support.paths import CLUSTER
-from tests.support.registry import free_port
+from tests.support.ports import free_port
 
 HOME = "crossplane-system"
 WEBHOOKS = "crossplane-webhooks"
@@ -60,7 +60,7 @@ class Crossplane:
     """One installation, which can be started and stopped as often as one likes."""
 
     def __init__(self, kubeconfig: str, directory: pathlib.Path, proxy: str) -> None:
-        """`proxy` is who knows where functions are: the names of Services mean nothing here."""
+        """`proxy` resolves functions: the names of Services mean nothing here."""
         self._directory = directory
         self._program = program()
         self.sources = module_directory()
@@ -86,7 +86,7 @@ class Crossplane:
                 command = [self._program, "core", "init"]
                 if subprocess.run(command, env=environment, stdout=log, stderr=log).returncode == 0:
                     return
-                # It does not wait for its own kinds; a kubelet starts it anew.
+                # It does not wait for its own kinds; a kubelet restarts it.
                 time.sleep(2)
         raise AssertionError((self._directory / "crossplane-init.log").read_text()[-4000:])
 
@@ -101,7 +101,7 @@ class Crossplane:
 
     @contextlib.contextmanager
     def running(self, certificates: dict[str, Object]) -> Iterator[None]:
-        """From when it is ready until it is told to stop; `certificates` are its Secrets, by name."""
+        """From its readiness until SIGTERM; `certificates` are its Secrets, by name."""
         directories = {}
         for variable, secret in (
             ("TLS_SERVER", "crossplane-tls-server"),

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from crossply.kube.kind import Kind
 from crossply.values import Object
-from tests.support.takeover.function_host import TELL
+from tests.support.takeover.function_host import SIZE_FUNCTION
 
 GROUP = "takeover.example.org"
 NAMESPACE = "team"
@@ -93,7 +93,7 @@ def compositions(note: str = "first") -> list[Object]:
     secret = {"name": "password", "type": "FromFieldPath", "fromFieldPath": "data.size"}
     return [
         _composition(BOX, _patched(note)),
-        _composition(TALE, {"step": "tell", "functionRef": {"name": TELL}}),
+        _composition(TALE, {"step": "tell", "functionRef": {"name": SIZE_FUNCTION}}),
         _composition(
             CLIMATE,
             {
@@ -144,7 +144,7 @@ def _patched(
 
 
 def environment() -> Object:
-    """What the climate is taken from."""
+    """The source of the climate."""
     return {
         "apiVersion": ENVIRONMENT.api_version,
         "kind": ENVIRONMENT.kind,
@@ -158,7 +158,7 @@ PROTECTED = Member(BOX, "box-0")
 
 
 def usages() -> list[Object]:
-    """One that gives a reason, and one that names who uses it."""
+    """One with a reason, and one with a using resource."""
     of = {"apiVersion": BOX.api_version, "kind": BOX.kind}
     by = {"apiVersion": TALE.api_version, "kind": TALE.kind, "resourceRef": {"name": "tale-1"}}
     return [

@@ -2,7 +2,7 @@
 
 There is no node, so Deployments have no Pods. Each function is served with the certificate of the Secret that
 its Deployment mounts, in the state in which a Pod that was started then would have read it. An EndpointSlice
-and the proxy say where.
+and the proxy have its address.
 """
 
 from __future__ import annotations
@@ -25,18 +25,19 @@ from tests.support.takeover.connect_proxy import ConnectProxy
 from tests.support.takeover.crossplane_process import HOME, WEBHOOKS
 
 SERVICE = Kind("", "v1", "Service", "services", True)
-TELL = "function-tell"
+SIZE_FUNCTION = "function-tell"
 BUILT_IN = ("function-patch-and-transform", "function-environment-configs")
 """Functions that Crossply has built in; here they are packages like any other."""
-FUNCTIONS = (TELL, *BUILT_IN)
+FUNCTIONS = (SIZE_FUNCTION, *BUILT_IN)
 _PORT = 9443
 
 
-def tell(request: Any) -> Response:
+def compose_size(request: Any) -> Response:
     """Compose a ConfigMap that repeats the size of the composite resource."""
     size = request.observed.composite.object["spec"].get("size", "")
     resource = Resource(
-        {"apiVersion": "v1", "kind": "ConfigMap", "data": {"size": size, "by": TELL}}, ready=READY_TRUE
+        {"apiVersion": "v1", "kind": "ConfigMap", "data": {"size": size, "by": SIZE_FUNCTION}},
+        ready=READY_TRUE,
     )
     desired = State(request.desired.composite, {**request.desired.resources, "told": resource})
     return Response(desired, context=request.context)
@@ -45,7 +46,7 @@ def tell(request: Any) -> Response:
 def implementation(function: str) -> Callable[[Any], Response]:
     """What a function does."""
     entry = builtin.find(function)
-    return tell if entry is None else builtin.load(entry)
+    return compose_size if entry is None else builtin.load(entry)
 
 
 class FunctionHost:
@@ -65,7 +66,7 @@ class FunctionHost:
         self._stack.close()
 
     async def serve(self, function: str, revision: Object) -> None:
-        """Serve a revision behind the Service that it says it is called at."""
+        """Serve a revision behind its Service."""
         secret = await self._client.get(SECRET, revision["status"]["tlsServerSecretName"], HOME)
         assert secret is not None
         directory = self._directory / revision["metadata"]["name"]
@@ -81,7 +82,7 @@ class FunctionHost:
         await self.say_available(revision["metadata"]["name"])
 
     async def show_webhooks(self, port: int) -> None:
-        """Have API servers find Crossplane's webhook server behind its Service, whose port has no name."""
+        """Make API servers reach Crossplane's webhook server behind its Service, whose port has no name."""
         await self._show(WEBHOOKS, port, "")
 
     def _counting(self, function: str) -> Callable[[Any], Response]:
@@ -109,7 +110,7 @@ class FunctionHost:
         await self._client.apply(SLICE, body, "kubelet")
 
     async def say_available(self, name: str) -> None:
-        """Say what the controller of Deployments would."""
+        """Set the status as the controller of Deployments would."""
         live = await self._client.get(DEPLOYMENT, name, HOME)
         assert live is not None
         available = {"type": "Available", "status": "True", "reason": "MinimumReplicasAvailable"}

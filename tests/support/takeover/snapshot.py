@@ -1,4 +1,4 @@
-"""What a cluster holds at one moment, and what became of it since."""
+"""The objects of a cluster at one time, and their changes since."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def read_all(client: Client, kinds: tuple[Kind, ...], namespace: str = "")
 
 
 def rewritten(before: dict[Key, Object], after: dict[Key, Object]) -> dict[Key, list[str]]:
-    """What somebody wrote to, or deleted, of what there was before, and what is another thing in it now."""
+    """Earlier objects that were written, deleted or replaced since."""
     return {
         key: differences(obj, after.get(key))
         for key, obj in before.items()
@@ -41,7 +41,7 @@ def _version(obj: Object) -> tuple[Any, ...]:
 
 
 def altered(before: dict[Key, Object], after: dict[Key, Object]) -> dict[Key, list[str]]:
-    """What lost or changed something, whoever wrote it and whenever; what was added does not count."""
+    """Objects that lost or changed a field, whoever wrote it; added fields do not count."""
     places = {key: lost(_content(obj), _content(after.get(key) or {})) for key, obj in before.items()}
     return {key: paths for key, paths in places.items() if paths}
 
@@ -71,7 +71,7 @@ def lost(before: Any, after: Any, path: str = "") -> list[str]:
 
 
 def differences(old: Any, new: Any, path: str = "") -> list[str]:
-    """Where two values differ, each place in a line; who manages which fields is too much to read."""
+    """Where two values differ, each place in a line; managed fields are left out as too long."""
     if path.endswith(".managedFields"):
         old, new = (
             [f"{entry['manager']}/{entry['operation']}" for entry in side or ()] for side in (old, new)

@@ -66,5 +66,5 @@ def run(*steps: StepRun, effects: tuple[EffectRun, ...] = (), **more: object) ->
         COMPOSITE, {}, MODERN, None, None, StatusCondition("Responsive", "True", "x"), (), {}, {}, (), ()
     )
     composite = {"apiVersion": SUBJECT.api_version, "kind": "Shop", "spec": {"region": "eu-west"}}
-    made = Run(summary, "the newest", composite, {}, steps, effects, world, 0)
-    return made._replace(**more)  # type: ignore[arg-type]
+    sample = Run(summary, "the newest", composite, {}, steps, effects, world, 0)
+    return sample._replace(**more)  # type: ignore[arg-type]

@@ -187,7 +187,7 @@ FUNCTIONS = [
 
 
 def shop(name: str, namespace: str = "default", **spec: object) -> Object:
-    """A Shop in eu-west, or as `spec` says."""
+    """A Shop in eu-west, or with this `spec`."""
     return {
         "apiVersion": VERSION,
         "kind": "Shop",

@@ -47,8 +47,8 @@ async def test_axe_finds_nothing_serious_and_no_page_is_wider_than_a_phone(
     page = await shops.open(browser, viewport=PHONE, color_scheme=theme)
     for path in pages:
         await page.goto(shops.url + path)
-        found = (await Axe().run(page, options=rules)).response["violations"]
-        serious = [entry for entry in found if entry["impact"] in ("serious", "critical")]
+        violations = (await Axe().run(page, options=rules)).response["violations"]
+        serious = [entry for entry in violations if entry["impact"] in ("serious", "critical")]
         assert not serious, (path, [(entry["id"], entry["nodes"][0]["html"]) for entry in serious])
         assert await page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], path
     assert errors_of(page) == []

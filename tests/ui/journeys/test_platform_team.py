@@ -40,7 +40,7 @@ async def second_revision(platform):
     return first
 
 
-async def test_a_pipeline_is_a_picture_and_a_revision_says_what_it_would_change(
+async def test_a_pipeline_is_a_picture_and_a_revision_shows_its_effect(
     browser, shops, second_revision, platform
 ):
     page = await shops.open(browser, "/compositions", viewport=WIDE)
@@ -63,7 +63,7 @@ async def test_a_pipeline_is_a_picture_and_a_revision_says_what_it_would_change(
     assert errors_of(page) == []
 
 
-async def test_a_field_of_a_schema_is_found(browser, shops):
+async def test_a_field_of_a_schema_can_be_searched(browser, shops):
     page = await shops.open(browser, "/definitions", viewport=WIDE)
     await page.get_by_role("link", name="Shop", exact=True).click()
     schema = page.get_by_role("region", name="Schema")

@@ -16,7 +16,7 @@ pytestmark = [
 PLAYGROUND = "/playground/shops.shop.example.org"
 
 
-async def test_what_is_typed_is_rendered_and_what_is_chosen_is_written(browser, shops, platform):
+async def test_typed_input_is_rendered_and_chosen_values_are_written(browser, shops, platform):
     before = len((await platform.list(SHOP)).items)
     page = await shops.open(browser, PLAYGROUND, viewport=WIDE)
     result = page.locator("#result")
@@ -43,7 +43,7 @@ spec:
     assert errors_of(page) == []
 
 
-async def test_a_mistake_is_shown_beside_the_text_with_its_line(browser, shops):
+async def test_an_error_is_shown_beside_the_text_with_its_line(browser, shops):
     page = await shops.open(browser, PLAYGROUND)
     text = await page.locator("#text").input_value()
     await page.locator("#text").fill(text.replace("eu-west", "mars"))
@@ -62,13 +62,13 @@ async def test_the_address_brings_the_same_playground_back(browser, shops):
     await page.get_by_label("replicas").fill("5")
     await expect(page.locator("#result")).to_contain_text("7 objects")
     await page.wait_for_url("**/*text=*")
-    again = await page.context.new_page()
-    await again.goto(page.url)
-    await expect(again.get_by_label("replicas")).to_have_value("5")
-    await expect(again.locator("#result")).to_contain_text("7 objects")
+    second_page = await page.context.new_page()
+    await second_page.goto(page.url)
+    await expect(second_page.get_by_label("replicas")).to_have_value("5")
+    await expect(second_page.locator("#result")).to_contain_text("7 objects")
 
 
-async def test_an_item_is_added_to_a_list_and_taken_away(browser, shops):
+async def test_an_item_is_added_to_a_list_and_removed(browser, shops):
     page = await shops.open(browser, PLAYGROUND)
     await page.get_by_label("Add an item").fill("a.example.org")
     await page.keyboard.press("Enter")

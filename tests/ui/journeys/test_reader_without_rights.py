@@ -1,4 +1,4 @@
-"""Somebody logs in who may read Compositions, and nothing else."""
+"""A user logs in with the right to read Compositions, and nothing else."""
 
 import orjson
 import pytest
@@ -54,7 +54,7 @@ async def token(platform):
     return orjson.loads(reply.data)["status"]["token"]
 
 
-async def test_a_viewer_sees_what_rbac_lets_them_see_and_no_more(browser, login, token):
+async def test_a_viewer_gets_the_objects_of_their_rights_and_no_more(browser, login, token):
     page = await (await browser.new_context()).new_page()
     await page.goto(login.url)
     await page.get_by_label("Bearer token").fill(token)

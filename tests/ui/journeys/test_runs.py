@@ -1,4 +1,4 @@
-"""Somebody wants to know what a pipeline did: the waterfall, a step, which patch set a field, two runs."""
+"""A user inspects a pipeline: the waterfall, a step, which patch set a field, two runs."""
 
 import pytest
 import pytest_asyncio
@@ -39,7 +39,7 @@ def _composes(obj):
     return len(crossplane.get("resourceRefs") or ())
 
 
-async def test_a_step_shows_what_it_got_and_answered_and_which_patch_set_a_field(browser, shops, edited):
+async def test_a_step_shows_its_request_and_response_and_which_patch_set_a_field(browser, shops, edited):
     page = await shops.open(browser, "/runs?kind=Shop&namespace=default&name=tailor", viewport=WIDE)
     await page.get_by_role("link", name=edited[0]).click()
     steps = page.get_by_role("region", name="Waterfall")
@@ -97,11 +97,11 @@ async def test_pages_of_runs_fit_a_phone_and_axe_finds_nothing_serious(browser, 
         f"/runs/compare?a={edited[0]}&b={edited[1]}",
     ):
         await page.goto(shops.url + path)
-        found = (await Axe().run(page)).response["violations"]
-        assert not [entry for entry in found if entry["impact"] in ("serious", "critical")], path
+        violations = (await Axe().run(page)).response["violations"]
+        assert not [entry for entry in violations if entry["impact"] in ("serious", "critical")], path
         assert await page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], path
 
 
-async def test_a_run_that_is_not_there_is_told(browser, shops):
+async def test_a_missing_run_is_reported(browser, shops):
     page = await shops.open(browser, "/runs/000000000000")
     await expect(page.get_by_role("main")).to_contain_text("Not found", timeout=PATIENCE * 1000)

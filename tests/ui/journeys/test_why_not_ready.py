@@ -1,4 +1,4 @@
-"""An application team asks why its shop is not ready, and has the answer after a click."""
+"""An application team sees after one click why its shop is not ready."""
 
 import pytest
 from playwright.async_api import expect
@@ -14,7 +14,7 @@ pytestmark = [
 ]
 
 
-async def test_the_overview_says_why_and_a_click_shows_the_resource_below_that_is_not_ready(browser, shops):
+async def test_the_overview_shows_the_reason_and_a_click_shows_the_unready_resource_below(browser, shops):
     page = await shops.open(browser, viewport=WIDE)
     attention = page.get_by_role("region", name="Needs attention")
     entry = attention.get_by_role("listitem").filter(has_text="arcade")

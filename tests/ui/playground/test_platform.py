@@ -81,8 +81,30 @@ def test_images_are_not_run_and_built_in_functions_are():
     assert [why_not_runnable(function, HostAccess()) for function in FUNCTIONS] == ["", "", ""]
 
 
+def test_commands_are_not_run() -> None:
+    package = "xpkg.crossplane.io/crossplane-contrib/function-shell:v0.6.0"
+    function = {"metadata": {"name": "sh"}, "spec": {"package": package}}
+    assert (
+        why_not_runnable(function, HostAccess())
+        == "function-shell runs commands, and the playground runs none"
+    )
+
+
 def test_the_functions_of_a_pipeline_are_those_that_its_steps_name():
     composition = PLATFORM.composition_for(shop("mine"))
     assert [name_of(function) for function in PLATFORM.functions_of(composition, HostAccess())] == sorted(
         name_of(function) for function in FUNCTIONS
     )
+
+
+def test_a_composition_that_runs_containers_is_refused():
+    container = {"name": "paint", "type": "Container", "container": {"image": "example.org/paint:v1"}}
+    spec = {
+        "compositeTypeRef": SHOP_COMPOSITION["spec"]["compositeTypeRef"],
+        "resources": [{"name": "a", "base": {"apiVersion": "v1", "kind": "ConfigMap"}}],
+        "functions": [container],
+    }
+    composition = {**SHOP_COMPOSITION, "metadata": {"name": "painted"}, "spec": spec}
+    platform = Platform([SHOPS], [composition], FUNCTIONS)
+    with pytest.raises(UnrenderableKind, match=r"runs containers \(paint\), and the playground runs none"):
+        platform.composition_for(shop("mine"))

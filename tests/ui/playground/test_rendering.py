@@ -49,7 +49,7 @@ def test_a_function_that_fails_is_part_of_the_picture():
     assert tree.children == ()
 
 
-def test_a_function_that_cannot_be_run_here_is_told():
+def test_a_function_that_cannot_be_run_here_is_reported():
     unknown = {"step": "own", "functionRef": {"name": "function-own"}}
     composition = {**SHOP_COMPOSITION, "spec": {**SHOP_COMPOSITION["spec"], "pipeline": [unknown]}}
     assert "function-own" in _tree(Platform([SHOPS], [composition], FUNCTIONS)).problem
@@ -74,7 +74,7 @@ spec: {region: eu-west}
     assert tree.size == 5
 
 
-def test_what_a_function_waits_for_is_told():
+def test_pending_requirements_of_a_function_are_reported():
     tree = _tree(
         _template(
             "apiVersion: meta.gotemplating.fn.crossplane.io/v1alpha1\n"
@@ -84,4 +84,4 @@ def test_what_a_function_waits_for_is_told():
     )
     assert tree.children == ()
     assert tree.messages[0][0] == "warning"
-    assert "asked for Secret pw, which is not given" in tree.messages[0][1]
+    assert "requires Secret pw, which is not provided" in tree.messages[0][1]

@@ -1,5 +1,5 @@
 from crossply.kinds.definition import parse_definition
-from crossply.ui.playground.packed_text import MAX_PACKED, pack_text, unpack_text
+from crossply.ui.pages.playground import MAX_PACKED, pack_text, unpack_text
 from crossply.ui.playground.platform import schema_at
 from crossply.ui.playground.sample import as_written, sample_resource, without_engine_schema
 from crossply.ui.playground.typed_resource import MAX_TEXT, read_resource
@@ -13,7 +13,7 @@ def test_a_sample_is_a_valid_resource():
         assert read_resource(dump(sample), definition).problems == ()
 
 
-def test_an_object_of_the_cluster_loses_what_the_control_plane_added():
+def test_an_object_of_the_cluster_loses_the_fields_of_the_control_plane():
     live = shop("mine", crossplane={"compositionRef": {"name": "shop"}})
     live["metadata"] |= {
         "uid": "1",

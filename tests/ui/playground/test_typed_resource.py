@@ -31,16 +31,16 @@ def test_a_valid_resource_gets_its_defaults():
         ("spec: {}\n", "spec.region: Required value", 5),
     ],
 )
-def test_a_mistake_is_told_with_its_line(spec: str, message: str, line: int):
-    [(found, place)] = _problems(HEAD + spec)
-    assert found.startswith(message)
+def test_an_error_is_reported_with_its_line(spec: str, message: str, line: int):
+    [(sentence, place)] = _problems(HEAD + spec)
+    assert sentence.startswith(message)
     assert place == line
 
 
 @pytest.mark.parametrize(
     "text", ["", "# nothing", "- a list", "a: [", "a: b: c", "&a [*a]", "key: \x00", "x" * (MAX_TEXT + 1)]
 )
-def test_what_is_no_resource_is_refused_with_a_sentence(text: str):
+def test_an_invalid_resource_is_refused_with_a_sentence(text: str):
     assert _problems(text)
 
 

@@ -33,7 +33,7 @@ def test_operations_come_newest_first_with_their_outcome():
     assert rows[2].applied == ("ConfigMap/report (default)",)
 
 
-def test_a_cron_operation_has_the_history_of_what_it_made():
+def test_a_cron_operation_has_the_history_of_its_operations():
     row = parent_row(NIGHTLY, operation_rows(OPERATIONS))
     assert (row.when, [operation.name for operation in row.operations]) == ("0 3 * * *", ["new", "old"])
 
@@ -43,13 +43,13 @@ def test_a_suspended_cron_operation_is_paused():
     assert parent_row(suspended, []).health.state == "paused"
 
 
-def test_a_watch_operation_says_what_it_watches():
+def test_a_watch_operation_shows_its_watched_kind():
     watch = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "shop", "matchLabels": {"a": "b"}}
     obj = {"kind": "WatchOperation", "metadata": {"name": "w"}, "spec": {"watch": watch}}
     assert parent_row(obj, []).when == 'ConfigMap in shop with {"a":"b"}'
 
 
-def test_what_is_malformed_reads_as_absent():
+def test_malformed_fields_read_as_absent():
     [row] = operation_rows(
         [{"metadata": {"name": "x"}, "status": {"conditions": 1, "appliedResourceRefs": 2}}]
     )

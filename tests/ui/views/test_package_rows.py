@@ -52,7 +52,7 @@ def test_a_function_is_used_by_the_compositions_that_call_it():
         ("garbage", "Waiting", ""),
     ],
 )
-def test_a_package_says_how_it_fares_and_why(conditions: object, word: str, message: str):
+def test_a_package_reports_its_state_and_reason(conditions: object, word: str, message: str):
     [row] = package_rows([{**FUNCTIONS[0], "status": {"conditions": conditions}}], [])
     assert (row.health.word, row.health.message) == (word, message)
 
@@ -70,7 +70,7 @@ def test_revisions_of_a_package_come_newest_first():
     ]
 
 
-def test_dependencies_are_those_of_the_lock_with_what_is_installed():
+def test_dependencies_are_those_of_the_lock_with_installed_versions():
     assert [tuple(dependency) for dependency in dependencies_of(LOCK, "platform-1")] == [
         ("example.org/fn", ">=v1", "Function", "v1.2"),
         ("example.org/gone", "v2", "Provider", ""),

@@ -16,7 +16,7 @@ def test_a_picture_has_the_steps_in_order_with_their_functions():
     assert picture.steps[0].facts == ("input Resources", "1 resource")
 
 
-def test_a_step_whose_function_is_missing_or_ill_says_so():
+def test_a_step_with_a_missing_or_unhealthy_function_is_reported():
     ill = {"conditions": [{"type": "Healthy", "status": "False", "message": "no image"}]}
     functions = {"function-auto-ready": {"status": ill}}
     steps = pipeline_picture(SHOP_COMPOSITION, functions).steps
@@ -24,12 +24,12 @@ def test_a_step_whose_function_is_missing_or_ill_says_so():
     assert (steps[2].health.word, steps[2].health.message) == ("Unhealthy", "no image")
 
 
-def test_a_pipeline_that_cannot_be_read_is_told():
+def test_an_unreadable_pipeline_is_reported():
     assert pipeline_picture({"spec": {"mode": "Pipeline", "pipeline": 3}}, {}).problem
     assert called_functions({"spec": {"pipeline": [None, {"functionRef": 1}]}}) == set()
 
 
-def test_operations_and_what_makes_them_have_pictures():
+def test_operations_and_their_creators_have_pictures():
     for obj in (operation("report", REPORT), NIGHTLY):
         assert [step.name for step in operation_picture(obj, BY_NAME).steps] == ["write"]
 

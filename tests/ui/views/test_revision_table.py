@@ -3,8 +3,7 @@ from collections import Counter
 from crossply.compose.machinery import MODERN
 from crossply.kinds.revision import new_revision
 from crossply.ui.plan_jobs import applied_revision
-from crossply.ui.views.composition_rows import composition_rows
-from crossply.ui.views.revision_table import composites_by_revision, revision_table
+from crossply.ui.views.composition_rows import composites_by_revision, composition_rows, revision_table
 from tests.support.ui.shop_platform import SHOP_COMPOSITION, shop
 
 REVISIONS = [
@@ -18,7 +17,7 @@ def _on(name: str, revision: str, composition: str = "shop") -> dict:
     return shop(name, crossplane=refs)
 
 
-def test_revisions_come_newest_first_with_the_number_of_resources_on_each():
+def test_revisions_come_newest_first_with_their_number_of_resources():
     composites = [
         _on("a", "shop-a"),
         _on("b", "shop-a"),

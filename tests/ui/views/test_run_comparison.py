@@ -11,7 +11,7 @@ def test_the_same_run_differs_in_nothing():
     assert comparison.effects == ()
 
 
-def test_the_first_step_that_made_something_else_is_named_and_later_ones_that_pass_it_on_are_not():
+def test_the_first_step_with_a_different_output_is_named_and_later_ones_that_pass_it_on_are_not():
     left = run(step("same", {}, ONE), step("other", ONE, ONE), step("last", ONE, ONE))
     right = run(step("same", {}, ONE), step("other", ONE, TWO), step("last", TWO, TWO))
     comparison = run_comparison(left, right)
@@ -22,7 +22,7 @@ def test_the_first_step_that_made_something_else_is_named_and_later_ones_that_pa
     assert [tuple(row)[:4] for row in group.rows] == [("changed", "one.data.a", "1", "2")]
 
 
-def test_what_the_runs_were_given_is_compared_without_what_changes_with_every_write():
+def test_the_inputs_of_runs_are_compared_without_fields_that_change_with_every_write():
     left = run()
     stamped = {"metadata": {"resourceVersion": "7", "generation": 3}}
     assert run_comparison(left, run(composite={**left.composite, **stamped})).inputs == ()
@@ -31,7 +31,7 @@ def test_what_the_runs_were_given_is_compared_without_what_changes_with_every_wr
     assert [row.path for row in group.rows] == ["spec.region"]
 
 
-def test_a_step_of_one_run_only_is_told():
+def test_a_step_of_one_run_only_is_shown():
     comparison = run_comparison(run(step("first", {}, ONE)), run(step("second", {}, ONE)))
     assert [(step.name, step.seconds) for step in comparison.steps] == [
         ("first", (0.02, None)),

@@ -6,7 +6,7 @@ BEFORE = desired(one=config_map(a="1"), gone=config_map())
 AFTER = desired(one=config_map(a="2"), new=config_map(b="1"))
 
 
-def test_a_step_shows_what_it_changed_by_resource():
+def test_a_step_shows_its_changes_by_resource():
     view = step_view(run(step("first", BEFORE, AFTER)), 0)
     assert view is not None
     assert [(group.change, group.name) for group in view.groups] == [
@@ -42,7 +42,7 @@ def test_an_effect_shows_its_fields():
     ]
 
 
-def test_there_is_no_view_of_what_is_not_in_the_run():
+def test_a_step_that_is_not_in_the_run_has_no_view():
     assert step_view(run(), 0) is None
     assert step_view(run(step("a", {}, {})), -1) is None
     assert effect_view(run(), 3) is None

@@ -26,14 +26,14 @@ def test_steps_and_effects_are_in_the_order_of_time():
     assert rows[1].notes == ("1 field",)
 
 
-def test_what_took_no_time_can_be_seen_and_nothing_leaves_the_picture():
+def test_a_step_without_duration_is_visible_and_nothing_leaves_the_picture():
     rows = waterfall(run(step("last", {}, ONE, 0.1, seconds=0.0, rounds=()))).rows
     [bar] = rows[0].bars
     assert bar.width > 0
     assert bar.x + bar.width <= WIDTH
 
 
-def test_a_step_tells_rounds_warnings_and_failures():
+def test_a_step_shows_rounds_warnings_and_failures():
     call = step("a", {}, ONE).rounds[0]
     warned = step("warned", {}, ONE, rounds=(call, call), results=({"severity": "SEVERITY_WARNING"},))
     failed = step("failed", {}, ONE, 0.05, problem="no")
@@ -49,7 +49,7 @@ def test_a_run_of_ten_thousand_effects_shows_the_first():
 
 
 @pytest.mark.parametrize("total", [1e-5, 0.0003, 0.02, 0.1, 1.0, 7.0, 59.0, 3000.0])
-def test_the_axis_has_a_few_round_moments(total: float):
+def test_the_axis_has_a_few_round_times(total: float):
     marks = ticks(total)
     assert 3 <= len(marks) <= 7
     assert marks[0].x == 0
@@ -60,5 +60,5 @@ def test_the_axis_has_a_few_round_moments(total: float):
     ("seconds", "text"),
     [(0, "0"), (0.00083, "830 µs"), (0.0123, "12.3 ms"), (0.25, "250 ms"), (3.4, "3.4 s"), (600, "10 min")],
 )
-def test_durations_read_as_people_say_them(seconds: float, text: str):
+def test_durations_are_human_readable(seconds: float, text: str):
     assert duration(seconds) == text

@@ -18,7 +18,7 @@ def test_required_fields_come_first_then_the_others_by_name():
     assert [(field.name, field.required) for field in fields] == [("z", True), ("a", False), ("b", False)]
 
 
-def test_a_field_tells_its_type_default_values_and_description():
+def test_a_field_shows_its_type_default_values_and_description():
     field = _field(SIZE)
     assert (field.type, field.default, field.enum) == ("string", "small", ("small", "large"))
     assert field.description == "How large it is."
@@ -36,7 +36,7 @@ def test_limits_and_rules_become_short_texts():
     assert field.rules == ("≥ 1", "≤ 9", "not five", "self > 0")
 
 
-def test_types_are_named_as_people_say_them():
+def test_types_have_human_readable_names():
     assert type_name({"type": "array", "items": {"type": "integer"}}) == "[]integer"
     assert type_name({"type": "object", "additionalProperties": {"type": "string"}}) == "map[string]string"
     assert type_name({"x-kubernetes-int-or-string": True}) == "integer or string"

@@ -28,15 +28,15 @@ SCHEMA = {
 
 
 def _controls(obj: dict) -> dict[str, Control]:
-    found: dict[str, Control] = {}
+    by_pointer: dict[str, Control] = {}
 
     def walk(controls: tuple[Control, ...]) -> None:
         for control in controls:
-            found[control.pointer] = control
+            by_pointer[control.pointer] = control
             walk(control.controls)
 
     walk(form_of(SCHEMA, obj))
-    return found
+    return by_pointer
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def _controls(obj: dict) -> dict[str, Control]:
         ("extra", "yaml"),
     ],
 )
-def test_each_type_has_its_control(name: str, sort: str):
+def test_every_type_has_its_control(name: str, sort: str):
     assert _controls({})[f"/spec/{name}"].sort == sort
 
 
@@ -104,6 +104,6 @@ def test_an_emptied_item_leaves_its_list():
         ("/spec" * 30, "x"),
     ],
 )
-def test_what_no_control_sends_is_refused(pointer: str, text: str):
+def test_input_that_no_control_sends_is_refused(pointer: str, text: str):
     with pytest.raises(UnusableValue):
         set_field({}, SCHEMA, pointer, text)

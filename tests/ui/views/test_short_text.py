@@ -2,7 +2,7 @@ from crossply.ui.views.short_text import block, cut, one_line
 from crossply.values.differences import MISSING
 
 
-def test_a_long_text_is_cut_and_says_by_how_much():
+def test_a_long_text_is_truncated_with_the_number_of_missing_characters():
     assert cut("a" * 1300, 300) == "a" * 300 + "… (1,000 more characters)"
 
 

@@ -34,13 +34,13 @@ def test_a_comment_belongs_to_an_entry(text: str, comments: list[Comment], reaso
     assert read_comments(text.encode()) == comments, reason
 
 
-def test_comments_follow_what_was_moved() -> None:
+def test_comments_move_with_their_values() -> None:
     comments = [Comment(("a", "b"), "# 1"), Comment(("a", "c"), "# 2"), Comment(("z",), "# 3")]
     paths = [comment.path for comment in moved(comments, [(("a",), ("x", 0)), (("a", "c"), ("y",))])]
     assert paths == [("x", 0, "b"), ("y",), ("z",)]
 
 
-def test_a_comment_whose_entry_is_gone_stands_above_what_it_was_a_part_of() -> None:
+def test_a_comment_whose_entry_is_gone_stands_above_its_parent() -> None:
     comments = [Comment(("a", 0, "gone", "deep"), "# kept", True)]
     assert dump_with({"a": [{"b": 1}]}, comments) == "a:\n# kept\n- b: 1\n"
 
@@ -71,5 +71,5 @@ def test_no_comment_changes_the_meaning(value: object, comments: list[Comment]) 
 
 
 @given(st.text(alphabet="ab:#-|>'\"{}[], \n", max_size=40))
-def test_any_text_can_be_looked_through(text: str) -> None:
+def test_any_text_can_be_searched(text: str) -> None:
     read_comments(text.encode())

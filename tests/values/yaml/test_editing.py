@@ -70,7 +70,7 @@ def test_a_list_begins_where_there_was_none(text: str, expected: str) -> None:
     assert item_inserted(text.encode(), value, PATH, 0) == expected
 
 
-def test_a_list_in_brackets_is_written_anew_with_its_comments() -> None:
+def test_a_list_in_brackets_is_rewritten_with_its_comments() -> None:
     text = b"spec:\n  z: 1 # one\n  things: [{name: a}] # all\n"
     value = load(text)
     value["spec"]["things"].insert(0, {"name": "c"})

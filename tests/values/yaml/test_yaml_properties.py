@@ -31,14 +31,14 @@ def as_json_has_it(value: Any) -> Any:
 
 
 @given(VALUES)
-def test_what_is_written_reads_back_as_it_was(value: Any) -> None:
+def test_written_yaml_reads_back_the_same(value: Any) -> None:
     written = dump(value)
     assert repr(load(written)) == repr(load(written, strict=True))
     assert load(written) == as_json_has_it(value)
 
 
 @given(VALUES)
-def test_writing_again_changes_nothing(value: Any) -> None:
+def test_rewriting_changes_nothing(value: Any) -> None:
     written = dump(value)
     assert dump(load(written)) == written
 

@@ -70,7 +70,7 @@ VALUES = [
 
 
 @pytest.mark.parametrize(("text", "value", "reason"), VALUES, ids=[row[2] for row in VALUES])
-def test_a_document_means_what_it_means_to_kubernetes(text: str, value: object, reason: str) -> None:
+def test_a_document_has_the_same_value_as_in_kubernetes(text: str, value: object, reason: str) -> None:
     assert load(text) == value, reason
 
 
@@ -143,7 +143,7 @@ def test_strict_reading_takes_a_document_without_repeated_keys() -> None:
     assert read_stream("a: [1, {b: yes}]\n", strict=True)[0].value == {"a": [1, {"b": True}]}
 
 
-def test_fields_are_found_again_by_their_path() -> None:
+def test_fields_are_located_by_their_path() -> None:
     text = (
         "# intro\na: 1\n---\nspec:\n  base: &base\n    x: 1\n  list:\n  - n: 1\n  - *base\n  n: 1\n  n: 2\n"
     )
@@ -213,7 +213,7 @@ def test_nothing_is_lost_behind_a_byte_order_mark_where_files_were_joined(above:
         assert load(text) == read_first(text).value == {"a": 1, "c": 2}
 
 
-def test_a_mistake_is_told_with_the_line_of_the_file_also_behind_blank_documents() -> None:
+def test_an_error_is_reported_with_the_line_of_the_file_also_behind_blank_documents() -> None:
     with pytest.raises(YamlError) as problem:
         read_first("---\n# c\n---\na: b: c\n", "f")
     assert problem.value.place == "f:4"

@@ -57,7 +57,7 @@ SCALARS = [
 
 
 @pytest.mark.parametrize(("text", "value", "reason"), SCALARS, ids=[row[0] for row in SCALARS])
-def test_a_scalar_means_what_it_means_to_kubernetes(text: str, value: object, reason: str) -> None:
+def test_a_scalar_has_the_same_value_as_in_kubernetes(text: str, value: object, reason: str) -> None:
     loaded = load(f"a: {text}\n")["a"]
     assert (loaded, type(loaded)) == (value, type(value)), reason
 
@@ -100,7 +100,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("text", "message"), REFUSED, ids=[row[0] for row in REFUSED])
-def test_what_json_cannot_hold_is_refused_in_the_words_of_go(text: str, message: str) -> None:
+def test_values_that_json_lacks_are_refused_in_the_words_of_go(text: str, message: str) -> None:
     with pytest.raises(YamlError) as caught:
         load(text)
     assert str(caught.value) == message

@@ -132,7 +132,7 @@ def test_a_key_that_is_too_long_for_its_line_follows_a_question_mark() -> None:
     assert dump({"a\nb\n": 1}) == "? |\n  a\n  b\n: 1\n"
 
 
-def test_documents_follow_separators() -> None:
+def test_documents_come_after_separators() -> None:
     assert dump_all([{"a": 1}, [2]]) == "---\na: 1\n---\n- 2\n"
 
 
@@ -144,6 +144,6 @@ def test_documents_follow_separators() -> None:
         (object(), "error marshaling into JSON: json: unsupported type: object"),
     ],
 )
-def test_what_json_cannot_hold_is_not_written(value: object, message: str) -> None:
+def test_values_that_json_lacks_are_not_written(value: object, message: str) -> None:
     with pytest.raises(YamlError, match=message):
         dump({"a": value})

@@ -13,7 +13,7 @@ import orjson
 from crossply.apiserver.admission.admission_request import describe
 from crossply.apiserver.admission.attributes import Attributes
 from crossply.apiserver.endpoints.status_errors import StatusError
-from crossply.apiserver.object_codec import to_json
+from crossply.apiserver.stored_object_codec import to_json
 from crossply.errors import CrossplyError
 from crossply.values import Object
 from crossply.values.api_version import format_kind

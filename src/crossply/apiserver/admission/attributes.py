@@ -66,7 +66,7 @@ class Attributes:
 
     @property
     def is_exempt(self) -> bool:
-        """Whether admission is skipped, so that nobody can lock themselves out of configuring admission."""
+        """Whether admission is skipped, so that no policy can prevent the configuration of admission."""
         return self.group == "admissionregistration.k8s.io" and self.plural in _EXEMPT
 
     def with_objects(self, obj: Object | None, old: Object | None) -> Attributes:

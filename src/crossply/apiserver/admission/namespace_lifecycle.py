@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from crossply.apiserver.admission.attributes import Attributes
 from crossply.apiserver.endpoints.status_errors import Cause, StatusError, forbidden, not_found
-from crossply.apiserver.object_codec import decode
 from crossply.apiserver.storage import Store
+from crossply.apiserver.stored_object_codec import decode
 from crossply.values import Object
 
 _UNDELETABLE = frozenset({"default", "kube-system", "kube-public"})

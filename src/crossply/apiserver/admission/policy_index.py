@@ -9,8 +9,8 @@ from typing import Any
 from crossply.apiserver.admission.cel_expressions import Expression
 from crossply.apiserver.admission.match_conditions import Conditions
 from crossply.apiserver.admission.matching import Matching, read_matching
-from crossply.apiserver.object_codec import decode
 from crossply.apiserver.storage import Event, Store
+from crossply.apiserver.stored_object_codec import decode
 from crossply.values import Object
 
 POLICIES = "validatingadmissionpolicies.admissionregistration.k8s.io"

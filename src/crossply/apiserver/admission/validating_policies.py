@@ -18,8 +18,8 @@ from crossply.apiserver.admission.policy_params import (
     check_param_kind,
     find_params,
 )
-from crossply.apiserver.background import in_event_loop
 from crossply.apiserver.endpoints.status_errors import StatusError
+from crossply.apiserver.event_loop_offloading import in_event_loop
 from crossply.apiserver.server_context import ServerContext
 from crossply.values import Object
 

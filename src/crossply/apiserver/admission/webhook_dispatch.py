@@ -20,8 +20,8 @@ from crossply.apiserver.admission.cel_evaluation import Evaluation
 from crossply.apiserver.admission.match_conditions import ConditionFailed
 from crossply.apiserver.admission.namespace_lifecycle import Namespaces
 from crossply.apiserver.admission.webhook_index import Webhook
-from crossply.apiserver.background import in_event_loop
 from crossply.apiserver.endpoints.status_errors import StatusError, bad_request, forbidden
+from crossply.apiserver.event_loop_offloading import in_event_loop
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.webhooks.client import WebhookCallError, WebhookClient, WebhookConfigError
 from crossply.apiserver.webhooks.service_resolution import stored_services

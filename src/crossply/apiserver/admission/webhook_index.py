@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from crossply.apiserver.admission.match_conditions import Conditions
 from crossply.apiserver.admission.matching import Matching, read_rules, read_selector
-from crossply.apiserver.object_codec import decode
 from crossply.apiserver.storage import Event, Store
+from crossply.apiserver.stored_object_codec import decode
 from crossply.values import Object
 
 MUTATING = "mutatingwebhookconfigurations.admissionregistration.k8s.io"

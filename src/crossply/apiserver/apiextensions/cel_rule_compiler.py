@@ -10,13 +10,13 @@ from __future__ import annotations
 import functools
 from typing import Any, NamedTuple
 
-from crossply.apiserver.apiextensions.cel_field_renaming import with_numbered_fields
 from crossply.apiserver.apiextensions.cel_rule_cost import estimate
+from crossply.apiserver.apiextensions.cel_rule_deduplication import with_numbered_fields
 from crossply.apiserver.apiextensions.cel_size_estimates import Sized, restricted_size, sizes
 from crossply.schema.cel_ast import Checked, Node, read_checked, uses_variable
+from crossply.schema.cel_expression_rewriting import accepted
 from crossply.schema.cel_literal_checks import literal_issues
 from crossply.schema.cel_messages import compile_issues
-from crossply.schema.cel_overloads import accepted
 from crossply.schema.cel_types import Declared, declare, restricted, words_in
 from crossply.values import Object
 

@@ -5,7 +5,7 @@ gets its response, and the resource is in the registry when that call returns. T
 is written right after; `settle` waits for it. Deleted definitions stay until `crd_finalizer` has removed
 their instances.
 
-No decoded definition is kept: what the controller must know of each is in `served_definition`.
+No decoded definition is kept: what the controller must know of each is in `crd_controller_record`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 
 from crossply.apiserver.apiextensions.accepted_names import NameIndex, UsedNames, has_requested_names
 from crossply.apiserver.apiextensions.condition_list import is_true, with_condition
+from crossply.apiserver.apiextensions.crd_controller_record import ServedDefinition, accepted_names
 from crossply.apiserver.apiextensions.crd_controller_writes import finish_definition, write_definition
 from crossply.apiserver.apiextensions.crd_finalizer import remove_instances
 from crossply.apiserver.apiextensions.crd_resource import resource_from
@@ -28,13 +29,12 @@ from crossply.apiserver.apiextensions.crd_status import (
     settled,
     without_finalizer,
 )
-from crossply.apiserver.apiextensions.served_definition import ServedDefinition, accepted_names
 from crossply.apiserver.apiextensions.stored_schemas import DecodedSchemas, StoredSchema
 from crossply.apiserver.endpoints.status_errors import forbidden
-from crossply.apiserver.object_codec import decode, state_of
 from crossply.apiserver.registry.resources import Resource
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Event, Key
+from crossply.apiserver.stored_object_codec import decode, state_of
 from crossply.values import Object
 
 DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from crossply.apiserver.apiextensions.crd_managed_fields import definition_with_managed_fields
-from crossply.apiserver.object_codec import State, encode, state_of, with_revision
+from crossply.apiserver.apiextensions.customresourcedefinition_managed_fields import (
+    definition_with_managed_fields,
+)
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Changed, Entry, Key
 from crossply.apiserver.storage.errors import StorageClosed, StorageError
+from crossply.apiserver.stored_object_codec import State, encode, state_of, with_revision
 from crossply.values import Object
 
 MANAGER = "kube-apiserver"

@@ -10,11 +10,11 @@ from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.delete_options import DeleteOptions
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from crossply.apiserver.endpoints.status_errors import StatusError
-from crossply.apiserver.object_codec import decode, encoder, with_revision
 from crossply.apiserver.registry.delete import TwoPhaseDeletion, delete, delete_in_two_phases
 from crossply.apiserver.registry.resources import Resource
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Entry
+from crossply.apiserver.stored_object_codec import decode, encoder, with_revision
 from crossply.values import Object
 
 USER = User("system:apiserver", ("system:masters", "system:authenticated"))

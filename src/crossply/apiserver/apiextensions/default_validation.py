@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crossply.apiserver.apiextensions.structural_validation import EMBEDDED, is_leaf
-from crossply.schema.cel import RuleChecker, has_rules
+from crossply.schema.cel_object_validation import RuleChecker, has_rules
 from crossply.schema.field_errors import INVALID, REQUIRED, FieldError
 from crossply.schema.prune import prune
 from crossply.schema.validation import validate

@@ -1,4 +1,4 @@
-"""What one walk over a schema tells about it, so that most checks need not walk over it again.
+"""Facts about a schema from one walk over it, so that most checks need not walk over it again.
 
 Nearly all schemas are plain: they have known keywords only, each with a value that Go neither refuses nor
 leaves out. Go reads and writes them as they are. Below their root most also have nothing that could keep

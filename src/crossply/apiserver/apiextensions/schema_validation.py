@@ -24,7 +24,7 @@ from crossply.apiserver.apiextensions.structural_validation import (
     is_leaf,
     unsupported_problem,
 )
-from crossply.schema.cel import has_rules
+from crossply.schema.cel_object_validation import has_rules
 from crossply.schema.field_errors import FORBIDDEN, INVALID, FieldError, unsupported
 from crossply.values import Object
 

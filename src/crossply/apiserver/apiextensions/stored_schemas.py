@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from crossply.apiserver.object_codec import decode
+from crossply.apiserver.stored_object_codec import decode
 from crossply.values import Object
 from crossply.values.bounded_cache import SharedCache
 
@@ -60,7 +60,7 @@ class StoredSchema:
         return self._decoded.get(self)
 
     def decode(self) -> Object:
-        """Decode the schema anew, for one use."""
+        """Decode the schema again, for one use."""
         versions = decode(self._definition.data)["spec"]["versions"]
         version = next(version for version in versions if version["name"] == self._version)
         schema: Object = version["schema"]["openAPIV3Schema"]

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from crossply.apiserver.apiextensions.schema_survey import RULES, Survey, survey
 from crossply.apiserver.apiextensions.structural_validation import children
+from crossply.apiserver.event_loop_offloading import HEAVY_BYTES, leave_event_loop
 from crossply.schema.field_errors import FORBIDDEN, FieldError
 from crossply.values import Object
 
@@ -18,14 +19,19 @@ MOST_RULE_EFFORT = 20_000
 WIDEST = 4_000
 """The most properties that an object with rules may have; the evaluator supports no more."""
 
+_BYTES_PER_EFFORT = 128
+"""How many bytes of JSON are as much work: one part of effort takes about 50 microseconds."""
 _PER_TYPE, _PER_RULE, _PER_DEFAULT = 40, 15, 120
 
 
 def check_effort(schemas: list[Object | None]) -> list[FieldError]:
     """Refuse schemas that are too expensive to validate."""
     present = [schema for schema in schemas if schema is not None]
-    if _is_certainly_cheap(list(map(survey, present))):
+    surveys = list(map(survey, present))
+    if _is_certainly_cheap(surveys):
+        leave_event_loop(_most_rule_effort(surveys) * _BYTES_PER_EFFORT)
         return []
+    leave_event_loop(HEAVY_BYTES)
     effort = _Effort()
     for schema in present:
         effort.measure(schema)
@@ -43,14 +49,20 @@ def _is_certainly_cheap(surveys: list[Survey]) -> bool:
     """Whether the limits hold even if each rule and each default were about its whole schema."""
     if not all(known.is_plain for known in surveys):
         return False
-    rules = 0
-    for known in surveys:
-        rules += known.defaults * (_PER_DEFAULT + known.schemas)
-        rules += len(known.with_rules) * (_PER_TYPE + known.schemas)
-        rules += sum(_cost_of_texts(schema[RULES]) for schema in known.with_rules)
+    rules = _most_rule_effort(surveys)
     widest = max((known.widest for known in surveys), default=0)
     schemas = sum(known.schemas for known in surveys)
     return schemas <= MOST_SCHEMAS and rules <= MOST_RULE_EFFORT and widest <= WIDEST
+
+
+def _most_rule_effort(surveys: list[Survey]) -> int:
+    """The effort if each rule and each default were about its whole schema."""
+    effort = 0
+    for known in surveys:
+        effort += known.defaults * (_PER_DEFAULT + known.schemas) if known.with_rules else 0
+        effort += len(known.with_rules) * (_PER_TYPE + known.schemas)
+        effort += sum(_cost_of_texts(schema[RULES]) for schema in known.with_rules)
+    return effort
 
 
 class _Measure(NamedTuple):

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 
 from crossply.apiserver.apiextensions.conversion_review import BadAnswer, merged_object, read_answer
 from crossply.apiserver.endpoints.status_errors import StatusError
-from crossply.apiserver.object_codec import to_json
 from crossply.apiserver.registry.resources import Resource
+from crossply.apiserver.stored_object_codec import to_json
 from crossply.apiserver.webhooks.client import WebhookCallError, WebhookClient, WebhookConfigError
 from crossply.apiserver.webhooks.service_resolution import ResolveService
 from crossply.values import Object

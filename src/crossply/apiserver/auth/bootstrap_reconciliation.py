@@ -18,7 +18,7 @@ from crossply.apiserver.auth.rbac.role_index import CLUSTER_ROLE_BINDINGS, CLUST
 from crossply.apiserver.auth.rbac.rule_coverage import TooManyParts, uncovered
 from crossply.apiserver.auth.rbac.rules import parse_rules
 from crossply.apiserver.auth.store_protocols import Key, WritableStore
-from crossply.apiserver.object_codec import encoder
+from crossply.apiserver.stored_object_codec import encoder
 from crossply.values import Object
 from crossply.values.timestamps import format_timestamp
 

@@ -15,8 +15,8 @@ import orjson
 
 from crossply.apiserver.auth.rbac.role_index import CLUSTER_ROLES, RoleStore
 from crossply.apiserver.auth.store_protocols import WritableStore
-from crossply.apiserver.object_codec import encoder
 from crossply.apiserver.registry.selectors import labels_match, read_label_selector
+from crossply.apiserver.stored_object_codec import encoder
 from crossply.values import Object
 from crossply.values.timestamps import format_timestamp
 

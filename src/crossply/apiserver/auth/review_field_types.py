@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.apiserver.endpoints.object_metadata import METADATA_FIELDS
+from crossply.apiserver.endpoints.metadata_decoding import METADATA_FIELDS
 from crossply.apiserver.endpoints.status_errors import StatusError, bad_request
 from crossply.values import Object
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
-from crossply.apiserver.apiextensions.plain_schemas import without_plain_schemas
+from crossply.apiserver.apiextensions.schema_placeholders import without_plain_schemas
 from crossply.apiserver.builtin.go_scalars import LEAVES
 from crossply.apiserver.builtin.resource_table import definitions, names_by_kind
 from crossply.apiserver.registry.resources import Resource
-from crossply.schema.builtin_kinds import type_of_kind
+from crossply.schema.builtin_go_types import type_of_kind
+from crossply.schema.fast_go_decode import Check, struct
 from crossply.schema.go_decode import type_problem
 from crossply.values import Object
 
@@ -36,30 +38,61 @@ def decode_problem(resource: Resource, version: str, obj: Object) -> str | None:
     if problem is not None:
         return problem
     # Kinds of the aggregator and newer fields have no known Go type: their schema is used instead.
-    schema = {"$ref": names_by_kind()[resource.group, version, kind]}
-    return None if _fits(obj, schema, definitions()) else _mismatch(obj, schema, kind, "")
+    definition = names_by_kind()[resource.group, version, kind]
+    if _check_of_definition(definition)(obj):
+        return None
+    return _mismatch(obj, {"$ref": definition}, kind, "")
 
 
-def _fits(value: Any, schema: Object, known: dict[str, Object]) -> bool:
-    """Whether `_mismatch` would find nothing: quick, as it is asked of every object that is written."""
-    ref = schema.get("$ref")
-    if ref is not None:
-        if ref in LEAVES:
-            return True
-        schema = known[ref]
+@functools.cache
+def _check_of_definition(name: str) -> Check:
+    return _check_of(definitions()[name])
+
+
+def _check_of(schema: Object) -> Check:
+    """A function that says whether `_mismatch` would find nothing: quick, as it is asked of every object."""
+    name = schema.get("$ref")
+    if name is not None:
+        return _is_any if name in LEAVES else lambda value: _check_of_definition(name)(value)
     kind = schema.get("type", "")
     types = _PYTHON.get(kind)
-    if types is not None and value.__class__ not in types and not _is_of(value, kind, types):
-        return False
-    if value.__class__ is dict:
-        fields, others = schema.get("properties") or {}, schema.get("additionalProperties")
-        for key, member in value.items():
-            below = fields.get(key) or others
-            if below and member is not None and not _fits(member, below, known):
-                return False
-    elif value.__class__ is list:
-        items = schema.get("items") or {}
-        return all(item is None or _fits(item, items, known) for item in value)
+    members = _members_check(schema)
+    items = _items_check(schema.get("items") or {})
+
+    def fits(value: Any) -> bool:
+        if types is not None and value.__class__ not in types and not _is_of(value, kind, types):
+            return False
+        if value.__class__ is dict:
+            return members(value)
+        return items(value) if value.__class__ is list else True
+
+    return fits
+
+
+def _members_check(schema: Object) -> Check:
+    fields, others = schema.get("properties") or {}, schema.get("additionalProperties")
+    fields = {name: field for name, field in fields.items() if field}
+    check_fields = struct(fields, _check_of)
+    if not others:
+        return check_fields
+    check_other = _check_of(others)
+
+    def fits(value: Any) -> bool:
+        if not check_fields(value):
+            return False
+        return all(member is None or key in fields or check_other(member) for key, member in value.items())
+
+    return fits
+
+
+def _items_check(schema: Object) -> Check:
+    if not schema:
+        return _is_any
+    check = _check_of(schema)
+    return lambda value: all(item is None or check(item) for item in value)
+
+
+def _is_any(value: Any) -> bool:
     return True
 
 

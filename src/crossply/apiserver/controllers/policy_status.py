@@ -9,11 +9,11 @@ from crossply.apiserver.admission.policy_type_checking import expression_warning
 from crossply.apiserver.controllers.internal_calls import controller_user, internal_call
 from crossply.apiserver.controllers.workqueue import WorkQueue
 from crossply.apiserver.endpoints.status_errors import StatusError
-from crossply.apiserver.object_codec import decode
 from crossply.apiserver.registry.update import update
 from crossply.apiserver.registry.writes import scope_of
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Event
+from crossply.apiserver.stored_object_codec import decode
 from crossply.apply import apply
 from crossply.values import Object
 

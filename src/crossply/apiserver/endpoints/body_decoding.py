@@ -6,18 +6,18 @@ from typing import Any
 
 import orjson
 
-from crossply.apiserver.background import (
+from crossply.apiserver.endpoints.body_identity import check_kind, unreadable_head
+from crossply.apiserver.endpoints.call import Call
+from crossply.apiserver.endpoints.duplicate_fields import repeated_in_json, repeated_in_yaml, yaml_lines
+from crossply.apiserver.endpoints.query_options import field_validation
+from crossply.apiserver.endpoints.status_errors import bad_request, unsupported_media_type
+from crossply.apiserver.event_loop_offloading import (
     HEAVY_BYTES,
     is_light_json,
     leave_event_loop,
     value_size,
     yaml_weight,
 )
-from crossply.apiserver.endpoints.body_identity import check_kind, unreadable_head
-from crossply.apiserver.endpoints.call import Call
-from crossply.apiserver.endpoints.duplicate_fields import repeated_in_json, repeated_in_yaml, yaml_lines
-from crossply.apiserver.endpoints.query_options import field_validation
-from crossply.apiserver.endpoints.status_errors import bad_request, unsupported_media_type
 from crossply.values import Object
 from crossply.values.gojson import JsonError
 from crossply.values.gojson import loads as go_loads

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crossply.apiserver.endpoints.call import Call
-from crossply.apiserver.endpoints.object_metadata import json_type
+from crossply.apiserver.endpoints.metadata_decoding import json_type
 from crossply.apiserver.endpoints.status_errors import Cause, StatusError, bad_request, invalid, no_such_kind
 from crossply.values import Object
 from crossply.values.api_version import split_api_version

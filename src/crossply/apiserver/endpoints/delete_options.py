@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from crossply.apiserver.endpoints.body_decoding import read_value
 from crossply.apiserver.endpoints.call import Call
-from crossply.apiserver.endpoints.object_metadata import json_type
+from crossply.apiserver.endpoints.metadata_decoding import json_type
 from crossply.apiserver.endpoints.query_options import dry_run_causes, dry_run_option, signed_option
 from crossply.apiserver.endpoints.status_errors import Cause, bad_options, bad_request, no_such_kind
 from crossply.values import Object

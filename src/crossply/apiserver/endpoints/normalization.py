@@ -9,7 +9,7 @@ from crossply.apiserver.builtin import decode_problem, normalised
 from crossply.apiserver.endpoints.body_decoding import repeated_in, report_strict
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.duplicate_fields import by_place
-from crossply.apiserver.endpoints.object_metadata import (
+from crossply.apiserver.endpoints.metadata_decoding import (
     METADATA_FIELDS,
     MetadataReader,
     read_metadata,

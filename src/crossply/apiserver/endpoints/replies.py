@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from crossply.apiserver.background import PROTOBUF_FACTOR, YAML_FACTOR, Background, encoded_weight
 from crossply.apiserver.endpoints.body_decoding import JSON, PROTOBUF
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.negotiation import Form
-from crossply.apiserver.object_codec import INDENTED, SORTED, to_json
+from crossply.apiserver.event_loop_offloading import PROTOBUF_FACTOR, YAML_FACTOR, Background, encoded_weight
+from crossply.apiserver.stored_object_codec import INDENTED, SORTED, to_json
 from crossply.values import Object
 
 JSON_TYPE = JSON

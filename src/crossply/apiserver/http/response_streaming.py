@@ -85,7 +85,7 @@ class Watches:
             call.resource.group, call.version.name, call.resource.names.plural, watch.events
         )
         if watch.end_reason not in ("", "disconnected"):
-            self._metrics.count_ended_watch(watch.end_reason)
+            self._metrics.count_closed_watch(watch.end_reason)
 
     def _recheck_access(self, _: object) -> None:
         for watch in self._open:

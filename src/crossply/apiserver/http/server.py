@@ -104,6 +104,8 @@ class ApiServer:
             code = response.status
         except Exception as problem:  # noqa: BLE001 - a bug must not end the connection either
             refusal = as_status(problem, self._log, f"{info.verb} of {info.resource or 'a page'}")
+            # The traceback has this frame, which has the refusal: all would stay until cycles are collected.
+            problem.__traceback__ = None
             code = refusal.status
             self.metrics.too_many += code == 429
             response = _response(error_reply(refusal), refusal.warnings)

@@ -67,7 +67,7 @@ def _watches(metrics: Metrics) -> Iterator[Family]:
         for (group, version, resource), count in metrics.events.items()
     ]
     yield Family("apiserver_watch_events_total", "counter", "Events sent to watches.", sent)
-    cut = [({"reason": reason}, count) for reason, count in metrics.ended_watches.items()]
+    cut = [({"reason": reason}, count) for reason, count in metrics.closed_watches.items()]
     yield Family("crossply_watches_ended_total", "counter", "Watches ended by the server.", cut)
 
 

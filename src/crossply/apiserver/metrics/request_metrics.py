@@ -66,7 +66,7 @@ class Metrics:
         self.open_watches = 0
         self.events: dict[tuple[str, str, str], int] = {}
         """Events sent to watches, by group, version and resource."""
-        self.ended_watches: dict[str, int] = {}
+        self.closed_watches: dict[str, int] = {}
         """Watches ended by the server, by reason."""
         self.too_many = 0
         """Requests refused because too many others were being served."""
@@ -98,8 +98,8 @@ class Metrics:
         key = (group, version, resource)
         self.events[key] = self.events.get(key, 0) + events
 
-    def count_ended_watch(self, reason: str) -> None:
-        self.ended_watches[reason] = self.ended_watches.get(reason, 0) + 1
+    def count_closed_watch(self, reason: str) -> None:
+        self.closed_watches[reason] = self.closed_watches.get(reason, 0) + 1
 
     def _find(self, info: RequestInfo, question: _Question) -> Series:
         labels = self._labels(info)

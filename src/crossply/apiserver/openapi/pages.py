@@ -8,10 +8,10 @@ from typing import Any
 
 import orjson
 
-from crossply.apiserver.background import Background
 from crossply.apiserver.discovery import etag_of
 from crossply.apiserver.endpoints.replies import Reply
 from crossply.apiserver.endpoints.request_info import RequestInfo
+from crossply.apiserver.event_loop_offloading import Background
 from crossply.apiserver.openapi.compressed_parts import Part, as_gzip, pack
 from crossply.apiserver.openapi.documents import document
 from crossply.apiserver.openapi.group_versions import GroupVersion, group_versions

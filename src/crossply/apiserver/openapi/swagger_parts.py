@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import orjson
 
-from crossply.apiserver.background import Background
+from crossply.apiserver.event_loop_offloading import Background
 from crossply.apiserver.openapi import swagger_protobuf as protobuf
 from crossply.apiserver.openapi.compressed_parts import Part, pack
 from crossply.apiserver.openapi.documents import referred_schemas

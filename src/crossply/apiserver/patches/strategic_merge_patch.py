@@ -13,8 +13,8 @@ import orjson
 
 from crossply.errors import CrossplyError
 from crossply.values import Object
+from crossply.values.cancellation import checkpoint
 from crossply.values.goformat import sprintf
-from crossply.values.interruption import checkpoint
 
 _PATCH, _RETAIN = "$patch", "$retainKeys"
 _DELETE_PRIMITIVES, _ORDER = "$deleteFromPrimitiveList/", "$setElementOrder/"

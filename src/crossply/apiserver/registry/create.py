@@ -15,7 +15,6 @@ from crossply.apiserver.builtin import blank
 from crossply.apiserver.endpoints.body_decoding import check_depth
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.status_errors import StatusError, already_exists, bad_request
-from crossply.apiserver.object_codec import with_revision
 from crossply.apiserver.registry.conversion import to_storage
 from crossply.apiserver.registry.strategy import Strategy
 from crossply.apiserver.registry.writes import (
@@ -29,6 +28,7 @@ from crossply.apiserver.registry.writes import (
 )
 from crossply.apiserver.server_context import Authorize, ServerContext
 from crossply.apiserver.storage import Exists
+from crossply.apiserver.stored_object_codec import with_revision
 from crossply.values import Object
 
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"

@@ -12,11 +12,11 @@ from typing import NamedTuple
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.delete_options import DeleteOptions
 from crossply.apiserver.endpoints.status_errors import MODIFIED, conflict
-from crossply.apiserver.object_codec import encoder, with_revision
 from crossply.apiserver.registry.conversion import to_storage
 from crossply.apiserver.registry.writes import load
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Changed, Entry
+from crossply.apiserver.stored_object_codec import encoder, with_revision
 from crossply.values import Object
 
 ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"

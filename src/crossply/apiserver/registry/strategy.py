@@ -10,7 +10,7 @@ from typing import Protocol
 
 from crossply.apiserver.registry.name_validation import subdomain_problems
 from crossply.apiserver.registry.resources import Resource, Version
-from crossply.schema.cel import RuleChecker, has_rules
+from crossply.schema.cel_object_validation import RuleChecker, has_rules
 from crossply.schema.fast_validation import Unusual, quick_check
 from crossply.schema.field_errors import (
     INVALID,

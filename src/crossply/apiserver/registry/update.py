@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from crossply.apiserver.background import stored_weight
 from crossply.apiserver.endpoints.body_decoding import check_depth
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.status_errors import MODIFIED, Cause, conflict, invalid
-from crossply.apiserver.object_codec import encoder, with_revision
+from crossply.apiserver.event_loop_offloading import stored_weight
 from crossply.apiserver.registry.conversion import to_storage
 from crossply.apiserver.registry.create import create_or_fail
 from crossply.apiserver.registry.metadata_validation import check_metadata_update
@@ -32,6 +31,7 @@ from crossply.apiserver.registry.writes import (
 )
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Changed, Entry, Exists
+from crossply.apiserver.stored_object_codec import encoder, with_revision
 from crossply.apply import with_old_times
 from crossply.schema.field_errors import INVALID, FieldError
 from crossply.values import Object

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from crossply.apiserver.background import HEAVY_BYTES
+from crossply.apiserver.event_loop_offloading import HEAVY_BYTES
 from crossply.apiserver.storage import Key
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from crossply.apiserver.apiextensions.crd_managed_fields import definition_with_managed_fields
 from crossply.apiserver.apiextensions.crd_strategy import DEFINITIONS
+from crossply.apiserver.apiextensions.customresourcedefinition_managed_fields import (
+    definition_with_managed_fields,
+)
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.status_errors import (
     MOST_CAUSES,
@@ -15,7 +17,6 @@ from crossply.apiserver.endpoints.status_errors import (
     not_found,
     request_too_large,
 )
-from crossply.apiserver.object_codec import State, decode, encode, with_revision
 from crossply.apiserver.registry.conversion import convert_one
 from crossply.apiserver.registry.metadata_validation import (
     check_built_in_finalizers,
@@ -25,6 +26,7 @@ from crossply.apiserver.registry.metadata_validation import (
 from crossply.apiserver.registry.strategy import CustomStrategy, Strategy
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Entry, Key
+from crossply.apiserver.stored_object_codec import State, decode, encode, with_revision
 from crossply.apply import Scope
 from crossply.apply import update as update_managed_fields
 from crossply.schema.field_errors import INVALID, FieldError

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from crossply.apiserver.endpoints.object_metadata import json_type
+from crossply.apiserver.endpoints.metadata_decoding import json_type
 from crossply.apiserver.endpoints.status_errors import bad_request
 from crossply.apiserver.storage import Entry
 from crossply.values.gojson import JsonError

@@ -7,9 +7,9 @@ from crossply.apiserver.endpoints.negotiation import negotiate_for
 from crossply.apiserver.endpoints.query_options import read_version
 from crossply.apiserver.endpoints.replies import Reply, reply_object
 from crossply.apiserver.endpoints.status_errors import not_found
-from crossply.apiserver.object_codec import decode
 from crossply.apiserver.registry.conversion import convert_one
 from crossply.apiserver.server_context import ServerContext
+from crossply.apiserver.stored_object_codec import decode
 
 
 async def get(context: ServerContext, call: Call) -> Reply:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from itertools import compress
 from typing import NamedTuple
 
-from crossply.apiserver.background import YAML_FACTOR, Slices
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.negotiation import Form, negotiate_for
 from crossply.apiserver.endpoints.query_options import listed_version, signed_option
@@ -19,7 +18,7 @@ from crossply.apiserver.endpoints.status_errors import (
     expired,
     future_version,
 )
-from crossply.apiserver.object_codec import decode, state_of
+from crossply.apiserver.event_loop_offloading import YAML_FACTOR, Slices
 from crossply.apiserver.registry.conversion import convert
 from crossply.apiserver.registry.selectors import (
     FieldClause,
@@ -32,6 +31,7 @@ from crossply.apiserver.registry.selectors import (
 )
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Compacted, Entry
+from crossply.apiserver.stored_object_codec import decode, state_of
 from crossply.apiserver.verbs.continue_token import LATEST, continue_token, position, read_token, write_token
 from crossply.apiserver.verbs.list_encoding import Page, Selected, encode_list, join_stored, shaped_list
 from crossply.schema.field_errors import FORBIDDEN, NOT_SUPPORTED
@@ -224,6 +224,8 @@ def _page_of(entries: list[Entry], revision: int, limit: int, start: int = 0) ->
 
 def _next_page(context: ServerContext, call: Call, token: str, limit: int) -> Page:
     revision, start = read_token(token)
+    if revision > context.store.revision:
+        raise future_version(revision, context.store.revision)
     if revision < 0:
         revision, entries = context.store.revision, context.store.list(call.resource.key, call.namespace)
     else:

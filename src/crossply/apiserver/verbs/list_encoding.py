@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 import orjson
 
-from crossply.apiserver.background import Slices
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.negotiation import Form
 from crossply.apiserver.endpoints.replies import partial
-from crossply.apiserver.object_codec import decode, encode
+from crossply.apiserver.event_loop_offloading import Slices
 from crossply.apiserver.storage import Entry
+from crossply.apiserver.stored_object_codec import decode, encode
 from crossply.values import Object
 
 _TYPE_FIELDS = frozenset({"apiVersion", "kind"})

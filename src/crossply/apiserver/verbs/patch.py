@@ -11,9 +11,9 @@ from crossply.apiserver.builtin import decode_problem
 from crossply.apiserver.endpoints.body_decoding import check_depth, load_yaml, media_type, weigh
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.duplicate_fields import is_free_of_repeats, repeated_in_yaml, yaml_lines
+from crossply.apiserver.endpoints.metadata_decoding import json_type, read_metadata
 from crossply.apiserver.endpoints.negotiation import negotiate_for
 from crossply.apiserver.endpoints.normalization import normalize, with_defaults
-from crossply.apiserver.endpoints.object_metadata import json_type, read_metadata
 from crossply.apiserver.endpoints.query_options import check_write_options, field_validation
 from crossply.apiserver.endpoints.replies import Reply, reply_object
 from crossply.apiserver.endpoints.status_errors import (
@@ -29,7 +29,7 @@ from crossply.apiserver.endpoints.status_errors import (
     unsupported_patch,
 )
 from crossply.apiserver.patches.json_patch import MAX_COPIED_BYTES, MAX_OPERATIONS, JsonPatchError, json_patch
-from crossply.apiserver.registry.managed_fields import as_status
+from crossply.apiserver.registry.apply_scopes import as_status
 from crossply.apiserver.registry.update import Change, create_or_update
 from crossply.apiserver.registry.update import update as update_object
 from crossply.apiserver.registry.writes import scope_of

@@ -8,8 +8,8 @@ from typing import Any
 from crossply.apiserver.endpoints.body_decoding import from_json, media_type, read_value, weigh
 from crossply.apiserver.endpoints.body_identity import check_address
 from crossply.apiserver.endpoints.call import Call
+from crossply.apiserver.endpoints.metadata_decoding import read_metadata
 from crossply.apiserver.endpoints.negotiation import negotiate_for
-from crossply.apiserver.endpoints.object_metadata import read_metadata
 from crossply.apiserver.endpoints.query_options import check_write_options
 from crossply.apiserver.endpoints.replies import Reply, reply_value
 from crossply.apiserver.endpoints.status_errors import (

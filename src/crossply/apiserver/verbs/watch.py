@@ -11,11 +11,11 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable
 
-from crossply.apiserver.background import Slices
 from crossply.apiserver.endpoints.body_decoding import JSON, PROTOBUF
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.negotiation import Form, negotiate_for
 from crossply.apiserver.endpoints.status_errors import StatusError, expired
+from crossply.apiserver.event_loop_offloading import Slices
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Compacted, Entry, Event
 from crossply.apiserver.verbs.watch_events import WatchEventEncoder

@@ -7,11 +7,11 @@ from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.negotiation import Form
 from crossply.apiserver.endpoints.replies import FACTORS, encoded_event, shaped
 from crossply.apiserver.endpoints.status_errors import StatusError
-from crossply.apiserver.object_codec import State, state_of
 from crossply.apiserver.registry.conversion import convert_one
 from crossply.apiserver.registry.selectors import fields_match, keys_match, labels_match
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Event
+from crossply.apiserver.stored_object_codec import State, state_of
 from crossply.apiserver.verbs.watch_options import WatchOptions
 from crossply.values import Object
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from crossply.apiserver.object_codec import decode
 from crossply.apiserver.storage import Store
+from crossply.apiserver.stored_object_codec import decode
 from crossply.values import Object
 from crossply.values.goquote import quote
 

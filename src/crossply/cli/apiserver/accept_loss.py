@@ -18,7 +18,7 @@ def run(invocation: Invocation) -> int:
         invocation.stdout.write("no acknowledged write is missing: nothing was changed\n")
         return 0
     invocation.stdout.write(
-        f"writes after resource version {accepted.left} are lost; the server goes on from version "
+        f"writes after resource version {accepted.left} are lost; the server continues from version "
         f"{accepted.revision}\nthe files as they were: {accepted.copy}\n"
     )
     return 0

@@ -23,7 +23,7 @@ def run(invocation: Invocation) -> int:
     done = reencrypt(os.path.join(invocation["data"], "data"), codec)
     report_rewritten(invocation, done.rewritten)
     invocation.stdout.write(
-        f"{done.objects} objects are stored as asked for, {done.rewritten} values were rewritten\n"
+        f"{done.objects} objects are stored as configured, {done.rewritten} values were rewritten\n"
     )
     return 0
 

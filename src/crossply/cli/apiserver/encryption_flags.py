@@ -69,7 +69,7 @@ def codec_of(invocation: Invocation) -> ValueCodec:
     from crossply.apiserver.storage import PLAIN
 
     if not has_key(invocation):
-        if invocation.given(_RESOURCES):
+        if invocation.is_set(_RESOURCES):
             raise UsageError(f"--{_RESOURCES} needs a key: give one of --{', --'.join(_SOURCES[:3])}")
         return PLAIN
     return _encryption(invocation)
@@ -84,7 +84,7 @@ def _encryption(invocation: Invocation) -> ValueCodec:
     from crossply.apiserver import encryption
 
     if path := invocation[_CONFIG]:
-        if invocation.given(_RESOURCES):
+        if invocation.is_set(_RESOURCES):
             raise UsageError(f"--{_CONFIG} and --{_RESOURCES} can't be used together")
         return encryption.parse_configuration(encryption.read_key_file(path), path)
     if path := invocation[_FILE]:
@@ -99,7 +99,7 @@ def _encryption(invocation: Invocation) -> ValueCodec:
 def encryption_words(invocation: Invocation) -> tuple[str, ...]:
     """The same flags for a process that we start. They name where a key is, and have no key."""
     words = [f"--{name}={invocation[name]}" for name in _SOURCES if invocation[name]]
-    if invocation.given(_RESOURCES):
+    if invocation.is_set(_RESOURCES):
         words += [f"--{_RESOURCES}={resource}" for resource in invocation[_RESOURCES]]
     return tuple(words)
 

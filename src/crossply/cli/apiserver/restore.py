@@ -16,13 +16,13 @@ def run(invocation: Invocation) -> int:
     codec = codec_of(invocation)
     open_data_directory(invocation)
     directory = os.path.join(invocation["data"], "data")
-    # A server whose data was moved away goes on with it: nobody may serve from this directory now.
+    # A server keeps the files that were moved away open: no other may serve from this directory now.
     lock = DirectoryLock(invocation["data"])
     try:
         revision = restore(os.path.abspath(invocation["file"]), directory, codec=codec)
     finally:
         lock.release()
-    invocation.stdout.write(f"restored into {directory}; it goes on from revision {revision}\n")
+    invocation.stdout.write(f"restored into {directory}; it continues from revision {revision}\n")
     return 0
 
 

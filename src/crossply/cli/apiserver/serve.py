@@ -36,7 +36,7 @@ def run(invocation: Invocation) -> int:
     host, port = parse_address(invocation["listen"])
     if not _is_loopback(host):
         invocation.stderr.write(
-            f"crossply: warning: listening on {host}: whoever reaches this machine reaches the API\n"
+            f"crossply: warning: listening on {host}: every host that reaches this machine reaches the API\n"
         )
     open_data_directory(invocation)
     settings = Settings(
@@ -72,6 +72,7 @@ async def _serve(invocation: Invocation, settings: Settings) -> None:
     import signal
 
     from crossply.apiserver.assembly import RunningServer
+    from crossply.values.cycle_collector import collect_seldom
 
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -82,6 +83,7 @@ async def _serve(invocation: Invocation, settings: Settings) -> None:
     server = RunningServer(settings)
     try:
         await server.start()
+        collect_seldom()
         assert server.store is not None
         report_rewritten(invocation, server.store.rewritten)
         invocation.stdout.write(f"{READY} {server.url}\n")
@@ -89,7 +91,7 @@ async def _serve(invocation: Invocation, settings: Settings) -> None:
         invocation.stdout.flush()
         await stopped.wait()
     finally:
-        # Whoever asks a second time does not want to wait.
+        # A second signal stops the server without waiting.
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(number)
         await server.stop()
@@ -127,7 +129,7 @@ COMMAND = Command(
     description=(
         "Serves the Kubernetes API from a SQLite database, over TLS with an authority of its own. Objects, "
         "certificates and the administrator's kubeconfig are kept in the data directory. It listens on "
-        "loopback unless told otherwise, and stops cleanly on Ctrl-C or SIGTERM: requests under way are "
+        "loopback by default, and stops cleanly on Ctrl-C or SIGTERM: requests under way are "
         "finished, watches are ended."
     ),
     examples=(

@@ -1,6 +1,6 @@
 """`crossply cluster top`: show CPU and memory usage of the control plane's pods.
 
-The pods are those of the core and of packages, told by their labels. What they use is asked of the metrics
+The pods are those of the core and of packages, selected by their labels. Their usage comes from the metrics
 API, one pod at a time, as `crossplane cluster top` does: so the right to get metrics is enough.
 """
 
@@ -157,7 +157,7 @@ def summary(pods: list[Usage]) -> str:
 
 def table(pods: list[Usage]) -> str:
     """A row for each pod."""
-    from crossply.cli.framework.printing import align
+    from crossply.cli.framework.failure_reports import align
 
     rows = [("TYPE", "NAMESPACE", "NAME", "CPU(cores)", "MEMORY")]
     rows += [(*pod[:3], _millicores([pod.cpu]), _mebibytes([pod.memory])) for pod in pods]

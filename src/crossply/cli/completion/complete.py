@@ -5,10 +5,10 @@ The completion script of every shell calls it at each press of the Tab key.
 
 from __future__ import annotations
 
+from crossply.cli.command_registry import children, load
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
 from crossply.cli.framework.config_file import concealed
 from crossply.cli.framework.parser import GLOBAL_FLAGS
-from crossply.cli.tree import children, load
 
 
 def candidates(words: list[str], concealed: frozenset[str]) -> list[str]:

@@ -22,10 +22,10 @@ ZSH = """\
 autoload -Uz compinit
 (( $+functions[compdef] )) || compinit
 _crossply() {
-    local -a found
-    found=(${(f)"$(crossply internal complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)"})
-    if (( $#found )); then
-        compadd -- $found
+    local -a candidates
+    candidates=(${(f)"$(crossply internal complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)"})
+    if (( $#candidates )); then
+        compadd -- $candidates
     else
         _files
     fi
@@ -42,11 +42,23 @@ end
 complete -c crossply -a '(__crossply_complete)'
 """
 
-SCRIPTS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
+POWERSHELL = """\
+Register-ArgumentCompleter -Native -CommandName crossply -ScriptBlock {
+    param($wordToComplete, $commandAst, $cursorPosition)
+    $words = @($commandAst.CommandElements | Select-Object -Skip 1 | ForEach-Object { $_.ToString() })
+    if ($wordToComplete -eq '') { $words += '' }
+    crossply internal complete -- @words 2>$null | ForEach-Object {
+        [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_)
+    }
+}
+"""
+
+SCRIPTS = {"bash": BASH, "zsh": ZSH, "fish": FISH, "powershell": POWERSHELL}
 REMOVALS = {
     "bash": "complete -r crossply\n",
     "zsh": "compdef -d crossply\n",
     "fish": "complete -e -c crossply\n",
+    "powershell": "Register-ArgumentCompleter -Native -CommandName crossply -ScriptBlock { }\n",
 }
 
 
@@ -69,10 +81,21 @@ COMMAND = Command(
     run,
     arguments=(
         Argument(
-            "shell", "bash, zsh or fish; your login shell if left out.", optional=True, choices=tuple(SCRIPTS)
+            "shell",
+            "bash, zsh, fish or powershell (7.3 or newer); your login shell if left out.",
+            optional=True,
+            choices=tuple(SCRIPTS),
         ),
     ),
     flags=(Flag("uninstall", "Print the command that removes the completions instead."),),
-    description="Source it where your shell starts, for example in ~/.bashrc.",
-    examples=("source <(crossply completions bash)", "crossply completions fish | source"),
+    description=(
+        "Source it where your shell starts, for example in ~/.bashrc.\n\n"
+        "The program is a plugin of kubectl, too: kubectl crossply trace. Where kubectl completes words, "
+        "it completes these, too."
+    ),
+    examples=(
+        "source <(crossply completions bash)",
+        "crossply completions fish | source",
+        "crossply completions powershell | Out-String | Invoke-Expression",
+    ),
 )

@@ -33,7 +33,7 @@ COMMAND = Command(
     description=(
         "Rewrites a Composition that patches and transforms natively (mode Resources, or the first design's\n"
         "from and to): its templates become the input of function-patch-and-transform, and its environment\n"
-        "that of function-environment-configs. What the functions want said and the engine took for granted\n"
+        "that of function-environment-configs. What the functions require and the engine had as a default\n"
         "is filled in: types of patches and transforms, names of templates, policies. Comments are kept."
     ),
     examples=(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
-from crossply.cli.framework.printing import step_output
+from crossply.cli.framework.failure_reports import step_output
 from crossply.cli.project.flags import PROJECT_FILE_FLAG
 from crossply.convert.new_composition import AUTO_READY_PACKAGE, composition_for, plural_in
 from crossply.errors import CrossplyError

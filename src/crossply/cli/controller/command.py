@@ -22,14 +22,56 @@ from crossply.cli.controller.observability_flags import (
 from crossply.cli.controller.package_flags import RUNTIME_FLAGS, runtime_settings
 from crossply.cli.controller.replica_flags import REPLICA_FLAGS, shards_of, timing_of
 from crossply.cli.controller.run_flags import CONTROLLER_RUN_FLAGS, controller_serving, run_settings
-from crossply.cli.controller.webhook_flags import WEBHOOK_FLAGS, webhook_settings
 from crossply.cli.framework.command import Command, Flag, Invocation
+from crossply.cli.framework.function_shell_flags import SHELL_FLAGS, allow_shell
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from crossply.control.webhooks.webhook_address import WebhookSettings
+
+
+_PORT_BEHIND_A_SERVICE = 9443
+
+_WEBHOOK_FLAGS = (
+    Flag(
+        "enable-webhooks",
+        "Refuse to delete resources that a Usage protects. Enabled by default. If disabled, "
+        "Usages only report what is in use.",
+        default=True,
+        env="ENABLE_WEBHOOKS",
+        aliases=("webhook-enabled",),
+    ),
+    Flag(
+        "webhook-port",
+        f"The port for webhooks: {_PORT_BEHIND_A_SERVICE} behind a Service, otherwise a free one.",
+        kind="int",
+    ),
+    Flag(
+        "webhook-host",
+        "The host name or address at which API servers reach this machine, if there is no Service.",
+        kind="string",
+    ),
+    Flag(
+        "webhook-service-name",
+        "The Service of the webhook servers of all replicas.",
+        kind="string",
+        env="WEBHOOK_SERVICE_NAME",
+    ),
+    Flag(
+        "webhook-service-namespace",
+        "The namespace of the webhook Service and of the Secret with its certificate.",
+        kind="string",
+        default="crossplane-system",
+        env="WEBHOOK_SERVICE_NAMESPACE",
+    ),
+)
 
 
 def run(invocation: Invocation) -> int:
     """Run until interrupted."""
     import uvloop
 
+    allow_shell(invocation)
     uvloop.run(_run(invocation))
     return 0
 
@@ -44,7 +86,7 @@ async def _run(invocation: Invocation) -> None:
     config = load_config(invocation["kubeconfig"], invocation["context"] or "")
     timing = timing_of(invocation)
 
-    def tell() -> None:
+    def announce_ready() -> None:
         invocation.stdout.write(f"control plane ready\nworking for {config.server}\n")
         invocation.stdout.flush()
 
@@ -58,10 +100,24 @@ async def _run(invocation: Invocation) -> None:
             run_serving=controller_serving(invocation),
             inspector_socket=inspector_socket(invocation),
         )
-        plane = ControlPlane(client, shards, webhook_settings(invocation), options)
+        plane = ControlPlane(client, shards, _webhook_settings(invocation), options)
         port = invocation["health-probe-port"]
         async with probes_served(port, lambda: plane.is_ready, plane.start_progress):
-            await run_plane(plane, stopped, tell)
+            await run_plane(plane, stopped, announce_ready)
+
+
+def _webhook_settings(invocation: Invocation) -> WebhookSettings | None:
+    """What the flags say; None for no webhooks."""
+    from crossply.control.webhooks.webhook_address import WebhookSettings
+
+    if not invocation["enable-webhooks"]:
+        return None
+    service, port = invocation["webhook-service-name"] or "", invocation["webhook-port"]
+    if port is None:
+        port = _PORT_BEHIND_A_SERVICE if service else 0
+    return WebhookSettings(
+        port, invocation["webhook-host"] or "", service, invocation["webhook-service-namespace"]
+    )
 
 
 COMMAND = Command(
@@ -87,9 +143,10 @@ COMMAND = Command(
         *WORK_FLAGS,
         *RUNTIME_FLAGS,
         *CALL_FLAGS,
+        *SHELL_FLAGS,
         *CONTROLLER_RUN_FLAGS,
         *INSPECTOR_FLAGS,
-        *WEBHOOK_FLAGS,
+        *_WEBHOOK_FLAGS,
         HEALTH_PROBE_PORT,
         metrics_port(8080, IN_A_CLUSTER),
         LOG_FORMAT,

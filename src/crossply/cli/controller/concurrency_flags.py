@@ -160,14 +160,14 @@ WORK_FLAGS = (
 
 
 def activation_of(invocation: Invocation) -> tuple[str, ...]:
-    """The patterns of the default policy; none where it is not wanted."""
+    """The patterns of the default policy; none if it is disabled."""
     return tuple(pattern for pattern in invocation["activation"] or () if pattern)
 
 
 def options_of(invocation: Invocation) -> Options:
     """What the flags say."""
+    from crossply.control.controller_context import CircuitLimits
     from crossply.control.options import Options
-    from crossply.control.plane import CircuitLimits
 
     return Options(
         concurrency=max(invocation["max-concurrent-reconciles"], 1),

@@ -45,14 +45,17 @@ async def run_plane(
     """Run until stopped, or until one of the others ends. Work in progress is finished."""
     import asyncio
 
+    from crossply.values.cycle_collector import collect_seldom
+
     starting = asyncio.ensure_future(plane.start())
     ends = [asyncio.ensure_future(awaitable) for awaitable in (stopped.wait(), *others)]
     try:
         await asyncio.wait({starting, *ends}, return_when="FIRST_COMPLETED")
         if starting.done():
             starting.result()
+            collect_seldom()
             ready()
-            ends.append(asyncio.ensure_future(plane.ended()))
+            ends.append(asyncio.ensure_future(plane.wait_stopped()))
             done, _ = await asyncio.wait(ends, return_when="FIRST_COMPLETED")
             for task in done:
                 task.result()
@@ -79,6 +82,6 @@ async def probes_served(
             try:
                 await stack.enter_async_context(probes(host, port, is_ready, reason or starting))
             except OSError as problem:
-                message = "nobody can ask on port %d whether we are ready: %s"
+                message = "cannot serve probes on port %d: %s"
                 logging.getLogger("crossply.control").warning(message, port, problem.strerror or problem)
         yield

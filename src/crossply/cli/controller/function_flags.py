@@ -70,15 +70,15 @@ def call_settings(invocation: Invocation) -> CallSettings:
 HOST_ACCESS_FLAGS = (
     Flag(
         "allow-local-functions",
-        "Run Functions from files below this directory, as crossply.dev/file and crossply.dev/templates name "
-        "them, and Providers in Python, as crossply.dev/directory names them. Whoever may create them can "
+        "Run Functions from files below this directory, as crossply.dev/file, templates and kcl name "
+        "them, and Providers in Python, as crossply.dev/directory names them. Users who may create them can "
         "then run every Python file in it as you. Repeatable; by default no file is run.",
         kind="paths",
         placeholder="DIR",
     ),
     Flag(
         "allow-local-commands",
-        "Run Functions and Providers by the command that crossply.dev/command names. Whoever may create them "
+        "Run Functions and Providers by the command that crossply.dev/command names. Users who create them "
         "can then run every command as you. By default no command is run.",
     ),
 )

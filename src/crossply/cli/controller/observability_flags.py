@@ -96,9 +96,9 @@ async def _metrics(host: str | None, port: int) -> AsyncIterator[None]:
 
 
 def _start_tracing() -> Callable[[], None]:
-    from crossply.record.tracing import is_wanted, obstacle, start_tracing
+    from crossply.record.tracing import is_tracing_enabled, obstacle, start_tracing
 
-    if not is_wanted(os.environ):
+    if not is_tracing_enabled(os.environ):
         return lambda: None
     reason = obstacle(os.environ)
     if reason:

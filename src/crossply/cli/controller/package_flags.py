@@ -138,7 +138,7 @@ RUNTIME_FLAGS = (
 def runtime_settings(invocation: Invocation) -> RuntimeSettings:
     """What the flags say."""
     from crossply.control.runtimes.mutual_tls_certificates import CredentialSettings
-    from crossply.control.runtimes.package_runtimes import parse_runtimes
+    from crossply.control.runtimes.package_runtime_choice import parse_runtimes
     from crossply.control.runtimes.runtime_set import RuntimeSettings
 
     own = CredentialSettings(

@@ -59,7 +59,7 @@ def timing_of(invocation: Invocation) -> Timing:
     from crossply.kube.leases import Timing
 
     if invocation["lease-duration"] < 1.0:
-        raise UsageError("--lease-duration: a replica needs at least 1s to be heard of")
+        raise UsageError("--lease-duration: the minimum is 1s")
     return Timing.lasting(invocation["lease-duration"])
 
 

@@ -20,7 +20,7 @@ _SIZE = Flag(
     placeholder="256",
     env="MAX_RUNS_SIZE",
 )
-_EACH = Flag(
+_RUNS_PER_SUBJECT = Flag(
     "max-runs",
     "The maximum number of recorded runs of each composite resource or Operation.",
     kind="int",
@@ -35,7 +35,7 @@ UP_RUN_FLAGS = (
         "recorded. Runs that change nothing are only counted.",
         default=True,
     ),
-    _EACH,
+    _RUNS_PER_SUBJECT,
     _SIZE,
 )
 CONTROLLER_RUN_FLAGS = (
@@ -63,7 +63,7 @@ CONTROLLER_RUN_FLAGS = (
         placeholder="8083",
         env="RUNS_PORT",
     ),
-    _EACH,
+    _RUNS_PER_SUBJECT,
     _SIZE,
 )
 
@@ -78,7 +78,9 @@ def run_settings(
     from crossply.runs.recorder import RunSettings
     from crossply.runs.store import Limits
 
-    limits = Limits(runs_each=max(invocation["max-runs"], 1), bytes=max(invocation["max-runs-size"], 1) << 20)
+    limits = Limits(
+        runs_per_object=max(invocation["max-runs"], 1), bytes=max(invocation["max-runs-size"], 1) << 20
+    )
     return RunSettings(directory, limits, codec or PLAIN)
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from crossply.cli.dependency.models import schema_files, write_schemas
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
-from crossply.cli.framework.printing import step_output
+from crossply.cli.framework.failure_reports import step_output
 from crossply.cli.project.flags import CACHE_DIR_FLAG, PROJECT_FILE_FLAG
 from crossply.errors import CrossplyError
 from crossply.project.dependency_entries import Named, described, entry_of, text_with, with_dependency
 from crossply.project.dependency_fetcher import DependencyFetcher
 from crossply.project.folder import ProjectFolder, open_project
+from crossply.project.model_folders import schema_files, write_schemas
 from crossply.values import Object
 
 
@@ -25,7 +25,7 @@ def run(invocation: Invocation) -> int:
     fetching = DependencyFetcher(invocation, folder.project, invocation["cache-dir"], anew=False)
     with step_output(f"Adding {described(entry)}", invocation.stderr.write):
         entry = fetching.add(entry)
-        schema_files(folder.project, fetching.crds)  # What there can be no models of is not noted.
+        schema_files(folder, fetching.crds)  # What there can be no models of is not noted.
         folder.rewrite(text_with(folder, entry))
     _generate(invocation, folder, fetching, entry)
     return 0
@@ -40,7 +40,7 @@ def _generate(
         for other_entry in entries:
             if other_entry is not entry:
                 fetching.add(other_entry)
-        files = schema_files(folder.project, fetching.crds)
+        files = schema_files(folder, fetching.crds)
     except CrossplyError as problem:
         invocation.stderr.write(
             f"models were not generated: {problem}\n"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 
-from crossply.cli.dependency.models import remove_schemas
 from crossply.cli.framework.command import Command, Flag, Invocation
 from crossply.cli.project.flags import CACHE_DIR_FLAG, PROJECT_FILE_FLAG
 from crossply.manifests.output_files import remove_folder
 from crossply.project.dependency_entries import ProjectDependencyError
 from crossply.project.dependency_fetcher import cache_directory
 from crossply.project.folder import ProjectFolder, open_project
+from crossply.project.model_folders import remove_schemas
 
 
 def run(invocation: Invocation) -> int:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from crossply.cli.dependency.models import left_out, schema_files, write_schemas
 from crossply.cli.framework.command import Command, Flag, Invocation
-from crossply.cli.framework.printing import step_output
+from crossply.cli.framework.failure_reports import step_output
 from crossply.cli.project.flags import CACHE_DIR_FLAG, PROJECT_FILE_FLAG
 from crossply.project.dependency_entries import described
 from crossply.project.dependency_fetcher import DependencyFetcher
 from crossply.project.folder import open_project
+from crossply.project.model_folders import left_out, schema_files, write_schemas
 from crossply.project.remote_crds import GitLogin
 
 
@@ -22,9 +22,9 @@ def run(invocation: Invocation) -> int:
         with step_output(f"Updating dependency {described(entry)}", say):
             fetching.add(entry)
         if entry.get("k8s"):
-            say("no models are generated of the kinds of Kubernetes itself\n")
+            say("models of the kinds of Kubernetes itself are generated for KCL only\n")
     with step_output("Generating models", say):
-        written = write_schemas(folder, schema_files(folder.project, fetching.crds))
+        written = write_schemas(folder, schema_files(folder, fetching.crds))
     for language in left_out(folder.project):
         say(f"no models are generated for {language}\n")
     for path in written:
@@ -58,9 +58,9 @@ COMMAND = Command(
     description=(
         "Resolves each version constraint again, fetches the packages and their dependencies, "
         "and generates\n"
-        "models of their kinds in the project's schemas folder: dataclasses for Python, JSON "
-        "Schemas for\n"
-        "editors."
+        "models of their kinds in the project's schemas folder: dataclasses for Python, schemas for KCL, "
+        "and\n"
+        "JSON Schemas for editors."
     ),
     examples=("crossply dependency update-cache",),
 )

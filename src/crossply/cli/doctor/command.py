@@ -38,7 +38,7 @@ async def _check(invocation: Invocation) -> list[Finding]:
     from crossply.cli.framework.cluster_configuration import configuration
 
     data = invocation["data"]
-    if not invocation.given("data"):
+    if not invocation.is_set("data"):
         data = data_directory_of(invocation.environ) or data
     findings = list(check_machine(invocation.environ, data))
     try:
@@ -108,7 +108,7 @@ async def _control_plane(invocation: Invocation, client: Client) -> AsyncIterato
 
 
 def _as_text(findings: list[Finding], invocation: Invocation) -> str:
-    from crossply.cli.framework.printing import harmless
+    from crossply.cli.framework.failure_reports import harmless
 
     style = invocation.style
     marks = {OK: style.good("✓ OK  "), WARN: style.warn("▲ WARN"), FAIL: style.bad("✗ FAIL")}

@@ -30,7 +30,7 @@ class Greeting(NamedTuple):
 
 
 def check_connection(config: ClusterConfig, greeting: Greeting, now: datetime) -> Iterator[Finding]:
-    """What the server's greeting and our own certificate tell."""
+    """Checks by the server's response and the client certificate."""
     if config.insecure:
         yield Finding(
             "certificate of the server",

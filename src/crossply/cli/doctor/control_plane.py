@@ -113,7 +113,7 @@ async def check_recorder(client: Client) -> Finding:
 
 
 def _unchecked(check: str, problem: KubeError) -> Finding:
-    return Finding(check, WARN, f"cannot be checked: {problem}", "ask somebody who may, or for the right")
+    return Finding(check, WARN, f"cannot be checked: {problem}", "ask an administrator for the right")
 
 
 async def _all(client: Client, kind: Kind) -> list[Node]:

@@ -1,7 +1,7 @@
 """`crossply explain`: why a resource is as it is, where a field comes from, or what an error means.
 
 `error_pages` answers for codes such as CP-207, offline. `diagnosis` explains resources, `text_output` writes
-it, and `fields` tells where the fields of a composed resource come from.
+it, and `field_sources` shows where the fields of a composed resource come from.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def run(invocation: Invocation) -> int:
 
 
 async def _explain(invocation: Invocation, config: ClusterConfig, target: Target, field: str) -> str:
-    from crossply.cli.explain.fields import load_fields, write_fields
+    from crossply.cli.explain.field_sources import load_fields, write_fields
     from crossply.cli.explain.text_output import as_json, as_text
     from crossply.cli.up.data_directory import data_directory_of
     from crossply.diagnosis.explanation import explain_resource

@@ -13,7 +13,7 @@ _PAGES = os.path.join(os.path.dirname(__file__), "error_pages.json")
 
 
 _FAR = 50
-"""Codes so far from the one that was asked for are no help."""
+"""The maximum distance of a code that is suggested instead of an unknown one."""
 
 
 class UnknownErrorCode(CrossplyError):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from crossply.cli.framework.printing import harmless
+from crossply.cli.framework.failure_reports import harmless
 from crossply.cli.framework.styling import Style
 from crossply.provenance.field_managers import FieldManager
 from crossply.provenance.field_reports import API_SERVER, ENGINE, FieldReport
 from crossply.provenance.model import FieldSource
-from crossply.provenance.source_text import how_text, one_line, source_name, source_verb, sources_text
+from crossply.provenance.source_wording import how_text, one_line, source_name, source_verb, sources_text
 
 _COMPOSED = "apiextensions.crossplane.io/"
 """How the names of the control plane's field managers begin."""

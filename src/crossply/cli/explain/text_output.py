@@ -1,4 +1,4 @@
-"""An explanation as text for people, or as JSON."""
+"""An explanation as text or as JSON."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from crossply.apiserver.tables.human_duration import since
-from crossply.cli.framework.printing import harmless
+from crossply.cli.framework.failure_reports import harmless
 from crossply.cli.framework.styling import Style
 from crossply.diagnosis.deletion import Blocker
 from crossply.diagnosis.explanation import Explanation
@@ -18,7 +18,7 @@ from crossply.values import Object
 _MOST_BLOCKERS = 5
 _MOST_UNREAD = 8
 _SAME = 40
-"""So many characters at the end of a message tell whether it is the same."""
+"""Messages with the same ending of this length count as the same."""
 
 
 def as_text(explanation: Explanation, style: Style) -> str:

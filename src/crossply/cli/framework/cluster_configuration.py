@@ -21,7 +21,7 @@ _NO_CONFIGURATION = (
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Impersonated(Actor):
-    """Somebody to impersonate, with a uid."""
+    """The user to impersonate, with a uid."""
 
     uid: str = ""
 

@@ -1,8 +1,8 @@
 """What a command is: its name, its arguments and flags, and the function that runs it.
 
-The beginning of the command-line story. A command module defines one `COMMAND`; `tree` names the modules,
-`parser` turns words into an `Invocation` by this specification, `main` runs it, and `help`, `completions`
-and the generated reference read the same specification.
+The beginning of the command-line story. A command module defines one `COMMAND`; `command_registry` names
+the modules, `parser` turns words into an `Invocation` by this specification, `main` runs it, and `help`,
+`completions` and the generated reference read the same specification.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def summary(argument: Argument) -> str:
 
 
 class Command:
-    """A command that can be run. `tree` registers it."""
+    """A command that can be run. `command_registry` registers it."""
 
     __slots__ = ("arguments", "description", "examples", "flags", "name", "run", "summary")
 
@@ -160,15 +160,15 @@ class Command:
 
 
 class Invocation:
-    """One call of a command: the values of its arguments and flags, and the streams to speak on.
+    """One call of a command: the values of its arguments and flags, and the standard streams.
 
     `invocation["include-context"]` is a value by the name of its flag or argument, with the default where
-    nothing was given; `invocation.given("timeout")` tells whether the user (or the environment) gave it.
+    nothing was set; `invocation.is_set("timeout")` is whether the user or the environment set it.
     `words` is the whole command line as it was typed.
     """
 
     __slots__ = (
-        "_given",
+        "_set_names",
         "config",
         "config_path",
         "environ",
@@ -184,7 +184,7 @@ class Invocation:
         self,
         path: str,
         values: Mapping[str, Any],
-        given: Collection[str] = (),
+        set_names: Collection[str] = (),
         *,
         stdin: TextIO,
         stdout: TextIO,
@@ -203,7 +203,7 @@ class Invocation:
         self.config = config
         self.config_path = config_path
         self.words = words
-        self._given = given
+        self._set_names = set_names
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name]
@@ -227,9 +227,9 @@ class Invocation:
 
         return style_of(stream, self.environ, self.values.get("color") or AUTO)
 
-    def given(self, name: str) -> bool:
+    def is_set(self, name: str) -> bool:
         """Whether the value was set by the user or the environment, not by default."""
-        return name in self._given
+        return name in self._set_names
 
     def log(self, message: str) -> None:
         """Write to stderr if --verbose is set."""

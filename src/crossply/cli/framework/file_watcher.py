@@ -1,7 +1,7 @@
 """`--watch`: run a command again whenever one of its files changes.
 
-The files are looked at a few times a second. That works on every file system, costs next to nothing for the
-handful of files that a rendering or a suite of tests has, and misses nothing: they are looked at before they
+The files are polled a few times a second. That works on every file system, costs next to nothing for the
+handful of files that a rendering or a suite of tests has, and misses nothing: they are checked before they
 are read.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from time import sleep
 
 from crossply.cli.framework.command import Invocation
-from crossply.cli.framework.printing import report
+from crossply.cli.framework.failure_reports import report
 from crossply.cli.framework.styling import is_dumb
 from crossply.errors import CrossplyError
 
@@ -20,7 +20,7 @@ _PAUSE = 0.2
 _CLEAR = "\x1b[2J\x1b[H"
 
 FileStates = dict[str, tuple[int, int, int]]
-"""What tells one content of a file from the next: its time, its size and which file it is, by path."""
+"""The identity of a file's content, by path: its time, its size and its inode."""
 
 Files = Callable[[], Iterable[str]]
 

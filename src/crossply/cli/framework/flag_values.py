@@ -17,7 +17,7 @@ LONGEST_NUMBER = 19
 LIST_KINDS = {"strings": "string", "existing-files": "existing-file", "paths": "path"}
 """Kinds that collect values, each with the kind of one of them."""
 
-WANTED = {
+PLACEHOLDERS = {
     "int": "int",
     "duration": "duration",
     "existing-file": "file",

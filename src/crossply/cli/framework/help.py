@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from crossply.cli.command_registry import COMMANDS, GROUPS, TASKS, Child, children
 from crossply.cli.framework.command import Command, Flag, summary
+from crossply.cli.framework.failure_reports import PROGRAM
 from crossply.cli.framework.flag_values import quote
 from crossply.cli.framework.parser import GLOBAL_FLAGS, VERSION_FLAG
-from crossply.cli.framework.printing import PROGRAM
-from crossply.cli.tree import COMMANDS, GROUPS, TASKS, Child, children
 
 WIDTH = 100
 INTRODUCTION = "Compose Kubernetes resources with Compositions and functions, compatible with Crossplane."

@@ -3,7 +3,7 @@
 `parse` walks the tree of commands word by word: flags may stand anywhere, short flags may be grouped
 (`-rx`), a value may be glued (`-ovalue`, `--flag=value`) or the next word, `--` ends the flags. The walk
 stops at the first thing that is wrong; what is missing is looked for afterwards. The sentences and their
-order are kong's, because scripts and people know them. See docs/decisions/0002-command-line-parser.md.
+order are kong's, because scripts and users rely on them. See docs/decisions/0002-command-line-parser.md.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from crossply.cli.command_registry import children, load
 from crossply.cli.framework import flag_values as values
 from crossply.cli.framework.command import Argument, Command, Flag, UsageError, summary
 from crossply.cli.framework.usage_errors import check_complete, command_missing, unreadable
-from crossply.cli.tree import children, load
 
 GLOBAL_FLAGS = (
     Flag("help", "Show context-sensitive help.", short="h"),
@@ -38,7 +38,7 @@ GLOBAL_FLAGS = (
 VERSION_FLAG = Flag("version", "Print the version of this program.")
 """Understood before the first command."""
 
-# What a word on the stack is known to be; the texts appear in messages. A word not looked at yet is UNTYPED.
+# What a word on the stack is known to be; the texts appear in messages. A word not read yet is UNTYPED.
 UNTYPED = "untyped"
 LONG = "long flag"
 SHORT = "short flag"
@@ -56,14 +56,14 @@ class Parsed:
     It is filled in place so that, when parsing fails, the usage of the right command can be shown.
     """
 
-    __slots__ = ("arguments", "command", "concealed", "flags", "given", "path", "unknown_command")
+    __slots__ = ("arguments", "command", "concealed", "flags", "path", "unknown_command", "values")
 
     def __init__(self, concealed: frozenset[str] = frozenset()) -> None:
         self.concealed = concealed
         self.path = ""
         self.command: Command | None = None
         self.flags: tuple[Flag, ...] = (*GLOBAL_FLAGS, VERSION_FLAG)
-        self.given: dict[str, Any] = {}
+        self.values: dict[str, Any] = {}
         self.arguments = 0
         self.unknown_command = ""
 
@@ -75,11 +75,11 @@ class Parsed:
 
     @property
     def wants_help(self) -> bool:
-        return bool(self.given.get("help"))
+        return bool(self.values.get("help"))
 
     @property
     def wants_version(self) -> bool:
-        return self.command is None and bool(self.given.get("version"))
+        return self.command is None and bool(self.values.get("version"))
 
 
 def parse(words: list[str], environ: Mapping[str, str], parsed: Parsed) -> dict[str, Any]:
@@ -90,7 +90,7 @@ def parse(words: list[str], environ: Mapping[str, str], parsed: Parsed) -> dict[
     _read_environment(parsed, environ)
     if parsed.command is None:
         raise command_missing(parsed.path, parsed.concealed)
-    check_complete(parsed.command, parsed.flags, parsed.given, parsed.arguments)
+    check_complete(parsed.command, parsed.flags, parsed.values, parsed.arguments)
     return _with_defaults(parsed)
 
 
@@ -142,7 +142,7 @@ class _Walk:
         for flag in self.parsed.flags:
             names = _spellings(flag)
             if spelling in names:
-                self.parsed.given[flag.name] = self.flag_value(flag)
+                self.parsed.values[flag.name] = self.flag_value(flag)
                 return
             candidates += names
         from crossply.cli.framework.suggestions import unknown_flag
@@ -158,7 +158,7 @@ class _Walk:
             raise UsageError(f"--{flag.name}: missing value, expecting {_expected_list(flag)}")
         if not _is_value(token):
             raise UsageError(_expected_value(flag, token))
-        return _read(flag, token[1], self.parsed.given.get(flag.name))
+        return _read(flag, token[1], self.parsed.values.get(flag.name))
 
     def positional(self, word: str) -> None:
         command = self.parsed.command
@@ -194,7 +194,7 @@ class _Walk:
             read = [values.read_value(argument.kind, text) for text in texts]
         except ValueError as problem:
             raise unreadable(summary(argument), problem) from None
-        self.parsed.given[argument.name] = read if argument.many else read[0]
+        self.parsed.values[argument.name] = read if argument.many else read[0]
         self.parsed.arguments += 1
 
 
@@ -223,7 +223,7 @@ def _is_value(token: Token) -> bool:
 
 def _expected_value(flag: Flag, token: Token) -> str:
     kind = values.LIST_KINDS.get(flag.kind, flag.kind)
-    expected = kind if kind == "map" else values.WANTED.get(kind, "string")
+    expected = kind if kind == "map" else values.PLACEHOLDERS.get(kind, "string")
     type_ = _inferred(token)
     sentence = f"--{flag.name}: expected {expected} value but got {values.quote(token[1])} ({type_})"
     if type_ in (LONG, SHORT):
@@ -245,16 +245,16 @@ def _read(flag: Flag, text: str, before: Any) -> Any:
 def _read_environment(parsed: Parsed, environ: Mapping[str, str]) -> None:
     for flag in parsed.flags:
         text = environ.get(flag.env, "") if flag.env else ""
-        if not text or flag.name in parsed.given:
+        if not text or flag.name in parsed.values:
             continue
         try:
-            parsed.given[flag.name] = _read(flag, text, None)
+            parsed.values[flag.name] = _read(flag, text, None)
         except UsageError as problem:
             raise problem.replace(message=f"{problem} (from envar {flag.env}={values.quote(text)})") from None
 
 
 def _with_defaults(parsed: Parsed) -> dict[str, Any]:
-    result = {flag.name: values.default_of(flag) for flag in parsed.flags if flag.name not in parsed.given}
+    result = {flag.name: values.default_of(flag) for flag in parsed.flags if flag.name not in parsed.values}
     for argument in parsed.command.arguments if parsed.command else ():
         result[argument.name] = [] if argument.many else argument.default
-    return {**result, **parsed.given}
+    return {**result, **parsed.values}

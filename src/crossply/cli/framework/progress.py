@@ -65,17 +65,17 @@ class TerminalLine(Line):
         self._first_text = text
         self._frames = frames
         self._size = size
-        self._ended = threading.Event()
+        self._stopped = threading.Event()
         self._writing = threading.RLock()
         self._painted = False
-        self._thread = threading.Thread(target=self._paint_until_ended, daemon=True)
+        self._thread = threading.Thread(target=self._paint_until_stopped, daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
         return self
 
     def __exit__(self, *problem: object) -> None:
-        self._ended.set()
+        self._stopped.set()
         self._thread.join()
         self._clear()
 
@@ -91,17 +91,17 @@ class TerminalLine(Line):
             self._clear()
             yield
 
-    def _paint_until_ended(self) -> None:
+    def _paint_until_stopped(self) -> None:
         started, frame = self._clock(), 0
         pause = PATIENCE
-        while not self._ended.wait(pause):
+        while not self._stopped.wait(pause):
             pause, frame = _FRAME, frame + 1
             seconds = int(self._clock() - started)
             self._paint(self._frames[frame % len(self._frames)], seconds)
 
     def _paint(self, sign: str, seconds: int) -> None:
+        from crossply.cli.framework.failure_reports import harmless
         from crossply.cli.framework.layout import crop
-        from crossply.cli.framework.printing import harmless
 
         text = " ".join(harmless(self._text).split())
         elapsed = f" ({seconds} s)" if seconds >= _SECONDS_SHOWN else ""

@@ -72,8 +72,11 @@ def fit(lines: list[str], columns: int, rows: int) -> list[str]:
     for number, parts in enumerate(wrapped):
         used += len(parts)
         if used >= rows:
-            kept = max(number - 1, 0)
-            return [*(row for part in wrapped[:kept] for row in part), f"… {len(lines) - kept} more lines"]
+            shown = max(number - 1, 0)
+            return [
+                *(row for part in wrapped[:shown] for row in part),
+                f"… {len(lines) - shown} more lines",
+            ]
     return [row for parts in wrapped for row in parts]
 
 

@@ -1,7 +1,7 @@
 """Colours and symbols for terminals.
 
 `invocation.style` belongs to standard output, `invocation.error_style` to standard error. On a stream that is
-no terminal every method returns its text as it is, so a command writes one text for people and programs.
+no terminal every method returns its text as it is, so a command writes one text for terminals and programs.
 Colour is never the only sign of anything: a symbol or a word says the same.
 
     style.good("✓ Ready")    style.bad("✗ False")    style.dim("3m")    style.status("True")

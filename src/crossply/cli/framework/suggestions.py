@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 
+from crossply.cli.command_registry import COMMANDS, children
 from crossply.cli.framework.command import UsageError
-from crossply.cli.framework.printing import PROGRAM
-from crossply.cli.tree import COMMANDS, children
+from crossply.cli.framework.failure_reports import PROGRAM
 
 CLOSE = 2
 """How many letters may differ in a word that is still suggested."""
@@ -78,10 +78,10 @@ def _is_near_file(candidate: str, name: str) -> bool:
 def _commands_elsewhere(path: str, word: str) -> str:
     words = word.lower()
     paths = [entry.path for entry in COMMANDS if not entry.hidden]
-    found = [command for command in paths if command.split()[-1] == words and command != words]
+    candidates = [command for command in paths if command.split()[-1] == words and command != words]
     if not path and words in _WORDS_OF_OTHERS:
-        found = [command for command in paths if command == _WORDS_OF_OTHERS[words]] + found
-    return " or ".join(f"{PROGRAM} {command}" for command in found[:_MOST_HINTS])
+        candidates = [command for command in paths if command == _WORDS_OF_OTHERS[words]] + candidates
+    return " or ".join(f"{PROGRAM} {command}" for command in candidates[:_MOST_HINTS])
 
 
 def _question(near: list[str]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from crossply.cli.command_registry import children
 from crossply.cli.framework.command import (
     Argument,
     Command,
@@ -19,7 +20,6 @@ from crossply.cli.framework.command import (
     summary,
 )
 from crossply.cli.framework.flag_values import PathProblem, quote
-from crossply.cli.tree import children
 
 MOST_LISTED = 5
 

@@ -6,21 +6,23 @@ import os
 from typing import NamedTuple
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
-from crossply.cli.framework.printing import step_output
+from crossply.cli.framework.failure_reports import step_output
 from crossply.cli.function.step_insertion import with_step
 from crossply.cli.project.flags import PROJECT_FILE_FLAG
 from crossply.errors import CrossplyError
 from crossply.kinds.project import Project
 from crossply.project.folder import ProjectFolder, open_project
+from crossply.project.model_folders import own_crds
 from crossply.values import Object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from crossply.scaffold.kind_models import KindModel
+    from crossply.models.kind_models import KindModel
     from crossply.scaffold.project_function import Composed
 
-_PYTHON, _TEMPLATES = "python", "go-templating"
-_LANGUAGES = ("go", _TEMPLATES, "kcl", _PYTHON)
+_PYTHON, _TEMPLATES, _KCL = "python", "go-templating", "kcl"
+_LANGUAGES = ("go", _TEMPLATES, _KCL, _PYTHON)
+_MODELS_LINK = "model"
 _INDEX = "json/index.schema.json"
 
 
@@ -47,15 +49,23 @@ def run(invocation: Invocation) -> int:
     path = _free_directory(folder, name)
     say = invocation.stderr.write
     with step_output(f"Generating {language} function", say):
-        files = _python(folder, name, step) if language == _PYTHON else _templates(folder, path)
+        files = _files(folder, name, step, path, language)
     with step_output("Writing function files", say):
         _write(path, files)
+        if language == _KCL:
+            _link_models(folder, path)
     if step is not None:
         with step_output("Adding pipeline step to composition", say):
             folder.rewrite_file(step.path, step.text)
     for file in sorted(files):
         invocation.stdout.write(f"wrote {os.path.relpath(os.path.join(path, file), folder.root)}\n")
     return 0
+
+
+def _files(folder: ProjectFolder, name: str, step: _Step | None, path: str, language: str) -> dict[str, str]:
+    if language == _PYTHON:
+        return _python(folder, name, step)
+    return _kcl(folder, name, step) if language == _KCL else _templates(folder, path)
 
 
 def _checked_name(name: str) -> str:
@@ -73,11 +83,11 @@ def _check_language(language: str, project: Project) -> None:
         only = f"the project only generates [{' '.join(project.languages)}] schemas"
         advice = f'add "{schemas}" to spec.schemas.languages or choose a different language'
         raise FunctionGenerateError(f'cannot generate a "{language}" function: {only}; {advice}')
-    if language not in (_PYTHON, _TEMPLATES):
+    if language not in (_PYTHON, _TEMPLATES, _KCL):
         raise FunctionGenerateError(
             f'cannot generate a "{language}" function: there is no template for it',
-            hint="use --language=python or go-templating; a function in another language is built with its "
-            "own tools, and a project depends on its package: crossply dependency add",
+            hint="use --language=python, kcl or go-templating; a function in another language is built with "
+            "its own tools, and a project depends on its package: crossply dependency add",
         )
 
 
@@ -125,26 +135,39 @@ def _templates(folder: ProjectFolder, path: str) -> dict[str, str]:
 
 
 def _python(folder: ProjectFolder, name: str, step: _Step | None) -> dict[str, str]:
-    from crossply.scaffold.kind_models import models_in
+    from crossply.models.kind_models import models_in
+    from crossply.models.python_model_code import package_files
     from crossply.scaffold.project_function import python_files
-    from crossply.scaffold.python_model_code import package_files
 
     used_names: dict[tuple[str, str], set[str]] = {}
-    models_by_crd = [(crd, models_in(crd, used_names)) for crd in _apis(folder)]
+    models_by_crd = [(crd, models_in(crd, used_names)) for crd in own_crds(folder)]
     kinds = [kind for _, models in models_by_crd for kind in models]
     models = package_files(kinds, "the APIs of the project") if kinds else {}
     return python_files(name, _composed(models_by_crd, step), models)
 
 
-def _apis(folder: ProjectFolder) -> list[Object]:
-    """The CRDs of the kinds that a project defines."""
-    from crossply.project.remote_crds import definitions_in
-    from crossply.validation.extension_schemas import Extensions, complete
+def _kcl(folder: ProjectFolder, name: str, step: _Step | None) -> dict[str, str]:
+    from crossply.models.kcl_names import package_of
+    from crossply.scaffold.project_function import kcl_files
 
-    path = os.path.join(folder.root, folder.project.apis)
-    extensions = Extensions()
-    extensions.add(definitions_in(path))
-    return [complete(crd) for crd in extensions.crds]
+    kinds = [
+        (crd["spec"]["group"], version["name"], crd["spec"]["names"]["kind"])
+        for crd in own_crds(folder)
+        for version in crd["spec"]["versions"]
+    ]
+    reference = step.composition["spec"].get("compositeTypeRef") if step else None
+    for group, version, kind in kinds if step or len(kinds) == 1 else ():
+        if reference in (None, {"apiVersion": f"{group}/{version}", "kind": kind}):
+            return kcl_files(name, ".".join(package_of(group, version, kind).folders), kind)
+    return kcl_files(name, "", "")
+
+
+def _link_models(folder: ProjectFolder, path: str) -> None:
+    """Have the function import the project's models as the package `models`."""
+    from crossply.project.model_folders import refresh_own_models
+
+    package = refresh_own_models(folder, "kcl")
+    os.symlink(os.path.relpath(package, path), os.path.join(path, _MODELS_LINK))
 
 
 def _composed(models_by_crd: list[tuple[Object, list[KindModel]]], step: _Step | None) -> Composed | None:
@@ -195,12 +218,14 @@ COMMAND = Command(
         PROJECT_FILE_FLAG,
     ),
     description=(
-        "Writes a function that works below the functions of a project: Go templates, or Python on\n"
-        "Crossply's SDK with models of the project's kinds and a test. A Composition that is named gets a\n"
-        "first step that calls it; its comments and order are kept. Nothing is written over."
+        "Writes a function that works below the functions of a project: Go templates, a KCL module with\n"
+        "models of the project's kinds, or Python on Crossply's SDK with models and a test. A Composition\n"
+        "that is named gets a first step that calls it; its comments and order are kept. Nothing is written\n"
+        "over."
     ),
     examples=(
         "crossply function generate compose-lamp",
         "crossply function generate compose-lamp apis/lamps/composition.yaml --language=python",
+        "crossply function generate compose-lamp apis/lamps/composition.yaml --language=kcl",
     ),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
-from crossply.cli.function.server_flags import SDK, SERVING, serving_options, teller
+from crossply.cli.function.server_flags import SDK, SERVING, line_logger, serving_options
 
 
 def run(invocation: Invocation) -> int:
@@ -13,13 +13,13 @@ def run(invocation: Invocation) -> int:
     from crossply.sdk.function_file import Served, load
     from crossply.sdk.serving import serve
 
-    place, sdk, tell = invocation["file"], invocation["sdk"], teller(invocation)
+    place, sdk, log = invocation["file"], invocation["sdk"], line_logger(invocation)
     function: Served = (
-        ReloadingFunction(place, sdk, tell) if invocation["reload"] else load(place, sdk).function
+        ReloadingFunction(place, sdk, log) if invocation["reload"] else load(place, sdk).function
     )
     if invocation["debug"]:
-        function.log = tell
-    serve(function.name, function.answer, serving_options(invocation), tell)
+        function.log = log
+    serve(function.name, function.answer, serving_options(invocation), log)
     return 0
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crossply.cli.framework.command import Argument, Command, Invocation
-from crossply.cli.function.server_flags import SERVING, serving_options, teller
+from crossply.cli.function.server_flags import SERVING, line_logger, serving_options
 from crossply.functions import builtin
 from crossply.functions.failures import ServeError
 
@@ -29,7 +29,7 @@ def _serve(name: str, invocation: Invocation) -> None:
         name,
         lambda data, _: encode_response(function(decode_request(data))),
         serving_options(invocation),
-        teller(invocation),
+        line_logger(invocation),
     )
 
 

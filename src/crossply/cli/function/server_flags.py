@@ -62,11 +62,11 @@ def serving_options(invocation: Invocation) -> Options:
     )
 
 
-def teller(invocation: Invocation) -> Callable[[str], None]:
+def line_logger(invocation: Invocation) -> Callable[[str], None]:
     """Says lines on stderr at once, also where that is a pipe."""
 
-    def tell(line: str) -> None:
+    def log(line: str) -> None:
         invocation.stderr.write(f"crossply: {line}\n")
         invocation.stderr.flush()
 
-    return tell
+    return log

@@ -34,7 +34,7 @@ COMMAND = Command(
     flags=(
         Flag(
             "function-runtime",
-            "How to run the function. A built-in one runs in this process unless another way is asked for.",
+            "How to run the function. A built-in one runs in this process by default.",
             kind="string",
             choices=CHOICES,
         ),

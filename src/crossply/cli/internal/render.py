@@ -1,7 +1,7 @@
 """`crossply internal render`: render a request in the wire format of the Crossplane CLI.
 
 A RenderRequest on stdin, a RenderResponse on stdout. When a step gives up, what is known is written all the
-same and the exit code is 3, so that a caller can provide what was asked for and try again.
+same and the exit code is 3, so that a caller can provide what is missing and retry.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ def run(invocation: Invocation) -> int:
 
         return answer(request, invocation["timeout"])
     world = InMemoryCluster(
-        [*request.observed, *request.required_resources], request.credentials, request.required_schemas
+        [*request.observed, *request.required_resources],
+        request.credentials,
+        request.required_schemas,
+        lambda: [] if request.definition is None else [request.definition],
     )
     with Addresses(request.functions, invocation["timeout"]) as addresses:
         rendering = Rendering(machinery_for(request.composite, request.definition), world, addresses.call)
@@ -45,7 +48,7 @@ def run(invocation: Invocation) -> int:
             rendered = _render(rendering, request)
         except StepFailed as problem:
             _write(rendering.after_failure())
-            from crossply.cli.framework.printing import report
+            from crossply.cli.framework.failure_reports import report
 
             report(problem.within("cannot render composite resource"), sys.stderr)
             return PIPELINE_FATAL

@@ -42,7 +42,7 @@ def _render(request: OperationInput, timeout: float) -> int:
             rendered = _run(rendering, request)
         except StepFailed as problem:
             sys.stdout.buffer.write(operation_bytes(rendering.after_failure(problem)))
-            from crossply.cli.framework.printing import report
+            from crossply.cli.framework.failure_reports import report
 
             report(problem.within("cannot render operation"), sys.stderr)
             return PIPELINE_FATAL

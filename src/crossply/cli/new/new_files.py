@@ -14,7 +14,7 @@ FORCE = Flag("force", "Overwrite existing files.")
 
 
 class AlreadyThere(CrossplyError):
-    """What is to be made anew is there already."""
+    """A file that would be created exists already."""
 
     code = "CP-581"
     hint = "--force writes over it"

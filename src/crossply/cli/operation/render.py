@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
+from crossply.cli.framework.function_shell_flags import SHELL_FLAGS, allow_shell
 from crossply.cli.render import flags
 from crossply.cli.render.flags import build_context, named_functions
 from crossply.compose.errors import ComposeError, StepFailed
 from crossply.compose.in_memory_cluster import InMemoryCluster
-from crossply.compose.metadata import metadata_of, name_of, text_in
 from crossply.compose.operation_rendering import OperationRendering, RenderedOperation
 from crossply.kinds.fields import KindError
-from crossply.kinds.operation import API_VERSION, with_watched
-from crossply.manifests.files import SourceError, first_document
+from crossply.kinds.operation import with_watched
+from crossply.manifests.files import SourceError
 from crossply.rendering import inputs
-from crossply.rendering.functions import caller, running
+from crossply.rendering.operation_inputs import functions_of_operation, load_operation
 from crossply.rendering.output import in_order, write_json, write_yaml
+from crossply.rendering.running_functions import caller, running
 from crossply.values import Object
 
 _EXAMPLE = "crossply operation render operation.yaml functions.yaml"
@@ -22,6 +23,7 @@ _EXAMPLE = "crossply operation render operation.yaml functions.yaml"
 
 def run(invocation: Invocation) -> int:
     """Load, render, write."""
+    allow_shell(invocation)
     operation = load_operation(invocation["operation"])
     _check_pipeline(operation, invocation["operation"])
     required = inputs.load_required(invocation["required-resources"], "required resources")
@@ -30,7 +32,7 @@ def run(invocation: Invocation) -> int:
         watched = _load_watched(invocation["watched-resource"])
         operation = with_watched(operation, watched)
         required.append(watched)
-    functions = named_functions(invocation, _called_functions(operation), _EXAMPLE)
+    functions = named_functions(invocation, functions_of_operation(operation), _EXAMPLE)
     secrets = inputs.load_secrets(path) if (path := invocation["function-credentials"]) else []
     context = build_context(invocation["context-files"], invocation["context-values"])
     with running(functions, invocation["function-runtime"]) as runners:
@@ -40,15 +42,6 @@ def run(invocation: Invocation) -> int:
         )
     _write(invocation, rendered)
     return 0
-
-
-def _called_functions(operation: Object) -> set[str]:
-    """The functions of its steps; what is wrong with them is reported when it is rendered."""
-    spec = operation.get("spec")
-    pipeline = spec.get("pipeline") if isinstance(spec, dict) else None
-    steps = [step for step in pipeline if isinstance(step, dict)] if isinstance(pipeline, list) else []
-    references = [step.get("functionRef") for step in steps]
-    return {name_of({"metadata": reference}) for reference in references if isinstance(reference, dict)}
 
 
 def _check_pipeline(operation: Object, path: str) -> None:
@@ -77,32 +70,6 @@ def _write(invocation: Invocation, rendered: RenderedOperation) -> None:
     shown = in_order(objects, events, rendered.context if invocation["include-context"] else None)
     write = write_json if invocation["output"] == "json" else write_yaml
     write(shown, invocation.stdout)
-
-
-def load_operation(path: str) -> Object:
-    """The Operation in a file, or the one that a CronOperation or WatchOperation would create."""
-    purpose = f'cannot unmarshal type metadata from "{path}"'
-    document = first_document(path, purpose, f'cannot read operation file "{path}"')
-    value = document.value if isinstance(document.value, dict) else {}
-    api_version, kind = text_in(value, "apiVersion"), text_in(value, "kind")
-    if api_version == API_VERSION and kind == "Operation":
-        return value
-    if api_version != API_VERSION or kind not in ("CronOperation", "WatchOperation"):
-        raise SourceError(
-            f"not an operation type: {kind}/{api_version}",
-            place=f"{document.source}:{document.line}",
-            hint=f"expected an Operation, a CronOperation or a WatchOperation of {API_VERSION}",
-        )
-    spec = value.get("spec")
-    template = spec.get("operationTemplate") if isinstance(spec, dict) else None
-    template = template if isinstance(template, dict) else {}
-    metadata = {**metadata_of(template), "name": name_of(value)}
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "Operation",
-        "metadata": metadata,
-        "spec": template.get("spec") or {},
-    }
 
 
 def _load_watched(path: str) -> Object:
@@ -173,6 +140,7 @@ COMMAND = Command(
         flags.CREDENTIALS,
         flags.ANNOTATIONS,
         flags.RUNTIME,
+        *SHELL_FLAGS,
         flags.OUTPUT,
         flags.TIMEOUT,
         flags.PROJECT,

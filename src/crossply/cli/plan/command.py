@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from crossply.cli.controller.function_flags import HOST_ACCESS_FLAGS, host_access
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation, UsageError
+from crossply.cli.framework.function_shell_flags import SHELL_FLAGS, allow_shell
 from crossply.cli.framework.progress import progress
-from crossply.cli.up.data_directory import DEFAULT_DATA
+from crossply.cli.up.data_directory import data_directories_near
 
 if TYPE_CHECKING:
     from crossply.control.planning.plan_run import PlanResult
@@ -28,6 +28,7 @@ def run(invocation: Invocation) -> int:
     from crossply.kube.config import load_config
     from crossply.manifests.files import read_objects
 
+    allow_shell(invocation)
     files = [*invocation["files"], *invocation["filename"]]
     if not files:
         raise UsageError("name at least one file or directory", hint="crossply plan xr.yaml")
@@ -39,7 +40,7 @@ def run(invocation: Invocation) -> int:
         invocation["delete"],
         invocation["field-manager"] or "",
         namespace,
-        host_access(invocation, *_data_directories(invocation)),
+        host_access(invocation, *data_directories_near(invocation["kubeconfig"] or "", invocation.environ)),
         invocation["explain"],
     )
     with progress(invocation, "planning") as line:
@@ -48,15 +49,6 @@ def run(invocation: Invocation) -> int:
     if result.plan.is_failing:
         return FAILING
     return CHANGES if result.plan.is_changing else NOTHING
-
-
-def _data_directories(invocation: Invocation) -> list[str]:
-    """The data directories of control planes on this machine: the directories of their kubeconfigs."""
-    from crossply.cli.up.lock import LOCK_FILE
-
-    files = [invocation["kubeconfig"] or "", *invocation.environ.get("KUBECONFIG", "").split(os.pathsep)]
-    around = [os.path.dirname(os.path.abspath(file)) for file in files if file]
-    return [DEFAULT_DATA, *(path for path in around if os.path.exists(os.path.join(path, LOCK_FILE)))]
 
 
 def _write(invocation: Invocation, result: PlanResult) -> None:
@@ -140,5 +132,6 @@ COMMAND = Command(
             kind="string",
         ),
         *HOST_ACCESS_FLAGS,
+        *SHELL_FLAGS,
     ),
 )

@@ -6,11 +6,12 @@ import os
 from typing import TYPE_CHECKING
 
 from crossply.cli.framework.command import Command, Flag, Invocation
-from crossply.cli.framework.printing import step_output
+from crossply.cli.framework.failure_reports import step_output
+from crossply.cli.project.flags import PROJECT_FILE_FLAG
 from crossply.cli.xpkg.local_images import ENDING
 from crossply.errors import CrossplyError
 from crossply.manifests.output_files import in_go_words, make_directory
-from crossply.project import PROJECT_FILE
+from crossply.project import file_in
 from crossply.project.folder import ProjectFolder, open_project
 from crossply.values.goquote import quote
 from crossply.xpkg.user_registry import error_prefix
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from crossply.xpkg.project_functions import FunctionSource
 
 CONFIGURATION_TAG = "configuration"
-PROJECT = Flag("project-file", "Path to project definition.", short="f", kind="string", default=PROJECT_FILE)
 REPOSITORY = Flag("repository", "Override the repository in the project file.", kind="string")
 
 
@@ -48,8 +48,9 @@ def chosen_project(invocation: Invocation) -> ProjectFolder:
     """The project that the flags name, in the repository that they name."""
     from crossply.xpkg.image_reference import full_repository
 
-    with error_prefix(f"failed to parse project file {quote(invocation['project-file'])}"):
-        folder = open_project(invocation["project-file"])
+    file = invocation["project-file"] or os.path.normpath(file_in(os.curdir))
+    with error_prefix(f"failed to parse project file {quote(file)}"):
+        folder = open_project(file)
     if not invocation["repository"]:
         return folder
     with error_prefix("failed to parse repository"):
@@ -75,6 +76,7 @@ class _Build:
     def __init__(self, invocation: Invocation, folder: ProjectFolder, directory: str) -> None:
         self._invocation = invocation
         self._say = invocation.stderr.write
+        self._folder = folder
         self._root = folder.root
         self._project = folder.project
         self._directory = directory
@@ -114,6 +116,7 @@ class _Build:
 
     def _sources(self) -> list[FunctionSource]:
         """The sources of all functions, checked before the first is built."""
+        from crossply.project.functions import refresh_models
         from crossply.xpkg.project_functions import find_source, functions_of
 
         sources = []
@@ -121,7 +124,23 @@ class _Build:
             with error_prefix(f"failed to build function {quote(function.name)}"):
                 self._tag(self._project.function_repository(function.name), CONFIGURATION_TAG)
                 sources.append(find_source(self._project, self._root, function))
-        return sources
+        refresh_models(self._folder, sources)
+        return [self._complete(source) for source in sources]
+
+    def _complete(self, source: FunctionSource) -> FunctionSource:
+        """The source with all that it imports of the project."""
+        from crossply.project import kcl_bundle, python_bundle
+        from crossply.xpkg.project_functions import KCL, PYTHON
+
+        target = os.path.join(self._directory, "complete", source.name)
+        with error_prefix(f"failed to build function {quote(source.name)}"):
+            if source.language == KCL:
+                kcl_bundle.write_bundle(source.path, self._root, target)
+            elif source.language == PYTHON and python_bundle.has_links(source.path):
+                python_bundle.write_bundle(source.path, self._root, target)
+            else:
+                return source
+        return source._replace(path=target)
 
     def _tag(self, repository: str, tag: str) -> str:
         from crossply.xpkg.image_reference import parse_tag
@@ -165,7 +184,7 @@ COMMAND = Command(
     "Build all packages of a project into one file.",
     run,
     flags=(
-        PROJECT,
+        PROJECT_FILE_FLAG,
         REPOSITORY,
         Flag("output-dir", "Output directory for packages.", short="o", kind="string", default="_output"),
         Flag("max-concurrency", "Max concurrent function builds.", kind="int", default="8"),
@@ -179,9 +198,10 @@ COMMAND = Command(
     ),
     description=(
         "Makes a Configuration of the definitions, Compositions and operations of a project, and a Function\n"
-        "of each directory in functions/: a Python project (pyproject.toml), a Python file (main.py), or Go\n"
-        "templates (*.gotmpl, *.tmpl). The Configuration depends on its Functions by their digests. No\n"
-        "container engine is needed; the images below the functions are fetched from their registries.\n\n"
+        "of each directory in functions/: a KCL module (kcl.mod), a Python project (pyproject.toml), a\n"
+        "Python file (main.py), or Go templates (*.gotmpl, *.tmpl). The Configuration depends on its\n"
+        "Functions by their digests. No container engine is needed; the images below the functions are\n"
+        "fetched from their registries.\n\n"
         "The same files always give the same packages."
     ),
     examples=(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from crossply.cli.framework.command import Flag
-from crossply.project import PROJECT_FILE
 
 PROJECT_FILE_FLAG = Flag(
     "project-file",
-    "Path to project definition file.",
+    "Path to project definition file: crossplane-project.yaml, or else upbound.yaml.",
     short="f",
     kind="string",
-    default=PROJECT_FILE,
+    placeholder='"crossplane-project.yaml"',
 )
 CACHE_DIR_FLAG = Flag(
     "cache-dir",

@@ -7,14 +7,14 @@ import time
 from typing import TYPE_CHECKING
 
 from crossply.cli.framework.command import Command, Flag, Invocation
-from crossply.cli.framework.printing import step_output
+from crossply.cli.framework.failure_reports import step_output
 from crossply.cli.project.build import (
     CONFIGURATION_TAG,
-    PROJECT,
     REPOSITORY,
     ProjectBuildError,
     chosen_project,
 )
+from crossply.cli.project.flags import PROJECT_FILE_FLAG
 from crossply.cli.xpkg.local_images import ENDING
 from crossply.project.folder import ProjectFolder
 from crossply.values.goquote import quote
@@ -137,7 +137,7 @@ COMMAND = Command(
     "Push all packages of a project to their registry.",
     run,
     flags=(
-        PROJECT,
+        PROJECT_FILE_FLAG,
         REPOSITORY,
         Flag(
             "tag",

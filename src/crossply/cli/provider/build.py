@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from crossply.cli.framework.command import Command, Flag, Invocation
-from crossply.cli.provider.source import DIRECTORY, directory_of, write_crds
+from crossply.cli.provider.directory import DIRECTORY, directory_of, write_crds
 from crossply.errors import CrossplyError
 from crossply.manifests.output_files import in_go_words
 from crossply.xpkg.user_registry import error_prefix

@@ -10,7 +10,7 @@ from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig
 from crossply.kube.core_kinds import CRD
 from crossply.values import Object
-from crossply.values.yaml import load
+from crossply.values.yaml import read_documents
 
 MANAGER = "crossply-provider"
 PATIENCE = 30.0
@@ -24,11 +24,11 @@ class CRDsNotInstalled(CrossplyError):
 
 
 def read_crds(paths: list[str]) -> list[Object]:
-    """The CRDs in files."""
+    """The CRDs in files, each of which may have several; blank documents are skipped."""
     crds = []
     for path in paths:
         with open(path, "rb") as file:
-            crds.append(load(file.read()))
+            crds += [document.value for document in read_documents(file.read(), path)]
     return crds
 
 

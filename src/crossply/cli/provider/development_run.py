@@ -1,6 +1,6 @@
 """A provider under development: a child process that is replaced when a file of the provider is saved.
 
-While the code cannot be loaded, the process with the last working code goes on.
+While the code cannot be loaded, the process with the last working code continues to run.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class DevelopmentRun:
             if problem.hint:
                 self._say(f"try: {problem.hint}")
             running = self._process is not None and self._process.poll() is None
-            self._say("the code of before goes on" if running else "it starts when you save a file")
+            self._say("the previous code continues to run" if running else "it starts when you save a file")
             return
         self._stop()
         self._start()

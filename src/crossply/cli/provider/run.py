@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from crossply.cli.framework.command import Command, Invocation
-from crossply.cli.provider.source import DIRECTORY, directory_of, write_crds
+from crossply.cli.provider.directory import DIRECTORY, directory_of, write_crds
 from crossply.values import Object
 
 
@@ -60,7 +60,7 @@ COMMAND = Command(
         "Generates the CRDs of the provider's classes, installs them in the cluster that KUBECONFIG or\n"
         "~/.kube/config names, and runs the provider as a process of this machine, as the user of the\n"
         "kubeconfig. When a file is saved, the CRDs are installed again and the process is replaced; code\n"
-        "that cannot be loaded is reported, and the process with the code of before goes on."
+        "that cannot be loaded is reported, and the process with the previous code continues to run."
     ),
     examples=("crossply provider run", "KUBECONFIG=data/kubeconfig crossply provider run provider-tickets"),
 )

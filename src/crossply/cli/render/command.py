@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext, suppress
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
-from crossply.cli.framework.printing import harmless
+from crossply.cli.framework.failure_reports import harmless
+from crossply.cli.framework.function_shell_flags import SHELL_FLAGS, allow_shell
 from crossply.cli.render import flags
 from crossply.cli.render.flags import build_context, functions_for
 from crossply.compose.errors import ComposeError, RenderInputError, StepFailed
@@ -19,8 +20,8 @@ from crossply.errors import CrossplyError
 from crossply.functions.builtin import PUBLISHED
 from crossply.kinds.composition import Composition
 from crossply.rendering import inputs
-from crossply.rendering.functions import caller, running
 from crossply.rendering.output import documents, write_json, write_yaml
+from crossply.rendering.running_functions import caller, running
 from crossply.values import Object
 
 TYPE_CHECKING = False
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 def run(invocation: Invocation) -> int:
     """Render once, or again and again with --watch."""
+    allow_shell(invocation)
     if invocation["watch"]:
         from crossply.cli.framework.file_watcher import watch
 
@@ -108,7 +110,8 @@ def _render(
     required += inputs.load_required(invocation["extra-resources"], "extra resources")
     schemas = inputs.load_schemas(invocation["required-schemas"])
     context = build_context(invocation["context-files"], invocation["context-values"])
-    world = InMemoryCluster([*observed, *required], secrets, schemas)
+    definitions = [] if definition is None else [definition]
+    world = InMemoryCluster([*observed, *required], secrets, schemas, lambda: definitions)
     with running(functions, invocation["function-runtime"]) as runners:
         machinery = inputs.machinery_for(xr, definition)
         call = caller(runners, invocation["timeout"])
@@ -124,7 +127,7 @@ def _render(
 
 
 def _check_contract(definition: Object, composition: Composition) -> None:
-    from crossply.compose.connection_contract import check_contract
+    from crossply.compose.connection_detail_contract import check_contract
     from crossply.kinds.definition import parse_definition
 
     check_contract(parse_definition(definition), composition)
@@ -242,7 +245,8 @@ COMMAND = Command(
         Flag(
             "required-schemas",
             "A directory of JSON files specifying OpenAPI v3 schemas (from kubectl get --raw "
-            "/openapi/v3/<group-version>).",
+            "/openapi/v3/<group-version>). Kinds that --xrd or a CRD in --required-resources defines need "
+            "none.",
             short="s",
             kind="path",
             placeholder="DIR",
@@ -251,6 +255,7 @@ COMMAND = Command(
         flags.CREDENTIALS,
         flags.ANNOTATIONS,
         flags.RUNTIME,
+        *SHELL_FLAGS,
         flags.OUTPUT,
         Flag(
             "explain",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crossply.cli.explain.field_text import field_table
-from crossply.cli.framework.printing import harmless
+from crossply.cli.framework.failure_reports import harmless
 from crossply.cli.framework.styling import Style
 from crossply.compose.metadata import annotations_of, name_of, text_in
 from crossply.provenance.field_reports import FieldReport, report_fields

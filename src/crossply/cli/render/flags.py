@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from crossply.cli.framework.command import Flag, Invocation
 from crossply.compose.metadata import annotations_of, metadata_of
 from crossply.manifests.files import read_bytes
-from crossply.project import PROJECT_FILE
+from crossply.project import file_in
 from crossply.rendering import inputs
 from crossply.values import Object
 from crossply.values.protobuf_struct import to_wire
@@ -69,7 +69,8 @@ ANNOTATIONS = Flag(
 RUNTIME = Flag(
     "function-runtime",
     "How to run functions that have no runtime annotation: builtin (where there is one), container (from "
-    "the image, with crun or runc), or docker. By default builtin, else container. builtin also replaces "
+    "the image, with crun or runc), or docker. By default builtin for published packages, else container. "
+    "builtin also replaces packages of other organisations that have the name of a built-in function, and "
     "render.crossplane.io/runtime: Development.",
     kind="string",
     choices=("builtin", "container", "docker"),
@@ -92,7 +93,8 @@ TIMEOUT = Flag(
 )
 PROJECT = Flag(
     "project-file",
-    "Path to the project file. Steps can call the functions of the project, too.",
+    "Path to the project file: crossplane-project.yaml, or else upbound.yaml. Steps can call the functions "
+    "of the project, too.",
     short="f",
     kind="path",
     placeholder='"crossplane-project.yaml"',
@@ -140,7 +142,7 @@ def named_functions(invocation: Invocation, called: Collection[str], example: st
 
 def _project_file(invocation: Invocation) -> str | None:
     """The file of the project that the command is run in, if it is."""
-    file: str = invocation["project-file"] or PROJECT_FILE
+    file: str = invocation["project-file"] or file_in(os.curdir)
     return file if os.path.exists(file) else None
 
 
@@ -155,7 +157,7 @@ def _best_tag(invocation: Invocation) -> BestTag:
 
 def _annotated(functions: list[Object], overrides: Iterable[str]) -> list[Object]:
     """The functions with annotations of the command line over their own."""
-    given = {}
+    values = {}
     for override in overrides:
         key, separator, value = override.partition("=")
         if not separator:
@@ -163,10 +165,10 @@ def _annotated(functions: list[Object], overrides: Iterable[str]) -> list[Object
                 "cannot apply function annotation overrides: invalid function annotation format "
                 f'"{override}", expected key=value'
             )
-        given[key] = value
-    if not given:
+        values[key] = value
+    if not values:
         return functions
-    return [_with_annotations(function, given) for function in functions]
+    return [_with_annotations(function, values) for function in functions]
 
 
 def _with_annotations(function: Object, overrides: dict[str, str]) -> Object:

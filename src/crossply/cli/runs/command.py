@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
-from crossply.cli.runs.recorder_access import ACCESS_FLAGS, Recorder, with_recorder
+from crossply.cli.runs.run_reference import ACCESS_FLAGS, Recorder, with_recorder
 
 if TYPE_CHECKING:
     from crossply.runs.model import RunSummary
 
 OUTPUTS = ("default", "wide", "json", "yaml")
-_NONE = "No runs: one is recorded when it changes something, and shown to whoever may get its XR.\n"
+_NONE = "No runs: one is recorded when it changes something, and shown to users who may get its XR.\n"
 
 
 def run(invocation: Invocation) -> int:
@@ -43,7 +43,7 @@ def run(invocation: Invocation) -> int:
 async def _list(recorder: Recorder, resource: str, name: str, limit: int) -> list[RunSummary]:
     runs = await recorder.list(resource, name, limit)
     if resource and not runs:
-        from crossply.cli.runs.absent_target import check_target
+        from crossply.cli.runs.target_check import check_target
 
         await check_target(recorder.client, resource, name, recorder.namespace)
     return runs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
-from crossply.cli.runs.recorder_access import ACCESS_FLAGS, Recorder, with_recorder
+from crossply.cli.runs.run_reference import ACCESS_FLAGS, Recorder, with_recorder
 
 if TYPE_CHECKING:
     from crossply.runs.model import Run
@@ -25,20 +25,20 @@ def run(invocation: Invocation) -> int:
         return await recorder.load(first), await recorder.load(second)
 
     before, after = with_recorder(invocation, load)
-    found = compare_runs(before, after)
+    differences = compare_runs(before, after)
     if invocation["output"] in ("json", "yaml"):
         from crossply.cli.runs.json_output import differences_object, write_object
 
-        write_object(differences_object(found), invocation["output"], invocation.stdout)
-        return 0 if found.is_empty else 1
+        write_object(differences_object(differences), invocation["output"], invocation.stdout)
+        return 0 if differences.is_empty else 1
     from crossply.cli.runs.difference_text import difference_lines
 
     style = invocation.style
-    if found.is_empty:
+    if differences.is_empty:
         invocation.stdout.write(f"The runs {before.summary.id} and {after.summary.id} are the same.\n")
         return 0
     invocation.stdout.write(f"{style.bold(f'Run {before.summary.id} → {after.summary.id}')}\n")
-    invocation.stdout.writelines(f"{line}\n" for line in difference_lines(found, style))
+    invocation.stdout.writelines(f"{line}\n" for line in difference_lines(differences, style))
     return 1
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from crossply.cli.framework.printing import harmless
+from crossply.cli.framework.failure_reports import harmless
 from crossply.cli.framework.styling import Style
 from crossply.cli.runs.field_lines import field_lines, indented
 from crossply.runs.effect_differences import EffectDifference
@@ -16,18 +16,18 @@ _COMPOSITE = {SAVED: "composite resource", PUBLISHED: "of the composite resource
 """What effects on the composite resource itself are on, where their verb does not say."""
 
 
-def difference_lines(found: RunDifferences, style: Style) -> Iterator[str]:
+def difference_lines(differences: RunDifferences, style: Style) -> Iterator[str]:
     """Everything in which two runs differ, part by part."""
-    for title, parts in (("Inputs", found.inputs), ("Steps", found.steps)):
+    for title, parts in (("Inputs", differences.inputs), ("Steps", differences.steps)):
         if parts:
             yield style.bold(title)
             yield from indented(_parts(parts, style), 1)
-    if found.effects:
+    if differences.effects:
         yield style.bold("Effects")
-        yield from indented(effect_difference_lines(found.effects, style), 1)
-    if found.outcome:
+        yield from indented(effect_difference_lines(differences.effects, style), 1)
+    if differences.outcome:
         yield style.bold("Outcome")
-        yield from indented(field_lines(found.outcome, style), 1)
+        yield from indented(field_lines(differences.outcome, style), 1)
 
 
 def _parts(parts: Iterable[PartDifference], style: Style) -> Iterator[str]:
@@ -40,11 +40,11 @@ def effect_difference_lines(effects: Iterable[EffectDifference], style: Style) -
     """Effects that only one side has, and the fields of those that both have."""
     for effect in effects:
         sign = "+" if effect.before is MISSING else "-" if effect.after is MISSING else "~"
-        what = f"{effect.verb} {effect.target or _COMPOSITE.get(effect.verb, '')}".rstrip()
+        description = f"{effect.verb} {effect.target or _COMPOSITE.get(effect.verb, '')}".rstrip()
         if effect.verb == EVENT:
             event = effect.after if sign == "+" else effect.before
-            yield style.sign(sign, harmless(f"{sign} {what}: {event['message']}"))
+            yield style.sign(sign, harmless(f"{sign} {description}: {event['message']}"))
             continue
-        yield style.sign(sign, harmless(f"{sign} {what}"))
+        yield style.sign(sign, harmless(f"{sign} {description}"))
         if sign != "-" and effect.verb != DELETE:
             yield from indented(field_lines(effect.fields, style), 1)

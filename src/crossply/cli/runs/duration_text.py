@@ -1,4 +1,4 @@
-"""Short durations for people: 850 µs, 12 ms, 3.4 s."""
+"""Durations as short texts: 850 µs, 12 ms, 3.4 s."""
 
 from __future__ import annotations
 

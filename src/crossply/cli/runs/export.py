@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from crossply.cli.controller.function_flags import HOST_ACCESS_FLAGS
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
-from crossply.cli.runs.recorder_access import ACCESS_FLAGS, RUN, Recorder, with_recorder
+from crossply.cli.runs.run_reference import ACCESS_FLAGS, RUN, Recorder, with_recorder
 
 if TYPE_CHECKING:
     from crossply.runs.model import Run
@@ -36,15 +37,15 @@ def run(invocation: Invocation) -> int:
 
 
 async def _load(invocation: Invocation, recorder: Recorder) -> tuple[Run, list[Object]]:
-    from crossply.cli.runs.replay_functions import functions_of_cluster, with_built_in
+    from crossply.cli.runs.replay_functions import access_of, functions_of_cluster, with_built_in
     from crossply.runs.pipeline_steps import called_functions
     from crossply.runs.replay import FunctionMissing
 
     recorded = await recorder.load(invocation["run"])
     called = called_functions(recorded.world)
-    found = await functions_of_cluster(recorder.client, recorded, called)
+    functions = await functions_of_cluster(recorder.client, recorded, called, access_of(invocation))
     try:
-        return recorded, with_built_in(found, called)
+        return recorded, with_built_in(functions, called)
     except FunctionMissing as problem:
         raise problem.replace(hint=_MISSING) from None
 
@@ -69,7 +70,11 @@ COMMAND = Command(
         RUN,
         Argument("directory", "The directory to write. It is made if it is not there.", kind="path"),
     ),
-    flags=(Flag("force", "Also write to a directory that is not empty."), *ACCESS_FLAGS),
+    flags=(
+        Flag("force", "Also write to a directory that is not empty."),
+        *HOST_ACCESS_FLAGS,
+        *ACCESS_FLAGS,
+    ),
     description=(
         "A bug report, or a test case, from production in one command. The directory has the XR, the "
         "Composition, the functions, what was observed and required, a test that expects the recorded "

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from crossply.cli.framework.printing import harmless
+from crossply.cli.framework.failure_reports import harmless
 from crossply.cli.framework.styling import Style
 from crossply.runs.effect_differences import placeholder_in
 from crossply.values.differences import MISSING, Difference, Path

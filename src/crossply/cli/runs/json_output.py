@@ -24,17 +24,17 @@ def run_object(run: Run) -> Object:
     return {"apiVersion": API_VERSION, "kind": "Run", **plain(run)}
 
 
-def differences_object(found: RunDifferences) -> Object:
-    return {"apiVersion": API_VERSION, "kind": "RunDifference", **plain(found)}
+def differences_object(differences: RunDifferences) -> Object:
+    return {"apiVersion": API_VERSION, "kind": "RunDifference", **plain(differences)}
 
 
-def replay_object(run: Run, replayed: Replayed, found: Sequence[EffectDifference]) -> Object:
+def replay_object(run: Run, replayed: Replayed, differences: Sequence[EffectDifference]) -> Object:
     return {
         "apiVersion": API_VERSION,
         "kind": "RunReplay",
         "run": run.summary.id,
-        "same": not found,
-        "differences": plain(tuple(found)),
+        "same": not differences,
+        "differences": plain(tuple(differences)),
         "problem": "" if replayed.problem is None else str(replayed.problem),
         "notes": list(dict.fromkeys(replayed.notes)),
     }

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crossply.cli.controller.function_flags import HOST_ACCESS_FLAGS
 from crossply.cli.framework.command import Command, Flag, Invocation
-from crossply.cli.runs.recorder_access import ACCESS_FLAGS, RUN, Recorder, with_recorder
+from crossply.cli.runs.run_reference import ACCESS_FLAGS, RUN, Recorder, with_recorder
 
 if TYPE_CHECKING:
     from crossply.kinds.composition import Composition
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 OUTPUTS = ("default", "json", "yaml")
 _DEBUGGED_SECONDS = 86_400.0
-"""How long functions of directories may take: somebody may be in a debugger."""
+"""The timeout for functions of directories, which may be stopped in a debugger."""
 
 
 def run(invocation: Invocation) -> int:
@@ -26,17 +27,17 @@ def run(invocation: Invocation) -> int:
     composition = _composition(invocation)
     recorded, functions = with_recorder(invocation, lambda recorder: _load(invocation, recorder, composition))
     replayed = _replay(invocation, recorded, functions, composition)
-    found = compare_effects(recorded_effects(recorded.world), replayed.effects)
+    differences = compare_effects(recorded_effects(recorded.world), replayed.effects)
     if invocation["output"] in ("json", "yaml"):
         from crossply.cli.runs.json_output import replay_object, write_object
 
-        write_object(replay_object(recorded, replayed, found), invocation["output"], invocation.stdout)
+        write_object(replay_object(recorded, replayed, differences), invocation["output"], invocation.stdout)
     else:
         from crossply.cli.runs.replay_text import replay_lines
 
-        lines = replay_lines(recorded, replayed, found, invocation.style)
+        lines = replay_lines(recorded, replayed, differences, invocation.style)
         invocation.stdout.writelines(f"{line}\n" for line in lines)
-    return 1 if found else 0
+    return 1 if differences else 0
 
 
 def _composition(invocation: Invocation) -> Composition | None:
@@ -52,6 +53,7 @@ async def _load(
 ) -> tuple[Run, list[Object]]:
     """The run, and the functions that its pipeline calls."""
     from crossply.cli.runs.replay_functions import (
+        access_of,
         check_names,
         functions_in_directories,
         functions_of_cluster,
@@ -66,7 +68,9 @@ async def _load(
     if invocation["recorded-functions"]:
         called &= set(directories)
     functions = functions_in_directories(directories)
-    functions += await functions_of_cluster(recorder.client, recorded, called - set(directories))
+    functions += await functions_of_cluster(
+        recorder.client, recorded, called - set(directories), access_of(invocation)
+    )
     return recorded, with_built_in(functions, called)
 
 
@@ -79,7 +83,7 @@ def _replay(
 
     directories = invocation["function"] or {}
     timeout = invocation["timeout"]
-    if directories and not invocation.given("timeout"):
+    if directories and not invocation.is_set("timeout"):
         timeout = _DEBUGGED_SECONDS
     answered = None
     if invocation["recorded-functions"]:
@@ -118,6 +122,7 @@ COMMAND = Command(
             default="1m",
             placeholder="1m",
         ),
+        *HOST_ACCESS_FLAGS,
         *ACCESS_FLAGS,
         Flag(
             "output",

@@ -6,10 +6,13 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-from crossply.cli.framework.command import UsageError
+from crossply.cli.controller.function_flags import host_access
+from crossply.cli.framework.command import Invocation, UsageError
+from crossply.cli.up.data_directory import data_directories_near
 from crossply.compose.in_memory_cluster import CallFunction
 from crossply.compose.messages import Request, Response
 from crossply.errors import CrossplyError
+from crossply.functions.host_access import HostAccess, HostAccessRefused
 from crossply.kinds.composition import Step
 from crossply.kube.client import Client
 from crossply.kube.failures import KubeError
@@ -18,9 +21,9 @@ from crossply.runs.replay import FunctionMissing, recorded_call
 from crossply.values import Object
 
 
-def check_names(given: Iterable[str], called: Collection[str]) -> None:
+def check_names(replaced: Iterable[str], called: Collection[str]) -> None:
     """Raise UsageError for a function of `--function` that the pipeline does not call."""
-    for name in given:
+    for name in replaced:
         if name not in called:
             names = f"the functions {', '.join(sorted(called))}" if called else "no function"
             raise UsageError(f'--function: no step calls "{name}"; the pipeline calls {names}')
@@ -42,11 +45,31 @@ def functions_in_directories(directories: Mapping[str, str]) -> list[Object]:
     return functions
 
 
-async def functions_of_cluster(client: Client, run: Run, names: Iterable[str]) -> list[Object]:
-    """The Functions of the cluster with these names, of the package that the run called."""
+async def functions_of_cluster(
+    client: Client, run: Run, names: Iterable[str], access: HostAccess
+) -> list[Object]:
+    """The Functions of the cluster with these names, of the package that the run called.
+
+    Everybody who may write Functions there chose their annotations. Raises HostAccessRefused for one that
+    would run or read what `access` does not allow of this machine.
+    """
     revisions = {step.function: step.function_revision for step in run.steps}
-    found = [await _function(client, name, revisions.get(name, "")) for name in sorted(set(names))]
-    return [function for function in found if function is not None]
+    candidates = [await _function(client, name, revisions.get(name, "")) for name in sorted(set(names))]
+    functions = [function for function in candidates if function is not None]
+    for function in functions:
+        try:
+            access.check(function)
+        except HostAccessRefused as refusal:
+            raise refusal.replace(hint=_ALLOW) from None
+    return functions
+
+
+def access_of(invocation: Invocation) -> HostAccess:
+    """What Functions of the cluster may use of this machine, by the flags."""
+    return host_access(invocation, *data_directories_near("", invocation.environ))
+
+
+_ALLOW = "if you know who wrote it, give the flag; or run one of your own with runs replay --function"
 
 
 async def _function(client: Client, name: str, revision: str) -> Object | None:
@@ -81,7 +104,7 @@ def calling(
     functions: list[Object], timeout: float, world: World, recorded: Collection[str] | None
 ) -> Iterator[CallFunction]:
     """Call functions, but take the recorded responses of those whose names are in `recorded`."""
-    from crossply.rendering.functions import caller, running
+    from crossply.rendering.running_functions import caller, running
 
     with running(functions, None) as runners:
         live, then = caller(runners, timeout), recorded_call(world)

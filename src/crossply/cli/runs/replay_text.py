@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from crossply.cli.framework.printing import harmless
+from crossply.cli.framework.failure_reports import harmless
 from crossply.cli.framework.styling import Style
 from crossply.cli.runs.difference_text import effect_difference_lines
 from crossply.cli.runs.field_lines import indented
@@ -24,22 +24,22 @@ _NOUNS = {
 
 
 def replay_lines(
-    run: Run, replayed: Replayed, found: Sequence[EffectDifference], style: Style
+    run: Run, replayed: Replayed, differences: Sequence[EffectDifference], style: Style
 ) -> Iterator[str]:
     """What a replay showed."""
     yield f"{style.bold('Replayed run ' + run.summary.id)}  {harmless(subject_text(run.summary.subject))}"
-    if not found:
+    if not differences:
         yield style.good(f"✓ the same effects: {_counts(replayed)}")
     else:
-        count = f"{len(found)} effects differ" if len(found) != 1 else "1 effect differs"
+        count = f"{len(differences)} effects differ" if len(differences) != 1 else "1 effect differs"
         yield style.bad(f"✗ {count} from then (- then, + now)")
-        yield from indented(effect_difference_lines(found, style), 1)
+        yield from indented(effect_difference_lines(differences, style), 1)
     if replayed.problem is not None:
-        said = "also fails" if run.summary.problem else "fails"
-        yield style.bad(f"! the replay {said}: {harmless(str(replayed.problem))}")
+        outcome = "also fails" if run.summary.problem else "fails"
+        yield style.bad(f"! the replay {outcome}: {harmless(str(replayed.problem))}")
         if replayed.problem.hint:
             yield f"  try: {harmless(replayed.problem.hint)}"
-    elif run.summary.problem and not run.world.ended_by:
+    elif run.summary.problem and not run.world.interruption:
         yield style.good(f"✓ the run failed then, and does not now: {harmless(run.summary.problem)}")
     for note in dict.fromkeys(replayed.notes):
         yield style.dim(f"note: {harmless(note)}")

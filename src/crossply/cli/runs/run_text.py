@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from crossply.cli.framework.printing import harmless
+from crossply.cli.framework.failure_reports import harmless
 from crossply.cli.framework.styling import Style
 from crossply.cli.runs.duration_text import duration_text
 from crossply.cli.runs.field_lines import ChangedField, change_lines, indented
@@ -48,7 +48,7 @@ class RunText:
         yield f"  outcome   {outcome_text(style, summary)}, {started}, took {took}"
         if summary.problem:
             yield from indented([style.bad(f"! {harmless(summary.problem)}")], 2)
-        yield f"  woken by  {harmless('; '.join(summary.triggers)) or 'unknown'}"
+        yield f"  trigger   {harmless('; '.join(summary.triggers)) or 'unknown'}"
         if summary.revision:
             why = f" ({harmless(self._run.selection)})" if self._run.selection else ""
             yield f"  revision  {harmless(summary.revision)}{why}"
@@ -61,8 +61,8 @@ class RunText:
     def _step(self, step: StepRun) -> Iterator[str]:
         style = self._style
         revision = f", revision {step.function_revision}" if step.function_revision else ""
-        again = ", once more" if step.pipeline > 1 else ""
-        yield f"{style.bold('Step ' + harmless(step.name))} ({harmless(step.function + revision)}{again})"
+        repeat = ", once more" if step.pipeline > 1 else ""
+        yield f"{style.bold('Step ' + harmless(step.name))} ({harmless(step.function + revision)}{repeat})"
         lines = [
             *self._requirements(step),
             *step_changes(step, style, self._provenance),
@@ -71,13 +71,13 @@ class RunText:
         yield from indented(lines or [style.dim("= changed nothing")], 1)
 
     def _requirements(self, step: StepRun) -> Iterator[str]:
-        told: set[tuple[str, str]] = set()
+        printed: set[tuple[str, str]] = set()
         for number, round_ in enumerate(step.rounds, 1):
-            for name, what in _asked(round_.asked):
-                if (name, what) not in told:
-                    told.add((name, what))
-                    found = _found_text(round_.found.get(name))
-                    yield f"? round {number} asked for {harmless(name)}: {harmless(what)}; {found}"
+            for name, description in _requirement_texts(round_.requirements):
+                if (name, description) not in printed:
+                    printed.add((name, description))
+                    count = _count_text(round_.required.get(name))
+                    yield f"? round {number} asked for {harmless(name)}: {harmless(description)}; {count}"
 
     def _messages(self, step: StepRun) -> Iterator[str]:
         style = self._style
@@ -99,22 +99,22 @@ class RunText:
         yield from indented(lines or [self._style.dim("= none")], 1)
 
 
-def _asked(asked: Object) -> Iterator[tuple[str, str]]:
+def _requirement_texts(requirements: Object) -> Iterator[tuple[str, str]]:
     for group in ("resources", "extraResources", "schemas"):
-        for name, selector in (asked.get(group) or {}).items():
-            what = str(selector.get("kind", ""))
+        for name, selector in (requirements.get(group) or {}).items():
+            description = str(selector.get("kind", ""))
             if selector.get("matchName"):
-                what += f" {selector['matchName']}"
+                description += f" {selector['matchName']}"
             labels = (selector.get("matchLabels") or {}).get("labels") or {}
             if labels:
-                what += " with " + ", ".join(f"{key}={value}" for key, value in labels.items())
-            yield name, f"the schema of {what}" if group == "schemas" else what
+                description += " with " + ", ".join(f"{key}={value}" for key, value in labels.items())
+            yield name, f"the schema of {description}" if group == "schemas" else description
 
 
-def _found_text(found: Any) -> str:
-    if isinstance(found, list):
-        return f"{len(found) or 'none'} found"
-    return harmless(found) if isinstance(found, str) else "none found" if found is None else "found"
+def _count_text(value: Any) -> str:
+    if isinstance(value, list):
+        return f"{len(value) or 'none'} found"
+    return harmless(value) if isinstance(value, str) else "none found" if value is None else "found"
 
 
 def effect_lines(effect: EffectRun, style: Style) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crossply.cli.framework.command import Command, Flag, Invocation, UsageError
-from crossply.cli.runs.recorder_access import ACCESS_FLAGS, RUN, with_recorder
+from crossply.cli.runs.run_reference import ACCESS_FLAGS, RUN, with_recorder
 
 if TYPE_CHECKING:
     from crossply.runs.model import Run, StepRun
@@ -94,7 +94,7 @@ COMMAND = Command(
         "In the waterfall each step is a bar on the time of the run. Below it are the fields of the desired "
         "state that each step added (+), changed (~) or removed (-), what it asked for and how much was "
         "found, its results, and then what was written with the fields that changed. Behind a field is the "
-        "patch or the line of a template that set it, where the function can tell.\n\n"
+        "patch or the line of a template that set it, where the function reports it.\n\n"
         "Secret values are never recorded: each is shown as redacted- and eight characters, the same "
         "wherever the value occurred."
     ),

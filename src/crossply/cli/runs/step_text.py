@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from crossply.cli.framework.printing import harmless
+from crossply.cli.framework.failure_reports import harmless
 from crossply.cli.framework.styling import Style
 from crossply.cli.runs.field_lines import field_lines, indented
 from crossply.provenance.model import COMPOSITE_STATUS, Provenance
-from crossply.provenance.source_text import one_line
+from crossply.provenance.source_wording import one_line
 from crossply.runs.model import StepRun
 from crossply.values import Object
 from crossply.values.differences import MISSING, Item, Path, differences

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from crossply.cli.framework.failure_reports import harmless
 from crossply.cli.framework.layout import columns
-from crossply.cli.framework.printing import harmless
 from crossply.cli.framework.styling import Style
 from crossply.cli.runs.duration_text import duration_text
 from crossply.runs.model import EVENT, EffectRun, Run, StepRun

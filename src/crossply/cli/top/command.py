@@ -1,4 +1,4 @@
-"""`crossply top`: watch a control plane at work: XRs by state, reconciles, functions."""
+"""`crossply top`: show XRs by state, reconciles and functions of a control plane, live."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from crossply.cli.framework.command import Command, Flag, Invocation
 from crossply.cli.framework.common_flags import CONTEXT
 
 if TYPE_CHECKING:
-    from crossply.cli.top.figures import Figures, Reading
     from crossply.cli.top.metrics_source import Source
-    from crossply.cli.top.picture import KindStates
+    from crossply.cli.top.output import KindStates
+    from crossply.cli.top.rates import Figures, Reading
     from crossply.kube.config import ClusterConfig
     from crossply.ui.cluster_view import ClusterView
 
@@ -81,9 +81,9 @@ async def _show(invocation: Invocation, config: ClusterConfig, data: str | None)
 async def _read(source: Source) -> tuple[Reading | None, str]:
     import time
 
-    from crossply.cli.top.figures import Reading
     from crossply.cli.top.metrics_source import NoMetrics
     from crossply.cli.top.metrics_text import added
+    from crossply.cli.top.rates import Reading
 
     try:
         pages = await source()
@@ -93,13 +93,13 @@ async def _read(source: Source) -> tuple[Reading | None, str]:
 
 
 def _figures(before: Reading | None, after: Reading | None) -> Figures | None:
-    from crossply.cli.top.figures import figures
+    from crossply.cli.top.rates import figures
 
     return figures(before or after, after) if after else None
 
 
 async def _kinds(view: ClusterView) -> list[KindStates]:
-    from crossply.cli.top.picture import KindStates
+    from crossply.cli.top.output import KindStates
 
     return [
         KindStates(
@@ -112,7 +112,7 @@ async def _kinds(view: ClusterView) -> list[KindStates]:
 
 
 def _written(invocation: Invocation, kinds: list[KindStates], figures: Figures | None, problem: str) -> str:
-    from crossply.cli.top.picture import document, text
+    from crossply.cli.top.output import document, text
 
     if invocation["output"] == "json":
         import json

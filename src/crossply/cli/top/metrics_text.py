@@ -72,7 +72,7 @@ def sum_by(
         if series != name:
             continue
         values = dict(labels)
-        if where and any(values.get(key) != wanted for key, wanted in where.items()):
+        if where and any(values.get(key) != expected for key, expected in where.items()):
             continue
         key = values.get(label, "") if label else ""
         sums[key] = sums.get(key, 0.0) + value

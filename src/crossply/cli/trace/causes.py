@@ -1,8 +1,8 @@
-"""The causes below a tree, for people: why something is not ready, and the command to run next."""
+"""The causes below a tree: why something is not ready, and the command to run next."""
 
 from __future__ import annotations
 
-from crossply.cli.framework.printing import harmless
+from crossply.cli.framework.failure_reports import harmless
 from crossply.cli.framework.styling import PLAIN, Style
 from crossply.diagnosis.causes import find_causes
 from crossply.diagnosis.model import Cause

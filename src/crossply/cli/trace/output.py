@@ -1,4 +1,4 @@
-"""Writes a resource tree in the form that was asked for.
+"""Writes a resource tree in the requested format.
 
 Tables on a terminal have an age column, and below them why something is not ready. With `-o wide` the reasons
 are also written where the output is no terminal, but to stderr: stdout is exactly what Crossplane writes.

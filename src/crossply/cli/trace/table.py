@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from crossply.cli.framework.failure_reports import align, harmless
 from crossply.cli.framework.layout import branches, columns
-from crossply.cli.framework.printing import align, harmless
 from crossply.cli.framework.styling import PLAIN, Style
 from crossply.resource_tree.image_reference import parse_tagged
 from crossply.resource_tree.node import RESOURCE_NAME, Condition, Node, Trace
@@ -22,7 +22,7 @@ Row = list[str]
 
 
 class Table:
-    """How a table is written: with whole messages or cropped ones, for people or for programs."""
+    """How a table is written: with whole messages or cropped ones, with colours or plain."""
 
     __slots__ = ("now", "style", "wide")
 
@@ -109,7 +109,7 @@ class Table:
     def _words(self, condition: Condition) -> str:
         message = condition.message
         if not self.wide:
-            # A message of several lines would break the table that people read.
+            # A message of several lines would break the table.
             message = _cropped(" ".join(message.split()) if self.style.decorated else message)
         words = harmless(f"{condition.reason}: {message}" if message else condition.reason)
         return self.style.bad(words) if self.style.decorated and condition.reason == "Error" else words

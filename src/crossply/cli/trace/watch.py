@@ -1,7 +1,7 @@
 """`trace --watch`: write the tree again whenever something in it changes, until its root is deleted.
 
 Every kind in the tree is watched where it is used. What cannot be watched (a kind that is not served yet, or
-one that the user may only read) is looked at again every few seconds.
+one that the user may only read) is polled every few seconds.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from contextlib import aclosing, suppress
 
 from crossply.kube.client import Client
 from crossply.kube.kind import Kind
-from crossply.kube.watch import SYNCED, follow
+from crossply.kube.watch import SYNCED, watch_objects
 from crossply.resource_tree.node import Node
 
 REFRESH = 5.0
@@ -39,7 +39,7 @@ async def watch(
 
 
 class News:
-    """Tells that something in a tree changed."""
+    """Notifies when something in a tree changes."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -64,7 +64,7 @@ class News:
         for place in places.keys() - self._watches.keys():
             self._watches[place] = asyncio.create_task(self._listen(place, places[place]))
 
-    def wake(self) -> None:
+    def notify(self) -> None:
         """Have `wait` return."""
         self._changed.set()
 
@@ -83,7 +83,7 @@ class News:
 
     async def _listen(self, place: Place, since: str) -> None:
         kind, namespace = place
-        async with aclosing(follow(self._client, kind, namespace=namespace, since=since)) as changes:
+        async with aclosing(watch_objects(self._client, kind, namespace=namespace, since=since)) as changes:
             async for change in changes:
                 if change.type != SYNCED and change.key in self._names:
                     self._changed.set()

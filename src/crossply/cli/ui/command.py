@@ -24,14 +24,14 @@ def run(invocation: Invocation) -> int:
 
     from crossply.cli.up.data_directory import LOGS, data_directory_of
     from crossply.kube.config import load_config
-    from crossply.ui.listening import listen
+    from crossply.ui.listen_socket import listen
     from crossply.ui.one_time_token import KEY_BYTES
     from crossply.ui.settings import Settings
 
     descriptor = invocation["listen-fd"]
     listener = listen(invocation["port"]) if descriptor is None else socket(fileno=descriptor)
     listener.setblocking(False)
-    # The process that started us has the other end of standard input, and tells its key there.
+    # The process that started us has the other end of standard input, and sends its key there.
     key = secrets.token_bytes(KEY_BYTES) if descriptor is None else bytes.fromhex(invocation.stdin.readline())
     config = load_config(invocation["kubeconfig"], invocation["context"] or "", invocation.environ)
     kubeconfig = invocation["kubeconfig"] or invocation.environ.get("KUBECONFIG", "")
@@ -52,7 +52,7 @@ def run(invocation: Invocation) -> int:
 async def _serve(invocation: Invocation, settings: Settings, listener: socket) -> None:
     from crossply.cli.apiserver.serve import stop_with_parent
     from crossply.kube.stop_signals import stop_requested
-    from crossply.ui.listening import address_of
+    from crossply.ui.listen_socket import address_of
     from crossply.ui.one_time_token import mint_token
     from crossply.ui.server import serve_dashboard
 

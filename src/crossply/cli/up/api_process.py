@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from crossply.cli.apiserver.serve import FAILED, READY
 from crossply.cli.framework.command import Invocation
 from crossply.cli.up.data_directory import keep_port, saved_port
-from crossply.cli.up.failures import PortTaken, StartFailed
+from crossply.cli.up.failures import PortInUse, StartFailed
 
 _LOOPBACK = "127.0.0.1"
 _LOG = logging.getLogger("crossply.control")
@@ -131,7 +131,7 @@ class ApiProcess:
 def choose_address(invocation: Invocation, data: str) -> str:
     """The address from --listen, or the port of the last start if it is free."""
     port = saved_port(data)
-    if invocation.given("listen") or port is None:
+    if invocation.is_set("listen") or port is None:
         return str(invocation["listen"])
     obstacle = _obstacle(port)
     if not obstacle:
@@ -140,12 +140,12 @@ def choose_address(invocation: Invocation, data: str) -> str:
 
 
 async def start_on_some_port(invocation: Invocation, data: str, server: ApiProcess) -> None:
-    """Start the server, on another port if somebody just took the one of the last start."""
+    """Start the server, on another port if that of the last start is in use."""
     try:
         await server.start()
-    except PortTaken as problem:
+    except PortInUse as problem:
         port = saved_port(data)
-        if invocation.given("listen") or port is None:
+        if invocation.is_set("listen") or port is None:
             raise
         server.address = _any_port(invocation, port, str(problem))
         await server.start()
@@ -162,7 +162,7 @@ def _any_port(invocation: Invocation, port: int, obstacle: str) -> str:
 
 def save_port(invocation: Invocation, data: str, port: int) -> None:
     """Keep the first port that there was, and every one that the user chooses."""
-    if invocation.given("listen") or saved_port(data) is None:
+    if invocation.is_set("listen") or saved_port(data) is None:
         keep_port(data, port)
 
 
@@ -181,7 +181,7 @@ def _start_failed(reason: Mapping[str, str]) -> StartFailed:
     from crossply.apiserver.assembly import ListenFailed
 
     hint = f"{reason['hint']} ({reason['code']})" if reason["hint"] else ""
-    kind = PortTaken if reason["code"] == ListenFailed.code else StartFailed
+    kind = PortInUse if reason["code"] == ListenFailed.code else StartFailed
     return kind(f"the API server did not start: {reason['message']}", hint=hint)
 
 

@@ -26,7 +26,7 @@ _APPLIED = "applied "
 
 
 def detached_words(words: Sequence[str], descriptor: int) -> list[str]:
-    """The same command line for the process in the background, which tells by a descriptor that it is ready.
+    """The same command line for the process in the background, which reports readiness by a descriptor.
 
     The words are passed on as they were typed, so that no flag can be forgotten; of a flag that is given
     twice the last value counts.
@@ -92,7 +92,7 @@ def _wait_until_ready(process: subprocess.Popen[bytes], ready: int, log: str) ->
     raise StartFailed(
         f"the control plane is not ready after {_START_SECONDS:.0f} s",
         place=log,
-        hint="it goes on starting: look at the end of the log; crossply down stops it",
+        hint="it is still starting: see the end of the log; crossply down stops it",
     )
 
 

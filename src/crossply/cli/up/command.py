@@ -38,7 +38,8 @@ from crossply.cli.controller.package_flags import TRUST_FLAGS, local_package_set
 from crossply.cli.controller.run_flags import UP_RUN_FLAGS, run_settings
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation, UsageError
 from crossply.cli.framework.flag_values import parse_address
-from crossply.cli.up.dashboard_offer import DASHBOARD_FLAGS, offered_address
+from crossply.cli.framework.function_shell_flags import SHELL_FLAGS, allow_shell
+from crossply.cli.up.dashboard_flags import DASHBOARD_FLAGS, offered_address
 from crossply.cli.up.data_directory import data_flag, open_data_directory
 from crossply.cli.up.provider_flags import PROVIDER_FLAGS, package_runtimes, provider_settings
 
@@ -57,10 +58,11 @@ def run(invocation: Invocation) -> int:
     """Run here until interrupted, or in the background."""
     # Read before anything is started: what is wrong with it is the user's to correct.
     parse_address(invocation["listen"])
+    allow_shell(invocation)
     options = _options(invocation)
     if invocation["files"]:
+        from crossply.cli.up.file_application import apply_to_running
         from crossply.cli.up.files.file_set import check_paths
-        from crossply.cli.up.running_plane import apply_to_running
 
         check_paths(invocation["files"])
         applied = apply_to_running(invocation)
@@ -78,7 +80,7 @@ def run(invocation: Invocation) -> int:
     from crossply.cli.up import background_start as detach
     from crossply.cli.up import lock as up_lock
     from crossply.cli.up.api_process import ApiSettings
-    from crossply.cli.up.running_plane import screen_for_picture
+    from crossply.cli.up.file_application import screen_for_picture
 
     detach.keep_from_children(invocation)
     lock = up_lock.acquire(open_data_directory(invocation))
@@ -106,8 +108,8 @@ async def _serve(invocation: Invocation, options: Options, settings: ApiSettings
     from crossply.cli.up.api_process import ApiProcess, choose_address, save_port, start_on_some_port
     from crossply.cli.up.background_start import report_ready
     from crossply.cli.up.dashboard_process import make_dashboard
+    from crossply.cli.up.file_application import apply_when_ready
     from crossply.cli.up.metrics_socket import figures_served
-    from crossply.cli.up.running_plane import apply_when_ready
     from crossply.control.control_plane import ControlPlane
     from crossply.control.run_service import RunServing
     from crossply.kube.client import Client
@@ -119,11 +121,11 @@ async def _serve(invocation: Invocation, options: Options, settings: ApiSettings
     ready = Event()
     starting = ExitStack()
 
-    def tell() -> None:
+    def announce_ready() -> None:
         starting.close()
         # In the background, a log is written to: the address of the dashboard is not for it.
-        is_seen = invocation["ready-fd"] is None
-        invocation.stdout.write(f"control plane ready\n{_greeting(data, is_seen)}")
+        is_foreground = invocation["ready-fd"] is None
+        invocation.stdout.write(f"control plane ready\n{_greeting(data, is_foreground)}")
         invocation.stdout.flush()
         if dashboard is not None:
             dashboard.start()
@@ -144,7 +146,9 @@ async def _serve(invocation: Invocation, options: Options, settings: ApiSettings
         options = options._replace(run_serving=RunServing("up", client_authority=config.authority))
         async with observed(invocation, LOOPBACK), figures_served(data), Client(config) as client:
             files = apply_when_ready(invocation, client, ready, lambda: report_ready(invocation))
-            await run_plane(ControlPlane(client, options=options), stopped, tell, server.run(), files)
+            await run_plane(
+                ControlPlane(client, options=options), stopped, announce_ready, server.run(), files
+            )
     finally:
         starting.close()
         if dashboard is not None:
@@ -251,6 +255,7 @@ COMMAND = Command(
         *MANAGED_FLAGS,
         *PROVIDER_FLAGS,
         *HOST_ACCESS_FLAGS,
+        *SHELL_FLAGS,
         *TRUST_FLAGS,
         *UP_RUN_FLAGS,
         *INSPECTOR_FLAGS,

@@ -1,6 +1,6 @@
 """The dashboard of `crossply up`: a process that is started by the first connection, and stops with `up`.
 
-`up` listens for it and prints its address. Until somebody opens that, it costs a socket. The key that signs
+`up` listens for it and prints its address. Until the first connection, it costs a socket. The key that signs
 one-time tokens is in the data directory: `up --detach` reads it there to print a new address.
 """
 
@@ -18,7 +18,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from crossply.cli.framework.command import Invocation
-from crossply.cli.up.dashboard_offer import FILE, LOOPBACK, saved_dashboard
+from crossply.cli.up.dashboard_flags import FILE, LOOPBACK, saved_dashboard
 from crossply.cli.up.data_directory import remove_saved, save
 
 KEY_BYTES = 32
@@ -28,7 +28,7 @@ _LOG = logging.getLogger("crossply.ui")
 
 
 class DashboardProcess:
-    """Listens at once, and starts the process when somebody connects."""
+    """Listens at once, and starts the process at the first connection."""
 
     def __init__(self, data: str, port: int, flags: tuple[str, ...]) -> None:
         self._data = data
@@ -69,7 +69,7 @@ class DashboardProcess:
             await asyncio.sleep(_RESTART_SECONDS)
 
     async def _connection(self) -> None:
-        """Wait until somebody connects; the process accepts the connection."""
+        """Wait for the first connection, which the process accepts."""
         loop, connected = asyncio.get_running_loop(), asyncio.Event()
         loop.add_reader(self._listener, connected.set)
         try:
@@ -97,7 +97,7 @@ class DashboardProcess:
 
 
 def make_dashboard(invocation: Invocation) -> DashboardProcess | None:
-    """The dashboard of this control plane, unless it is not wanted or there is no port for it."""
+    """The dashboard of this control plane, unless it is disabled or there is no port for it."""
     data = invocation["data"]
     if invocation["no-ui"]:
         remove_saved(data, FILE)

@@ -42,7 +42,7 @@ def open_data_directory(invocation: Invocation) -> str:
     except OSError as problem:
         raise UntrustedData(f"cannot open the data directory {data}: {problem.strerror}") from None
     check_owner(data)
-    if is_new or invocation.given("data"):
+    if is_new or invocation.is_set("data"):
         save(data, _ORIGIN_FILE, _origin(data))
     elif read_saved(data, _ORIGIN_FILE) != _origin(data):
         raise UntrustedData(
@@ -63,6 +63,15 @@ def data_directory_of(environ: Mapping[str, str]) -> str | None:
     return directory if is_ours else None
 
 
+def data_directories_near(kubeconfig: str, environ: Mapping[str, str]) -> list[str]:
+    """The data directories of control planes on this machine: the directories of their kubeconfigs."""
+    from crossply.cli.up.lock import LOCK_FILE
+
+    files = [kubeconfig, *environ.get("KUBECONFIG", "").split(os.pathsep)]
+    around = [os.path.dirname(os.path.abspath(file)) for file in files if file]
+    return [DEFAULT_DATA, *(path for path in around if os.path.exists(os.path.join(path, LOCK_FILE)))]
+
+
 def check_owner(data: str) -> None:
     """Raise UntrustedData unless this user alone can write to a directory."""
     try:
@@ -78,7 +87,7 @@ def check_owner(data: str) -> None:
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise UntrustedData(
             f"other users can write to the data directory {data}",
-            hint=f"if nobody has changed it: chmod go-w {data}",
+            hint=f"if its content is unchanged: chmod go-w {data}",
         )
 
 

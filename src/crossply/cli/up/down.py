@@ -54,7 +54,7 @@ def _stop(data: str) -> None:
 
 
 def _check_record(data: str) -> None:
-    """Raise if the lock file names a process that lives and does not hold the lock: it is not signalled."""
+    """Raise if the lock file names a process that runs and does not hold the lock: it is not signalled."""
     from crossply.cli.up.failures import StopFailed
     from crossply.cli.up.lock import LOCK_FILE, holds, is_locked, recorded
 

@@ -12,14 +12,14 @@ class StartFailed(CrossplyError):
     hint = "look at the end of the log, and at whether another one runs on the same data or port"
 
 
-class PortTaken(StartFailed):
+class PortInUse(StartFailed):
     """The API server cannot listen on its port."""
 
     code = "CP-589"
 
 
 class UntrustedData(CrossplyError):
-    """A data directory may have been written by somebody else."""
+    """Other users can write to the data directory."""
 
     code = "CP-574"
 

@@ -1,6 +1,6 @@
 """The lock of a data directory: held as long as `crossply up` or its API server runs on it.
 
-It is an flock on a file that is never deleted. The API server inherits it. So whoever gets the lock knows
+It is an flock on a file that is never deleted. The API server inherits it. Getting the lock means
 that both have ended, however they did. The file says which process is to be asked to stop.
 """
 
@@ -68,7 +68,7 @@ def running(data: str) -> Process | None:
 
 
 def recorded(data: str) -> Process | None:
-    """The process that the lock file names, if it is alive. Whoever may write the file can name any."""
+    """The process that the lock file names, if it runs. A writer of the file can name any."""
     pid, _, started = read_saved(data, LOCK_FILE).partition(" ")
     if not pid.isdecimal() or not 0 < int(pid[:10]) < 1 << 31 or not started:
         return None
@@ -77,7 +77,7 @@ def recorded(data: str) -> Process | None:
 
 
 def holds(process: Process, data: str) -> bool:
-    """Whether a process has the lock file open, as whoever holds the lock does."""
+    """Whether a process has the lock file open, as the holder of the lock does."""
     return process.has_open(os.path.join(data, LOCK_FILE))
 
 

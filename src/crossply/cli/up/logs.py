@@ -58,14 +58,14 @@ def _refuse(invocation: Invocation, kind: str, name: str) -> None:
     raise NoLog(f"there is no log of {kind}/{name} in {invocation['data']}", hint=hint)
 
 
-def _log(path: str, lines: int, follow: bool) -> Iterator[bytes]:
+def _log(path: str, lines: int, keep_reading: bool) -> Iterator[bytes]:
     """What is kept, or its last lines; then what is written from now on."""
     before = _opened(f"{path}.1")
     file = _opened(path)
     try:
         text = b"".join(opened.read() for opened in (before, file) if opened is not None)
         yield b"".join(text.splitlines(keepends=True)[-lines:]) if lines >= 0 else text
-        while follow:
+        while keep_reading:
             time.sleep(_POLL)
             while file is not None and (data := file.read(_CHUNK)):
                 yield data

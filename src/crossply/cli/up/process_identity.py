@@ -39,7 +39,7 @@ class Process(NamedTuple):
             return False
 
     def _terminate_open(self) -> bool:
-        # Opened before it is looked at: from then on the number cannot be given to another one unnoticed.
+        # Opened before it is read: from then on the number cannot be reused unnoticed.
         descriptor = os.pidfd_open(self.pid)
         try:
             if not self.is_alive():

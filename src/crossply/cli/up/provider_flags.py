@@ -9,7 +9,7 @@ from crossply.cli.up.data_directory import LOGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from crossply.control.runtimes.package_runtimes import PackageRuntimes
+    from crossply.control.runtimes.package_runtime_choice import PackageRuntimes
     from crossply.control.runtimes.provider_runtime import ProviderSettings
 
 _OWN, _HOST = "own", "host"
@@ -43,7 +43,7 @@ PROVIDER_FLAGS = (
 
 def package_runtimes(invocation: Invocation) -> PackageRuntimes:
     """What --package-runtime says; kinds that it does not name run in containers."""
-    from crossply.control.runtimes.package_runtimes import DEPLOYMENT, ON_THIS_MACHINE, parse_runtimes
+    from crossply.control.runtimes.package_runtime_choice import DEPLOYMENT, ON_THIS_MACHINE, parse_runtimes
 
     runtimes = parse_runtimes(invocation["package-runtime"], ON_THIS_MACHINE)
     if DEPLOYMENT in runtimes:

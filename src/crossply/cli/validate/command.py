@@ -11,10 +11,12 @@ from crossply.errors import CrossplyError
 from crossply.manifests.manifest import load_manifests
 from crossply.validation.extension_schemas import Extensions
 from crossply.validation.package_cache import Cache
+from crossply.values import Object
 
 if TYPE_CHECKING:
     from crossply.validation.resource_validation import Outcome
 
+_CORE_GROUPS = ("apiextensions.crossplane.io", "pkg.crossplane.io")
 _OUTPUTS = ("text", "json", "yaml")
 _IMAGE = "xpkg.crossplane.io/crossplane/crossplane:stable"
 
@@ -43,7 +45,7 @@ def run(invocation: Invocation) -> int:
     known = Extensions()
     _within("cannot prepare extensions", lambda: known.add(extensions))
     _within("cannot download and load cache", lambda: _add_packages(known, invocation))
-    schemas = Schemas(known.crds)
+    schemas = Schemas(_as_installed(known.crds))
     outcomes = [schemas.validate(manifest) for manifest in resources]
     invocation.stdout.write(_shown(outcomes, invocation))
     summary = Summary(outcomes)
@@ -69,9 +71,18 @@ def _add_packages(extensions: Extensions, invocation: Invocation) -> None:
     if invocation["clean-cache"]:
         cache.clean()
     image = invocation["crossplane-image"]
-    if image and (invocation.given("crossplane-image") or cache.has(image)):
+    if image and (invocation.is_set("crossplane-image") or cache.has(image)):
         extensions.packages[image] = None
     extensions.add_packages(cache)
+
+
+def _as_installed(crds: list[Object]) -> list[Object]:
+    """The CRDs as a control plane has them: it adds fields and versions to Crossplane's own."""
+    if not any((crd.get("spec") or {}).get("group") in _CORE_GROUPS for crd in crds):
+        return crds
+    from crossply.control.definitions.core_crds import extended
+
+    return [extended(crd) for crd in crds]
 
 
 def _shown(outcomes: list[Outcome], invocation: Invocation) -> str:

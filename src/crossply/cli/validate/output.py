@@ -1,14 +1,14 @@
 """The output of `validate`: Crossplane's lines, or the same as JSON or YAML.
 
 The output is Crossplane's to the letter, since scripts read it. Where each field is in its file is our own
-addition and only shown when asked for: a line below each error, or `place` in JSON and YAML.
+addition and only shown on request: a line below each error, or `place` in JSON and YAML.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from crossply.cli.framework.printing import harmless
+from crossply.cli.framework.failure_reports import harmless
 from crossply.cli.framework.styling import PLAIN, Style
 from crossply.schema.field_errors import OMITTED
 from crossply.validation.line_numbers import place_of

@@ -55,7 +55,7 @@ def _build(invocation: Invocation, base: Image) -> int:
 
 def _with_project(invocation: Invocation, base: Image) -> Image:
     """The runtime image with the Python project in it, if one is given."""
-    from crossply.xpkg.python_project import with_project
+    from crossply.xpkg.python_project_image import with_project
 
     if not invocation["python-project"]:
         return base

@@ -16,7 +16,7 @@ _CHOOSE = "crossply xpkg extract --from-xpkg FILE"
 
 
 class ExtractUsage(UsageError):
-    """`xpkg extract` was not told which package it should extract."""
+    """`xpkg extract` was called without a package."""
 
     code = "CP-592"
     exit_code = 1
@@ -32,7 +32,7 @@ def run(invocation: Invocation) -> int:
     """Find the package, and write its content."""
     import tempfile
 
-    from crossply.xpkg.package_layers import stream_of
+    from crossply.xpkg.package_stream_extraction import stream_of
 
     with tempfile.TemporaryDirectory(prefix="crossply-") as directory:
         image = _image(invocation, directory)

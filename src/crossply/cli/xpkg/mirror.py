@@ -42,7 +42,7 @@ async def _mirror(invocation: Invocation, directory: str) -> None:
         packages = [MirrorItem(root)] if alone else await closure(registries, root, directory)
         for package in packages:
             digest = await copy(registries, package.reference, sink, directory)
-            requester = f" (wanted by {package.by})" if package.by else ""
+            requester = f" (required by {package.by})" if package.by else ""
             invocation.stdout.write(f"{package.reference} {digest}{requester}\n")
             invocation.stdout.flush()
 

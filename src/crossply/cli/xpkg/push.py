@@ -93,7 +93,7 @@ COMMAND = Command(
         "The package is the only xpkg file of the directory unless files are named. Several files are\n"
         "pushed as one package for several platforms.\n\n"
         "The login for the registry is that of docker, a credential helper or podman. Registries on\n"
-        "this machine are spoken to without TLS where they have none."
+        "this machine are accessed without TLS where they have none."
     ),
     examples=(
         "crossply xpkg push registry.example.org/team/function-x:v1.0.0",

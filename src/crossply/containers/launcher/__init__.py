@@ -1,4 +1,4 @@
-"""The launcher: a small process of its own that lives in a user namespace and starts containers there.
+"""The launcher: a small process of its own that runs in a user namespace and starts containers there.
 
 It is the first process of a process namespace, so that everything it started ends with it, whatever happens;
 and it ends when the process that it works for does. `wire` is how the two talk, `main` what it does first,

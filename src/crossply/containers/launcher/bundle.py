@@ -96,7 +96,7 @@ class Bundle:
         return pid
 
     def first_process(self) -> int:
-        """The container's first process, as soon as the engine told; else 0."""
+        """The container's first process, once the engine has written it; else 0."""
         try:
             with open(os.path.join(self.path, "pid"), encoding="ascii") as file:
                 return int(file.read().strip() or 0)

@@ -18,7 +18,7 @@ _CGROUPS, _VERSION_2 = "/sys/fs/cgroup", "unified"
 
 
 def main(descriptor: int) -> NoReturn:
-    """Enter the namespaces and serve until nobody is there to serve."""
+    """Enter the namespaces and serve until the client is gone."""
     line = socket.socket(fileno=descriptor)
     line.set_inheritable(False)
     try:
@@ -27,7 +27,7 @@ def main(descriptor: int) -> NoReturn:
         wire.send(line, {"refused": f"user namespaces are not allowed: {problem.strerror}"})
         os._exit(1)
     wire.send(line, {"unshared": True})
-    # Whoever started us may write which identities we have, we ourselves may not always.
+    # The parent process may write our identities; this process may not always.
     message, _ = wire.receive(line)
     if message is None:
         os._exit(1)

@@ -1,7 +1,7 @@
 """The one way into a container without a network: a unix socket outside, whose bytes go to a port inside.
 
 The relay makes the container's network namespace, which has nothing but a loopback, and stays in it. Its
-socket is there as soon as something listens on the port: whoever can connect knows that the function is up.
+socket is there as soon as something listens on the port: a client can connect once the function is up.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LISTENING = "0A"
 
 
 def run_relay(path: str, port: int, ready: int) -> None:
-    """Make the namespace, tell so by the descriptor `made`, and relay for ever."""
+    """Create the namespace, report it by the descriptor `made`, and relay until killed."""
     kernel.unshare(kernel.NEW_NETWORK)
     kernel.bring_loopback_up()
     os.write(ready, b"1")

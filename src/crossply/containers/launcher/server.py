@@ -36,13 +36,13 @@ class LauncherServer:
         self._place = place
         self._runs: dict[str, _Run] = {}
         self._checked_at = 0.0
-        self._wake, wakeup = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._wakeup_reader, wakeup = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.set_wakeup_fd(wakeup)
         signal.signal(signal.SIGCHLD, lambda *_: None)
 
     def run(self) -> None:
         """Serve."""
-        line, wakeup = self._line.fileno(), self._wake
+        line, wakeup = self._line.fileno(), self._wakeup_reader
         while True:
             ready, _, _ = select.select([line, wakeup], [], [], self._pause())
             if wakeup in ready:
@@ -53,7 +53,7 @@ class LauncherServer:
             self._check_runs()
 
     def _pause(self) -> float | None:
-        """How long nothing has to be looked at, unless something happens."""
+        """Seconds until the next check is due, unless something happens."""
         if any(run.killing for run in self._runs.values()):
             return _SOON
         return _CHECK_INTERVAL if any(run.most_memory for run in self._runs.values()) else None
@@ -83,8 +83,8 @@ class LauncherServer:
             bundle.remove()
             reason = f"{problem.filename}: {problem.strerror}" if problem.filename else problem.strerror
             status = wire.NO_NETWORK if isinstance(problem, NetworkFailed) else -1
-            ended = {"ended": request["key"], "status": status, "why": reason, "started": False}
-            wire.send(self._line, ended)
+            exit_message = {"ended": request["key"], "status": status, "why": reason, "started": False}
+            wire.send(self._line, exit_message)
             return
         self._runs[request["key"]] = _Run(bundle, pid, request["watched_memory"])
 
@@ -118,12 +118,12 @@ class LauncherServer:
                 return
             for key, run in list(self._runs.items()):
                 if run.pid == pid:
-                    self._ended(key, run, os.waitstatus_to_exitcode(status))
+                    self._report_exit(key, run, os.waitstatus_to_exitcode(status))
                 elif run.bundle.network is not None and run.bundle.network.pasta == pid:
                     run.why = "network"
                     self._kill(run)
 
-    def _ended(self, key: str, run: _Run, status: int) -> None:
+    def _report_exit(self, key: str, run: _Run, status: int) -> None:
         del self._runs[key]
         first = run.bundle.first_process()
         started = bool(first)

@@ -28,8 +28,8 @@ class CachedRunner:
         if cached is not None:
             return Answer(cached.response, cached.ttl, True, self._revision)
         answer = await self._runner(call)
-        kept = self._cache.put(self._key, call.request, answer.response, self._revision)
-        return Answer(kept.response, kept.ttl, False, self._revision)
+        stored = self._cache.put(self._key, call.request, answer.response, self._revision)
+        return Answer(stored.response, stored.ttl, False, self._revision)
 
     def close(self) -> None:
         self._runner.close()

@@ -16,7 +16,7 @@ Enqueue = Callable[[], None]
 
 
 class FunctionCallers:
-    """Callers by function, and the endpoints that they were last told of."""
+    """Callers by function, and the endpoints that they last used."""
 
     def __init__(self, selection: RevisionSelection) -> None:
         self._selection = selection

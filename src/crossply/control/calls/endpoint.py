@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from crossply.compose.metadata import name_of
-from crossply.control.calls.function_revision import (
+from crossply.control.calls.function_revision_runtime import (
     as_function,
     is_local,
     needs_package,

@@ -1,4 +1,4 @@
-"""Sends calls of functions to a pipeline inspector: a gRPC service at a unix socket that somebody else runs.
+"""Sends calls of functions to a pipeline inspector: a gRPC service of another program at a unix socket.
 
 A run only puts references into a queue of limited length; one thread redacts, encodes and sends. What the
 inspector does not get is counted and logged. Nothing here ever fails, or waits in, a run.

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from crossply.compose.conditions import read_conditions
 from crossply.compose.metadata import labels_of, name_of
 from crossply.control.calls.endpoint import Endpoint, function_endpoint, revision_endpoint
-from crossply.control.calls.function_revision import (
+from crossply.control.calls.function_revision_runtime import (
     ACTIVE,
     PACKAGE,
     RUNTIME_HEALTHY,

@@ -13,7 +13,8 @@ from typing import NamedTuple
 from crossply.control.calls.async_runner import AsyncRunner
 from crossply.control.calls.cached_runner import CachedRunner
 from crossply.control.calls.endpoint import Endpoint
-from crossply.control.calls.event_loop_runner import EventLoopRunner
+from crossply.control.calls.fair_turns import FairTurns
+from crossply.control.calls.inline_runner import EventLoopRunner
 from crossply.control.calls.metered_runner import MeteredRunner, target_of
 from crossply.control.calls.readiness_runner import ReadinessRunner, RevisionHealth
 from crossply.control.calls.response_cache import ResponseCache
@@ -76,6 +77,7 @@ class RunnerFactory:
         """
         self._open_container = open_container
         self._container_threads = ThreadPoolExecutor(_MAX_CONTAINERS, thread_name_prefix="container")
+        self._container_turns = FairTurns(_MAX_CONTAINERS)
         self.cache = cache or ResponseCache()
         self.check_host_access = check_host_access
         self._settings = settings
@@ -107,7 +109,9 @@ class RunnerFactory:
                 f'cannot run function "{step.name}": there is nothing here that runs containers',
                 hint="install crun or runc, or serve the function and call it as a step of a pipeline",
             )
-        threaded = ThreadedRunner(self._open_container(step), threads=self._container_threads)
+        threaded = ThreadedRunner(
+            self._open_container(step), threads=self._container_threads, turns=self._container_turns
+        )
         return MeteredRunner(threaded, step.function, step.container.image, _CONTAINER)
 
     def close(self) -> None:

@@ -23,7 +23,7 @@ from crossply.control.composite_dependencies import (
     takes_effect_later,
 )
 from crossply.control.composites.composite_kind_controller import kind_of
-from crossply.control.plane import Plane
+from crossply.control.controller_context import Plane
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition
 from crossply.kube.controller import Controller, Spec, Watch

@@ -45,9 +45,9 @@ from crossply.control.claims.sync import (
 )
 from crossply.control.composite_dependencies import Interest
 from crossply.control.composites.connection_secrets import propagate, published_at, withdraw
+from crossply.control.controller_context import Plane
 from crossply.control.managed_fields import holds, updates_as_applied, upgrade_to_apply
-from crossply.control.plane import Plane
-from crossply.control.rbac_grants import explained
+from crossply.control.rbac_grant_commands import explained
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition
 from crossply.kube.core_kinds import SECRET
@@ -236,7 +236,7 @@ class ClaimReconciler:
         return written
 
     async def _propagate(self, claim: Object, xr: Object, interests: set[Interest]) -> None:
-        """Tell on the claim how its composite resource fares; once it is ready, hand over its secret."""
+        """Copy the state of the composite resource to the claim; once it is ready, copy its secret."""
         status = claim_status(claim, xr)
         if not is_ready(xr):
             self._record(claim, NORMAL, BIND, "Composite resource is not yet ready")
@@ -323,7 +323,7 @@ class ClaimReconciler:
         self._claims.record_write(await self._plane.as_controller.update_status(self._kind, body, MANAGER))
 
     async def _fail(self, claim: Object, reason: str, message: str, cause: CrossplyError) -> NoReturn:
-        """Tell on the claim what went wrong, and give up until the next try."""
+        """Report a failure on the claim; it is retried."""
         message = explained(message, cause)
         await self._report_failure(claim, reason, message)
         raise cause.replace(message=message)

@@ -1,7 +1,7 @@
 """A limit to how often one composite resource is composed without anybody having edited it.
 
-Two writers that undo each other's work, or a function that wants something else each time, would wake it for
-ever. Each run that nobody asked for costs a token. Without tokens the circuit is open: from then on it is
+Two writers that undo each other's work, or a function that desires something else each time, would enqueue it
+without end. Each run that no user requested costs a token. Without tokens the circuit is open: then it is
 composed now and then, and says why, until it had time to cool down. An edit is never held up, and no event is
 lost: what happened while the circuit was open is seen by the next run.
 """
@@ -18,7 +18,7 @@ import orjson
 from crossply.compose.conditions import RESPONSIVE
 from crossply.compose.events import StatusCondition
 from crossply.compose.machinery import INFRASTRUCTURE, MODERN
-from crossply.control.plane import CircuitLimits
+from crossply.control.controller_context import CircuitLimits
 from crossply.record.control_plane_metrics import CircuitMeter
 from crossply.values import Object
 

@@ -31,7 +31,7 @@ from crossply.compose.messages import (
 from crossply.control.calls.async_runner import Answer
 from crossply.control.calls.pipeline_inspector import InspectedRun
 from crossply.control.composite_dependencies import Interest
-from crossply.control.plane import Plane
+from crossply.control.controller_context import Plane
 from crossply.errors import CrossplyError
 from crossply.kube.core_kinds import CRD, SECRET
 from crossply.kube.discovery import UnknownKind

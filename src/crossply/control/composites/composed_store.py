@@ -28,7 +28,7 @@ from crossply.compose.reconcile import CANNOT_OBSERVE
 from crossply.control.apply_digests import LastApplied
 from crossply.control.composite_dependencies import Interest
 from crossply.control.composites.connection_secrets import find_secret
-from crossply.control.plane import Plane
+from crossply.control.controller_context import Plane
 from crossply.kube.core_kinds import SECRET
 from crossply.kube.discovery import UnknownKind
 from crossply.kube.failures import Forbidden, KubeError
@@ -141,7 +141,7 @@ class ComposedStore:
     def _changed(
         self, kind: Kind, change: str, key: tuple[str, str], old: bytes | None, new: bytes | None
     ) -> None:
-        """Wake the owner; one that the object has just lost must hear of it, too."""
+        """Enqueue the owner, and one that the object has just lost."""
         if new is None:
             self._snapshots.remove((kind, *key))
         if new is None and old is not None:

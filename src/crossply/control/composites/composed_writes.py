@@ -14,8 +14,8 @@ from crossply.compose.metadata import labels_of, name_of, namespace_of, uid_of
 from crossply.compose.resource_names import COMPOSED_MANAGER, composed_manager
 from crossply.control.composite_dependencies import Interest
 from crossply.control.composites.composed_store import ComposedStore, limit_concurrency
+from crossply.control.controller_context import Plane
 from crossply.control.managed_fields import is_applied, upgrade_to_apply
-from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.kube.failures import Invalid, KubeError
 from crossply.kube.kind import Kind
@@ -101,7 +101,7 @@ class ComposedWrites:
         return result
 
     def _is_there(self, live: Object, desired: Object, manager: str) -> bool:
-        """Whether an apply would change nothing, as we remember it or as its managed fields tell."""
+        """Whether an apply would change nothing, by the digest of the last apply or by its managed fields."""
         if self._applied.holds(live, desired) or self._applied.refresh(live, desired):
             return True
         if not is_applied(live, desired, manager):

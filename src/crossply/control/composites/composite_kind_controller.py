@@ -16,7 +16,7 @@ from crossply.control.composites.composition_selection import Compositions
 from crossply.control.composites.reconciler import CompositeReconciler
 from crossply.control.composites.service_account import composing
 from crossply.control.composites.triggers import CHANGED, STARTED
-from crossply.control.plane import Plane
+from crossply.control.controller_context import Plane
 from crossply.kinds.definition import Definition
 from crossply.kube.controller import Controller, Requeue, Spec
 from crossply.kube.kind import Kind
@@ -95,7 +95,7 @@ class CompositeKind:
             self._controller.enqueue((namespace, name))
 
     def _note(self, key: Key, reason: str) -> None:
-        """Note why a composite resource is enqueued, for whoever looks at its runs."""
+        """Note why a composite resource is enqueued, for the record of its run."""
         if self._plane.runs is not None:
             self._reconciler.triggers.note(key, reason)
 
@@ -144,7 +144,7 @@ class CompositeKind:
             self._forget_if_deleted(key, uid_of(xr))
 
     def _forget_if_deleted(self, key: Key, uid: str) -> None:
-        """What was noted about one that was deleted while it was reconciled would be kept for ever."""
+        """Without it, notes about an object that was deleted during its reconcile would never be removed."""
         if self._informer.get(*key) is None:
             self._reconciler.forget(uid, *key)
         elif self._informer.uid(*key) != uid:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import orjson
 
-from crossply.compose.metadata import name_of, namespace_of, uid_of
+from crossply.compose.metadata import annotations_of, name_of, namespace_of, uid_of
 from crossply.compose.resource_names import COMPOSITE_MANAGER
+from crossply.control.controller_context import Plane
 from crossply.control.managed_fields import CROSSPLANE as MANAGER
-from crossply.control.plane import Plane
 from crossply.kube.core_kinds import CRD
 from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
-from crossply.schema.watched_refs import has_watched_refs, with_watched_refs
+from crossply.schema.crd_watched_refs_field import has_watched_refs, with_watched_refs
 from crossply.values import Object
 from crossply.values.merge_patch import merge_patch_to
 
@@ -38,6 +38,9 @@ class CompositeWrites:
         for key in ("finalizers", "labels"):
             if desired["metadata"].get(key) != xr["metadata"].get(key):
                 change["metadata"][key] = desired["metadata"][key]
+        annotations, before = annotations_of(desired), annotations_of(xr)
+        if annotations != before:
+            change["metadata"]["annotations"] = merge_patch_to(annotations, before)
         if desired.get("spec") != xr.get("spec"):
             change["spec"] = merge_patch_to(desired["spec"], xr.get("spec") or {})
         client = self._plane.as_controller

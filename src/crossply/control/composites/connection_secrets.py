@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from crossply.compose.connection_secret import secret_place
 from crossply.compose.metadata import controller_of, name_of, namespace_of, uid_of
-from crossply.control.plane import Plane
+from crossply.control.controller_context import Plane
 from crossply.errors import CrossplyError
 from crossply.kube.core_kinds import SECRET
 from crossply.values import Object
@@ -23,7 +23,7 @@ MANAGER = "crossplane"
 
 
 class SecretRefused(CrossplyError):
-    """A connection secret belongs to somebody else, or is missing."""
+    """A connection secret is controlled by another object, or is missing."""
 
     code = "CP-802"
     hint = "name another secret in spec.writeConnectionSecretToRef, or delete the one that is there"
@@ -165,7 +165,7 @@ def _reference_to(owner: Object) -> Object:
 def published_at(owner: Object, now: str) -> str:
     """The time of a publication, always later than the last one's.
 
-    A claim hears of new details by this time, which counts whole seconds: two publications within one must
+    A claim detects new details by this time, which counts whole seconds: two publications within one must
     differ.
     """
     status = owner.get("status")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from crossply.compose.events import COMPOSE, WARNING, Event
 from crossply.compose.machinery import claim_reference
-from crossply.control.plane import Plane
+from crossply.control.controller_context import Plane
 from crossply.errors import CrossplyError
 from crossply.values import Object
 
@@ -33,7 +33,7 @@ def bounded(events: list[Event]) -> list[Event]:
     """As many events as may be recorded at once, and how many there were beyond that."""
     if len(events) <= MOST_EVENTS:
         return events
-    rest = f"{len(events) - MOST_EVENTS} more events of the same run are not told"
+    rest = f"{len(events) - MOST_EVENTS} more events of the same run are not recorded"
     return [*events[:MOST_EVENTS], Event(WARNING, COMPOSE, rest)]
 
 

@@ -50,11 +50,11 @@ from crossply.control.composites.composition_selection import Compositions
 from crossply.control.composites.connection_secrets import PublishFailed, find_secret, publish
 from crossply.control.composites.events import record_events
 from crossply.control.composites.polling import poll_interval, spread
-from crossply.control.composites.run_guard import RunGuard
+from crossply.control.composites.run_deadline import RunGuard
 from crossply.control.composites.service_account import explain_refusal
 from crossply.control.composites.triggers import FUNCTION_CHANGED, STARTED, Triggers
-from crossply.control.plane import Plane
-from crossply.control.rbac_grants import Composed, Place
+from crossply.control.controller_context import Plane
+from crossply.control.rbac_grant_commands import Composed, Place
 from crossply.kinds.definition import Definition
 from crossply.kube.controller import Requeue, Waiting
 from crossply.kube.core_kinds import SECRET
@@ -71,7 +71,7 @@ Enqueue = Callable[[str, str, bool, str], None]
 _SCHEMA_SECONDS = 1.0
 """How soon to reconcile again when a field was just added to the schema of the composite resource."""
 _UNREPORTED = (Waiting,)
-"""Somebody is about to write what is reconciled next. The same goes for a write conflict."""
+"""The pause before a retry where another client is about to write. The same goes for a write conflict."""
 
 
 class CompositeReconciler:
@@ -133,7 +133,7 @@ class CompositeReconciler:
     async def _record(
         self, xr: Object, settings: Settings, report: PipelineReport, driver: _Driver, runs: RunRecorder
     ) -> Reconciled | None:
-        """Reconcile, and record all that is asked and answered."""
+        """Reconcile, and record all effects and their answers."""
         key = (namespace_of(xr), name_of(xr))
         capture = Capture(xr, settings, report.requirements, self.triggers.take(key, xr), calls=driver.calls)
         try:
@@ -141,7 +141,7 @@ class CompositeReconciler:
                 work = reconcile(xr, capture.settings, report)
                 return await drive_async(work, driver.handlers(), _UNREPORTED, capture.answered)
         finally:
-            self.triggers.ended(key, capture.generation(), capture.problem)
+            self.triggers.run_finished(key, capture.generation(), capture.problem)
 
     def forget(self, uid: str, namespace: str, name: str) -> None:
         """It is gone: nothing about it matters any more."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from crossply.control.plane import Plane
-from crossply.control.rbac_grants import NOTHING_COMPOSED, Composed, explained
+from crossply.control.controller_context import Plane
+from crossply.control.rbac_grant_commands import NOTHING_COMPOSED, Composed, explained
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition
 

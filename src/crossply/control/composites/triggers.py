@@ -13,9 +13,9 @@ CHANGED = "composite resource changed"
 FUNCTION_CHANGED = "function of the pipeline changed"
 STARTED = "control plane started"
 DEFINITION_CHANGED = "definition changed"
-"""Then the controller of the kind is started anew, and reconciles all there are."""
+"""The reason after a restart of the kind's controller, which reconciles all objects."""
 _MOST = 8
-"""So many reasons of one run are told."""
+"""The maximum number of recorded reasons of a run."""
 _REQUESTED = "crossplane.io/reconcile-requested-at"
 
 Key = tuple[str, str]
@@ -67,7 +67,7 @@ class Triggers:
         reasons = (*own, *noted)
         return reasons or (("retry after a failure",) if last.failed else ("poll",))
 
-    def ended(self, key: Key, generation: int, problem: BaseException | None) -> None:
+    def run_finished(self, key: Key, generation: int, problem: BaseException | None) -> None:
         """The run is over, and left the composite resource at this generation."""
         last = self._last.get(key)
         if last is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from crossply.compose.events import NORMAL, WARNING, Event
 from crossply.control.claims.claim_kind_controller import ClaimKind, claim_kind_of
 from crossply.control.conditions import CLAIM_PROTECTED, OFFERED, REDACTED
+from crossply.control.controller_context import Plane
 from crossply.control.definitions.defined_kinds import (
     CLAIM_TYPE,
     OFFERED_FINALIZER,
@@ -20,7 +21,6 @@ from crossply.control.definitions.defined_kinds import (
 )
 from crossply.control.definitions.protected_crds import ProtectedKind, why_protected
 from crossply.control.kinds import DEFINITION
-from crossply.control.plane import Plane
 from crossply.kinds.definition import Definition, parse_definition
 from crossply.kube.controller import Waiting
 from crossply.kube.core_kinds import CRD
@@ -62,7 +62,7 @@ class ClaimOfferReconciler:
         if not is_established(crd):
             raise Waiting("waiting for composite resource claim CustomResourceDefinition to be established")
         await self._run(xrd, definition)
-        await self._kinds.tell(xrd, OFFERED, {CLAIM_TYPE: definition.claim})
+        await self._kinds.set_condition(xrd, OFFERED, {CLAIM_TYPE: definition.claim})
 
     async def run_beside(self, name: str) -> None:
         """Run the claim that is offered while another replica serves it."""
@@ -102,7 +102,7 @@ class ClaimOfferReconciler:
         self._plane.recorder.record(
             xrd, Event(WARNING, OFFER, f"cannot apply rendered {_THE_CRD}: {problem}")
         )
-        await self._kinds.tell(xrd, CLAIM_PROTECTED._replace(message=str(problem)))
+        await self._kinds.set_condition(xrd, CLAIM_PROTECTED._replace(message=str(problem)))
 
     async def _run(self, xrd: Object, definition: Definition) -> None:
         version = (xrd["metadata"].get("generation", 0), definition.shows_cause)
@@ -112,7 +112,7 @@ class ClaimOfferReconciler:
         if not self._kinds.has_finalizer(xrd):
             await self._kinds.stop(definition.name)
             return
-        xrd = await self._kinds.tell(xrd, REDACTED)
+        xrd = await self._kinds.set_condition(xrd, REDACTED)
         kind = claim_kind_of(definition)
         crd = await self._plane.as_controller.get(CRD, kind.resource)
         if crd is not None and is_controlled_by(crd, xrd) and why_protected(kind.resource) is None:

@@ -1,6 +1,6 @@
 """Compositions become CompositionRevisions: one for every state of a Composition that ever mattered.
 
-Whether the functions of a revision can compose is looked at in `pipelines`.
+`pipelines` checks whether the functions of a revision can compose.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import orjson
 
 from crossply.compose.events import NORMAL, WARNING, Event
 from crossply.compose.metadata import controller_of
+from crossply.control.controller_context import Plane
 from crossply.control.kinds import COMPOSITION, REVISION
-from crossply.control.plane import Plane
 from crossply.kinds.composition import parse_composition
 from crossply.kinds.fields import KindError
 from crossply.kinds.revision import (
@@ -50,7 +50,7 @@ class CompositionReconciler:
         await self._create(composition, newest + 1)
 
     def _check(self, composition: Object) -> None:
-        """Tell on a Composition that nothing can be composed by it; it gets a revision, which says so too."""
+        """Report on a Composition that it is invalid; it gets a revision, which reports it too."""
         try:
             parse_composition(composition)
         except KindError as problem:

@@ -1,7 +1,7 @@
 """RuntimeConfig of crossply.dev: how the container of a function is run where there is no Deployment.
 
 It has what a DeploymentRuntimeConfig has no field for. A Function names one in `spec.runtimeConfigRef`, or in
-an annotation where the same Function is also run by somebody else.
+an annotation where another program also runs the same Function.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _spec() -> Object:
                 "description": "Arguments after the image's entry point, instead of its command.",
             },
             "env": {"type": "array", "items": _variable(), "description": "Over the image's own."},
-            "idleSeconds": _number(1, "When nobody called for so long, the container is stopped."),
+            "idleSeconds": _number(1, "The container is stopped after so many seconds without a call."),
             "startSeconds": _number(1, "How long it may take until it accepts calls."),
             "warm": {
                 "type": "boolean",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from crossply.control.composites.composition_selection import Compositions
+from crossply.control.controller_context import Plane
 from crossply.control.definitions.claim_offer_reconciler import ClaimOfferReconciler
 from crossply.control.definitions.composition_reconciler import CompositionReconciler
 from crossply.control.definitions.crd_indexes import (
@@ -29,7 +30,6 @@ from crossply.control.kinds import (
     PUBLICATION,
     REVISION,
 )
-from crossply.control.plane import Plane
 from crossply.kube.controller import (
     Controller,
     Spec,
@@ -143,5 +143,5 @@ def _publications(plane: Plane, roles: KindRoles) -> Controller:
 
 
 def _crd_watches(plane: Plane, owner: Kind) -> Iterable[Watch]:
-    """A CRD that somebody changes or deletes is put back."""
+    """A CRD that is changed or deleted is restored."""
     return [Watch(plane.informers.acquire(CRD, CRD_METADATA), owned_by(owner))]

@@ -37,6 +37,7 @@ from crossply.schema.crd_crossplane_fields import (
     texts,
 )
 from crossply.values import Object
+from crossply.values.deepcopy import deepcopy
 
 _ANYTHING: Object = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 _ANY_OBJECTS: Object = {"type": "array", "items": _ANYTHING}
@@ -81,6 +82,17 @@ def extend(crd: Object) -> None:
         extension(crd)
 
 
+def extended(crd: Object) -> Object:
+    """A CRD as a control plane has it after it added what only we have; one of another form is as it was."""
+    copy: Object = deepcopy(crd)
+    try:
+        extend(copy)
+    except (AttributeError, KeyError, IndexError, TypeError):
+        # It has the name of one of Crossplane's, and not its fields.
+        return crd
+    return copy
+
+
 def composition_pipeline() -> Object:
     """The schema of the steps of a pipeline."""
     (composition,) = [crd for crd in core_crds() if crd["metadata"]["name"] == COMPOSITION.resource]
@@ -112,7 +124,7 @@ def _extend_composition(crd: Object) -> None:
     version = crd["spec"]["versions"][0]
     spec = _spec_of(version)
     _add_templates(spec)
-    # Not for revisions, which nobody writes: an unreadable one must still take a status that says so.
+    # Not for revisions, which users do not write: an invalid one must still accept a status that says so.
     spec["properties"]["functions"] = container_functions()
     spec.pop("required", None)
     spec["x-kubernetes-validations"] = [
@@ -265,7 +277,15 @@ def _crd(kind: Kind, spec: Object, condition: str, rules: list[Object]) -> Objec
     return cluster_crd(kind, schema, columns)
 
 
+def _extend_environment_config(crd: Object) -> None:
+    """Serve the version that EnvironmentConfigs had up to Crossplane 1.17, with the same fields."""
+    versions = crd["spec"]["versions"]
+    if all(version["name"] != _FIRST_VERSION for version in versions):
+        versions.append({**versions[0], "name": _FIRST_VERSION, "storage": False})
+
+
 _EXTENSIONS = {
+    "environmentconfigs.apiextensions.crossplane.io": _extend_environment_config,
     DEFINITION.resource: _extend_definition,
     COMPOSITION.resource: _extend_composition,
     REVISION.resource: _extend_revision,

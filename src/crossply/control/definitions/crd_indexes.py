@@ -1,6 +1,6 @@
 """Indexes that find definitions by the names of their CRDs.
 
-A definition may find its CRD in the hands of somebody else. Then it waits for a CRD of that name.
+The CRD of a definition may be controlled by another object. Then it waits for a CRD of that name.
 """
 
 from __future__ import annotations

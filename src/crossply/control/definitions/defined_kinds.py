@@ -1,4 +1,4 @@
-"""What everybody who follows definitions does: hold the definition, serve a CRD, run its kind, tell.
+"""What the reconcilers of definitions share: finalizer, CRD, the controller of the kind, conditions.
 
 A definition may have several followers: one for its composite resources, one for its claims or requirements.
 Each has a finalizer of its own, so that none lets the definition go before all have finished.
@@ -16,15 +16,15 @@ from crossply.compose.conditions import with_conditions
 from crossply.compose.events import StatusCondition
 from crossply.compose.metadata import controller_of, finalizers_of
 from crossply.control.apply_digests import LastApplied
+from crossply.control.controller_context import Plane
 from crossply.control.definitions.protected_crds import check_adoptable, check_definable, why_protected
 from crossply.control.managed_fields import CROSSPLANE, is_applied, updates_as_applied
-from crossply.control.plane import Plane
 from crossply.kinds.composition import TypeRef
 from crossply.kube.controller import Waiting
 from crossply.kube.core_kinds import CRD
 from crossply.kube.finalizers import add_finalizer, remove_finalizer
 from crossply.kube.kind import Kind
-from crossply.schema.watched_refs import keep_watched_refs
+from crossply.schema.crd_watched_refs_field import keep_watched_refs
 from crossply.values import Object
 
 MANAGER = CROSSPLANE
@@ -112,7 +112,7 @@ class DefinedKinds(Generic[K]):
         return None if running is None else running[1]
 
     async def run(self, name: str, version: Hashable, make: Callable[[], K]) -> None:
-        """Run a definition's kind; another version of the definition starts it anew."""
+        """Run a definition's kind; another version of the definition restarts it."""
         running = self._running.get(name)
         if running is not None and running[0] == version:
             return
@@ -137,7 +137,7 @@ class DefinedKinds(Generic[K]):
     async def go_on(self, name: str, run: Callable[[], Awaitable[None]]) -> None:
         """Run a kind that is to go, unless it runs already: what is left of it must be worked off.
 
-        A definition that is deleted is another version, but its kind must not start anew for that: what it
+        A definition that is deleted is another version, but its kind must not restart for that: what it
         would watch may be gone.
         """
         if name not in self._running:
@@ -149,7 +149,7 @@ class DefinedKinds(Generic[K]):
         """Run a kind beside the replica that serves it, once the API server knows this version."""
         crd = await self._plane.as_controller.get(CRD, crd_name)
         if crd is None or not is_served_for(crd, definition):
-            # Whoever serves it writes to the definition when it is: we will hear of that.
+            # The definition is written once it is served, which triggers a reconcile.
             return
         if not any(version["name"] == served and version["served"] for version in crd["spec"]["versions"]):
             raise Waiting(f"waiting for version {served} of CustomResourceDefinition {crd_name} to be served")
@@ -161,7 +161,7 @@ class DefinedKinds(Generic[K]):
         if running is not None:
             await running[1].stop()
 
-    async def tell(
+    async def set_condition(
         self, definition: Object, condition: StatusCondition, controlled: dict[str, TypeRef] | None = None
     ) -> Object:
         """Set a condition of a definition and the types that are controlled for it, if that changes it."""
@@ -195,7 +195,7 @@ def is_controlled_by(crd: Object, definition: Object) -> bool:
 def is_served_for(crd: Object, definition: Object) -> bool:
     """Whether the objects that the API server lists under a CRD's name are the definition's.
 
-    Nothing may be run or deleted before: an established CRD can be somebody else's, and the API server serves
+    Nothing may be run or deleted before: an established CRD can have another owner, and the API server serves
     a kind of its own under the name of a CRD that is not established.
     """
     return (
@@ -210,7 +210,7 @@ async def empty(plane: Plane, kind: Kind, run: Callable[[], Awaitable[None]]) ->
     listed = [orjson.loads(data)["metadata"] for data in (await plane.as_controller.list(kind)).items]
     if not listed:
         return
-    # After a restart nobody would work off their finalizers.
+    # After a restart no controller would remove their finalizers.
     await run()
     for metadata in listed:
         if not metadata.get("deletionTimestamp"):

@@ -11,6 +11,7 @@ from crossply.control.composites.composite_kind_controller import CompositeKind
 from crossply.control.composites.composition_selection import Compositions
 from crossply.control.composites.triggers import DEFINITION_CHANGED, STARTED
 from crossply.control.conditions import ESTABLISHED, PROTECTED, TERMINATING
+from crossply.control.controller_context import Plane
 from crossply.control.definitions.defined_kinds import (
     COMPOSITE_TYPE,
     OFFERED_FINALIZER,
@@ -22,7 +23,6 @@ from crossply.control.definitions.defined_kinds import (
 from crossply.control.definitions.kind_roles import Granted, KindRoles
 from crossply.control.definitions.protected_crds import ProtectedKind, why_protected
 from crossply.control.kinds import DEFINITION
-from crossply.control.plane import Plane
 from crossply.kinds.definition import Definition, parse_definition
 from crossply.kube.controller import Waiting
 from crossply.kube.core_kinds import CRD
@@ -67,13 +67,13 @@ class DefinitionReconciler:
             return
         if not is_established(crd):
             raise Waiting(f"waiting for composite resource CustomResourceDefinition {name} to be established")
-        # Not before the kind is the definition's: nobody gets rights to a kind by only naming it.
+        # Not before the kind is the definition's: naming a kind must not grant rights to it.
         await self._roles.keep(xrd, await self._granted(xrd, definition))
         await self._run(xrd, definition)
-        await self._kinds.tell(xrd, ESTABLISHED, {COMPOSITE_TYPE: definition.composite})
+        await self._kinds.set_condition(xrd, ESTABLISHED, {COMPOSITE_TYPE: definition.composite})
 
     async def _apply_crd(self, xrd: Object) -> Object:
-        """Apply the CRD, and tell how that went."""
+        """Apply the CRD, and report the result."""
         try:
             crd, changed = await self._kinds.apply_crd(composite_crd(xrd))
         except CrdError as problem:
@@ -90,7 +90,7 @@ class DefinitionReconciler:
         """Say why nothing comes of a definition; a change of it or of the CRD enqueues it again."""
         await self._kinds.stop(xrd["metadata"]["name"])
         self._record(xrd, WARNING, ESTABLISH, f"cannot apply rendered {_THE_CRD}: {problem}")
-        await self._kinds.tell(xrd, PROTECTED._replace(message=str(problem)))
+        await self._kinds.set_condition(xrd, PROTECTED._replace(message=str(problem)))
 
     async def _granted(self, xrd: Object, definition: Definition) -> Granted:
         """What the roles are about: the claim only once its CRD is the definition's, too."""
@@ -126,12 +126,12 @@ class DefinitionReconciler:
 
     async def _remove(self, xrd: Object, definition: Definition) -> None:
         if not _is_terminating(xrd):
-            xrd = await self._kinds.tell(xrd, TERMINATING)
+            xrd = await self._kinds.set_condition(xrd, TERMINATING)
         try:
             await self._take_away(xrd, definition)
         except Waiting as reason:
             self._record(xrd, NORMAL, TERMINATE, str(reason))
-            await self._kinds.tell(xrd, TERMINATING._replace(message=str(reason)))
+            await self._kinds.set_condition(xrd, TERMINATING._replace(message=str(reason)))
             raise
         await self._kinds.stop(definition.name)
         await self._kinds.remove_finalizer_from(xrd)
@@ -140,7 +140,7 @@ class DefinitionReconciler:
         """Delete the CRD once its objects are gone; raises Waiting until then."""
         crd = await self._plane.as_controller.get(CRD, definition.name)
         if crd is None or not is_controlled_by(crd, xrd) or why_protected(definition.name) is not None:
-            # Somebody else's kind: there is nothing of ours to take away.
+            # The kind has another owner: there is nothing to remove.
             return
         if not crd["metadata"].get("deletionTimestamp"):
             if is_served_for(crd, xrd):
@@ -152,7 +152,7 @@ class DefinitionReconciler:
     async def _empty(self, xrd: Object, definition: Definition) -> None:
         """Delete cluster scoped composite resources; namespaced ones are their users', and are waited for."""
         if self._kinds.running(definition.name) is None:
-            # After a restart nobody would work off the finalizers of composite resources.
+            # After a restart no controller would remove the finalizers of composite resources.
             await self._run(xrd, definition)
         kind = self._kinds.running(definition.name)
         assert kind is not None

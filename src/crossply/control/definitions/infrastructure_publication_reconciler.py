@@ -12,6 +12,7 @@ from functools import partial
 from crossply.compose.events import WARNING, Event, StatusCondition
 from crossply.control.claims.claim_kind_controller import ClaimKind, claim_kind_of
 from crossply.control.conditions import OFFERED, REDACTED
+from crossply.control.controller_context import Plane
 from crossply.control.definitions.defined_kinds import (
     CLAIM_TYPE,
     COMPOSITE_TYPE,
@@ -24,14 +25,13 @@ from crossply.control.definitions.defined_kinds import (
 from crossply.control.definitions.kind_roles import Granted, KindRoles
 from crossply.control.definitions.protected_crds import ProtectedKind, why_protected
 from crossply.control.kinds import INFRASTRUCTURE_DEFINITION, PUBLICATION
-from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition, parse_definition, published
 from crossply.kinds.first_design_definitions import parse_publication
 from crossply.kube.controller import Waiting
 from crossply.kube.core_kinds import CRD
 from crossply.kube.informer import Informer
-from crossply.schema.crd_v1alpha1 import requirement_crd
+from crossply.schema.infrastructure_definition_crds import requirement_crd
 from crossply.values import Object
 
 FINALIZER = "offered.apiextensions.crossplane.io"
@@ -113,7 +113,7 @@ class PublicationReconciler:
         await self._run(publication, definition, infrastructure)
         assert infrastructure.claim is not None
         types = {COMPOSITE_TYPE: infrastructure.composite, CLAIM_TYPE: infrastructure.claim}
-        await self._kinds.tell(publication, OFFERED, types)
+        await self._kinds.set_condition(publication, OFFERED, types)
 
     async def _run(self, publication: Object, definition: Object, infrastructure: Definition) -> None:
         generations = [obj["metadata"].get("generation", 0) for obj in (publication, definition)]
@@ -124,7 +124,9 @@ class PublicationReconciler:
     async def _refuse(self, publication: Object, problem: str) -> None:
         message = f"cannot offer requirement: {problem}"
         self._plane.recorder.record(publication, Event(WARNING, OFFER, message))
-        await self._kinds.tell(publication, StatusCondition("Offered", "False", "CannotOffer", message))
+        await self._kinds.set_condition(
+            publication, StatusCondition("Offered", "False", "CannotOffer", message)
+        )
 
     async def _remove(self, publication: Object, definition: Object | None) -> None:
         if self._kinds.has_finalizer(publication):
@@ -132,7 +134,7 @@ class PublicationReconciler:
 
     async def _withdraw(self, publication: Object, definition: Object | None) -> Object:
         """Delete all requirements, then their CRD; then nothing of ours keeps the definition."""
-        publication = await self._kinds.tell(publication, REDACTED)
+        publication = await self._kinds.set_condition(publication, REDACTED)
         if definition is not None:
             infrastructure = published(parse_definition(definition))
             await self._take_away(publication, definition, infrastructure)

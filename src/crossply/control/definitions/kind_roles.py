@@ -15,8 +15,8 @@ import orjson
 from crossply.compose.events import WARNING, Event
 from crossply.compose.metadata import controller_of, owner_reference
 from crossply.control.apply_digests import contains
+from crossply.control.controller_context import Plane
 from crossply.control.definitions.defined_kinds import MANAGER
-from crossply.control.plane import Plane
 from crossply.kube.controller import EnqueuedKeys
 from crossply.kube.core_kinds import CLUSTER_ROLE
 from crossply.kube.failures import Forbidden

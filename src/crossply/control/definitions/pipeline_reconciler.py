@@ -1,6 +1,6 @@
 """Pipelines whose functions can compose: what no function says otherwise about is valid.
 
-A function that is not installed cannot say anything. Its steps fail when they are run, and are told of there.
+A function that is not installed cannot be checked. Its steps fail when they are run, and are reported there.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import orjson
 from crossply.compose.conditions import SYNCED, with_conditions
 from crossply.compose.events import WARNING, Event, StatusCondition
 from crossply.control.conditions import VALID_PIPELINE
+from crossply.control.controller_context import Plane
 from crossply.control.kinds import REVISION
-from crossply.control.plane import Plane
 from crossply.kinds.fields import KindError
 from crossply.kinds.revision import COMPOSITION_NAME, parse_pipeline
 from crossply.values import Object

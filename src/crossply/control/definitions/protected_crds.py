@@ -50,7 +50,7 @@ _RENDERED_CATEGORIES = frozenset({"composite", "claim"})
 
 
 class ProtectedKind(CrossplyError):
-    """A definition stands for a kind that is the API server's, the control plane's or somebody else's."""
+    """A definition names a kind of the API server, of the control plane or of another owner."""
 
     code = "CP-804"
     hint = "choose another group or plural for the kind"
@@ -74,7 +74,7 @@ def check_definable(crd_name: str) -> None:
 
 
 def check_adoptable(live: Object) -> None:
-    """Raise ProtectedKind for a CRD that nobody controls, unless it was once rendered for a definition."""
+    """Raise ProtectedKind for a CRD without a controller, unless it was once rendered for a definition."""
     if controller_of(live) is not None:
         return
     categories = live["spec"]["names"].get("categories") or ()

@@ -11,7 +11,7 @@ import logging
 import operator
 
 from crossply.compose.metadata import name_of
-from crossply.control.definitions.installation import install_or_keep
+from crossply.control.definitions.core_crd_installation import install_or_keep
 from crossply.control.definitions.kind_roles import LABEL
 from crossply.kube.client import Client
 from crossply.kube.core_kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING
@@ -63,7 +63,7 @@ _BASES = {
 
 
 async def install(client: Client, manager: str) -> None:
-    """Apply all of them; where we may not, whoever installed us has seen to them.
+    """Apply all of them; without the right to do so, they are part of the installation.
 
     Roles that another installer wrote, such as Crossplane's chart, lose nothing.
     """

@@ -9,11 +9,11 @@ import orjson
 from crossply.compose.conditions import with_conditions
 from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondition
 from crossply.compose.metadata import is_being_deleted, is_paused, name_of
+from crossply.control.controller_context import Plane
 from crossply.control.kinds import ACTIVATION_POLICY, MANAGED_DEFINITION
 from crossply.control.managed_definitions.conversion import ACTIVE, INACTIVE
 from crossply.control.managed_definitions.definition_informer import BY_STATE
 from crossply.control.managed_fields import CROSSPLANE
-from crossply.control.plane import Plane
 from crossply.kinds.activation_policy import activated_by
 from crossply.kube.controller import Requeue
 from crossply.kube.failures import KubeError, NotFound

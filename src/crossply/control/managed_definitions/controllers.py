@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 import orjson
 
+from crossply.control.controller_context import Plane
 from crossply.control.definitions.crd_indexes import CRD_METADATA
 from crossply.control.kinds import ACTIVATION_POLICY, MANAGED_DEFINITION
 from crossply.control.managed_definitions.activation_policy_reconciler import ActivationPolicyReconciler
 from crossply.control.managed_definitions.definition_informer import acquire_definitions, state_of
 from crossply.control.managed_definitions.managed_definition_reconciler import ManagedDefinitionReconciler
-from crossply.control.plane import Plane
 from crossply.kinds.activation_policy import activates
 from crossply.kube.controller import Controller, EnqueuedKeys, Spec, Watch, by_name, controller_name
 from crossply.kube.core_kinds import CRD

@@ -38,7 +38,7 @@ def is_managed(obj: Object) -> bool:
 
 
 def definition_of(crd: Object, state: str | None) -> Object:
-    """The definition of a CRD; without a state it is inactive unless a policy or somebody activates it."""
+    """The definition of a CRD; without a state it is inactive unless a policy or a user activates it."""
     spec = dict(crd["spec"])
     if state is not None:
         spec["state"] = state
@@ -65,5 +65,5 @@ def _version(version: Object) -> Object:
 
 
 def _present(fields: Object, keys: tuple[str, ...]) -> Object:
-    """Those fields that say something: a server would take an empty one for a wish."""
+    """The fields with a value: a server would take an empty one as desired."""
     return {key: fields[key] for key in keys if fields.get(key) not in (None, "", [], False)}

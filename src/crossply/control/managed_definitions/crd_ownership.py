@@ -1,7 +1,7 @@
 """Which CRDs a ManagedResourceDefinition may write; pure.
 
-The controllers may write every CRD. Whoever may create a definition must not gain that right for kinds of
-the API server, of the control plane, or of somebody else.
+The controllers may write every CRD. A user who may create a definition must not gain that right for kinds of
+the API server, of the control plane, or of another owner.
 """
 
 from __future__ import annotations

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
+from crossply.control.controller_context import Plane
 from crossply.control.kinds import ACTIVATION_POLICY
 from crossply.control.managed_definitions.conversion import INACTIVE
 from crossply.control.managed_definitions.definition_informer import BY_STATE, acquire_definitions
 from crossply.control.managed_fields import CROSSPLANE
-from crossply.control.plane import Plane
 from crossply.kube.failures import AlreadyExists
 
 NAME = "default"
@@ -17,7 +17,7 @@ EVERYTHING = ("*",)
 
 
 async def install_default_policy(plane: Plane, patterns: Sequence[str]) -> None:
-    """Create the policy of these patterns, unless there is one or somebody decided before.
+    """Create the policy of these patterns, unless there is one or a user decided before.
 
     Where definitions are inactive and there is no such policy, whoever ran the control plane until now
     wanted it so.

@@ -14,6 +14,7 @@ import orjson
 from crossply.compose.conditions import with_conditions
 from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondition
 from crossply.compose.metadata import is_being_deleted, is_paused, metadata_of, name_of
+from crossply.control.controller_context import Plane
 from crossply.control.definitions.defined_kinds import is_established
 from crossply.control.definitions.protected_crds import ProtectedKind
 from crossply.control.kinds import MANAGED_DEFINITION
@@ -21,7 +22,6 @@ from crossply.control.managed_definitions.conversion import ACTIVE, crd_of
 from crossply.control.managed_definitions.crd_ownership import check_ownership
 from crossply.control.managed_definitions.definition_informer import state_of
 from crossply.control.managed_fields import CROSSPLANE, is_applied, upgrade_to_apply
-from crossply.control.plane import Plane
 from crossply.kube.controller import Requeue
 from crossply.kube.core_kinds import CRD
 from crossply.kube.failures import Conflict, KubeError
@@ -92,7 +92,7 @@ class ManagedDefinitionReconciler:
         applied = self._applied.get(name)
         if live is not None and applied is not None and applied.versions == _versions(summary, live):
             # Nothing but the status of the CRD changed since it was applied.
-            return await self._tell(summary, live)
+            return await self._write_conditions(summary, live)
         definition = await self._plane.as_controller.get(MANAGED_DEFINITION, name)
         if definition is None or state_of(definition) != ACTIVE:
             return None
@@ -108,9 +108,9 @@ class ManagedDefinitionReconciler:
             raise
         if crd is not live:
             self._applied[name] = _Applied(_versions(definition, crd), time.monotonic())
-        return await self._tell(definition, crd)
+        return await self._write_conditions(definition, crd)
 
-    async def _tell(self, definition: Object, crd: Object) -> Requeue | None:
+    async def _write_conditions(self, definition: Object, crd: Object) -> Requeue | None:
         """Report whether the API server serves a CRD; one that was just applied is served in a moment."""
         name = name_of(definition)
         if is_established(crd):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from crossply.control.controller_context import Plane
 from crossply.control.kinds import CRON_OPERATION, OPERATION
 from crossply.control.operations.cron_operation_reconciler import CronOperationReconciler
 from crossply.control.operations.operation_reconciler import OperationReconciler
 from crossply.control.operations.watch_operations import WatchOperations
-from crossply.control.plane import Plane
 from crossply.kube.controller import Controller, Spec, by_name, controller_name
 
 

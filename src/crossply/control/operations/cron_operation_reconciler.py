@@ -7,9 +7,9 @@ from datetime import datetime
 from crossply.compose.conditions import RECONCILE_PAUSED, SYNCED, failed
 from crossply.compose.events import StatusCondition
 from crossply.compose.metadata import is_paused
+from crossply.control.controller_context import Plane
 from crossply.control.kinds import CRON_OPERATION
 from crossply.control.operations.operation_parents import GARBAGE_COLLECT, REPLACE_RUNNING, OperationParents
-from crossply.control.plane import Plane
 from crossply.kinds.cron_operation import LABEL, Decision, decide
 from crossply.kube.controller import Requeue
 from crossply.values import Object
@@ -20,7 +20,7 @@ SCHEDULE_PAUSED = StatusCondition("Scheduling", "False", "SchedulePaused")
 INVALID_SCHEDULE = "InvalidSchedule"
 _SHOWN = ("lastScheduleTime", "lastSuccessfulTime", "runningOperationRefs")
 _LONGEST = 3600.0
-"""Seconds until a schedule is looked at again at the latest: clocks are put right now and then."""
+"""The longest time in seconds until a schedule is checked again: clocks may be adjusted."""
 
 
 class CronOperationReconciler:

@@ -9,8 +9,8 @@ import orjson
 from crossply.compose.conditions import failed, with_conditions
 from crossply.compose.events import WARNING, Event, StatusCondition
 from crossply.compose.metadata import labels_of, name_of
+from crossply.control.controller_context import Plane
 from crossply.control.kinds import OPERATION
-from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.kinds.operation_history import Child, read_child
 from crossply.kube.controller import Watch

@@ -22,7 +22,7 @@ CLOSED = StatusCondition(RESPONSIVE, "True", "WatchCircuitClosed")
 LOOP, TOO_MANY = "OperationLoop", "TooManyOperations"
 _REMEMBERED = 10_000
 _CALM = 0.5
-"""The part of its burst that a bucket has when its object is no longer said to be held up."""
+"""The part of its burst that a bucket has when its object is no longer reported as throttled."""
 
 Key = tuple[str, str]
 
@@ -37,7 +37,7 @@ class Rate(NamedTuple):
 class OperationRateLimits(NamedTuple):
     """How many Operations are too many."""
 
-    each: Rate = Rate(10.0, 10.0)
+    per_object: Rate = Rate(10.0, 10.0)
     """For one watched object."""
     total: Rate = Rate(100.0, 1.0)
     """For all that a WatchOperation watches."""
@@ -80,7 +80,7 @@ class OperationRateLimit:
         self._total = _Bucket(limits.total, clock())
         self._buckets: OrderedDict[Key, _Bucket] = OrderedDict()
         self._delayed: dict[Key, StatusCondition] = {}
-        """What had to wait and may have to again, and what is said about it."""
+        """Throttled objects, and the message about each."""
 
     def take(self, obj: Object) -> float:
         """Spend what an Operation for an object costs, or give the seconds until it may be made."""
@@ -117,14 +117,14 @@ class OperationRateLimit:
     def _bucket(self, key: Key, now: float) -> _Bucket:
         bucket = self._buckets.get(key)
         if bucket is None:
-            bucket = self._buckets[key] = _Bucket(self._limits.each, now)
+            bucket = self._buckets[key] = _Bucket(self._limits.per_object, now)
             if len(self._buckets) > _REMEMBERED:
                 self._buckets.popitem(last=False)
         self._buckets.move_to_end(key)
         return bucket
 
     def _object_condition(self, obj: Object) -> StatusCondition:
-        pace = f"at most one Operation every {self._limits.each.seconds:.0f} s is made for it"
+        pace = f"at most one Operation every {self._limits.per_object.seconds:.0f} s is made for it"
         if is_written_by_operation(obj):
             message = (
                 f"Operations change {_named(obj)}, which makes further Operations: {pace}. Have the function "
@@ -143,7 +143,7 @@ class OperationRateLimit:
 
 
 def is_written_by_operation(obj: Object) -> bool:
-    """Whether the last who wrote an object was an Operation, as far as its managed fields tell."""
+    """Whether the last who wrote an object was an Operation, according to its managed fields."""
     entries = obj["metadata"].get("managedFields") or ()
     latest = max((str(entry.get("time", "")) for entry in entries), default="")
     writers = [str(entry.get("manager", "")) for entry in entries if entry.get("time", "") == latest]

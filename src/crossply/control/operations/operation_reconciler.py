@@ -35,8 +35,8 @@ from crossply.compose.operation_run import (
 from crossply.compose.pipeline import PipelineReport
 from crossply.compose.reconcile import Settings
 from crossply.control.composites.cluster_reads import ClusterReads
+from crossply.control.controller_context import Plane
 from crossply.control.kinds import OPERATION
-from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.kinds.operation import Operation, parse_operation
 from crossply.kube.controller import Requeue
@@ -126,7 +126,7 @@ class OperationReconciler:
     async def _operate(
         self, parsed: Operation, report: PipelineReport, capture: Capture
     ) -> tuple[OperationResource, ...]:
-        # Every Operation asks anew: that is what it is for.
+        # Every Operation calls its functions: responses are not cached.
         reads = ClusterReads(self._plane, set(), uses_cache=False)
         capture.calls = reads.calls
         if self._plane.inspector is not None:

@@ -15,10 +15,10 @@ from crossply.compose.conditions import RECONCILE_PAUSED, SYNCED, failed, read_c
 from crossply.compose.events import StatusCondition
 from crossply.compose.metadata import is_paused, metadata_of, name_of
 from crossply.control.composite_dependencies import SETTLING_SECONDS, Interest, awaited_after
+from crossply.control.controller_context import Plane
 from crossply.control.kinds import WATCH_OPERATION
 from crossply.control.operations.operation_parents import GARBAGE_COLLECT, REPLACE_RUNNING, OperationParents
 from crossply.control.operations.operation_rate_limit import OperationRateLimit
-from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.kinds.operation_history import (
     Child,
@@ -102,7 +102,7 @@ class WatchOperations:
         return Requeue(wait) if wait else None
 
     def _watch_dependencies(self, name: str, interests: set[Interest]) -> None:
-        """Look again when what could not be watched may be there, or may be read."""
+        """Retry when a kind that could not be watched may exist, or may be readable."""
 
         def changed(source: str) -> None:
             self.controller.enqueue_name(name)
@@ -188,7 +188,7 @@ class WatchOperations:
         await self.parents.write({**parent, "status": shown}, (ACTIVE, SYNCED, *braking))
 
     async def _remove_finalizer(self, name: str) -> None:
-        """Nothing of ours holds a WatchOperation; what another control plane left there is let go of."""
+        """Nothing of ours holds a WatchOperation; finalizers of another control plane are removed."""
         data = self.parents.informer.get("", name)
         if data is not None:
             obj = orjson.loads(data)

@@ -1,30 +1,32 @@
 """The controllers of packages, of their revisions and of the Lock: what each reconciles and watches.
 
-A package is reconciled when one of its revisions changes, and when an ImageConfig for its image does. A
-revision is reconciled when the Lock changes and it depends on others, when an ImageConfig for its image
-changes, and when somebody changes or deletes what it installed.
+A package is reconciled when one of its revisions changes, and when an ImageConfig for its image or a Secret
+that it is fetched with does. A revision is reconciled when the Lock changes and it depends on others, when an
+ImageConfig for its image or a Secret that it is fetched with changes, and when an object that it installed
+is changed or deleted. The Lock is reconciled when ImageConfigs or Secrets for missing dependencies change.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import orjson
 
-from crossply.compose.metadata import controller_of, metadata_of
+from crossply.compose.metadata import controller_of, metadata_of, name_of
+from crossply.control.controller_context import Plane
 from crossply.control.definitions.crd_indexes import CRD_METADATA
 from crossply.control.kinds import COMPOSITION, DEFINITION, IMAGE_CONFIG, LOCK, MANAGED_DEFINITION
 from crossply.control.managed_definitions.definition_informer import DIGEST, acquire_definitions
 from crossply.control.package_manager.dependency_reconciler import DependencyReconciler
+from crossply.control.package_manager.fetch_watches import FetchWatches, KeysOfImages
 from crossply.control.package_manager.lock import PackageLock
 from crossply.control.package_manager.package_fetcher import PackageFetcher
-from crossply.control.package_manager.package_identity import Identities
+from crossply.control.package_manager.package_image_resolution import Identities
 from crossply.control.package_manager.package_kinds import PACKAGE_KINDS, PackageKind
 from crossply.control.package_manager.package_reconciler import PackageReconciler, package_of
 from crossply.control.package_manager.provider_role_reconciler import provider_role_controller
 from crossply.control.package_manager.revision_reconciler import PackageRevisionReconciler
 from crossply.control.package_manager.unreconciled_resources import unreconciled_controller
-from crossply.control.plane import Plane
 from crossply.kube.controller import Controller, EnqueuedKeys, Spec, Watch, by_name, controller_name
 from crossply.kube.core_kinds import CRD
 from crossply.kube.informer import Informer
@@ -34,30 +36,59 @@ from crossply.values import Object
 from crossply.xpkg.image_configs import prefixes
 
 
-def package_controllers(plane: Plane, identities: Identities, rollout: bool) -> list[Controller]:
+def package_controllers(
+    plane: Plane, identities: Identities, fetch_watches: FetchWatches, rollout: bool
+) -> list[Controller]:
     """A controller for each kind of package; with `rollout`, several revisions may be active."""
-    return [_packages(plane, kind, identities, rollout) for kind in PACKAGE_KINDS]
+    return [_packages(plane, kind, identities, fetch_watches, rollout) for kind in PACKAGE_KINDS]
 
 
 def revision_controllers(
-    plane: Plane, fetching: PackageFetcher, namespace: str, converts: bool = True
+    plane: Plane,
+    fetching: PackageFetcher,
+    fetch_watches: FetchWatches,
+    namespace: str,
+    converts: bool = True,
 ) -> list[Controller]:
     """A controller for each kind of package revision, for the Lock, and for roles and resources of Providers.
 
     With `converts`, CRDs of Providers become ManagedResourceDefinitions.
     """
-    lock = Spec(
-        name=controller_name("package-dependencies", LOCK),
-        reconciles=plane.informers.acquire(LOCK),
-        reconcile=by_name(DependencyReconciler(plane, fetching).reconcile),
-    )
     locking = PackageLock(plane)
-    revisions = [_revisions(plane, kind, fetching, locking, namespace, converts) for kind in PACKAGE_KINDS]
-    lock_controller = Controller(plane, lock)
-    return [*revisions, lock_controller, unreconciled_controller(plane), provider_role_controller(plane)]
+    revisions = [
+        _revisions(
+            plane,
+            PackageRevisionReconciler(plane, kind, fetching, locking, namespace, converts),
+            kind,
+            fetch_watches,
+        )
+        for kind in PACKAGE_KINDS
+    ]
+    dependencies = _dependencies(plane, DependencyReconciler(plane, fetching), fetch_watches)
+    return [*revisions, dependencies, unreconciled_controller(plane), provider_role_controller(plane)]
 
 
-def _packages(plane: Plane, kind: PackageKind, identities: Identities, rollout: bool) -> Controller:
+def _dependencies(plane: Plane, reconciler: DependencyReconciler, fetch_watches: FetchWatches) -> Controller:
+    locks = plane.informers.acquire(LOCK)
+
+    def waiting(is_concerned: Callable[[str], bool]) -> Iterable[Key]:
+        return locks.keys() if any(map(is_concerned, reconciler.missing_sources())) else ()
+
+    spec = Spec(
+        name=controller_name("package-dependencies", LOCK),
+        reconciles=locks,
+        reconcile=by_name(reconciler.reconcile),
+        watches=[
+            Watch(plane.informers.acquire(IMAGE_CONFIG), lambda key, old, new: waiting(lambda _: True)),
+            *fetch_watches.watches(waiting),
+        ],
+    )
+    return Controller(plane, spec)
+
+
+def _packages(
+    plane: Plane, kind: PackageKind, identities: Identities, fetch_watches: FetchWatches, rollout: bool
+) -> Controller:
     reconciler = PackageReconciler(plane, kind, identities, rollout)
     spec = Spec(
         name=controller_name("packages", reconciler.packages.kind),
@@ -66,9 +97,20 @@ def _packages(plane: Plane, kind: PackageKind, identities: Identities, rollout: 
         watches=[
             Watch(reconciler.revisions, _packages_of_revision),
             Watch(plane.informers.acquire(IMAGE_CONFIG), _packages_with_image(reconciler)),
+            *fetch_watches.watches(
+                lambda is_concerned: _fetched(reconciler.packages, "package", is_concerned)
+            ),
         ],
     )
     return Controller(plane, spec)
+
+
+def _fetched(informer: Informer, field: str, is_concerned: Callable[[str], bool]) -> Iterable[Key]:
+    """The packages or revisions whose image, in a field of their spec, passes a check."""
+    for data in informer.objects():
+        obj = orjson.loads(data)
+        if is_concerned(obj["spec"].get(field, "")):
+            yield "", name_of(obj)
 
 
 def _packages_of_revision(key: Key, old: bytes | None, new: bytes | None) -> Iterable[Key]:
@@ -86,14 +128,8 @@ def _packages_with_image(reconciler: PackageReconciler) -> EnqueuedKeys:
 
 
 def _revisions(
-    plane: Plane,
-    kind: PackageKind,
-    fetching: PackageFetcher,
-    locking: PackageLock,
-    namespace: str,
-    converts: bool,
+    plane: Plane, reconciler: PackageRevisionReconciler, kind: PackageKind, fetch_watches: FetchWatches
 ) -> Controller:
-    reconciler = PackageRevisionReconciler(plane, kind, fetching, locking, namespace, converts)
     revisions = plane.informers.acquire(kind.revision)
     installed = [
         Watch(
@@ -111,10 +147,22 @@ def _revisions(
         watches=[
             Watch(plane.informers.acquire(LOCK), _dependents(reconciler)),
             Watch(plane.informers.acquire(IMAGE_CONFIG), _revisions_with_image(reconciler, revisions)),
+            *fetch_watches.watches(_fetched_again(reconciler, revisions)),
             *installed,
         ],
     )
     return Controller(plane, spec)
+
+
+def _fetched_again(reconciler: PackageRevisionReconciler, revisions: Informer) -> KeysOfImages:
+    """A revision that could not be fetched is fetched at once; what is installed is not fetched again."""
+
+    def keys(is_concerned: Callable[[str], bool]) -> Iterable[Key]:
+        for key in _fetched(revisions, "image", is_concerned):
+            reconciler.end_pause(key[1])
+            yield key
+
+    return keys
 
 
 def _dependents(reconciler: PackageRevisionReconciler) -> EnqueuedKeys:

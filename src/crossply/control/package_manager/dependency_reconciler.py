@@ -10,9 +10,9 @@ import orjson
 
 from crossply.compose.conditions import with_conditions
 from crossply.compose.events import StatusCondition
+from crossply.control.controller_context import Plane
 from crossply.control.kinds import CONFIGURATION, FUNCTION, IMAGE_CONFIG, LOCK, PROVIDER
 from crossply.control.package_manager.package_fetcher import PackageFetcher, source_and_version
-from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.functions import builtin
 from crossply.kube.controller import Requeue
@@ -60,6 +60,10 @@ class DependencyReconciler:
         self._failed: dict[str, str] = {}
         """Why some of them could not be installed."""
 
+    def missing_sources(self) -> list[str]:
+        """The sources of packages that the Lock lacked when it was last reconciled."""
+        return list(self._attempts)
+
     async def reconcile(self, name: str) -> Requeue | None:
         """Install what is missing in the Lock."""
         lock = await self._plane.as_controller.get(LOCK, name)
@@ -74,14 +78,14 @@ class DependencyReconciler:
         try:
             check_no_circle(packages)
         except DependencyError as problem:
-            # Only another Lock can help, and that has us look again.
+            # Only another Lock can help, and that triggers a reconcile.
             await self._report(lock, UNRESOLVED._replace(message=f"{problem} ({problem.hint})"))
             return None
         more = await self._install(packages)
         if not self._failed:
             await self._report(lock, RESOLVED)
             return Requeue(SOON) if more else None
-        # Always the same of many that fail: each change of what is told has us look again.
+        # Always the same of many failures: each change of the message triggers a reconcile.
         failures = "; ".join(self._failed[source] for source in sorted(self._failed)[:_MAX_LISTED])
         await self._report(lock, UNRESOLVED._replace(message=failures))
         raise DependencyError(failures)
@@ -112,7 +116,7 @@ class DependencyReconciler:
             source: failure for source, failure in self._failed.items() if source in self._attempts
         }
         self._failed |= {source: str(limit_error(source)) for source in beyond}
-        # Those that were tried less often come first, so that none waits for ever behind some that fail.
+        # Those that were tried less often come first, so that none waits behind others that fail.
         batch = sorted(missing_packages, key=lambda dependency: self._attempts[dependency.source])[:AT_A_TIME]
         room = asyncio.Semaphore(_AT_ONCE)
         await asyncio.gather(*(self._try(dependency, packages, present, room) for dependency in batch))
@@ -186,7 +190,7 @@ class DependencyReconciler:
             )
 
     async def _version(self, dependency: Dependency, packages: list[Locked]) -> str:
-        """The version to install: a digest that is asked for, or the highest that all accept."""
+        """The version to install: a required digest, or the highest that all constraints accept."""
         source = dependency.source
         constraints = [
             dependency
@@ -241,7 +245,7 @@ def _needs_no_registry(dependency: Dependency) -> bool:
 
 
 def _mentioned(dependencies: Iterable[Dependency]) -> list[str]:
-    """The versions that the wishes themselves name."""
+    """The versions that the constraints themselves name."""
     return [version for dependency in dependencies for version in _VERSION.findall(dependency.constraint)]
 
 

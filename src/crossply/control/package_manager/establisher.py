@@ -14,7 +14,8 @@ import orjson
 
 from crossply.compose.metadata import annotations_of, labels_of, name_of, uid_of
 from crossply.control.apply_digests import contains
-from crossply.control.calls.function_revision import PACKAGE
+from crossply.control.calls.function_revision_runtime import PACKAGE
+from crossply.control.controller_context import Plane
 from crossply.control.definitions.core_crds import core_names
 from crossply.control.definitions.protected_crds import check_definable
 from crossply.control.kinds import MANAGED_DEFINITION
@@ -33,7 +34,6 @@ from crossply.control.package_manager.owner_references import (
     without_owner,
 )
 from crossply.control.package_manager.provider_webhooks import call_back, pointed_home
-from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.kube.controller import Waiting
 from crossply.kube.core_kinds import CRD, SECRET
@@ -49,7 +49,7 @@ _BRING_KINDS = (CRD.kind, MANAGED_DEFINITION.kind)
 _DROPPED = ("creationTimestamp", "resourceVersion", "uid", "generation", "managedFields", "ownerReferences")
 
 Fingerprints = dict[tuple[str, str], int | str]
-"""What shows that somebody changed an object, by its kind and name: its generation, or a digest."""
+"""The generation or a digest of each object, by kind and name, to detect changes."""
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -82,7 +82,7 @@ class Established(NamedTuple):
     """As the status of a revision lists them."""
     fingerprints: Fingerprints
     left_out: list[str]
-    """The kinds and names of what cannot be there, since nobody serves its kind."""
+    """The kinds and names of objects that cannot exist, since their kind is not served."""
     calls_back: bool = False
     """Whether some of it calls the Provider, by a certificate that is renewed now and then."""
 
@@ -169,7 +169,7 @@ class Establisher:
         if kind.kind == MANAGED_DEFINITION.kind:
             obj = with_live_state(obj, live)
             if live is None:
-                # A definition whose CRD is somebody else's could never be established.
+                # A definition whose CRD has another owner could never be established.
                 crd = await self._plane.as_installer.get(CRD, name_of(obj))
                 await self._owners(crd, obj, revision, active)
         references = await self._owners(live, obj, revision, active)
@@ -211,7 +211,7 @@ class Establisher:
         """The metadata of the object as it is then; None where it is not there, and not ours to make."""
         if active and not desired.is_there:
             return _important(await self._plane.as_installer.apply(desired.kind, desired.data, MANAGER))
-        # Whoever controls it says what it is like; we only say that it is ours, too.
+        # Its controller decides its content; we only add an owner reference.
         if desired.live is not None and not _has(desired.live, desired.references):
             return _important(await self._own(desired.kind, desired.live, desired.references))
         return desired.live

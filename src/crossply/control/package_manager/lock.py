@@ -10,9 +10,9 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from crossply.compose.metadata import name_of
+from crossply.control.controller_context import Plane
 from crossply.control.kinds import LOCK
 from crossply.control.package_manager.package_fetcher import source_and_version
-from crossply.control.plane import Plane
 from crossply.kube.failures import AlreadyExists
 from crossply.values import Object
 from crossply.xpkg.dependencies import (

@@ -50,6 +50,6 @@ def with_live_state(definition: Object, live: Object | None) -> Object:
 
 
 def is_same_definition(live: Object, desired: Object) -> bool:
-    """Whether a definition that somebody else wrote, such as Crossplane, is as it is to be."""
+    """Whether a definition that another program wrote, such as Crossplane, is as desired."""
     state = desired["spec"].get("state") or state_of(live)
     return spec_digest(live) == spec_digest(desired) and state == state_of(live)

@@ -7,13 +7,13 @@ it. Everything here is pure.
 from __future__ import annotations
 
 from crossply.compose.metadata import labels_of, name_of, owner_reference, uid_of
-from crossply.control.calls.function_revision import PACKAGE
+from crossply.control.calls.function_revision_runtime import PACKAGE
 from crossply.errors import CrossplyError
 from crossply.values import Object
 
 
 class AlreadyControlled(CrossplyError):
-    """An object of a package exists already, and is controlled by somebody else."""
+    """An object of a package exists already, and is controlled by another object."""
 
     code = "CP-852"
     hint = "delete the object, or whatever controls it; or install a package that does not bring it"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from crossply.control.calls.function_revision import PACKAGE
+from crossply.control.calls.function_revision_runtime import PACKAGE
 from crossply.errors import CrossplyError
 from crossply.values import Object
 from crossply.values.semver import parse
@@ -13,7 +13,7 @@ from crossply.values.semver_constraints import satisfies
 from crossply.version import COMPATIBLE_CROSSPLANE
 from crossply.xpkg.failures import LintFailed, WrongDigest
 from crossply.xpkg.package_lint import check_constraint, check_single_meta
-from crossply.xpkg.package_stream import Package
+from crossply.xpkg.package_yaml import Package
 
 COMPOSITION = "composition"
 LOCAL_META: Object = {

@@ -15,7 +15,7 @@ from crossply.compose.metadata import name_of
 from crossply.values import Object
 from crossply.xpkg.cancellable_thread import cancellable_thread
 from crossply.xpkg.failures import TooLarge
-from crossply.xpkg.package_stream import Package, documents
+from crossply.xpkg.package_yaml import Package, documents
 
 
 class PackageContent(NamedTuple):
@@ -28,7 +28,7 @@ class PackageContent(NamedTuple):
 
 
 async def read_package_content(stream: bytes, source: str) -> PackageContent:
-    """Read the stream of a package beside everything else; whoever no longer waits for it ends it."""
+    """Read the stream of a package beside everything else; cancelling the caller ends it."""
     return await cancellable_thread(lambda cancelled: _read(stream, source, cancelled))
 
 

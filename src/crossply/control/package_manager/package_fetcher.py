@@ -19,10 +19,11 @@ from weakref import WeakValueDictionary
 import orjson
 
 from crossply.control.kinds import IMAGE_CONFIG
+from crossply.control.package_manager.fetch_watches import SecretReads
 from crossply.control.package_manager.package_content import PackageContent, read_package_content
-from crossply.control.package_manager.pull_secrets import Logins, logins_for
+from crossply.control.package_manager.pull_secrets import Logins, logins_for, pull_secrets_for
 from crossply.control.package_manager.settings import PackageSettings
-from crossply.control.package_manager.signature_check import SignatureChecker
+from crossply.control.package_manager.signature_check import SignatureChecker, key_secrets
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.values import Object
@@ -31,8 +32,8 @@ from crossply.xpkg.disk_space import explained_disk_errors
 from crossply.xpkg.image_pull import pull_package, resolve, tags
 from crossply.xpkg.image_reference import DOCKER_HUB, Reference, parse
 from crossply.xpkg.package_cache import PackageCache
-from crossply.xpkg.package_layers import NoStream, stream_of
-from crossply.xpkg.package_stream import Package
+from crossply.xpkg.package_stream_extraction import NoStream, stream_of
+from crossply.xpkg.package_yaml import Package
 from crossply.xpkg.registry import Registries
 from crossply.xpkg.registry_failures import NotAllowed, NotInRegistry
 
@@ -50,7 +51,7 @@ _log = logging.getLogger("crossply.control")
 
 
 class FetchError(CrossplyError):
-    """A package could not be fetched: it is not here and may not be pulled, or nobody answers in time."""
+    """A package could not be fetched: it may not be pulled, or its registry does not answer in time."""
 
     code = "CP-850"
     hint = "check packagePullPolicy, and whether the registry can be reached from the control plane"
@@ -67,7 +68,7 @@ class Resolved(NamedTuple):
     """What an image stands for now."""
 
     image: str
-    """As it was asked for. Names, sources and locks are made of this."""
+    """The reference as requested. Names, sources and locks are derived from it."""
     reference: Reference
     """What is pulled, after rewriting, with its digest."""
     configs: tuple[ConfigRef, ...] = ()
@@ -150,6 +151,7 @@ class PackageFetcher:
         self._cache = PackageCache(self._directory) if self._directory else None
         self._verifying = SignatureChecker(client, settings.namespace)
         self._slots = _Slots()
+        self.secret_reads = SecretReads()
 
     async def resolve(self, image: str, secrets: Iterable[str] = ()) -> Resolved:
         """What an image stands for now: asks its registry, unless it is given by its digest."""
@@ -160,7 +162,7 @@ class PackageFetcher:
     async def package(
         self, image: str, policy: str = IF_NOT_PRESENT, secrets: Iterable[str] = (), digest: str = ""
     ) -> Fetched:
-        """Fetch a package; with a digest, the registry is asked only for what is not cached."""
+        """Fetch a package; with a digest, only what is not cached is fetched."""
         plan = await self._plan(image, secrets)
         slot = self._slots.of(plan.reference.registry)
         async with slot, _limited(_FETCH_SECONDS, image), self._session(plan) as registries:
@@ -186,7 +188,7 @@ class PackageFetcher:
     async def opened(
         self, image: str, secrets: Iterable[str] = (), digest: str = ""
     ) -> AsyncIterator[Opened]:
-        """A session to pull an image in; the image is verified already, where that is asked for."""
+        """A session to pull an image in; the image is verified already, where that is required."""
         plan = await self._plan(image, secrets)
         async with self._session(plan) as registries:
             async with _limited(_RESOLVE_SECONDS, image):
@@ -195,7 +197,7 @@ class PackageFetcher:
             yield Opened(registries, resolved)
 
     async def _plan(self, image: str, secrets: Iterable[str]) -> _Plan:
-        """Read anew each time: what a moment ago was not to be verified may have to be now."""
+        """Read again each time: whether an image must be verified may have changed."""
         listed = await self._client.list(IMAGE_CONFIG)
         configs: list[Object] = [orjson.loads(config) for config in listed.items]
         pulled, rewriting = image_configs.rewritten(configs, image)
@@ -210,7 +212,10 @@ class PackageFetcher:
             ConfigRef(verification.name if verification else "", VERIFY),
         )
         reference = _parsed(image, pulled)
-        logins = await logins_for(self._client, self._settings, [*secrets, secret])
+        names = await pull_secrets_for(self._client, self._settings, [*secrets, secret])
+        # Before any is read: what appears from now on is noticed.
+        self.secret_reads.record(image, [*names, *(key_secrets(verification.config) if verification else ())])
+        logins = await logins_for(self._client, self._settings, names)
         return _Plan(image, reference, tuple(config for config in used if config.name), logins, verification)
 
     def _session(self, plan: _Plan) -> Registries:
@@ -226,7 +231,7 @@ class PackageFetcher:
 
     async def _stream(self, registries: Registries, plan: _Plan, resolved: Resolved, policy: str) -> bytes:
         """The stream of a package: kept from before, or pulled."""
-        # A signature counts for as long as somebody asks for it, so what is kept is verified like the rest.
+        # Signatures may become required at any time, so cached packages are verified like the rest.
         await self._verify(registries, plan, resolved)
         original = parse(plan.image)
         if self._cache is not None and policy != ALWAYS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crossply.compose.conditions import read_conditions
 from crossply.compose.events import StatusCondition
-from crossply.control.calls.function_revision import RUNTIME_HEALTHY
+from crossply.control.calls.function_revision_runtime import RUNTIME_HEALTHY
 from crossply.values import Object
 
 REVISION_HEALTHY, RUNTIME_ACTIVE = "RevisionHealthy", "RuntimeActive"

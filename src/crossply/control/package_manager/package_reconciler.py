@@ -13,12 +13,13 @@ import orjson
 from crossply.compose.conditions import RECONCILE_PAUSED, read_conditions, with_conditions
 from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondition
 from crossply.compose.metadata import annotations_of, is_paused, labels_of, name_of
-from crossply.control.calls.function_revision import ACTIVE, INACTIVE, PACKAGE, is_local, is_running
+from crossply.control.calls.function_revision_runtime import ACTIVE, INACTIVE, PACKAGE, is_local, is_running
+from crossply.control.controller_context import Plane
 from crossply.control.managed_fields import holds
 from crossply.control.package_manager import package_health as health
 from crossply.control.package_manager.directory_package import POLL_SECONDS
 from crossply.control.package_manager.package_fetcher import ALWAYS, DIGEST
-from crossply.control.package_manager.package_identity import Identities
+from crossply.control.package_manager.package_image_resolution import Identities
 from crossply.control.package_manager.package_kinds import PackageKind
 from crossply.control.package_manager.package_revision import (
     Identity,
@@ -33,7 +34,6 @@ from crossply.control.package_manager.revision_activation import (
     Rules,
     decide,
 )
-from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.functions.local_providers import provider_directory
 from crossply.kube.controller import Requeue
@@ -132,7 +132,7 @@ class PackageReconciler:
         return revision
 
     def _current_of(self, package: Object) -> Object | None:
-        """The revision that was current when the package was last looked at."""
+        """The revision that was current at the last reconcile of the package."""
         data = self.revisions.get("", (package.get("status") or {}).get("currentRevision", ""))
         return orjson.loads(data) if data is not None else None
 
@@ -180,7 +180,7 @@ class PackageReconciler:
         try:
             if live is not None:
                 check_controller(live, package)
-                # Decided about this very state: somebody may have activated it since.
+                # Decided about this very state: a user may have activated it since.
                 desired["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"]
             written = await self._plane.as_installer.apply(self._kind.revision, desired, MANAGER)
         except CrossplyError as problem:

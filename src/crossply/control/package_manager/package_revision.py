@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from crossply.compose.metadata import controller_of, labels_of, name_of, uid_of
-from crossply.control.calls.function_revision import ACTIVE, INACTIVE, PACKAGE, runtime_annotations
+from crossply.control.calls.function_revision_runtime import ACTIVE, INACTIVE, PACKAGE, runtime_annotations
 from crossply.control.package_manager.package_fetcher import DIGEST
 from crossply.control.package_manager.package_kinds import PackageKind
 from crossply.control.package_manager.revision_activation import Decision
@@ -27,7 +27,7 @@ _SERVER, _CLIENT = "-tls-server", "-tls-client"
 
 
 class RevisionNotControlled(CrossplyError):
-    """A revision has the name that ours must have, and belongs to somebody else."""
+    """A revision has the name that ours must have, and belongs to another owner."""
 
     code = "CP-851"
     hint = "delete it, or install the package under another name"
@@ -96,7 +96,7 @@ def _secret_name(package: Object, suffix: str) -> str:
 
 
 def check_controller(live: Object, package: Object) -> None:
-    """Refuse to write a revision that somebody else controls."""
+    """Refuse to write a revision that another object controls."""
     controller = controller_of(live)
     if controller is not None and controller.get("uid") != uid_of(package):
         raise RevisionNotControlled(f'existing object is not controlled by UID "{uid_of(package)}"')

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator
 import orjson
 
 from crossply.compose.metadata import is_being_deleted, is_paused, labels_of, name_of
-from crossply.control.calls.function_revision import ACTIVE
+from crossply.control.calls.function_revision_runtime import ACTIVE
+from crossply.control.controller_context import Plane
 from crossply.control.definitions.kind_roles import KindRoles
 from crossply.control.kinds import PROVIDER_REVISION
 from crossply.control.package_manager.provider_roles import roles_of_provider
-from crossply.control.plane import Plane
 from crossply.kube.controller import Controller, EnqueuedKeys, Spec, Watch, by_name, controller_name, owned_by
 from crossply.kube.core_kinds import CLUSTER_ROLE
 from crossply.kube.informer import Informer

@@ -22,12 +22,16 @@ class Logins(NamedTuple):
     missing: tuple[str, ...]
 
 
+async def pull_secrets_for(client: Client, settings: PackageSettings, names: Iterable[str]) -> list[str]:
+    """The names of the given pull secrets and those of the service account, each once."""
+    return list(dict.fromkeys(filter(None, [*names, *await _of_account(client, settings)])))
+
+
 async def logins_for(client: Client, settings: PackageSettings, names: Iterable[str]) -> Logins:
-    """The logins of some pull secrets, those of the service account, and those of the settings."""
-    secret_names = dict.fromkeys([*filter(None, names), *await _of_account(client, settings)])
+    """The logins of some pull secrets, and those of the settings."""
     keychains: list[Keychain] = []
     missing = []
-    for name in secret_names:
+    for name in names:
         secret = await client.get(SECRET, name, settings.namespace)
         if secret is None:
             missing.append(name)

@@ -65,7 +65,7 @@ def decide(existing: Sequence[ExistingRevision], current: str, rules: Rules) -> 
 
 
 def _number(before: ExistingRevision | None, existing: Sequence[ExistingRevision]) -> int:
-    """The current one always has the highest: one that is wanted again gets a new number."""
+    """The current one always has the highest: one that becomes current again gets a new number."""
     highest = max((revision.number for revision in existing), default=0)
     return before.number if before is not None and 0 < before.number == highest else highest + 1
 
@@ -83,7 +83,7 @@ def _desired_active(
     if not any(
         revision is not None and revision.active and revision.healthy for revision in (before, *active)
     ):
-        # Until one of the new ones is ready, the last one that was goes on serving.
+        # Until one of the new ones is ready, the last ready one continues to serve.
         active += [revision for revision in newest_first if revision.active and revision.healthy][:1]
     return {revision.name for revision in active}
 

@@ -13,10 +13,11 @@ from typing import NamedTuple
 from crossply.compose.conditions import RECONCILE_PAUSED, read_conditions, with_conditions
 from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondition
 from crossply.compose.metadata import annotations_of, is_paused, name_of
-from crossply.control.calls.function_revision import is_local
+from crossply.control.calls.function_revision_runtime import is_local
+from crossply.control.controller_context import Plane
 from crossply.control.kinds import ACTIVATION_POLICY, MANAGED_DEFINITION, PROVIDER
+from crossply.control.managed_definitions.crd_establishment_wait import wait_for_crds
 from crossply.control.managed_definitions.definition_informer import acquire_definitions
-from crossply.control.managed_definitions.definition_progress import wait_for_crds
 from crossply.control.managed_definitions.safe_start import has_safe_start
 from crossply.control.package_manager.directory_package import DirectoryPackages
 from crossply.control.package_manager.establisher import MANAGER, Establisher, Fingerprints
@@ -35,7 +36,6 @@ from crossply.control.package_manager.package_content import PackageContent
 from crossply.control.package_manager.package_fetcher import DIGEST, REASONS, PackageFetcher, Resolved
 from crossply.control.package_manager.package_kinds import PackageKind
 from crossply.control.package_manager.provider_role_reconciler import ProviderRoleReconciler
-from crossply.control.plane import Plane
 from crossply.functions.local_providers import provider_directory
 from crossply.kube.controller import Requeue
 from crossply.kube.finalizers import add_finalizer, remove_finalizer
@@ -77,7 +77,7 @@ class _Reconcile:
         self.revision = revision
         self.status: Object = dict(revision.get("status") or {})
         if any(condition["type"] == RECONCILE_PAUSED.type for condition in read_conditions(self.status)):
-            # It was paused, and begins anew.
+            # It was paused, and starts again.
             del self.status["conditions"]
 
     @property
@@ -134,6 +134,10 @@ class PackageRevisionReconciler:
         self._known.pop(name, None)
         self._backoff.forget(name)
 
+    def end_pause(self, name: str) -> None:
+        """Fetch a package at the next reconcile of its revision, if that failed a moment ago."""
+        self._backoff.forget(name)
+
     def established(self, name: str) -> Fingerprints:
         """What a revision brought, as far as that is remembered."""
         known = self._known.get(name)
@@ -177,13 +181,13 @@ class PackageRevisionReconciler:
         )
 
     async def _install(self, state: _Reconcile) -> None:
-        """Go through all steps; the first that fails is told."""
+        """Run all steps; the first that fails is reported."""
         try:
             await self._steps(state)
         except StepFailed as failed:
             problem = failed.problem
             self._plane.recorder.record(state.revision, Event(WARNING, failed.reason, str(problem)))
-            # What is installed goes on working while its registry cannot be asked.
+            # An installed package continues to work while its registry is unreachable.
             if not (isinstance(problem, RegistryUnreachable) and state.is_healthy):
                 await self._report(state, UNHEALTHY._replace(message=str(problem)))
             if failed.retry:
@@ -285,7 +289,7 @@ class PackageRevisionReconciler:
         if not state.is_active:
             return
         if state.spec.get("skipDependencyResolution") is not False:
-            # It may have been looked at before.
+            # It may have been reconciled before.
             await self._lock.leave(state.name)
             return
         context = "cannot resolve package dependencies"

@@ -26,7 +26,7 @@ class SignatureChecker:
         """Raise NotSigned unless one of the authorities of an ImageConfig signed the image."""
         authorities, refused = await self._authorities(_listed(chosen.config))
         if not authorities:
-            reasons = "; ".join(refused) or "it names nobody who may sign"
+            reasons = "; ".join(refused) or "it names no key"
             raise NotSigned(f"signature verification of {reference.name}@{digest} failed: {reasons}")
         try:
             await verify(registries, reference, digest, authorities)
@@ -59,6 +59,13 @@ class SignatureChecker:
             raise NotSigned(f'there is no key "{field}" in the secret {self._namespace}/{name}')
         algorithm = str(key.get("hashAlgorithm") or "sha256")
         return Authority(str(entry.get("name") or ""), decoded(data, name), algorithm)
+
+
+def key_secrets(config: Object) -> list[str]:
+    """The names of the Secrets with the keys that an ImageConfig verifies images by."""
+    keys = [authority.get("key") for authority in _listed(config)]
+    references = [key.get("secretRef") or {} for key in keys if isinstance(key, dict)]
+    return [str(reference["name"]) for reference in references if reference.get("name")]
 
 
 def _listed(config: Object) -> list[Object]:

@@ -1,6 +1,6 @@
 """Events on managed resources whose Provider does not run, so that `kubectl describe` explains them.
 
-Resources without a status are asked for, a few of each kind, while a Provider is unhealthy for some time.
+Resources without a status are listed, a few of each kind, while a Provider is unhealthy for some time.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import orjson
 
 from crossply.compose.events import WARNING, Event
 from crossply.compose.metadata import is_being_deleted, uid_of
+from crossply.control.controller_context import Plane
 from crossply.control.kinds import MANAGED_DEFINITION, PROVIDER, PROVIDER_REVISION
-from crossply.control.plane import Plane
 from crossply.kube.controller import Controller, Requeue, Spec, by_name, controller_name
 from crossply.kube.core_kinds import CRD
 from crossply.kube.failures import KubeError
 from crossply.kube.kind import Kind
-from crossply.resource_tree.kind_origin import provider_origin
 from crossply.resource_tree.node import Node
+from crossply.resource_tree.reconciling_provider import provider_origin
 from crossply.values import Object
 
 REASON = "ProviderNotRunning"

@@ -1,1 +1,1 @@
-"""What a change would do: the very controllers at work in a world that is only imagined."""
+"""What a change would do: the controllers run on a dry-run client."""

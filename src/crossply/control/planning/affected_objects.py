@@ -1,6 +1,6 @@
 """Whom a change concerns: the composite resources that use a Composition, or that a definition defines.
 
-Those that are concerned are reconciled; of those that would not follow, it is said why.
+Those that are concerned are reconciled; of those that would not change, the reason is noted.
 """
 
 from __future__ import annotations
@@ -8,15 +8,15 @@ from __future__ import annotations
 import orjson
 
 from crossply.compose.metadata import name_of, namespace_of
+from crossply.control.controller_context import Plane
 from crossply.control.kinds import COMPOSITION
-from crossply.control.plane import Plane
+from crossply.control.planning.api_urls import ObjectKey, key_of
 from crossply.control.planning.dry_run_store import DryRunStore
 from crossply.control.planning.field_changes import fields_between
 from crossply.control.planning.governed_kinds import Governed, GovernedKinds
 from crossply.control.planning.node_notes import blocking_reason
 from crossply.control.planning.object_tree import NONE, Node
 from crossply.control.planning.planned_crds import is_definition
-from crossply.control.planning.request_paths import ObjectKey, key_of
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import parse_composition
 from crossply.kube.core_kinds import CRD
@@ -27,18 +27,18 @@ _INVALID_HINT = "change the object first, or keep the definition open for what i
 
 
 class AffectedObjects:
-    """Who is concerned by what was written so far."""
+    """The objects that are affected by what was written so far."""
 
     def __init__(self, plane: Plane, store: DryRunStore, kinds: GovernedKinds) -> None:
         self._plane = plane
         self._store = store
         self._kinds = kinds
         self.due: dict[ObjectKey, None] = {}
-        """Whom to reconcile."""
-        self.held: dict[ObjectKey, str] = {}
-        """Who would not follow, and why."""
+        """The objects to reconcile."""
+        self.blocked: dict[ObjectKey, str] = {}
+        """Objects that keep what they have, each with the reason."""
         self.refused: list[Node] = []
-        """Who would not be valid any more."""
+        """Objects that would no longer be valid."""
 
     async def find(self) -> None:
         """Look at everything that was written."""
@@ -46,7 +46,7 @@ class AffectedObjects:
             if self._kinds.at(key) is not None:
                 self.due[key] = None
             elif self._is_changed(key):
-                await self._follow(key)
+                await self._add_dependents(key)
 
     def _is_changed(self, key: ObjectKey) -> bool:
         known = self._store.known(key)
@@ -54,7 +54,7 @@ class AffectedObjects:
             return False
         return known.now is None or bool(fields_between(known.before, known.now))
 
-    async def _follow(self, key: ObjectKey) -> None:
+    async def _add_dependents(self, key: ObjectKey) -> None:
         if (key.group, key.plural) == (COMPOSITION.group, COMPOSITION.plural):
             await self._fan_out(key)
         elif is_definition(key.group, key.plural):
@@ -71,7 +71,7 @@ class AffectedObjects:
             xr_key = key_of(governed.kind, name_of(xr), namespace_of(xr))
             reason = blocking_reason(governed, xr)
             if reason:
-                self.held[xr_key] = reason
+                self.blocked[xr_key] = reason
             else:
                 self.due[xr_key] = None
 
@@ -86,7 +86,7 @@ class AffectedObjects:
         return self._kinds.composite(type_.api_version, type_.kind)
 
     async def _redefine(self, governed: Governed) -> None:
-        """Have all objects of a kind whose definition changes defaulted, pruned and validated anew."""
+        """Have all objects of a kind whose definition changes defaulted, pruned and validated again."""
         if governed.is_claim:
             return
         for xr in await self._instances(governed):
@@ -106,7 +106,7 @@ class AffectedObjects:
         for obj in instances:
             if waits:
                 key = key_of(governed.kind, name_of(obj), namespace_of(obj))
-                self.held[key] = "must be deleted first: its definition waits for it"
+                self.blocked[key] = "must be deleted first: its definition waits for it"
             else:
                 await self._plane.as_controller.delete(governed.kind, name_of(obj), namespace_of(obj))
         if not (waits and instances):

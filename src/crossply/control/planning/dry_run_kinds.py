@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from crossply.compose.metadata import name_of
-from crossply.control.planning.request_paths import ObjectPath
+from crossply.control.planning.api_urls import ObjectPath
 from crossply.kube.failures import Invalid
-from crossply.schema.cel import RuleChecker
+from crossply.schema.cel_object_validation import RuleChecker
 from crossply.schema.defaults import apply_defaults
 from crossply.schema.prune import prune
 from crossply.schema.structural import normalized

@@ -83,7 +83,7 @@ def _without(result: Object, last: Object, desired: Object, live: Object) -> Obj
     """The result without what a manager applied last and no more.
 
     The server tried the apply on an object that does not have what was applied last. Where that is what the
-    object really has, somebody else has a share in it, and it stays.
+    object really has, another manager shares it, and it stays.
     """
     remaining = dict(result)
     for key, value in last.items():
@@ -166,7 +166,7 @@ def _counted(before: Object, after: Object) -> Object:
 
 
 def _owned(obj: Object, manager: str) -> Object:
-    """What a manager applied of an object, as its managed fields tell."""
+    """What a manager applied of an object, according to its managed fields."""
     for entry in metadata_of(obj).get("managedFields") or ():
         if (entry.get("manager"), entry.get("operation")) == (manager, "Apply") and not entry.get(
             "subresource"

@@ -1,4 +1,4 @@
-"""What is imagined: objects that would be, or would be other than they are, and watches that tell of it."""
+"""The store of a dry run: objects that would be created or changed, and watches of them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import orjson
 
+from crossply.control.planning.api_urls import ObjectKey, ObjectPath, is_selected
 from crossply.control.planning.dry_run_kinds import DryRunKinds
 from crossply.control.planning.dry_run_objects import DryRunObject, identified
-from crossply.control.planning.request_paths import ObjectKey, ObjectPath, is_selected
 from crossply.kube.core_kinds import CRD
 from crossply.kube.failures import Invalid
 from crossply.kube.watch import ADDED, DELETED, MODIFIED
@@ -100,7 +100,7 @@ class DryRunStore:
             self.kinds.note(known.before, after)
         self._history.append(change)
         for watch in self._feeds:
-            watch.tell(change)
+            watch.send(change)
 
     @contextmanager
     def feed(self, address: ObjectPath, query: Mapping[str, str]) -> Iterator[DryRunWatch]:
@@ -108,7 +108,7 @@ class DryRunStore:
         watch = DryRunWatch(address, query)
         for change in self._history:
             if change.version > int(query.get("resourceVersion") or 0):
-                watch.tell(change)
+                watch.send(change)
         self._feeds.append(watch)
         try:
             yield watch
@@ -116,7 +116,7 @@ class DryRunStore:
             self._feeds.remove(watch)
 
     async def quiet(self) -> None:
-        """Wait until every watch has told everything."""
+        """Wait until every watch has delivered all changes."""
         for _ in range(_TURNS):
             if all(watch.idle for watch in self._feeds):
                 return
@@ -124,7 +124,7 @@ class DryRunStore:
 
 
 def at(address: ObjectPath, obj: Object) -> Object:
-    """The object at the version that was asked for: versions of a kind differ in their name only."""
+    """The object at the requested version: versions of a kind differ in their name only."""
     version = f"{address.group}/{address.version}" if address.group else address.version
     return obj if obj.get("apiVersion") == version else {**obj, "apiVersion": version}
 
@@ -180,8 +180,8 @@ class DryRunWatch:
         self._lines.clear()
         return data
 
-    def tell(self, change: StoreChange) -> None:
-        """Tell a change, if it is one of this collection."""
+    def send(self, change: StoreChange) -> None:
+        """Deliver a change, if it is one of this collection."""
         if (change.key.group, change.key.plural) != (self._address.group, self._address.plural):
             return
         before, after = (obj if self._has(obj) else None for obj in (change.before, change.after))

@@ -1,7 +1,7 @@
-"""Which differences between two states of an object are worth telling, and which must not be told.
+"""Which differences between two states of an object are shown, and which must not be shown.
 
 What the API server keeps for itself (versions, owners of fields, times) says nothing about what would happen.
-What a Secret holds is never told, only that it would change.
+The content of a Secret is never shown, only that it would change.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Unknown:
         self._secrets: set[str] = set()
 
     def note_secret(self, obj: Object | None) -> None:
-        """Note what a Secret holds: no other object that it came into tells it either."""
+        """Note the content of a Secret: it is hidden in all other objects, too."""
         if obj is None or not _is_secret(obj):
             return
         for name in _SECRET_FIELDS:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from crossply.compose.metadata import uid_of
+from crossply.control.planning.call_recording_functions import RecordedFunctions
 from crossply.control.planning.field_changes import Field
 from crossply.control.planning.object_tree import Node
-from crossply.control.planning.recorded_functions import RecordedFunctions
 from crossply.provenance.field_reports import resolve_items
 from crossply.provenance.model import COMPOSITE_STATUS, Provenance
 

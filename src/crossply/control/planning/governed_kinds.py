@@ -14,10 +14,10 @@ from crossply.compose.metadata import controller_of, namespace_of, text_in
 from crossply.control.claims.claim_kind_controller import ClaimKind, claim_kind_of
 from crossply.control.composites.composite_kind_controller import CompositeKind, kind_of, machinery_of
 from crossply.control.composites.composition_selection import Compositions
+from crossply.control.controller_context import Plane
 from crossply.control.kinds import INFRASTRUCTURE_DEFINITION
-from crossply.control.plane import Plane
+from crossply.control.planning.api_urls import ObjectKey, key_of
 from crossply.control.planning.planned_crds import DEFINITIONS
-from crossply.control.planning.request_paths import ObjectKey, key_of
 from crossply.kinds.definition import Definition, parse_definition, published
 from crossply.kube.discovery import UnknownKind
 from crossply.kube.failures import NotServed

@@ -1,4 +1,4 @@
-"""Which changes of an object a schema refuses for ever: fields that keep the value of the creation; pure."""
+"""Which changes of an object a schema always refuses: immutable fields; pure."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _MEMBER = re.compile(r"(?:^|[^\w.])(?:self\.(\w+)==oldSelf\.\1|oldSelf\.(\w+)==s
 
 def attempted_changes(live: Object, desired: Object) -> list[Difference]:
     """What an apply that was refused would have changed of an object."""
-    wanted = {key: value for key, value in desired.items() if key not in ("metadata", "status")}
-    return differences(live, merge_patch(live, wanted))
+    fields = {key: value for key, value in desired.items() if key not in ("metadata", "status")}
+    return differences(live, merge_patch(live, fields))
 
 
 def immutable_fields(schema: Object, live: Object, changes: list[Difference]) -> list[str]:

@@ -79,7 +79,7 @@ def _removed(last: Object, desired: Object) -> Object:
 
 
 def _over(base: Object, desired: Object) -> Object:
-    """The patch with everything of the wish in it."""
+    """The patch with all desired fields."""
     result = dict(base)
     for key, value in desired.items():
         inner = result.get(key)

@@ -40,7 +40,7 @@ def _renamed(field: Field, name: str) -> str:
     after = name if field.after is MISSING else field.after
     return (
         f'external name would change from "{before}" to "{after}": the provider observes or creates '
-        f'"{after}", and "{before}" stays where it is, managed by nobody'
+        f'"{after}", and "{before}" stays unmanaged'
     )
 
 

@@ -8,11 +8,11 @@ from typing import Any
 from crossply.compose.conditions import read_conditions
 from crossply.compose.events import WARNING
 from crossply.compose.metadata import is_paused, metadata_of, uid_of
+from crossply.control.planning.api_urls import ObjectKey
 from crossply.control.planning.dry_run_store import DryRunStore
 from crossply.control.planning.governed_kinds import Governed
 from crossply.control.planning.object_tree import DELETE, Node
 from crossply.control.planning.reconcile_rounds import MOST_RUNS, ReconcileRounds
-from crossply.control.planning.request_paths import ObjectKey
 from crossply.values import Object
 
 
@@ -36,7 +36,7 @@ def annotate(
     store: DryRunStore,
     reasons: Mapping[ObjectKey, str],
 ) -> None:
-    """Add what is to be said."""
+    """Add the notes of a node."""
     if node.action == DELETE or node.error:
         return
     if node.key in reasons:

@@ -14,11 +14,11 @@ from crossply.compose.metadata import RESOURCE_NAME_ANNOTATION, annotations_of, 
 from crossply.control.claims.claim_kind_controller import binding_of
 from crossply.control.claims.sync import referenced_name
 from crossply.control.composites.composite_kind_controller import kind_of
-from crossply.control.plane import Plane
+from crossply.control.controller_context import Plane
+from crossply.control.planning.api_urls import ObjectKey, key_of
 from crossply.control.planning.dry_run_store import DryRunStore
 from crossply.control.planning.field_changes import Field, Unknown, fields_between
 from crossply.control.planning.governed_kinds import Governed, GovernedKinds
-from crossply.control.planning.request_paths import ObjectKey, key_of
 from crossply.kube.core_kinds import SECRET
 from crossply.kube.discovery import UnknownKind
 from crossply.kube.kind import Kind
@@ -84,13 +84,13 @@ class Forest:
         self._kinds = kinds
         self._room = asyncio.Semaphore(concurrency)
         self.unknown = Unknown()
-        self.seen: set[ObjectKey] = set()
+        self.visited: set[ObjectKey] = set()
 
     async def tree(self, key: ObjectKey, kind: Kind, resource: str = "", going: str = "") -> Node | None:
         """An object and all below it; `going` names the owner that it goes with."""
-        if key in self.seen:
+        if key in self.visited:
             return None
-        self.seen.add(key)
+        self.visited.add(key)
         pair = await self._pair(key, kind)
         if going:
             pair.after = None
@@ -107,9 +107,9 @@ class Forest:
 
     async def leaf(self, key: ObjectKey, governed: Governed) -> Node | None:
         """A composite resource alone: what is below it does not change."""
-        if key in self.seen:
+        if key in self.visited:
             return None
-        self.seen.add(key)
+        self.visited.add(key)
         pair = await self._pair(key, governed.kind)
         if pair.either is None:
             return None
@@ -192,9 +192,9 @@ class Forest:
         nodes = []
         for key in self._store.written():
             known = self._store.known(key)
-            if key in self.seen or known is None:
+            if key in self.visited or known is None:
                 continue
-            self.seen.add(key)
+            self.visited.add(key)
             node = self._node(key, Pair(known.before, known.now), "")
             if node.action != NONE:
                 nodes.append(node)

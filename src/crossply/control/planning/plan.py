@@ -1,4 +1,4 @@
-"""What applying some objects would change: the controllers at work in a store that is only imagined.
+"""What applying some objects would change: the controllers run on a dry-run store.
 
 The objects are applied there, as a user would apply them (or deleted). Then the composite resources that are
 concerned are reconciled by the controllers' own code, again and again as changes wake them, until nothing
@@ -15,12 +15,13 @@ import orjson
 
 from crossply.compose.metadata import name_of, namespace_of, text_in
 from crossply.control.composites.composition_selection import Compositions
+from crossply.control.controller_context import Plane
 from crossply.control.definitions.composition_reconciler import CompositionReconciler
 from crossply.control.definitions.pipeline_reconciler import mark_all
 from crossply.control.kinds import COMPOSITION, DEFINITION, FUNCTION, REVISION
-from crossply.control.plane import Plane
 from crossply.control.planning.affected_objects import AffectedObjects
-from crossply.control.planning.deletion_order import add_order_warnings
+from crossply.control.planning.api_urls import ObjectKey, key_of
+from crossply.control.planning.deletion_order_warnings import add_order_warnings
 from crossply.control.planning.dry_run_client import DryRunClient
 from crossply.control.planning.governed_kinds import Governed, GovernedKinds
 from crossply.control.planning.kubectl_apply import apply_file
@@ -32,7 +33,6 @@ from crossply.control.planning.planned_functions import know_functions
 from crossply.control.planning.random_selections import RandomSelections
 from crossply.control.planning.reconcile_rounds import CONCURRENCY, Progress, ReconcileRounds
 from crossply.control.planning.refused_resources import explain_refusals
-from crossply.control.planning.request_paths import ObjectKey, key_of
 from crossply.control.usages.usage_model import USAGE_KINDS, Usage, read_usage
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import parse_composition
@@ -133,7 +133,7 @@ class Planner:
     def _take(self, applied: Node | tuple[ObjectKey, Kind]) -> None:
         """Note an object that was applied, or one that was refused."""
         if isinstance(applied, Node):
-            self._forest.seen.add(applied.key)
+            self._forest.visited.add(applied.key)
             self._refused.append(applied)
         else:
             self._files[applied[0]] = applied[1]
@@ -151,7 +151,7 @@ class Planner:
         key = key_of(kind, name_of(obj), namespace_of(obj))
         try:
             written = await apply_file(self._client, kind, obj, self._manager)
-            await self._follow_up(kind, written)
+            await self._reconcile_dependents(kind, written)
         except (CrossplyError, Conflict) as problem:
             return _refused(key, obj, problem)
         return key, kind
@@ -162,13 +162,13 @@ class Planner:
         if not name_of(obj):
             raise PlanRefused(
                 f"a {kind.kind} has no name",
-                hint="give it metadata.name: a plan tells what becomes of one object",
+                hint="set metadata.name: a plan shows the changes of one object",
             )
         if not kind.namespaced or namespace_of(obj):
             return kind, obj
         return kind, {**obj, "metadata": {**obj["metadata"], "namespace": self._namespace}}
 
-    async def _follow_up(self, kind: Kind, written: Object) -> None:
+    async def _reconcile_dependents(self, kind: Kind, written: Object) -> None:
         """What the controllers of our own kinds make of an object that is not composed."""
         if kind.resource == COMPOSITION.resource:
             parse_composition(written)
@@ -192,7 +192,7 @@ class Planner:
     async def _compared(self) -> Plan:
         plan = Plan()
         concerned = self._concerned
-        touched = dict.fromkeys((*concerned.due, *self._store.written(), *concerned.held))
+        touched = dict.fromkeys((*concerned.due, *self._store.written(), *concerned.blocked))
         roots = dict.fromkeys(self._root(key, touched) for key in touched if self._kinds.at(key) is not None)
         for key in sorted(roots):
             governed = self._kinds.at(key)
@@ -208,7 +208,7 @@ class Planner:
         chances = await RandomSelections.among(self._client, self._store)
         for node in plan.nodes():
             governed = self._kinds.at(node.key)
-            annotate(node, governed, self._rounds, self._store, self._concerned.held)
+            annotate(node, governed, self._rounds, self._store, self._concerned.blocked)
             if governed is not None and not governed.is_claim and not node.error:
                 node.notes += filter(None, [chances.note(node.key, governed)])
         await self._explain_managed(plan)
@@ -234,7 +234,7 @@ class Planner:
         return usages
 
     async def _tree(self, key: ObjectKey, governed: Governed) -> Node | None:
-        if key in self._concerned.held:
+        if key in self._concerned.blocked:
             return await self._forest.leaf(key, governed)
         return await self._forest.tree(key, governed.kind)
 

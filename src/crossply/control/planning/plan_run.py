@@ -1,12 +1,12 @@
-"""One plan from beginning to end: connect, imagine, compare, and let go of everything."""
+"""One plan: connect, run the controllers, compare, and close everything."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from crossply.control.controller_context import plane_for
 from crossply.control.kinds import DEFINITION
-from crossply.control.plane import plane_for
 from crossply.control.planning.dry_run_client import DryRunClient
 from crossply.control.planning.field_changes import Unknown
 from crossply.control.planning.field_sources import add_sources
@@ -20,7 +20,7 @@ from crossply.values import Object
 
 
 class PlanRequest(NamedTuple):
-    """What is asked for."""
+    """The options of a plan."""
 
     objects: tuple[Object, ...]
     deletes: bool = False

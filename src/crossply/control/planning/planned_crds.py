@@ -11,9 +11,9 @@ from crossply.kinds.first_design_definitions import parse_publication
 from crossply.kube.client import Client
 from crossply.kube.core_kinds import CLUSTER_ROLE, CRD
 from crossply.kube.failures import Forbidden
-from crossply.schema.crd_v1alpha1 import requirement_crd
+from crossply.schema.crd_watched_refs_field import keep_watched_refs
 from crossply.schema.definition_crds import claim_crd, composite_crd, offers_claim
-from crossply.schema.watched_refs import keep_watched_refs
+from crossply.schema.infrastructure_definition_crds import requirement_crd
 from crossply.values import Object
 
 DEFINITIONS = (DEFINITION, INFRASTRUCTURE_DEFINITION, APPLICATION_DEFINITION)

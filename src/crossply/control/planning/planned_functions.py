@@ -12,7 +12,11 @@ from functools import cache
 import orjson
 
 from crossply.compose.metadata import annotations_of, name_of
-from crossply.control.calls.function_revision import local_identity, needs_package, stays_with_revision
+from crossply.control.calls.function_revision_runtime import (
+    local_identity,
+    needs_package,
+    stays_with_revision,
+)
 from crossply.control.calls.pipeline_functions import PipelineFunctions
 from crossply.control.calls.runner_factory import RunnerFactory
 from crossply.control.kinds import FUNCTION, FUNCTION_REVISION
@@ -21,7 +25,7 @@ from crossply.control.package_manager.package_kinds import FUNCTIONS
 from crossply.control.package_manager.package_reconciler import package_of
 from crossply.control.package_manager.package_revision import Identity, revision_for, revision_name
 from crossply.control.package_manager.revision_activation import MANUAL, Decision
-from crossply.control.planning.recorded_functions import RecordedFunctions
+from crossply.control.planning.call_recording_functions import RecordedFunctions
 from crossply.errors import CrossplyError
 from crossply.functions.binding import bind, host_uses
 from crossply.functions.host_access import Check, HostAccess
@@ -110,7 +114,7 @@ def _coming(function: Object, revisions: list[Object]) -> Object | None:
     )
     if local and stays_with_revision(function, current):
         return None
-    # Nobody has looked up the digest of an image that is not installed yet; its name is as good here.
+    # The digest of an image that is not installed yet is unknown; its name is enough here.
     identity = Identity(local_identity(function), image, [])
     highest = max((revision["spec"]["revision"] for revision in revisions), default=0)
     newest = [name_of(revision) for revision in revisions if revision["spec"]["revision"] == highest]

@@ -9,9 +9,9 @@ import orjson
 from crossply.compose.errors import SelectionError
 from crossply.compose.selection import CompositionChoice, composition_choice, select_composition
 from crossply.control.kinds import COMPOSITION
+from crossply.control.planning.api_urls import ObjectKey
 from crossply.control.planning.dry_run_store import DryRunStore
 from crossply.control.planning.governed_kinds import Governed
-from crossply.control.planning.request_paths import ObjectKey
 from crossply.kube.client import Client
 from crossply.values import Object
 

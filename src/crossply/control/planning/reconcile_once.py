@@ -6,13 +6,13 @@ import asyncio
 
 from crossply.compose.metadata import uid_of
 from crossply.control.composites.composition_selection import Compositions
+from crossply.control.controller_context import plane_for
 from crossply.control.kinds import COMPOSITION, REVISION
-from crossply.control.plane import plane_for
+from crossply.control.planning.api_urls import key_of
 from crossply.control.planning.dry_run_client import DryRunClient
 from crossply.control.planning.governed_kinds import GovernedKinds
 from crossply.control.planning.planned_functions import host_access_check, know_functions, planned_functions
 from crossply.control.planning.reconcile_rounds import ReconcileRounds
-from crossply.control.planning.request_paths import key_of
 from crossply.functions.host_access import HostAccess
 from crossply.kube.config import ClusterConfig
 from crossply.kube.kind import Kind

@@ -15,10 +15,10 @@ from typing import Any
 from crossply.compose.metadata import metadata_of
 from crossply.control.claims.claim_kind_controller import binding_of, claim_kind_of
 from crossply.control.claims.sync import claim_reference
-from crossply.control.plane import Plane
+from crossply.control.controller_context import Plane
+from crossply.control.planning.api_urls import ObjectKey, key_of
 from crossply.control.planning.dry_run_store import DryRunStore, StoreChange
 from crossply.control.planning.governed_kinds import Governed, GovernedKinds
-from crossply.control.planning.request_paths import ObjectKey, key_of
 from crossply.errors import CrossplyError
 from crossply.kube.failures import Conflict, KubeError
 from crossply.values import Object
@@ -32,7 +32,7 @@ _PATIENCE = 5.0
 _PAUSE = 0.2
 
 Progress = Callable[[int, int], None]
-"""Told how many reconciles of how many are done."""
+"""Called with the number of finished reconciles and the total."""
 
 
 class Unreadable(CrossplyError):
@@ -122,7 +122,7 @@ class ReconcileRounds:
             try:
                 await self._kinds.reconcile(governed, obj)
             except Conflict as conflict:
-                # Somebody imagined something in between.
+                # Another reconcile wrote to the store in between.
                 if not tries_left:
                     raise KubeError(str(conflict), status=409, reason=conflict.reason) from None
                 await self._store.quiet()
@@ -130,7 +130,7 @@ class ReconcileRounds:
                 return
 
     async def guarded(self, work: asyncio.Future[Any]) -> None:
-        """Do the work, but not for ever if something that it waits for cannot be read."""
+        """Run with a time limit: something that it waits for may not be readable."""
         guard = asyncio.create_task(self._find_trouble())
         try:
             await asyncio.wait((work, guard), return_when=asyncio.FIRST_COMPLETED)

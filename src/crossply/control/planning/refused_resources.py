@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crossply.compose.metadata import name_of, namespace_of
-from crossply.control.plane import Plane
+from crossply.control.controller_context import Plane
 from crossply.control.planning.dry_run_store import DryRunStore
 from crossply.control.planning.field_changes import fields_between
 from crossply.control.planning.immutable_fields import attempted_changes, immutable_fields
@@ -30,7 +30,7 @@ async def explain_refusals(plane: Plane, store: DryRunStore, nodes: list[Node]) 
         node.fields = fields_between(live, merge_patch(live, {"spec": desired.get("spec")}))
         if fields:
             node.error = f"would be refused: {_named(fields)} immutable; delete and recreate it"
-            node.hint = _way_out(node)
+            node.hint = _next_step(node)
         else:
             node.error = node.error or f"would be refused: {problem}"
 
@@ -55,8 +55,8 @@ def _named(fields: list[str]) -> str:
     return f"fields {', '.join(fields)} are"
 
 
-def _way_out(node: Node) -> str:
+def _next_step(node: Node) -> str:
     place = f" -n {namespace_of(node.obj)}" if namespace_of(node.obj) else ""
     command = f"kubectl delete {node.key.plural}.{node.key.group} {name_of(node.obj)}{place}"
-    lost = "; its external resource is deleted and created anew" if is_managed(node.obj) else ""
+    lost = "; its external resource is deleted and created again" if is_managed(node.obj) else ""
     return f"{command}{lost}"

@@ -1,7 +1,7 @@
 """The authority that vouches for functions and for who calls them, and how a new one takes over.
 
-A certificate is accepted by whoever has heard of its authority, and a function's server hears of a new one
-only when it is started anew. So a new authority is first made known (`next`): everybody trusts it, and it
+A certificate is accepted by clients that know its authority, and a function's server learns of a new one
+only when it restarts. So a new authority is first published (`next`): all clients trust it, and it
 signs nothing. Later it signs, and the one before it stays trusted until it ends.
 
 The Secrets have Crossplane's names and keys, so that either control plane uses what the other made. An

@@ -58,7 +58,7 @@ class RevisionContainer:
                 self._runner.close()
 
     def warm(self) -> None:
-        """Start the container before somebody calls."""
+        """Start the container before the first call."""
         self._runner.warm()
 
     def rest(self) -> None:

@@ -19,17 +19,17 @@ from crossply.compose.messages import Request, Response
 from crossply.compose.metadata import annotations_of, labels_of, name_of, uid_of
 from crossply.containers.image_store import StoredImage
 from crossply.containers.launcher_client import current_launcher
-from crossply.containers.limits import enforced_limits
+from crossply.containers.limit_enforcement import enforced_limits
 from crossply.containers.log_file import log_path
 from crossply.containers.oci_runtime import find_engine
 from crossply.containers.settings import Settings
 from crossply.control.calls.endpoint import Endpoint
-from crossply.control.plane import Plane
+from crossply.control.controller_context import Plane
 from crossply.control.runtimes.container_replacement import ContainerInputs, RevisionContainer
 from crossply.control.runtimes.container_settings import ContainerSettings
 from crossply.control.runtimes.manifest_metadata import PACKAGE
 from crossply.control.runtimes.mutual_tls_certificates import Credentials, renewal_in
-from crossply.control.runtimes.package_runtimes import FUNCTION
+from crossply.control.runtimes.package_runtime_choice import FUNCTION
 from crossply.control.runtimes.pulled_images import RevisionImages
 from crossply.control.runtimes.runtime import Prepared
 from crossply.functions.binding import RUNTIME, TO_COMPLETION
@@ -44,7 +44,7 @@ _LIMITS_CONDITION = "LimitsHeld"
 _ENFORCED = StatusCondition(_LIMITS_CONDITION, "True", "HeldByControlGroups")
 _NOT_ENFORCED = StatusCondition(_LIMITS_CONDITION, "False", "NotHeldHere")
 _TIMEOUT = 2.0
-"""Seconds that a look at a revision waits for its image; a longer pull is looked at again."""
+"""Seconds that a reconcile of a revision waits for its image; a longer pull is requeued."""
 _LOCALHOST = ("localhost",)
 
 
@@ -116,7 +116,7 @@ class ContainerRuntime:
         return running
 
     def rest(self, name: str) -> None:
-        """Nobody calls a revision any more for now."""
+        """No pipeline calls a revision for now."""
         running = self._running.get(name)
         if running is not None:
             running.rest()
@@ -130,7 +130,7 @@ class ContainerRuntime:
             self._loop.run_in_executor(None, running.retire)
 
     async def _called(self, name: str, seconds: float) -> RevisionContainer:
-        """The container of a revision that is called before this replica looked at it."""
+        """The container of a revision that is called before this replica reconciled it."""
         data = self._revisions.get("", name)
         if data is None:
             raise FunctionUnavailable(

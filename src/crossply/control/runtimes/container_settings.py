@@ -24,7 +24,7 @@ class ContainerChoice(NamedTuple):
 
     settings: Settings
     warm: bool = False
-    """Whether it is started before somebody calls it."""
+    """Whether it is started before the first call."""
 
 
 class ContainerSettings:

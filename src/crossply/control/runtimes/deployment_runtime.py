@@ -18,7 +18,7 @@ from crossply.compose.metadata import annotations_of, controller_of, labels_of, 
 from crossply.control.runtimes.certificate_authority import TRUSTED, is_from_another
 from crossply.control.runtimes.manifest_metadata import PACKAGE, Subject
 from crossply.control.runtimes.mutual_tls_certificates import Credentials, renewal_in
-from crossply.control.runtimes.package_runtimes import FUNCTION
+from crossply.control.runtimes.package_runtime_choice import FUNCTION
 from crossply.control.runtimes.runtime import NotRunning, Prepared
 from crossply.control.runtimes.runtime_configs import NoRuntimeConfig, RuntimeConfigs
 from crossply.control.runtimes.runtime_manifests import (
@@ -29,7 +29,7 @@ from crossply.control.runtimes.runtime_manifests import (
     service_for,
     service_names,
 )
-from crossply.control.runtimes.runtime_objects import RuntimeObjects
+from crossply.control.runtimes.runtime_object_applier import RuntimeObjects
 from crossply.control.shared_secret import Files
 from crossply.errors import CrossplyError
 from crossply.functions.binding import RUNTIME, TO_COMPLETION

@@ -1,4 +1,4 @@
-"""Where the Pods of functions are, as the API server tells it: no name has to be resolved.
+"""Where the Pods of functions are, according to the API server: no name has to be resolved.
 
 DNS tells of new replicas only those who ask again, and gRPC asks when a connection breaks. The EndpointSlices
 of a Service are watched instead: new replicas are called as soon as they are ready, and those that go are
@@ -35,8 +35,8 @@ class FunctionAddresses:
         self._addresses: dict[str, tuple[str, ...]] = {}
         """By Service. Each tuple is replaced and never changed: other threads read it."""
 
-    async def follow(self, caches: SharedInformers) -> None:
-        """Know them, and every change of them from now on."""
+    async def watch(self, caches: SharedInformers) -> None:
+        """Load the addresses, and watch them from now on."""
         cache = caches.acquire(ENDPOINT_SLICE, Selection(self._namespace))
         why = await cache.sync_problem()
         if why:

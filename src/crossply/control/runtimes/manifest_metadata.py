@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from crossply.compose.metadata import labels_of, name_of, owner_reference
-from crossply.control.runtimes.package_runtimes import FUNCTION, PROVIDER
+from crossply.control.runtimes.package_runtime_choice import FUNCTION, PROVIDER
 from crossply.values import Object
 
 MANAGER = "pkg.crossplane.io/runtime"

@@ -45,10 +45,10 @@ def missing_right(line: str, account: str) -> MissingRight | None:
     """The right that a line says a service account lacks; `account` is `NAMESPACE:NAME`."""
     if "is forbidden" not in line[:_LONGEST_LINE]:
         return None
-    found = _FORBIDDEN.search(line[:_LONGEST_LINE])
-    if found is None or found["user"] != f"system:serviceaccount:{account}":
+    match = _FORBIDDEN.search(line[:_LONGEST_LINE])
+    if match is None or match["user"] != f"system:serviceaccount:{account}":
         return None
-    return MissingRight(found["verb"], found["resource"], found["group"])
+    return MissingRight(match["verb"], match["resource"], match["group"])
 
 
 class RightsListener:

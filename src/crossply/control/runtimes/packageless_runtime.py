@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crossply.compose.metadata import name_of
-from crossply.control.calls.function_revision import as_function
+from crossply.control.calls.function_revision_runtime import as_function
 from crossply.control.runtimes.runtime import NotRunning, Prepared
 from crossply.functions import builtin
 from crossply.functions.binding import BUILTIN, ON_THIS_MACHINE, choose_runtime, remote_target
@@ -12,7 +12,7 @@ from crossply.values import Object
 
 
 class LocalRuntime:
-    """Built-in functions, local processes, and functions at an address that somebody gave."""
+    """Built-in functions, local processes, and functions at a configured address."""
 
     def __init__(self, check_host_access: Check) -> None:
         self._check_host_access = check_host_access
@@ -37,7 +37,7 @@ def local_endpoint(revision: Object) -> str:
     function = as_function(revision)
     runtime = choose_runtime(function)
     if runtime == BUILTIN:
-        return f"builtin:///{builtin.for_package(function['spec']['package']) or ''}"
+        return f"builtin:///{builtin.sharing_name(function['spec']['package']) or ''}"
     if runtime in ON_THIS_MACHINE:
         return f"{runtime}:///{name_of(revision)}"
     return remote_target(function)

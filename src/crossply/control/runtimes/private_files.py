@@ -1,7 +1,7 @@
 """Certificates as files that only we can read, replaced all at once.
 
-Each state is a directory of its own, and `current` is a link to the newest: whoever follows the link once
-reads files that belong together.
+Each state is a directory of its own, and `current` is a link to the newest: a reader that resolves
+it once gets files that belong together.
 
 A process that is killed leaves its directory behind. The next one that makes a directory in the same place
 removes it: each process holds a lock on its own directories for as long as it lives.
@@ -17,7 +17,8 @@ import tempfile
 
 from crossply.control.shared_secret import Files
 
-_PREFIX = "crossply-credentials-"
+_PREFIX = "crossply-locked-credentials-"
+"""Version 0.1.0 locks nothing, and has another prefix: what it uses on the same machine is not removed."""
 _MAX_STATES = 3
 """So many states remain, for those who are just reading an older one."""
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from crossply.compose.events import WARNING, Event
 from crossply.compose.metadata import name_of
 from crossply.control.apply_digests import contains
+from crossply.control.controller_context import Plane
 from crossply.control.definitions.kind_roles import APPLY
 from crossply.control.package_manager.provider_roles import PREFIX
-from crossply.control.plane import Plane
 from crossply.control.runtimes.manifest_metadata import MANAGER, owner_of
 from crossply.kube.core_kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING
 from crossply.kube.failures import Forbidden
@@ -22,7 +22,7 @@ async def keep_binding(plane: Plane, revision: Object, namespace: str, account: 
         if live is None or not contains(live, binding):
             await plane.as_installer.apply(CLUSTER_ROLE_BINDING, binding, MANAGER)
     except Forbidden as problem:
-        # Whoever installed us may want to grant providers their rights by hand.
+        # The operator may want to grant providers their rights by hand.
         message = f"cannot apply ClusterRoleBinding {name_of(binding)}: {problem}"
         plane.recorder.record(revision, Event(WARNING, APPLY, message))
 

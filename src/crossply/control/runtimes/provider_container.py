@@ -25,8 +25,8 @@ from crossply.control.runtimes.provider_environment import (
     certificate_variables,
     identity_variables,
 )
-from crossply.control.runtimes.provider_files import ACCOUNT, CLIENT, SERVER, ProviderFiles
 from crossply.control.runtimes.provider_network import ProviderNetwork
+from crossply.control.runtimes.service_account_files import ACCOUNT, CLIENT, SERVER, ProviderFiles
 from crossply.kube.config import SERVICE_ACCOUNT
 
 LIMITS = Limits(memory=2 << 30, cpu=float(os.cpu_count() or 1), pids=4096, scratch=1 << 30)
@@ -104,7 +104,7 @@ class ContainerProgram:
     def _judge_network(self, problem: str) -> None:
         """Start it in the network of this machine from now on: else it would not run at all.
 
-        Not at once: somebody else may just have taken the port of its webhooks.
+        Not at once: another process may just have bound the port of its webhooks.
         """
         self._network_failures = self._network_failures + 1 if problem else 0
         if self._network_failures >= _MOST_NETWORK_FAILURES:
@@ -160,12 +160,12 @@ class RunningContainer:
         self._container, self._output = started
         self._loop = loop
         self._judge_network = judge_network
-        self._ended: asyncio.Future[str] = loop.create_future()
+        self._exit: asyncio.Future[str] = loop.create_future()
         threading.Thread(target=self._reap, daemon=True, name="provider container").start()
 
     async def wait(self) -> str:
         """How it ended."""
-        return await asyncio.shield(self._ended)
+        return await asyncio.shield(self._exit)
 
     async def ready(self) -> None:
         """It never says so."""
@@ -176,9 +176,9 @@ class RunningContainer:
         self._container.terminate()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_GRACE):
-                await asyncio.shield(self._ended)
+                await asyncio.shield(self._exit)
         await asyncio.to_thread(self._container.end)
-        await self._ended
+        await self._exit
 
     def _reap(self) -> None:
         while not self._container.wait(3600.0):
@@ -188,7 +188,7 @@ class RunningContainer:
         self._judge_network(reason if self._container.has_no_network else "")
         self._container.release()
         with contextlib.suppress(RuntimeError):  # the loop has ended
-            self._loop.call_soon_threadsafe(self._ended.set_result, reason)
+            self._loop.call_soon_threadsafe(self._exit.set_result, reason)
 
 
 def _free_port() -> int:

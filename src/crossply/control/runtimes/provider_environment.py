@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from crossply.compose.metadata import uid_of
 from crossply.control.runtimes.manifest_metadata import Subject
-from crossply.control.runtimes.provider_files import CLIENT, KUBECONFIG, SERVER, ProviderFiles
+from crossply.control.runtimes.service_account_files import CLIENT, KUBECONFIG, SERVER, ProviderFiles
 
 
 def identity_variables(subject: Subject) -> dict[str, str]:

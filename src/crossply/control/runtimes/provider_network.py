@@ -15,7 +15,7 @@ _SHARED = (
     "cannot run at the same time"
 )
 _NO_PASTA = f"pasta is not installed, so {_SHARED}; install it, for example with: apt-get install passt"
-_TOLD = f"as --provider-network says, {_SHARED}"
+_SHARED_BY_FLAG = f"as --provider-network says, {_SHARED}"
 
 
 class ProviderNetwork(NamedTuple):
@@ -36,4 +36,4 @@ class ProviderNetwork(NamedTuple):
         if self.is_own and not problem:
             return _ISOLATED
         reason = f"{problem}, so {_SHARED}" if problem else _NO_PASTA
-        return _NOT_ISOLATED._replace(message=reason if self.own else _TOLD)
+        return _NOT_ISOLATED._replace(message=reason if self.own else _SHARED_BY_FLAG)

@@ -1,6 +1,6 @@
 """A Provider as a process of this machine, for its author: the command that an annotation names.
 
-The process ends with the control plane, even when that is killed. It is started anew when its files change:
+The process ends with the control plane, even when that is killed. It is restarted when its files change:
 the program itself, and the Python files of its directory.
 """
 
@@ -74,9 +74,9 @@ class ProcessProgram:
 def _python_files(directory: str) -> list[str]:
     """The Python files of a directory; none where there are too many."""
     files: list[str] = []
-    for folder, names, found in os.walk(directory) if directory else ():
+    for folder, names, file_names in os.walk(directory) if directory else ():
         names[:] = [name for name in names if not name.startswith(".") and name not in _NOT_SOURCES]
-        files += [os.path.join(folder, name) for name in found if name.endswith(".py")]
+        files += [os.path.join(folder, name) for name in file_names if name.endswith(".py")]
         if len(files) > _MOST_FILES:
             return []
     return files
@@ -95,14 +95,14 @@ class RunningProcess:
         self._process, self._lifeline, self._log = process, lifeline, log
         self._readiness = readiness
         self._loop = asyncio.get_running_loop()
-        self._ended: asyncio.Future[str] = self._loop.create_future()
+        self._exit: asyncio.Future[str] = self._loop.create_future()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
         threading.Thread(target=self._reap, daemon=True).start()
 
     async def wait(self) -> str:
         """How it ended."""
-        return await asyncio.shield(self._ended)
+        return await asyncio.shield(self._exit)
 
     async def ready(self) -> None:
         await self._readiness.ready.wait()
@@ -116,9 +116,9 @@ class RunningProcess:
         self._signal(15)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_GRACE):
-                await asyncio.shield(self._ended)
+                await asyncio.shield(self._exit)
         self._signal(9)
-        await self._ended
+        await self._exit
 
     def _read(self) -> None:
         assert self._process.stdout is not None
@@ -137,7 +137,7 @@ class RunningProcess:
 
     def _finish(self, reason: str) -> None:
         self._readiness.close()
-        self._ended.set_result(reason)
+        self._exit.set_result(reason)
 
     def _signal(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):

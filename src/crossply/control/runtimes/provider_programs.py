@@ -12,11 +12,11 @@ from crossply.containers.settings import Settings
 from crossply.control.runtimes.manifest_metadata import Subject
 from crossply.control.runtimes.provider_container import ContainerProgram, provider_settings
 from crossply.control.runtimes.provider_environment import process_environment
-from crossply.control.runtimes.provider_files import ProviderFiles
 from crossply.control.runtimes.provider_network import ProviderNetwork
 from crossply.control.runtimes.provider_process import ProcessProgram
 from crossply.control.runtimes.pulled_images import RevisionImages
 from crossply.control.runtimes.runtime import NotRunning
+from crossply.control.runtimes.service_account_files import ProviderFiles
 from crossply.control.runtimes.supervisor import Program
 from crossply.functions.failures import RuntimeAnnotationError
 from crossply.functions.local_providers import is_local_provider, provider_command, provider_directory
@@ -24,7 +24,7 @@ from crossply.functions.local_providers import is_local_provider, provider_comma
 _STATE = "CROSSPLY_PROVIDER_DATA"
 """The variable that names a directory in which a process can keep what it wants."""
 _PULL_SECONDS = 2.0
-"""How long a look at a revision waits for its image; a longer pull is looked at again."""
+"""How long a reconcile of a revision waits for its image; a longer pull is requeued."""
 _NO_RUNTIME = (
     "providers of this control plane are run by something else: --package-runtime names External for them"
 )

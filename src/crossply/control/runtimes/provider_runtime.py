@@ -19,14 +19,13 @@ from crossply.compose.conditions import with_conditions
 from crossply.compose.events import Event
 from crossply.compose.metadata import name_of
 from crossply.containers.log_file import LogFile, log_path
-from crossply.control.plane import Plane
+from crossply.control.controller_context import Plane
 from crossply.control.runtimes.container_settings import ContainerSettings
 from crossply.control.runtimes.manifest_metadata import Subject
 from crossply.control.runtimes.missing_rights import RightsListener
 from crossply.control.runtimes.mutual_tls_certificates import Credentials
-from crossply.control.runtimes.package_runtimes import PROVIDER
+from crossply.control.runtimes.package_runtime_choice import PROVIDER
 from crossply.control.runtimes.provider_binding import keep_binding
-from crossply.control.runtimes.provider_files import CLIENT, SERVER, ProviderFiles, request_token
 from crossply.control.runtimes.provider_network import ProviderNetwork
 from crossply.control.runtimes.provider_programs import ProgramContext, ProviderPrograms
 from crossply.control.runtimes.pulled_images import RevisionImages
@@ -38,7 +37,8 @@ from crossply.control.runtimes.runtime_manifests import (
     service_for,
     service_names,
 )
-from crossply.control.runtimes.runtime_objects import RuntimeObjects
+from crossply.control.runtimes.runtime_object_applier import RuntimeObjects
+from crossply.control.runtimes.service_account_files import CLIENT, SERVER, ProviderFiles, request_token
 from crossply.control.runtimes.supervisor import Program, Supervisor
 from crossply.errors import CrossplyError
 from crossply.functions.host_access import HostAccessRefused
@@ -94,7 +94,7 @@ class ProviderRuntime:
     ) -> None:
         """Without images, only Providers that are programs of this machine run.
 
-        `enqueue` has a revision looked at again.
+        `enqueue` enqueues a revision.
         """
         self._plane = plane
         self._revisions = revisions
@@ -130,14 +130,14 @@ class ProviderRuntime:
         own, own_renewal = await self._credentials.ensure_client(client, (subject.name,), owners)
         running = self._running.get(name_of(revision))
         soon = datetime.now(UTC) + timedelta(seconds=1)
-        again = min(renewal, own_renewal, soon if running is None else running.renewal)
+        renewal_time = min(renewal, own_renewal, soon if running is None else running.renewal)
         status = {"tlsServerSecretName": server, "tlsClientSecretName": client}
         if not is_local_provider(revision):
             problem = running.supervisor.program.network_problem if running is not None else ""
             condition = self._settings.network.condition(problem)
             desired = with_conditions(revision, (condition,), self._plane.now())
             status["conditions"] = desired["status"]["conditions"]
-        return Prepared(status, again, files, own)
+        return Prepared(status, renewal_time, files, own)
 
     async def run(self, revision: Object, prepared: Prepared) -> None:
         """Service account, rights and the program."""

@@ -19,7 +19,7 @@ class ReadinessSocket:
         name = f"crossply-ready-{secrets.token_hex(16)}"
         self.address = f"@{name}"
         self.says_when = False
-        """Whether the process has said anything: then it also says when it is ready."""
+        """Whether the process has sent a state: then it also reports when it is ready."""
         self.ready = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)

@@ -27,10 +27,10 @@ class Prepared(NamedTuple):
 
     status: Object
     """Fields of its status: where it will be called, and the names of its Secrets."""
-    again: datetime | None = None
-    """When to look at it again, whatever happens."""
+    renew_at: datetime | None = None
+    """When to reconcile it again at the latest."""
     certificates: Files = {}  # noqa: RUF012 - nobody writes to it
-    """What it shows to whoever calls it."""
+    """The certificates for its server."""
     client_certificates: Files = {}  # noqa: RUF012 - nobody writes to it
     """What a Provider shows to whom it calls."""
 

@@ -63,7 +63,7 @@ class RuntimeConfigs:
             spec: Object = orjson.loads(data).get("spec") or {}
             return spec
         if name == DEFAULT:
-            # It is made at the start, and says nothing: whoever deleted it means the same.
+            # It is created empty at the start: a deleted one means the same.
             return {}
         message = f'DeploymentRuntimeConfig.pkg.crossplane.io "{name}" not found'
         raise NoRuntimeConfig(f"cannot get referenced deployment runtime config: {message}")

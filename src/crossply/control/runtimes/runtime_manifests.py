@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 from crossply.compose.metadata import uid_of
 from crossply.control.runtimes.manifest_metadata import PORT, REVISION, Subject, metadata_for, references
-from crossply.control.runtimes.package_runtimes import FUNCTION
+from crossply.control.runtimes.package_runtime_choice import FUNCTION
 from crossply.values import Object
 from crossply.values.deepcopy import deepcopy
 
 CONTAINER = "package-runtime"
 STAMP = "crossply.dev/certificates"
-"""The annotation of Pods that changes when they have to be started anew to get newer certificates."""
+"""The annotation of Pods that changes when they have to restart to get newer certificates."""
 _METRICS = {"name": "metrics", "containerPort": 8080}
 _ANYBODY = 2000
 _POD_SECURITY = {"runAsNonRoot": True, "runAsUser": _ANYBODY, "runAsGroup": _ANYBODY}
@@ -199,7 +199,7 @@ def service_account_name(subject: Subject) -> str:
 
 
 def account_for(subject: Subject, existing: Iterable[str] = ()) -> Object:
-    """The service account. `existing` are pull secrets that somebody else gave it: it keeps them."""
+    """The service account. `existing` are pull secrets that other clients added: it keeps them."""
     template = subject.template("serviceAccountTemplate")
     secrets = (*subject.pull_secrets, *subject.account_secrets, *existing)
     account: Object = {

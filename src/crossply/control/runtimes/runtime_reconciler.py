@@ -10,7 +10,8 @@ import orjson
 from crossply.compose.conditions import read_conditions, with_conditions
 from crossply.compose.events import NORMAL, WARNING, Event, StatusCondition
 from crossply.compose.metadata import is_being_deleted, is_paused
-from crossply.control.calls.function_revision import RUNTIME_HEALTHY, is_local
+from crossply.control.calls.function_revision_runtime import RUNTIME_HEALTHY, is_local
+from crossply.control.controller_context import Plane
 from crossply.control.managed_definitions.safe_start import (
     AWAITS,
     RUNS,
@@ -19,7 +20,6 @@ from crossply.control.managed_definitions.safe_start import (
     has_safe_start,
 )
 from crossply.control.package_manager.package_health import REVISION_HEALTHY
-from crossply.control.plane import Plane
 from crossply.control.runtimes.packageless_runtime import LocalRuntime
 from crossply.control.runtimes.runtime import NotRunning, Prepared, Runtime, ScalesToZero
 from crossply.errors import CrossplyError
@@ -83,7 +83,7 @@ class RuntimeReconciler:
         await self._report(revision, outcome)
         if outcome.problem is not None and not isinstance(outcome.problem, NotRunning):
             raise outcome.problem
-        renewal = outcome.prepared.again
+        renewal = outcome.prepared.renew_at
         if renewal is None:
             return None
         return Requeue(min(max((renewal - datetime.now(UTC)).total_seconds(), 1.0), _DAY))

@@ -7,12 +7,12 @@ from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
+from crossply.control.controller_context import Plane
 from crossply.control.kinds import FUNCTION_REVISION, IMAGE_CONFIG, PROVIDER_REVISION, RUNTIME_CONFIG
 from crossply.control.managed_definitions.definition_informer import acquire_definitions
 from crossply.control.managed_definitions.safe_start import activated_revision
-from crossply.control.plane import Plane
 from crossply.control.runtimes.container_runtime import ContainerRuntime
-from crossply.control.runtimes.container_setup import (
+from crossply.control.runtimes.container_runtime_assembly import (
     ImageSettings,
     revision_images,
     start_container_runtime,
@@ -21,7 +21,7 @@ from crossply.control.runtimes.container_setup import (
 from crossply.control.runtimes.deployment_runtime import DeploymentRuntime, RuntimeContext
 from crossply.control.runtimes.function_addresses import FunctionAddresses
 from crossply.control.runtimes.mutual_tls_certificates import Credentials, CredentialSettings
-from crossply.control.runtimes.package_runtimes import (
+from crossply.control.runtimes.package_runtime_choice import (
     CONTAINER,
     DEPLOYMENT,
     FUNCTION,
@@ -33,7 +33,7 @@ from crossply.control.runtimes.provider_runtime import ProviderRuntime, Provider
 from crossply.control.runtimes.pulled_images import RevisionImages
 from crossply.control.runtimes.runtime import Runtime
 from crossply.control.runtimes.runtime_configs import DEFAULT, RuntimeConfigs
-from crossply.control.runtimes.runtime_objects import ON_THIS_MACHINE, RuntimeObjects
+from crossply.control.runtimes.runtime_object_applier import ON_THIS_MACHINE, RuntimeObjects
 from crossply.control.runtimes.runtime_reconciler import RuntimeReconciler
 from crossply.control.shared_secret import MANAGER
 from crossply.kube.controller import Controller, Spec, Watch, by_name, owned_by
@@ -48,7 +48,7 @@ _KINDS = {FUNCTION: FUNCTION_REVISION, PROVIDER: PROVIDER_REVISION}
 
 
 class RuntimeSettings(NamedTuple):
-    """What whoever runs a control plane can choose about runtimes."""
+    """The options of a control plane about runtimes."""
 
     packages: PackageRuntimes = PackageRuntimes()
     credentials: CredentialSettings = CredentialSettings()
@@ -81,7 +81,8 @@ class Runtimes:
         self._provider_settings = settings.providers
         self._providers: ProviderRuntime | None = None
         self.credentials = Credentials(plane.as_installer, own)
-        self._caches = SharedInformers(plane.as_installer)
+        self.caches = SharedInformers(plane.as_installer)
+        """Informers with the rights of whoever installs packages; they close when this stops."""
         self._objects: RuntimeObjects | None = None
         self._controllers: list[Controller] = []
 
@@ -90,9 +91,9 @@ class Runtimes:
         await self.credentials.start()
         self.credentials.subscribe(self._enqueue_all)
         if self.addresses is not None:
-            await self.addresses.follow(self._caches)
+            await self.addresses.watch(self.caches)
         for kind, revision_kind in _KINDS.items():
-            await self._follow(kind, self._plane.informers.acquire(revision_kind))
+            await self._watch_revisions(kind, self._plane.informers.acquire(revision_kind))
 
     async def stop(self) -> None:
         """Look after them no longer; nothing is undone."""
@@ -101,14 +102,14 @@ class Runtimes:
             await self._containers.close()
         if self._providers is not None:
             await self._providers.close()
-        await self._caches.close()
+        await self.caches.close()
         await self.credentials.stop()
 
     def informers(self) -> list[Informer]:
         """The caches of its own: of what only it reads."""
-        return self._caches.running()
+        return self.caches.running()
 
-    async def _follow(self, kind: str, revisions: Informer) -> None:
+    async def _watch_revisions(self, kind: str, revisions: Informer) -> None:
         runtime = await self._runtime(kind, revisions)
         if kind == PROVIDER and self._providers is None and self._provider_settings is not None:
             await self._start_providers(revisions, None)
@@ -160,7 +161,7 @@ class Runtimes:
         """The runtime of Providers on this machine; without images, only of those that are programs of it."""
         settings = self._provider_settings or ProviderSettings()
         client, namespace = self._plane.as_installer, self._around.namespace
-        objects = RuntimeObjects(client, self._caches, namespace, ON_THIS_MACHINE)
+        objects = RuntimeObjects(client, self.caches, namespace, ON_THIS_MACHINE)
         for informer in objects.informers:
             await informer.synced.wait()
         configs = await watch_container_settings(self._plane, self._enqueue_all)
@@ -179,10 +180,10 @@ class Runtimes:
     async def _start_deployments(self) -> None:
         """What Deployments need: the objects that there are, and what says how they are to be."""
         namespace = self._around.namespace
-        self._objects = RuntimeObjects(self._plane.as_installer, self._caches, namespace)
+        self._objects = RuntimeObjects(self._plane.as_installer, self.caches, namespace)
         configs = self._plane.informers.acquire(RUNTIME_CONFIG)
         image_configs = self._plane.informers.acquire(IMAGE_CONFIG)
-        secrets = self._caches.acquire(SECRET, Selection(namespace, metadata_only=True))
+        secrets = self.caches.acquire(SECRET, Selection(namespace, metadata_only=True))
         for cache in (configs, image_configs, *self._objects.informers, secrets):
             await cache.synced.wait()
         for cache in (configs, image_configs):
@@ -208,7 +209,7 @@ class Runtimes:
             controller.enqueue_all()
 
     def _handle_secret(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
-        """A certificate that somebody changed or deleted is put right."""
+        """A certificate that was changed or deleted is restored."""
         if key[1].endswith(("-tls-server", "-tls-client")):
             self._enqueue_all()
 

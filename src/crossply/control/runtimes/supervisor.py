@@ -116,9 +116,9 @@ class Supervisor:
                 continue
             self._delay = min(max(2 * self._delay, self._pauses.first), self._pauses.longest)
             tail = self._log.tail()
-            again = f"it is started again in {self._delay:g} s"
-            self._log.note(f"{reason}; {again}")
-            self._say(f"{reason}, {again}{tail}")
+            restart = f"it is started again in {self._delay:g} s"
+            self._log.note(f"{reason}; {restart}")
+            self._say(f"{reason}, {restart}{tail}")
             await asyncio.sleep(self._delay)
 
     async def _run_once(self) -> str:
@@ -127,13 +127,13 @@ class Supervisor:
             running = await self._start()
         except (CrossplyError, OSError) as problem:
             return f"it cannot be started: {problem}"
-        ended = asyncio.create_task(running.wait())
+        exit_task = asyncio.create_task(running.wait())
         try:
-            return await self._follow(running, ended)
+            return await self._run_until_exit(running, exit_task)
         finally:
-            ended.cancel()
+            exit_task.cancel()
             with suppress(asyncio.CancelledError):
-                await ended
+                await exit_task
 
     async def _start(self) -> RunningProgram:
         starting = asyncio.create_task(self.program.start(self._log))
@@ -146,33 +146,33 @@ class Supervisor:
             raise
         return running
 
-    async def _follow(self, running: RunningProgram, ended: asyncio.Task[str]) -> str:
-        await self._settle(running, ended)
+    async def _run_until_exit(self, running: RunningProgram, exit_task: asyncio.Task[str]) -> str:
+        await self._settle(running, exit_task)
         self.program.changed()
-        if not ended.done():
+        if not exit_task.done():
             self._say("")
-        while not ended.done():
-            await asyncio.wait({ended}, timeout=self._pauses.poll)
+        while not exit_task.done():
+            await asyncio.wait({exit_task}, timeout=self._pauses.poll)
             changed = self.program.changed()
-            if changed and not ended.done():
-                self._log.note(f"{changed} changed: it is started anew")
+            if changed and not exit_task.done():
+                self._log.note(f"{changed} changed: it is restarted")
                 await running.stop()
                 self._running = None
                 return ""
         self._running = None
-        return ended.result()
+        return exit_task.result()
 
-    async def _settle(self, running: RunningProgram, ended: asyncio.Task[str]) -> None:
-        """Wait until it can be said that it runs, or until it has ended."""
+    async def _settle(self, running: RunningProgram, exit_task: asyncio.Task[str]) -> None:
+        """Wait until it counts as running, or until it has ended."""
         settled = max(self._pauses.settled, min(1.5 * self._last_run, self._pauses.longest_settled))
         ready = asyncio.create_task(running.ready())
         try:
             if not self._last_run:
-                await asyncio.wait({ended, ready}, timeout=settled, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait({exit_task, ready}, timeout=settled, return_when=asyncio.FIRST_COMPLETED)
             else:
-                await asyncio.wait({ended}, timeout=settled)
+                await asyncio.wait({exit_task}, timeout=settled)
             if running.says_when_ready:
-                await asyncio.wait({ended, ready}, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait({exit_task, ready}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             ready.cancel()
             with suppress(asyncio.CancelledError):

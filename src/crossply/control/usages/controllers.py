@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
-from crossply.control.plane import Plane
-from crossply.control.usages.awaited_resources import AwaitedResources
+from crossply.control.controller_context import Plane
 from crossply.control.usages.usage_index import Usages
 from crossply.control.usages.usage_model import USAGE_KINDS, UsageKey
 from crossply.control.usages.usage_reconciler import UsageReconciler
+from crossply.control.usages.usage_watches import AwaitedResources
 from crossply.kube.controller import Controller, Reconcile, Requeue, Spec, controller_name
 from crossply.kube.kind import Kind
 from crossply.kube.watch import Key

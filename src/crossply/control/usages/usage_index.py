@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 import orjson
 
-from crossply.control.plane import Plane
+from crossply.control.controller_context import Plane
 from crossply.control.usages.usage_model import USAGE_KINDS, Usage, UsageKey, read_usage
 from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
@@ -23,7 +23,7 @@ class Usages:
         self._plane = plane
         self._informers: dict[Kind, Informer] = {}
         self._released: set[str] = set()
-        """Those, by uid, that we let go and whose end the watch has not told yet."""
+        """Usages, by uid, that were released and whose deletion the watch has not reported yet."""
 
     async def open(self) -> None:
         """Begin to follow them, and wait until all that exist are known."""

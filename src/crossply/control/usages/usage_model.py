@@ -105,7 +105,7 @@ class Usage(NamedTuple):
 
     @property
     def protects(self) -> bool:
-        """Whether it still stands in the way of a deletion; one that was let go does not."""
+        """Whether it still blocks a deletion; one that was released does not."""
         return not self.is_deleted or FINALIZER in self.finalizers
 
 

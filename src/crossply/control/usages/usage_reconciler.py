@@ -20,8 +20,7 @@ from crossply.compose.metadata import (
     owner_reference,
     uid_of,
 )
-from crossply.control.plane import Plane
-from crossply.control.usages.awaited_resources import AwaitedResources, InUse, Served, Wait
+from crossply.control.controller_context import Plane
 from crossply.control.usages.usage_index import Usages
 from crossply.control.usages.usage_model import (
     DETAILS,
@@ -34,6 +33,7 @@ from crossply.control.usages.usage_model import (
     read_usage,
 )
 from crossply.control.usages.usage_release import UsageRelease
+from crossply.control.usages.usage_watches import AwaitedResources, InUse, Served, Wait
 from crossply.control.usages.used_resources import ResourceMissing, UsedResources
 from crossply.errors import CrossplyError
 from crossply.kube.failures import NotFound
@@ -65,7 +65,7 @@ class UsageReconciler:
         self._release = UsageRelease(plane, usages, self._parties)
 
     async def reconcile(self, key: UsageKey) -> bool:
-        """Bring a Usage in line; true where a retry may help, since no watch tells of what it waits for."""
+        """Bring a Usage in line; true where a retry may help, since no watch reports what it waits for."""
         usage = self._usages.get(key)
         if usage is None or self._usages.is_released(usage):
             self._watches.settle(key, ())
@@ -78,7 +78,7 @@ class UsageReconciler:
         except NotFound:
             if await self._plane.as_controller.get(key.kind, key.name, key.namespace) is not None:
                 raise
-            return False  # Somebody took it away by force; the watch will tell.
+            return False  # It was removed by force; the watch will report it.
         if not isinstance(outcome, Stalled):
             self._watches.settle(key, outcome)
             return False
@@ -137,7 +137,7 @@ class UsageReconciler:
 
     @contextmanager
     def _recording_failure(self, usage: Usage, reason: str, context: str) -> Iterator[None]:
-        """Tell of a failure on the Usage; it is tried again all the same."""
+        """Report a failure on the Usage; it is retried all the same."""
         try:
             yield
         except ResourceMissing:

@@ -1,7 +1,7 @@
 """The end of a Usage: the mark goes from the used resource, and a deletion that was refused is made up for.
 
-The order is what makes it safe to die at any point: first the mark, then the deletion, which nobody refuses
-any more, and the finalizer last. Whoever comes back finds the Usage still there and does the rest.
+The order makes it safe to be killed at any point: first the mark, then the deletion, which is not refused
+any more, and the finalizer last. The next reconcile finds the Usage still there and does the rest.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import logging
 
 from crossply.compose.events import NORMAL, WARNING, Event
 from crossply.compose.metadata import annotations_of, labels_of, name_of, namespace_of, uid_of
-from crossply.control.plane import Plane
-from crossply.control.usages.awaited_resources import Presence, Wait
+from crossply.control.controller_context import Plane
 from crossply.control.usages.usage_index import Usages
 from crossply.control.usages.usage_model import DELETION_ATTEMPT, FINALIZER, IN_USE, REFUSED_BY, Usage
+from crossply.control.usages.usage_watches import Presence, Wait
 from crossply.control.usages.used_resources import ResourceMissing, UsedResources
 from crossply.kube.failures import Conflict, Denied, Forbidden, Invalid, NotFound
 from crossply.kube.finalizers import remove_finalizer
@@ -48,7 +48,7 @@ class UsageRelease:
         address = (usage.of.group, usage.of.kind, namespace_of(used[1]), usage.of.name)
         if any(other.uid != usage.uid for other in self._usages.of(*address)):
             await self._remove_finalizer(usage)
-            # The others may go at the same time, each leaving the mark to the rest. Whoever looks last sees
+            # The others may go at the same time, each leaving the mark to the rest. The last one sees
             # that nobody is left.
             if not await self._usages.of_now(*address):
                 await self._free(usage, *used)
@@ -79,7 +79,7 @@ class UsageRelease:
         return Presence(kind, namespace_of(using), name_of(using), present=False)
 
     async def _free(self, usage: Usage, kind: Kind, used: Object) -> None:
-        """Let the used resource be deleted; if somebody tried to, now."""
+        """Allow the deletion of the used resource, and replay one that was refused."""
         annotations = annotations_of(used)
         policy = annotations.get(DELETION_ATTEMPT, "")
         # What noted the attempt before there was this annotation does not say who refused it.
@@ -101,14 +101,14 @@ class UsageRelease:
             )
 
     async def _replay(self, usage: Usage, kind: Kind, used: Object, policy: str) -> None:
-        """Delete what somebody wanted to delete, the way they wanted it."""
+        """Replay the deletion that was refused, with its options."""
         _log.info("deleting %s %s, as was tried while it was in use", kind.kind, name_of(used))
         try:
             await self._plane.as_controller.delete(
                 kind, name_of(used), namespace_of(used), policy, uid=uid_of(used)
             )
         except (Conflict, Denied, Forbidden, Invalid) as problem:
-            # Somebody else objects, or it is another object by now; the Usage has no say in that.
+            # Another webhook refuses, or it is another object by now; the Usage does not decide that.
             message = f"cannot delete used resource again: {problem}"
             self._plane.recorder.record(usage.obj, Event(WARNING, "ReplayDeletion", message))
         except NotFound:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import orjson
 
 from crossply.compose.metadata import controller_of, name_of, namespace_of
-from crossply.control.plane import Plane
-from crossply.control.usages.awaited_resources import AwaitedResources, Presence, Selected, Served, Wait
+from crossply.control.controller_context import Plane
 from crossply.control.usages.usage_model import Usage, UsageResource
+from crossply.control.usages.usage_watches import AwaitedResources, Presence, Selected, Served, Wait
 from crossply.errors import CrossplyError
 from crossply.kube.discovery import UnknownKind
 from crossply.kube.failures import NotServed
@@ -18,7 +18,7 @@ from crossply.values.goformat import sprintf
 
 
 class ResourceMissing(CrossplyError):
-    """A resource that a Usage names or selects is not there; the Usage is looked at again when it comes."""
+    """A resource that a Usage names or selects is not there; the Usage is enqueued when it appears."""
 
     code = "CP-810"
     hint = "check apiVersion, kind, name, namespace and labels in spec.of and spec.by of the Usage"

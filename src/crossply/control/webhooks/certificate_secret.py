@@ -1,4 +1,4 @@
-"""One certificate for all replicas, shared through a Secret, and renewed in time by whoever comes first."""
+"""One certificate for all replicas, shared through a Secret, and renewed in time by any of them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Certificates for the webhook server: each with an authority of its own, whose key nobody keeps.
+"""Certificates for the webhook server: each with an authority of its own, whose key is not stored.
 
-What API servers are told to trust is a bundle of the newest authority and the one before, so that a replica
-which still shows the older certificate is trusted until it has heard of the newer one.
+API servers trust a bundle of the newest authority and the one before, so that a replica
+which still shows the older certificate is trusted until it has the newer one.
 """
 
 from __future__ import annotations

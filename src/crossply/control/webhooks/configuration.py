@@ -1,4 +1,4 @@
-"""What the API server is told: ask us before anything is deleted that is in use."""
+"""The webhook configuration: the API server asks before anything is deleted that is in use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CONFIGURATIONS = Kind(
     False,
 )
 NAME = "crossply-no-usages"
-"""Not Crossplane's, which stays beside it: what is in use is protected by whoever of the two runs."""
+"""Not Crossplane's, which stays beside it: what is in use is protected by whichever of the two runs."""
 WEBHOOK = "nousages.protection.crossplane.io"
 LEFT = "crossply.io/webhook-left"
 """When the replica stopped that the configuration names; another may take over."""

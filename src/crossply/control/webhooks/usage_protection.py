@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.control.plane import Plane
+from crossply.control.controller_context import Plane
 from crossply.control.usages.controllers import UsageControllers
 from crossply.control.usages.usage_index import Usages
 from crossply.control.webhooks.webhook_address import WebhookSettings

@@ -30,7 +30,7 @@ class WebhookSettings(NamedTuple):
 
 
 class WebhookAddress(NamedTuple):
-    """Where to listen, and what to tell API servers."""
+    """Where to listen, and the address for API servers."""
 
     listen: str
     """The interface to listen on; empty for all."""

@@ -39,7 +39,7 @@ class WebhookServer:
         self._runner: web.AppRunner | None = None
 
     def use(self, certificate: ServingCertificate) -> None:
-        """Show this certificate to whoever connects from now on."""
+        """Use this certificate for new connections."""
         load_private_pem(self._context, certificate.key + certificate.certificate)
 
     async def start(self, host: str, port: int) -> int:
@@ -59,7 +59,7 @@ class WebhookServer:
         return bound_port
 
     async def stop(self) -> None:
-        """Answer nobody any more."""
+        """Stop serving."""
         if self._runner is not None:
             await self._runner.cleanup()
 

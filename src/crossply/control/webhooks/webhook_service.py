@@ -1,8 +1,8 @@
 """Admission webhooks of a control plane: the server, its certificate, and what API servers know of it.
 
-Nothing is asked for again and again: the Secret and the configuration are watched, and put right when
-somebody changes them. Every replica answers. Replicas behind a Service agree on everything; without one the
-replica that started last is the one that is asked, and another takes over when it stops or is lost.
+Nothing is polled: the Secret and the configuration are watched, and restored when
+they are changed. Every replica answers. Replicas behind a Service agree on everything; without one the
+replica that started last is the one that is called, and another takes over when it stops or is lost.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 import orjson
 
 from crossply.compose.metadata import annotations_of
-from crossply.control.plane import Plane
+from crossply.control.controller_context import Plane
 from crossply.control.shared_secret import MANAGER
 from crossply.control.usages.usage_index import Usages
 from crossply.control.webhooks.certificate_secret import NoCertificate, SharedCertificate, selection_in
@@ -29,7 +29,7 @@ from crossply.control.webhooks.configuration import (
     webhooks_for,
 )
 from crossply.control.webhooks.configuration import NAME as CONFIGURATION
-from crossply.control.webhooks.crossplane_configuration import remove_legacy_configuration
+from crossply.control.webhooks.legacy_configuration_removal import remove_legacy_configuration
 from crossply.control.webhooks.usage_review import UsageReview
 from crossply.control.webhooks.webhook_address import WebhookSettings, answers, find_address
 from crossply.control.webhooks.webhook_server import PATH, WebhookServer
@@ -70,7 +70,7 @@ class Webhooks:
         self._written: tuple[str, list[Object]] = ("", [])
         """What we wrote last, and the version that became of it; a server may have its own way to put it."""
         self._introduced = False
-        """Whether API servers have been told of us."""
+        """Whether the configuration for API servers was written."""
 
     async def start(self) -> None:
         """Serve, and have API servers ask us."""
@@ -103,7 +103,7 @@ class Webhooks:
         self._introduced = True
 
     async def stop(self) -> None:
-        """Answer no longer. Where nothing is in use nobody needs to ask us; else deletions are refused."""
+        """Stop serving. Where nothing is in use the configuration is removed; else deletions are refused."""
         if self._task is not None:
             self._detach()
             self._task.cancel()
@@ -112,7 +112,7 @@ class Webhooks:
         await self._server.stop()
 
     def gained(self, shards: ShardSet) -> None:
-        """Another replica is gone, if it was not the first gain: it may be the one that is asked."""
+        """Another replica is gone, unless this is the first call: it may be the one that is called."""
         self._queue.add("configuration")
 
     async def drain(self, shards: ShardSet) -> None:
@@ -181,13 +181,13 @@ class Webhooks:
         return bool(live.get("webhooks") == desired) and LEFT not in annotations_of(live)
 
     def _is_anothers(self, live: Object) -> bool:
-        """Whether a replica that started after us is asked instead."""
+        """Whether a replica that started after this one is called instead."""
         if not self._introduced or LEFT in annotations_of(live):
             return False
         return url_in(live) not in ("", url_in({"webhooks": self._webhooks()}))
 
     async def _is_answered(self, live: Object) -> bool:
-        """Whether another replica is asked, and is there."""
+        """Whether another replica is called, and runs."""
         assert self._shown is not None
         return self._is_anothers(live) and await answers(url_in(live), self._shown.authorities)
 
@@ -199,7 +199,7 @@ class Webhooks:
             _log.info("the webhook configuration stays: %s", problem)
 
     async def _take_leave(self) -> None:
-        """Without a Service nobody answers at our address any more.
+        """Without a Service no server answers at our address any more.
 
         What is in use stays protected until we are back or another replica takes over; where nothing is, the
         configuration goes.

@@ -1,11 +1,18 @@
-"""The built-in functions by name. Each is imported on first use.
+"""The built-in functions by name and by package. Each is imported on first use.
 
-A published package runs as the built-in function of the same name, whatever its registry and version.
+A published package runs as the built-in function that replaces it, whatever its registry and version: a
+mirror keeps the organisation and the name. A package of another organisation that has the name of a built-in
+function is something else, so it is replaced only on request (`functions.binding`).
 """
 
 from __future__ import annotations
 
-from crossply.compose.messages import Function
+from typing import TYPE_CHECKING
+
+from crossply.functions.builtin.catalogue import CATALOGUE, HERE, QUICK, BuiltIn
+
+if TYPE_CHECKING:  # the zygotes of `sandbox` import this package and should start quickly
+    from crossply.compose.messages import Function
 
 PACKAGE_PREFIX = "function-"
 
@@ -13,58 +20,31 @@ NATIVE = "native"
 """Runs Compositions in `mode: Resources`; it replaces no package."""
 
 _HERE = "crossply.functions.builtin"
-_FUNCTIONS = {
-    "patch-and-transform": (f"{_HERE}.patch_and_transform.function", "run"),
-    "auto-ready": (f"{_HERE}.auto_ready.function", "run"),
-    "environment-configs": (f"{_HERE}.environment_configs.function", "run"),
-    "extra-resources": (f"{_HERE}.extra_resources", "run"),
-    "go-templating": (f"{_HERE}.go_templating.function", "run"),
-    "cel-filter": (f"{_HERE}.cel_filter.function", "run"),
-    "dummy": (f"{_HERE}.dummy", "run"),
-    "python": (f"{_HERE}.python.function", "run"),
-    "sequencer": (f"{_HERE}.sequencer.function", "run"),
-    "starlark": (f"{_HERE}.starlark.function", "run"),
-    "status-transformer": (f"{_HERE}.status_transformer.function", "run"),
-    "tag-manager": (f"{_HERE}.tag_manager.function", "run"),
-    NATIVE: (f"{_HERE}.patch_and_transform.native", "run_native"),
-}
+_NATIVE_FUNCTION = (f"{_HERE}.patch_and_transform.resources_mode", "run_native")
+_BY_NAME = {function.name: function for function in CATALOGUE}
 
-PUBLISHED = tuple(sorted(name for name in _FUNCTIONS if name != NATIVE))
+PUBLISHED = tuple(sorted(_BY_NAME))
 """The names of the built-in functions that replace a published package."""
 
-
-MEASURE_THEMSELVES = ("patch-and-transform", NATIVE)
+MEASURE_THEMSELVES = ("patch-and-transform", "conditional-patch-and-transform", NATIVE)
 """Functions that check the size of the desired state themselves (see `functions.reply_limits`)."""
-
-_RUN_USER_PROGRAMS = (
-    "cel-filter",
-    "go-templating",
-    "python",
-    "sequencer",
-    "starlark",
-    "status-transformer",
-)
-"""Functions that run user programs and templates, which may take seconds."""
-
-
-_IN_WORKERS = ("python", "starlark")
-"""Functions whose user programs run in separate processes."""
 
 
 def computes_here(package: str) -> bool:
-    """Whether the built-in function of a package may compute for seconds in this process."""
-    name = for_package(package)
-    return name in _RUN_USER_PROGRAMS and name not in _IN_WORKERS
+    """Whether the built-in function of a package's name may compute for seconds in this process."""
+    name = sharing_name(package)
+    return name is not None and _BY_NAME[name].computes == HERE
 
 
 def is_quick(package: str) -> bool:
-    """Whether the built-in function of a package never takes long."""
-    return for_package(package) not in _RUN_USER_PROGRAMS
+    """Whether the built-in function of a package's name never takes long."""
+    name = sharing_name(package)
+    return name is None or _BY_NAME[name].computes == QUICK
 
 
 def load(name: str) -> Function:
     """Import a built-in function. The name must be one that `find` returned."""
-    module, attribute = _FUNCTIONS[name]
+    module, attribute = _NATIVE_FUNCTION if name == NATIVE else (f"{_HERE}.{_BY_NAME[name].module}", "run")
     function: Function = getattr(__import__(module, fromlist=(attribute,)), attribute)
     return function
 
@@ -72,10 +52,34 @@ def load(name: str) -> Function:
 def find(name: str) -> str | None:
     """The built-in function of a name, with or without the prefix `function-`."""
     short = name.removeprefix(PACKAGE_PREFIX)
-    return short if short in PUBLISHED else None
+    return short if short in _BY_NAME else None
+
+
+def about(name: str) -> BuiltIn:
+    """The catalogue's line on a built-in function. The name must be one that `find` returned."""
+    return _BY_NAME[name]
 
 
 def for_package(package: str) -> str | None:
-    """The built-in function that replaces a package such as `registry/org/function-auto-ready:v1`."""
-    image = package.partition("@")[0].rpartition("/")[2].partition(":")[0]
+    """The built-in function that replaces a published package, such as `REGISTRY/ORG/function-dummy:v1`.
+
+    A name without a registry and an organisation is the built-in function too.
+    """
+    name = sharing_name(package)
+    if name is None:
+        return None
+    path = _path(package)
+    is_published = len(path) == 1 or "/".join(path[-2:]).lower() in _BY_NAME[name].repositories
+    return name if is_published else None
+
+
+def sharing_name(package: str) -> str | None:
+    """The built-in function with the name of a package, of any publisher."""
+    image = _path(package)[-1]
     return find(image) if image.startswith(PACKAGE_PREFIX) else None
+
+
+def _path(package: str) -> list[str]:
+    """The segments of a package's repository, without its tag and digest."""
+    *before, image = package.partition("@")[0].split("/")
+    return [*before, image.partition(":")[0]]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from crossply.compose.messages import Request, Resource, Response, State, fatal, respond
 from crossply.functions.builtin.input_decoder import OBJECT, InputError, decode, free_form, struct
 from crossply.functions.builtin.protojson import MessageError, read_response
+from crossply.values import Object
 
 _GO_TYPE = "v1beta1.Response"
 _INPUT = struct(_GO_TYPE, {**OBJECT, "response": free_form("runtime.RawExtension")})
@@ -16,15 +17,22 @@ _INPUT = struct(_GO_TYPE, {**OBJECT, "response": free_form("runtime.RawExtension
 
 def run(request: Request) -> Response:
     try:
-        decoded = decode(request, _INPUT, _GO_TYPE)
+        decoded = read_input(request)
     except InputError as error:
         return fatal(request, f"cannot get Function input from *v1.RunFunctionRequest: {error}")
+    message = "cannot unmarshal RunFunctionResponse from *v1.RunFunctionRequest"
+    if "response" not in decoded:
+        return fatal(request, f"{message}: proto: syntax error (line 1:1): unexpected token ")
     try:
-        overlay = read_response(decoded.get("response", {}))
+        overlay = read_response(decoded["response"])
     except MessageError as error:
-        message = "cannot unmarshal RunFunctionResponse from *v1.RunFunctionRequest"
         return fatal(request, f"{message}: {error}")
     return merged(respond(request), overlay)
+
+
+def read_input(request: Request) -> Object:
+    """The decoded input; raises InputError."""
+    return decode(request, _INPUT, _GO_TYPE)
 
 
 def merged(answer: Response, overlay: Response) -> Response:

@@ -26,11 +26,14 @@ from crossply.functions.builtin.resource_selection import (
     selector_members,
     sorted_by,
 )
+from crossply.functions.reply_limits import Meter
 from crossply.values import Object
 from crossply.values.goquote import quote
 
 CONTEXT_KEY = "apiextensions.crossplane.io/extra-resources"
 GO_TYPE = "v1beta1.Input"
+_LEAST_BYTES = 4
+"""How many bytes an object in a list has at least."""
 
 _SOURCE = struct(
     "v1beta1.ResourceSource",
@@ -61,7 +64,7 @@ _INPUT = struct(
 
 def run(request: Request) -> Response:
     try:
-        spec = decode(request, _INPUT, GO_TYPE).get("spec", {})
+        spec = read_input(request).get("spec", {})
     except InputError as error:
         return fatal(request, f"cannot get Function input from *v1.RunFunctionRequest: {error}")
     sources = spec.get("extraResources", [])
@@ -81,6 +84,11 @@ def run(request: Request) -> Response:
     )
 
 
+def read_input(request: Request) -> Object:
+    """The decoded input; raises InputError."""
+    return decode(request, _INPUT, GO_TYPE)
+
+
 def build_requirements(request: Request, sources: list[Object]) -> Requirements:
     """One requirement for each group that selects something."""
     selectors = {}
@@ -94,11 +102,13 @@ def build_requirements(request: Request, sources: list[Object]) -> Requirements:
 def build_extra_resources(request: Request, sources: list[Object], optional: bool) -> Object:
     """The objects of each group; empty groups have no entry."""
     extra_resources: dict[str, list[Object]] = {}
+    meter = Meter()
     for source in sources:
         into = source.get("into", "")
         if into not in request.required_resources:
             raise SelectionError(f"cannot find expected extra resource {quote(into)}")
         chosen = _select(source, [resource.object for resource in request.required_resources[into]], optional)
+        meter.add(len(chosen) * _LEAST_BYTES)
         if chosen:
             extra_resources.setdefault(into, []).extend(chosen)
     return extra_resources

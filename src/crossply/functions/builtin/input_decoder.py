@@ -110,18 +110,25 @@ def uint64(value: Any) -> int:
     return integer
 
 
-def int64(value: Any) -> int:
-    """An integer of 64 bits."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _mismatch(value, "int64")
-    if value != value or abs(value) == float("inf"):
-        raise _mismatch(str(value), "int64")
-    integer = int(value)
-    if integer != value:
-        raise _not_parsed(value, "int64", "signed", "invalid syntax")
-    if not -_INT64_LIMIT <= integer < _INT64_LIMIT:
-        raise _not_parsed(integer, "int64", "signed", "value out of range")
-    return integer
+def signed_integer(go_type: str) -> FieldType:
+    """An integer of 64 bits with a sign."""
+
+    def read(value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise _mismatch(value, go_type)
+        if value != value or abs(value) == float("inf"):
+            raise _mismatch(str(value), go_type)
+        integer = int(value)
+        if integer != value:
+            raise _not_parsed(value, go_type, "signed", "invalid syntax")
+        if not -_INT64_LIMIT <= integer < _INT64_LIMIT:
+            raise _not_parsed(integer, go_type, "signed", "value out of range")
+        return integer
+
+    return read
+
+
+int64 = signed_integer("int64")
 
 
 def time(value: Any) -> str:

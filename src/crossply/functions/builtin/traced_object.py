@@ -50,12 +50,12 @@ class TracedObject:
 
     def merge(self, path: Path, old: Any, value: Any, trace_of: Callable[[Path], FieldTrace]) -> None:
         """Note that a value is the result of merging into `old`: earlier sources stay sources."""
-        before, kept = dict(self.near(path)), dict(leaves(old, path))
+        before, old_leaves = dict(self.near(path)), dict(leaves(old, path))
         self._drop(path)
         for leaf, merged in leaves(value, path):
             trace = trace_of(leaf)
             sources = [known.sources for at, known in before.items() if is_near(at, without_indexes(leaf))]
-            if leaf in before and leaf in kept and equal(kept[leaf], merged):
+            if leaf in before and leaf in old_leaves and equal(old_leaves[leaf], merged):
                 trace, added = before[leaf], as_conditions(trace.sources)
                 self.fields[leaf] = trace._replace(sources=union(trace.sources, *sources, added))
             else:

@@ -25,7 +25,7 @@ from crossply.compose.messages import (
 )
 from crossply.errors import CrossplyError
 from crossply.functions.failures import FunctionReplyDamaged
-from crossply.functions.function_io.input_encoder import (
+from crossply.functions.function_io.container_function_stdin import (
     API_VERSION,
     KIND,
     as_text,
@@ -34,7 +34,7 @@ from crossply.functions.function_io.input_encoder import (
     write_observed,
 )
 from crossply.functions.function_io.pipeline_state import RULES, PipelineState
-from crossply.functions.function_io.resource_rules import Rules
+from crossply.functions.function_io.readiness_and_connection_details import Rules
 from crossply.functions.observed_state_check import with_warning
 from crossply.kinds.fields import Fields, KindError
 from crossply.values import Object

@@ -11,12 +11,16 @@ from crossply.control.kinds import COMPOSITION, FUNCTION, REVISION
 from crossply.errors import CrossplyError
 from crossply.kinds.revision import COMPOSITION_NAME
 from crossply.ui.cluster_view import ClusterView, composite_kind
-from crossply.ui.page import Content, MissingRight, Navigation, PageNotFound, PageRequest, Route
+from crossply.ui.page_routes import Content, MissingRight, Navigation, PageNotFound, PageRequest, Route
 from crossply.ui.plan_jobs import jobs_of
-from crossply.ui.views.composition_rows import composition_rows
+from crossply.ui.views.composition_rows import (
+    RevisionRow,
+    composites_by_revision,
+    composition_rows,
+    revision_table,
+)
 from crossply.ui.views.pipeline_picture import pipeline_picture
 from crossply.ui.views.plan_summary import plan_summary
-from crossply.ui.views.revision_table import RevisionRow, composites_by_revision, revision_table
 from crossply.ui.views.short_text import block
 from crossply.values import Object
 
@@ -55,8 +59,8 @@ async def plan(page: PageRequest) -> Content:
     if revision is None:
         raise PageNotFound("the Composition has no such revision", hint="choose one on its page")
     jobs = jobs_of(page.viewer)
-    again = page.http.method == "POST"
-    job = jobs.start(page.client.config, composition, revision.object, again=again)
+    is_new_request = page.http.method == "POST"
+    job = jobs.start(page.client.config, composition, revision.object, is_new_request=is_new_request)
     values = {
         "name": name_of(composition),
         "revision": revision,

@@ -8,7 +8,7 @@ from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition, parse_definition
 from crossply.ui.cluster_view import ClusterView
 from crossply.ui.object_state import row_of
-from crossply.ui.page import Content, MissingRight, Navigation, PageNotFound, PageRequest, Route
+from crossply.ui.page_routes import Content, MissingRight, Navigation, PageNotFound, PageRequest, Route
 from crossply.ui.playground.platform import Platform, schema_at
 from crossply.ui.views.schema_fields import SchemaField, schema_fields
 from crossply.ui.views.short_text import block

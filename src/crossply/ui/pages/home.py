@@ -14,9 +14,9 @@ from crossply.kube.kind import Kind
 from crossply.ui.activity import latest_activity
 from crossply.ui.causes import CausesInMemory
 from crossply.ui.cluster_view import EVERYTHING_SYNCED, ClusterView
-from crossply.ui.kind_view import KindView
+from crossply.ui.kind_informer import KindView
 from crossply.ui.object_state import ATTENTION, ORDER, Row
-from crossply.ui.page import Content, Navigation, PageRequest, Route
+from crossply.ui.page_routes import Content, Navigation, PageRequest, Route
 
 MOST_ATTENTION = 25
 MOST_PACKAGES = 10

@@ -6,9 +6,9 @@ from crossply.compose.metadata import name_of
 from crossply.control.kinds import CRON_OPERATION, FUNCTION, OPERATION, WATCH_OPERATION
 from crossply.kube.kind import Kind
 from crossply.ui.cluster_view import ClusterView
-from crossply.ui.page import Content, MissingRight, Navigation, PageNotFound, PageRequest, Route
+from crossply.ui.page_routes import Content, MissingRight, Navigation, PageNotFound, PageRequest, Route
 from crossply.ui.pages.compositions import functions_by_name
-from crossply.ui.views.health import conditions_of
+from crossply.ui.views.object_health import conditions_of
 from crossply.ui.views.operation_rows import operation_row, operation_rows, parent_row
 from crossply.ui.views.pipeline_picture import operation_picture
 from crossply.ui.views.short_text import block

@@ -16,8 +16,8 @@ from crossply.control.kinds import (
 from crossply.kube.kind import Kind
 from crossply.ui.cluster_view import ClusterView
 from crossply.ui.package_logs import read_log
-from crossply.ui.page import Content, MissingRight, Navigation, PageNotFound, PageRequest, Route
-from crossply.ui.views.health import conditions_of
+from crossply.ui.page_routes import Content, MissingRight, Navigation, PageNotFound, PageRequest, Route
+from crossply.ui.views.object_health import conditions_of
 from crossply.ui.views.package_rows import (
     dependencies_of,
     dependents_of,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import secrets
+import zlib
 from functools import partial
 from typing import Any
 
@@ -12,22 +15,25 @@ from crossply.control.kinds import DEFINITION
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition
 from crossply.ui.cluster_view import composite_kind
-from crossply.ui.page import Content, PageRequest, Route
+from crossply.ui.page_routes import Content, PageRequest, Route
 from crossply.ui.pages.compositions import functions_by_name
 from crossply.ui.pages.definitions import compositions_of, definition_named
-from crossply.ui.playground.packed_text import pack_text, unpack_text
 from crossply.ui.playground.platform import Platform, schema_at
+from crossply.ui.playground.render_queue import RenderQueue, Superseded
 from crossply.ui.playground.rendering import RenderedNode, RenderingSettings, render_tree
 from crossply.ui.playground.sample import as_written, sample_resource, without_engine_schema
-from crossply.ui.playground.turns import Superseded, Turns
-from crossply.ui.playground.typed_resource import TextProblem, TypedResource, read_resource
+from crossply.ui.playground.typed_resource import MAX_TEXT, TextProblem, TypedResource, read_resource
 from crossply.ui.views.schema_form import UnusableValue, form_of, set_field
 from crossply.values import Object
-from crossply.values.interruption import Interrupted
+from crossply.values.cancellation import Interrupted
 from crossply.values.yaml import dump
 from crossply.values.yaml.comments import dump_with, read_comments
 
-_turns = Turns()
+_render_queue = RenderQueue()
+
+
+MAX_PACKED = 4000
+"""Characters of an address that a text may take."""
 
 
 async def show(page: PageRequest) -> Content:
@@ -73,7 +79,7 @@ async def _rendered(page: PageRequest, obj: Object, text: str, composition: str,
     chosen = composition if composition in names else ""
     settings = RenderingSettings(page.settings.host_access)
     work = partial(_work, platform, obj, text, chosen, settings)
-    resource, tree = await _turns.run(f"{page.session.id}{tab[:40]}", work)
+    resource, tree = await _render_queue.run(f"{page.session.id}{tab[:40]}", work)
     schema = without_engine_schema(_schema(obj, str(resource.typed.get("apiVersion") or "")))
     packed = pack_text(text)
     return {
@@ -141,3 +147,20 @@ ROUTES = (
     Route("GET", "/playground/{name}", show),
     Route("POST", "/playground/{name}", render, writes=False),
 )
+
+
+def pack_text(text: str) -> str | None:
+    """The text for an address; None where it would be too long."""
+    packed = base64.urlsafe_b64encode(zlib.compress(text.encode(), 9)).rstrip(b"=").decode()
+    return packed if len(packed) <= MAX_PACKED else None
+
+
+def unpack_text(packed: str) -> str | None:
+    """The text of an address; None where it is none."""
+    if not packed or len(packed) > MAX_PACKED:
+        return None
+    try:
+        data = base64.b64decode(packed + "=" * (-len(packed) % 4), altchars=b"-_", validate=True)
+        return zlib.decompressobj().decompress(data, MAX_TEXT).decode() or None
+    except (binascii.Error, zlib.error, ValueError):
+        return None

@@ -16,7 +16,7 @@ from crossply.ui.drawer import TABS, sheet
 from crossply.ui.explained_cause import explained_cause
 from crossply.ui.object_state import row_of
 from crossply.ui.object_yaml import whole_yaml
-from crossply.ui.page import Content, PageRequest, Route
+from crossply.ui.page_routes import Content, PageRequest, Route
 from crossply.ui.tree_graph import draw
 from crossply.values import Object
 

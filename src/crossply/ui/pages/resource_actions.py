@@ -14,7 +14,7 @@ from crossply.kube.failures import Forbidden
 from crossply.kube.kind import Kind
 from crossply.ui.composed_tree import TreeBuilder, TreeNode
 from crossply.ui.object_state import row_of
-from crossply.ui.page import Content, MissingRight, PageRequest, Route
+from crossply.ui.page_routes import Content, MissingRight, PageRequest, Route
 from crossply.ui.pages.resource import PATH, load
 from crossply.values import Object
 

@@ -9,7 +9,7 @@ from crossply.runs.client import RunClient
 from crossply.runs.errors import NoRecorder, RunAmbiguous, RunNotFound, RunsError
 from crossply.runs.model import Run, RunSummary
 from crossply.runs.run_provenance import explain_run
-from crossply.ui.page import Content, Navigation, PageNotFound, PageRequest, Route
+from crossply.ui.page_routes import Content, Navigation, PageNotFound, PageRequest, Route
 from crossply.ui.views.run_comparison import run_comparison
 from crossply.ui.views.run_detail import StepView, effect_view, step_view
 from crossply.ui.views.run_waterfall import waterfall
@@ -80,7 +80,7 @@ async def _load(page: PageRequest, run_id: str) -> Run:
 
 
 async def _step(run: Run, chosen: str) -> StepView | None:
-    """The chosen step, else the one that people look for, with the sources of its fields where known."""
+    """The selected step, else the default one, with the sources of its fields where known."""
     number = _number(chosen)
     if not 0 <= number < len(run.steps):
         number = _telling_step(run)
@@ -93,7 +93,7 @@ async def _step(run: Run, chosen: str) -> StepView | None:
 
 
 def _telling_step(run: Run) -> int:
-    """The step that people look for: the one that failed, else the first."""
+    """The default step: the one that failed, else the first."""
     return next((number for number, step in enumerate(run.steps) if step.problem), 0)
 
 

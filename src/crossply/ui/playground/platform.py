@@ -16,6 +16,8 @@ from crossply.kinds.definition import Definition, parse_definition
 from crossply.schema.definition_crds import composite_crd
 from crossply.values import Object
 
+_SHELL = "shell"
+
 
 class UnrenderableKind(CrossplyError):
     """The playground has no definition or no Composition for a kind."""
@@ -25,7 +27,7 @@ class UnrenderableKind(CrossplyError):
 
 
 class Platform:
-    """A snapshot of a control plane: nothing in it changes while a rendering goes on."""
+    """A snapshot of a control plane: nothing in it changes during a rendering."""
 
     def __init__(
         self, definitions: Iterable[Object], compositions: Iterable[Object], functions: Iterable[Object]
@@ -33,6 +35,10 @@ class Platform:
         self._definitions = _by_type(definitions)
         self._compositions = [parsed for obj in compositions if (parsed := _parsed(obj)) is not None]
         self._functions = {name_of(function): function for function in functions}
+
+    @property
+    def definitions(self) -> list[Object]:
+        return list(self._definitions.values())
 
     def definition_of(self, obj: Object) -> Object | None:
         """The definition of a composite resource; None for any other object."""
@@ -47,6 +53,7 @@ class Platform:
         name = preferred or self._selected(xr, parsed)
         for composition in self._compositions:
             if composition.name == name and composition.composite == _type_of(xr):
+                _refuse_containers(composition)
                 return composition
         raise UnrenderableKind(f'there is no Composition "{name}" for {_name(_type_of(xr))}')
 
@@ -89,10 +96,24 @@ class Platform:
         return functions
 
 
+def _refuse_containers(composition: Composition) -> None:
+    """A step may name an image instead of a Function; it would be run with the rights of this process."""
+    names = [step.name for step in composition.steps if step.container is not None]
+    if names:
+        raise UnrenderableKind(
+            f'Composition "{composition.name}" runs containers ({", ".join(names)}), '
+            "and the playground runs none",
+            hint="use crossply render with files",
+        )
+
+
 def why_not_runnable(function: Object, access: HostAccess) -> str:
     """Why a Function of the control plane is not run for a playground; empty where it is."""
     try:
         runtime = choose_runtime(function)
+        package = text_in(function.get("spec") or {}, "package")
+        if runtime == BUILTIN and builtin.sharing_name(package) == _SHELL:
+            return "function-shell runs commands, and the playground runs none"
         if runtime in (BUILTIN, REMOTE):
             access.check(function)
             return ""
@@ -112,15 +133,15 @@ def schema_at(definition: Object, api_version: str) -> Object:
 
 
 def _by_type(definitions: Iterable[Object]) -> dict[TypeRef, Object]:
-    found = {}
+    builtin_name = {}
     for definition in definitions:
         try:
             parsed = parse_definition(definition)
         except CrossplyError:
             continue
         for version in parsed.versions:
-            found[TypeRef(f"{parsed.group}/{version.name}", parsed.names.kind)] = definition
-    return found
+            builtin_name[TypeRef(f"{parsed.group}/{version.name}", parsed.names.kind)] = definition
+    return builtin_name
 
 
 def _parsed(obj: Object) -> Composition | None:
@@ -131,15 +152,14 @@ def _parsed(obj: Object) -> Composition | None:
 
 
 def _built_in(name: str) -> Object | None:
-    found = builtin.find(name)
-    if not found:
+    builtin_name = builtin.find(name)
+    if not builtin_name:
         return None
-    package = f"xpkg.crossplane.io/crossplane-contrib/{builtin.PACKAGE_PREFIX}{found}"
     return {
         "apiVersion": "pkg.crossplane.io/v1",
         "kind": "Function",
         "metadata": {"name": name},
-        "spec": {"package": package},
+        "spec": {"package": builtin.about(builtin_name).package},
     }
 
 

@@ -16,12 +16,12 @@ from crossply.functions.function_set import Runners
 from crossply.functions.host_access import HostAccess
 from crossply.provenance.absent_requirements import absent_requirements
 from crossply.provenance.call_recorder import CallRecorder
-from crossply.rendering.functions import caller
+from crossply.rendering.running_functions import caller
 from crossply.rendering.schemas import apply_definition_defaults
 from crossply.ui.playground.platform import Platform
 from crossply.ui.views.short_text import block, cut
 from crossply.values import Object
-from crossply.values.interruption import interruptible
+from crossply.values.cancellation import interruptible
 
 MAX_SECONDS = 5.0
 MAX_DEPTH = 5
@@ -123,7 +123,8 @@ class _Tree:
             call = caller(runners, max(self._deadline - monotonic(), 0.001))
             calls = CallRecorder()
             machinery = self._platform.machinery_of(xr)
-            rendering = Rendering(machinery, InMemoryCluster([]), calls.recorded(call))
+            world = InMemoryCluster([], definitions=lambda: self._platform.definitions)
+            rendering = Rendering(machinery, world, calls.recorded(call))
             rendered = rendering.run(xr, prepare(composition), [], {})
             return composition.name, rendered, list(absent_requirements(calls.calls()))
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from crossply.compose.metadata import name_of, text_in
 from crossply.errors import CrossplyError
-from crossply.schema.cel import RuleChecker
+from crossply.schema.cel_object_validation import RuleChecker
 from crossply.schema.defaults import apply_defaults
 from crossply.schema.field_errors import FieldError
 from crossply.schema.prune import prune, unknown_fields

@@ -72,11 +72,11 @@ def object_group(name: str, before: Any, after: Any) -> DifferenceGroup | None:
 def _group(name: str, before: Any, after: Any) -> DifferenceGroup | None:
     before = MISSING if before is None else before
     after = MISSING if after is None else after
-    found = differences(before, after)
-    if not found:
+    changes = differences(before, after)
+    if not changes:
         return None
-    rows = tuple(_row(difference) for difference in found[:MAX_ROWS])
-    return DifferenceGroup(_change(before, after), cut(name, 120), rows, max(len(found) - MAX_ROWS, 0))
+    rows = tuple(_row(difference) for difference in changes[:MAX_ROWS])
+    return DifferenceGroup(_change(before, after), cut(name, 120), rows, max(len(changes) - MAX_ROWS, 0))
 
 
 def _row(difference: Difference) -> DifferenceRow:

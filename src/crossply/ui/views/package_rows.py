@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from crossply.compose.metadata import metadata_of, name_of, text_in
 from crossply.ui.object_state import seconds
-from crossply.ui.views.health import Health, package_health
+from crossply.ui.views.object_health import Health, package_health
 from crossply.ui.views.pipeline_picture import called_functions
 from crossply.ui.views.short_text import cut, one_line
 from crossply.values import Object
@@ -53,7 +53,7 @@ class Dependency(NamedTuple):
 
 
 def package_rows(packages: Iterable[Object], compositions: Iterable[Object]) -> list[PackageRow]:
-    """One row a package, by name; `compositions` tell who uses a Function."""
+    """One row a package, by name; `compositions` are read for the users of a Function."""
     callers: dict[str, list[str]] = {}
     for composition in compositions:
         for function in called_functions(composition):

@@ -1,4 +1,4 @@
-"""The pipeline of a Composition as a picture: its steps in order, their functions and how those fare."""
+"""The pipeline of a Composition as a picture: its steps in order, their functions and the health of these."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from crossply.errors import CrossplyError
 from crossply.kinds.composition import NATIVE_FUNCTION, Pipeline, Step, parse_steps
 from crossply.kinds.fields import Fields
 from crossply.kinds.revision import parse_pipeline
-from crossply.ui.views.health import BAD, OK, Health, package_health
+from crossply.ui.views.object_health import BAD, OK, Health, package_health
 from crossply.ui.views.short_text import block, cut
 from crossply.values import Object
 
@@ -81,7 +81,7 @@ def _step(number: int, step: Step, functions: Mapping[str, Object]) -> PictureSt
 
 
 def function_health(name: str, functions: Mapping[str, Object]) -> Health:
-    """How a function fares that a step calls."""
+    """The health of the function that a step calls."""
     if name not in functions:
         return Health(BAD, "Missing", f'there is no Function "{cut(name, 80)}"')
     return package_health(functions[name])

@@ -44,19 +44,19 @@ class PlanSummary(NamedTuple):
 def plan_summary(result: PlanResult) -> PlanSummary:
     """What a plan says, bounded in length."""
     nodes = result.plan.nodes()
-    told = [node for node in (*result.plan.roots, *result.plan.others) if _is_told(node)]
-    told.sort(key=lambda node: (not node.is_composite, not any(below.error for below in node.walk())))
-    shown = [_node(node, result) for node in told[:MAX_ROOTS]]
+    listed = [node for node in (*result.plan.roots, *result.plan.others) if _is_listed(node)]
+    listed.sort(key=lambda node: (not node.is_composite, not any(below.error for below in node.walk())))
+    shown = [_node(node, result) for node in listed[:MAX_ROOTS]]
     return PlanSummary(
         tuple(shown),
         Counter(node.action for node in nodes),
-        sum(not _is_told(node) for node in result.plan.roots),
-        max(len(told) - MAX_ROOTS, 0),
+        sum(not _is_listed(node) for node in result.plan.roots),
+        max(len(listed) - MAX_ROOTS, 0),
         sum(bool(node.error) for node in nodes),
     )
 
 
-def _is_told(node: Node) -> bool:
+def _is_listed(node: Node) -> bool:
     return node.is_changing or any(below.error or below.reason for below in node.walk())
 
 
@@ -79,5 +79,5 @@ def _node(node: Node, result: PlanResult) -> PlanNode:
         ),
         tuple(cut(note, 300) for note in (*node.notes, *node.warnings)),
         cut(node.error, 500),
-        tuple(_node(child, result) for child in node.children if _is_told(child)),
+        tuple(_node(child, result) for child in node.children if _is_listed(child)),
     )

@@ -46,16 +46,16 @@ class RunComparison(NamedTuple):
 
 def run_comparison(left: Run, right: Run) -> RunComparison:
     """What differs between two runs, of the same composite resource or of two."""
-    found = compare_runs(left, right)
-    steps = tuple(_steps(left, right, found))
+    differences = compare_runs(left, right)
+    steps = tuple(_steps(left, right, differences))
     return RunComparison(
         facts=tuple(_facts(left, right)),
-        inputs=tuple(_inputs(found)),
+        inputs=tuple(_inputs(differences)),
         steps=steps,
         first_different=next((step.name for step in steps if step.group is not None), ""),
         effects=tuple(
             differing_fields(f"{effect.verb} {effect.target}", effect.fields, effect.before, effect.after)
-            for effect in found.effects
+            for effect in differences.effects
             if effect.verb != EVENT
         ),
     )
@@ -67,15 +67,15 @@ def _facts(left: Run, right: Run) -> list[DifferenceRow]:
         return {
             "outcome": summary.outcome,
             "problem": cut(summary.problem, 1000),
-            "woken by": "; ".join(summary.triggers),
+            "trigger": "; ".join(summary.triggers),
             "revision": summary.revision,
         }
 
     return difference_rows(facts_of(left), facts_of(right))
 
 
-def _inputs(found: RunDifferences) -> Iterable[DifferenceGroup]:
-    for part in found.inputs:
+def _inputs(differences: RunDifferences) -> Iterable[DifferenceGroup]:
+    for part in differences.inputs:
         fields = [field for field in part.fields if not _is_bookkeeping(field)]
         if fields:
             yield differing_fields(part.part, fields)
@@ -85,8 +85,8 @@ def _is_bookkeeping(field: Difference) -> bool:
     return field.path[:3] == _REFERENCES or (bool(field.path) and field.path[-1] in _TIMES)
 
 
-def _steps(left: Run, right: Run, found: RunDifferences) -> Iterable[StepComparison]:
-    differing = {part.part.removeprefix("step "): part.fields for part in found.steps}
+def _steps(left: Run, right: Run, differences: RunDifferences) -> Iterable[StepComparison]:
+    differing = {part.part.removeprefix("step "): part.fields for part in differences.steps}
     ours, theirs = ({step.name: step.seconds for step in last_steps(run)} for run in (left, right))
     for name in {**ours, **theirs}:
         fields = differing.get(name)

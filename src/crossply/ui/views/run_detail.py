@@ -33,8 +33,8 @@ class RoundView(NamedTuple):
     problem: str
     request: str
     response: str
-    asked: str
-    found: str
+    requirements: str
+    required: str
 
 
 class StepView(NamedTuple):
@@ -61,7 +61,7 @@ class EffectView(NamedTuple):
 
 
 def step_view(run: Run, index: int, provenance: Provenance | None = None) -> StepView | None:
-    """A step by its place in the run; None where there is no such step. `provenance` tells sources."""
+    """A step by its place in the run, or None. `provenance` has the sources of fields."""
     if not 0 <= index < len(run.steps):
         return None
     step = run.steps[index]
@@ -87,8 +87,8 @@ def _with_sources(group: DifferenceGroup, step: StepRun, provenance: Provenance 
     rows = []
     for row in group.rows:
         source = provenance.of(resource, row.path)
-        told = source_text(source) if source is not None and source.step == step.name else ""
-        rows.append(row._replace(source=told if row.change != REMOVED else ""))
+        source_line = source_text(source) if source is not None and source.step == step.name else ""
+        rows.append(row._replace(source=source_line if row.change != REMOVED else ""))
     return group._replace(rows=tuple(rows))
 
 
@@ -124,8 +124,8 @@ def _rounds(step: StepRun) -> Iterable[RoundView]:
             cut(round_.problem, 2000),
             block(round_.request),
             block(round_.response) if round_.response else "",
-            block(round_.asked) if round_.asked else "",
-            block(round_.found) if round_.found else "",
+            block(round_.requirements) if round_.requirements else "",
+            block(round_.required) if round_.required else "",
         )
 
 

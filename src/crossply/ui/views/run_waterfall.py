@@ -93,7 +93,7 @@ def ticks(total: float) -> tuple[Tick, ...]:
 
 
 def duration(seconds: float) -> str:
-    """A time span as people read it: 830 µs, 12 ms, 3.4 s."""
+    """A duration as text: 830 µs, 12 ms, 3.4 s."""
     if seconds <= 0:
         return "0"
     if seconds < 0.001:

@@ -10,7 +10,7 @@ from crossply.values import Object
 
 MAX_DEPTH = 20
 MAX_FIELDS = 2000
-"""Fields of one schema that are shown; what is beyond them is counted by nobody and said by a row."""
+"""Fields of one schema that are shown; a last row says that there are more."""
 
 _ENGINE = "crossplane"
 """The field that belongs to the engine comes last."""
@@ -91,7 +91,7 @@ class _Reader:
 
 
 def type_name(schema: Object) -> str:
-    """The type as people say it: `string`, `[]integer`, `map[string]object`."""
+    """The type as text: `string`, `[]integer`, `map[string]object`."""
     kind = str(schema.get("type") or "")
     if schema.get("x-kubernetes-int-or-string"):
         return "integer or string"

@@ -157,8 +157,8 @@ def _set_item(items: list[Any], schema: Object, head: str, rest: list[str], text
         raise UnusableValue(f"there is no item {head}")
     index = int(head)
     changed = _set(items[index], schema["items"], rest, text)
-    kept = [] if changed is None else [changed]
-    return [*items[:index], *kept, *items[index + 1 :]]
+    replacement = [] if changed is None else [changed]
+    return [*items[:index], *replacement, *items[index + 1 :]]
 
 
 def _parsed(schema: Object, text: str) -> Any:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from functools import cmp_to_key
 from typing import Any
 
-from crossply.values.interruption import checkpoint
+from crossply.values.cancellation import checkpoint
 from crossply.values.yaml.errors import LimitError, YamlError
 from crossply.values.yaml.floats import format_g, to_yaml
 from crossply.values.yaml.limits import MAX_DEPTH

@@ -20,7 +20,7 @@ class YamlError(CrossplyError):
 
 
 class SeparatorError(YamlError):
-    """A line starts with `---` but goes on with something other than a comment."""
+    """A line starts with `---` but continues with something other than a comment."""
 
     code = "CP-131"
     hint = "put the document on the line after the separator"

@@ -19,7 +19,7 @@ from yaml.events import (
     StreamEndEvent,
 )
 
-from crossply.values.interruption import checkpoint
+from crossply.values.cancellation import checkpoint
 from crossply.values.yaml.errors import too_many_nodes
 from crossply.values.yaml.floats import through_json
 from crossply.values.yaml.limits import MAX_DEPTH

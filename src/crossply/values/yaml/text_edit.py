@@ -1,7 +1,7 @@
 """Change one item of a list in a YAML text and leave every other line as it is.
 
 The new text is parsed again before it is returned. If it does not have the expected value, because the list
-is in flow style or unusual in another way, the whole document is written anew, with its comments.
+is in flow style or otherwise unusual, the whole document is rewritten, with its comments.
 """
 
 from __future__ import annotations

@@ -13,19 +13,19 @@ config.load_kube_config()
 core, apps, custom = client.CoreV1Api(), client.AppsV1Api(), client.CustomObjectsApi()
 
 # Built-in objects.
-made = core.create_namespaced_config_map(
+config_map = core.create_namespaced_config_map(
     namespace,
     client.V1ConfigMap(metadata=client.V1ObjectMeta(name="one", labels={"a": "b"}), data={"k": "v"}),
 )
-assert made.metadata.uid
+assert config_map.metadata.uid
 assert core.read_namespaced_config_map("one", namespace).data == {"k": "v"}
 core.patch_namespaced_config_map("one", namespace, {"data": {"k2": "v2"}})
 assert core.read_namespaced_config_map("one", namespace).data == {"k": "v", "k2": "v2"}
 listed = core.list_namespaced_config_map(namespace, label_selector="a=b")
 assert [item.metadata.name for item in listed.items] == ["one"]
-made.data = {"stale": "yes"}
+config_map.data = {"stale": "yes"}
 try:
-    core.replace_namespaced_config_map("one", namespace, made)
+    core.replace_namespaced_config_map("one", namespace, config_map)
     raise AssertionError("a stale object was taken")
 except ApiException as refused:
     assert (refused.status, refused.reason) == (409, "Conflict"), refused
@@ -51,7 +51,7 @@ custom.create_namespaced_custom_object(group, "v1", namespace, plural, body)
 custom.patch_namespaced_custom_object(group, "v1", namespace, plural, "w", {"spec": {"size": 2}})
 custom.patch_namespaced_custom_object_status(group, "v1", namespace, plural, "w", {"status": {"phase": "Up"}})
 custom.delete_namespaced_custom_object(group, "v1", namespace, plural, "w")
-seen = []
+event_types = []
 for event in watch.Watch().stream(
     custom.list_namespaced_custom_object,
     group,
@@ -61,10 +61,10 @@ for event in watch.Watch().stream(
     resource_version=start,
     timeout_seconds=10,
 ):
-    seen.append(event["type"])
-    if len(seen) == 4:
+    event_types.append(event["type"])
+    if len(event_types) == 4:
         break
-assert seen == ["ADDED", "MODIFIED", "MODIFIED", "DELETED"], seen
+assert event_types == ["ADDED", "MODIFIED", "MODIFIED", "DELETED"], event_types
 
 # The dynamic client discovers, and applies on the server.
 dyn = dynamic.DynamicClient(client.ApiClient())

@@ -43,8 +43,8 @@ assert deployment.replicas == 4
 Widget = new_class(kind="Widget", version=f"{group}/v1", plural=plural, namespaced=True)
 widget = Widget({"metadata": {"name": "w", "namespace": namespace}, "spec": {"size": 1}}, api=api)
 widget.create()
-for kind, seen in api.watch(f"{plural}.{group}", namespace=namespace):
-    assert (kind, seen.name) == ("ADDED", "w")
+for kind, watched in api.watch(f"{plural}.{group}", namespace=namespace):
+    assert (kind, watched.name) == ("ADDED", "w")
     break
 widget.patch({"status": {"phase": "Ready"}}, subresource="status")
 widget.wait("jsonpath='{.status.phase}'=Ready", timeout=10)

@@ -35,13 +35,13 @@ start = listed.resourceVersion
 client.apply(Widget(metadata=ObjectMeta(name="w", namespace=namespace), spec={"size": 1}))
 client.apply(Widget(metadata=ObjectMeta(name="w", namespace=namespace), spec={"size": 2}))
 client.delete(Widget, "w", cascade=CascadeType.FOREGROUND)
-seen = []
+events = []
 for kind, obj in client.watch(Widget, resource_version=start, server_timeout=10):
-    seen.append((kind, obj.metadata.name))
+    events.append((kind, obj.metadata.name))
     if kind == "DELETED":
         break
-assert seen[0] == ("ADDED", "w"), seen
-assert ("MODIFIED", "w") in seen
+assert events[0] == ("ADDED", "w"), events
+assert ("MODIFIED", "w") in events
 try:
     client.get(Widget, "none")
     raise AssertionError("what is not there was found")

@@ -1,4 +1,4 @@
-"""Sprig's keys and certificates: what they say, and who signed them."""
+"""Sprig's keys and certificates: their content and their issuers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_an_authority_signs_a_certificate_for_names_and_addresses() -> None:
     assert extension(signed, x509.AuthorityKeyIdentifier).key_identifier == identifier
 
 
-def test_a_given_key_is_used_and_returned(elliptic_key: str) -> None:
+def test_an_own_key_is_used_and_returned(elliptic_key: str) -> None:
     template = (
         '{{ $c := genSelfSignedCertWithKey "me" nil (list "x.y") 1 .key }}{{ eq $c.Key .key }}|{{ $c.Cert }}'
     )
@@ -57,7 +57,7 @@ def test_a_given_key_is_used_and_returned(elliptic_key: str) -> None:
     assert rendered(template, {"key": elliptic_key}).startswith("true")
 
 
-def test_usage_of_keys_is_what_servers_and_clients_need(elliptic_key: str) -> None:
+def test_usage_of_keys_fits_servers_and_clients(elliptic_key: str) -> None:
     authority, other = certificates(
         '{{ $ca := genCAWithKey "ca" 1 .key }}|{{ $ca.Cert }}'
         '{{ $c := genSignedCertWithKey "c" nil nil 1 $ca .key }}|{{ $c.Cert }}',
@@ -76,7 +76,7 @@ def test_any_name_will_do(elliptic_key: str, name: str) -> None:
         assert [attribute.value for attribute in certificate.subject] == ([name] if name else [])
 
 
-def test_a_certificate_and_key_of_ones_own_are_taken(elliptic_key: str) -> None:
+def test_an_own_certificate_and_key_are_accepted(elliptic_key: str) -> None:
     template = (
         '{{ $a := genCAWithKey "ca" 1 .key }}'
         "{{ $b := buildCustomCert ($a.Cert | b64enc) ($a.Key | b64enc) }}"
@@ -119,6 +119,6 @@ def test_bcrypt_makes_a_hash_that_its_library_accepts() -> None:
     assert rendered('{{ htpasswd "me" "pw" }}').startswith("me:$2a$10$")
 
 
-def test_bcrypt_says_so_when_its_library_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bcrypt_fails_with_a_message_when_its_library_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "bcrypt", None)
     assert complaint('{{ bcrypt "x" }}') == "the Python package bcrypt is not installed"

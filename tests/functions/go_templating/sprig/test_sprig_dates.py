@@ -195,7 +195,7 @@ ERRORS = [
 
 
 @pytest.mark.parametrize(("template", "text", "reason"), ANSWERS)
-def test_a_template_gives_what_go_gives(template: str, text: str, reason: str) -> None:
+def test_a_template_equals_the_output_of_go(template: str, text: str, reason: str) -> None:
     assert rendered(template) == text, reason
 
 

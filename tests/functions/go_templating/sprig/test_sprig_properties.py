@@ -94,7 +94,7 @@ def test_the_calendar_agrees_with_python(unix: int) -> None:
     st.integers(0, 999_999_999),
     st.sampled_from(["UTC", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe"]),
 )
-def test_a_shown_moment_is_read_as_the_same(unix: int, nanos: int, zone: str) -> None:
+def test_a_formatted_time_parses_to_the_same(unix: int, nanos: int, zone: str) -> None:
     layout = "2006-01-02T15:04:05.999999999Z07:00:00"
     time = read(layout, shown(Time(unix, nanos, zone_named(zone)), layout))
     assert (time.unix, time.nanos) == (unix, nanos)

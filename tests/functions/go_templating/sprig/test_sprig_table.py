@@ -75,7 +75,7 @@ SIGNATURES = {
     "time.Time": "unixEpoch",
     "uint32, string, string, string, string": "derivePassword",
 }
-"""What Go's reflection says of each function of sprig v3.3.0, without env and expandenv."""
+"""The signatures of all functions of sprig v3.3.0 by Go's reflection, without env and expandenv."""
 
 ARGUMENTS = {
     "string": '"1"',

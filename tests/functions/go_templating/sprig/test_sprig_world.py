@@ -71,9 +71,9 @@ def test_a_text_is_shuffled(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rendered('{{ shuffle "abc" }}') == "bca"
 
 
-def test_aes_takes_what_it_made() -> None:
+def test_aes_decrypts_its_own_output() -> None:
     assert rendered('{{ encryptAES "pw" "some té xt" | decryptAES "pw" }}') == "some té xt"
 
 
-def test_the_network_is_never_asked() -> None:
+def test_the_network_is_never_used() -> None:
     assert "no network here" in complaint('{{ getHostByName "localhost" }}')

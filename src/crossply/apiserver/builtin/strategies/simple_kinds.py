@@ -159,7 +159,7 @@ class IngressClassStrategy(Strategy):
 
 
 class NodeStrategy(Strategy):
-    """Nodes: whoever registers one also sets its status."""
+    """Nodes: the client that registers one also sets its status."""
 
     def prepare_create(self, obj: Object) -> None:
         obj["metadata"].pop("generation", None)

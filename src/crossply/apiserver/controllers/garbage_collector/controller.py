@@ -13,10 +13,10 @@ from crossply.apiserver.controllers.garbage_collector.dependency_graph import Ow
 from crossply.apiserver.controllers.garbage_collector.object_sync import ObjectSync
 from crossply.apiserver.controllers.garbage_collector.owner_lookup import OwnerLookup
 from crossply.apiserver.controllers.workqueue import WorkQueue
-from crossply.apiserver.object_codec import decode
 from crossply.apiserver.registry.delete import FOREGROUND, ORPHAN
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Event, Key
+from crossply.apiserver.stored_object_codec import decode
 from crossply.values import Object
 
 _IGNORED = frozenset({"events", "events.events.k8s.io"})

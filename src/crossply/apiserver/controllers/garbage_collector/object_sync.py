@@ -10,18 +10,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 
-from crossply.apiserver.background import Slices
 from crossply.apiserver.controllers.event_recorder import Recorder, record_warning
 from crossply.apiserver.controllers.garbage_collector.dependency_graph import OwnerIndex, owner_references
 from crossply.apiserver.controllers.garbage_collector.owner_lookup import OwnerLookup, OwnerState
 from crossply.apiserver.controllers.internal_calls import controller_user, internal_call
 from crossply.apiserver.endpoints.delete_options import DeleteOptions
 from crossply.apiserver.endpoints.status_errors import StatusError, not_found
-from crossply.apiserver.object_codec import decode
+from crossply.apiserver.event_loop_offloading import Slices
 from crossply.apiserver.registry.delete import FOREGROUND, ORPHAN, delete
 from crossply.apiserver.registry.update import update
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Key
+from crossply.apiserver.stored_object_codec import decode
 from crossply.values import Object
 
 USER = controller_user("generic-garbage-collector")
@@ -116,7 +116,8 @@ class ObjectSync:
         return bool(metadata.get("deletionTimestamp")) and FOREGROUND in (metadata.get("finalizers") or ())
 
     async def _delete_dependents_first(self, key: Key, uid: str) -> None:
-        blocking = self._index.blocking(uid)
+        # A namespaced owner has no dependents elsewhere: its neighbours do not decide when it goes.
+        blocking = [dependent for dependent in self._index.blocking(uid) if key[1] in ("", dependent[1])]
         if not blocking:
             await self._update(key, uid, without_finalizer(FOREGROUND))
         for dependent in self._index.dependents(uid):

@@ -12,11 +12,11 @@ from collections import OrderedDict
 from enum import Enum
 from typing import Any
 
-from crossply.apiserver.background import Slices
-from crossply.apiserver.object_codec import decode, state_of
+from crossply.apiserver.event_loop_offloading import Slices
 from crossply.apiserver.registry.resources import Resource
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Event, Key
+from crossply.apiserver.stored_object_codec import decode, state_of
 from crossply.values import Object
 from crossply.values.api_version import split_api_version
 

@@ -15,12 +15,12 @@ from crossply.apiserver.controllers.namespace.finalization import change_namespa
 from crossply.apiserver.controllers.workqueue import WorkQueue
 from crossply.apiserver.endpoints.delete_options import DeleteOptions
 from crossply.apiserver.endpoints.status_errors import StatusError
-from crossply.apiserver.object_codec import decode
 from crossply.apiserver.registry.delete import delete
 from crossply.apiserver.registry.resources import Resource
 from crossply.apiserver.registry.update import Change
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Event, Key
+from crossply.apiserver.stored_object_codec import decode
 from crossply.errors import CrossplyError
 from crossply.values import Object
 

@@ -12,11 +12,11 @@ from crossply.apiserver.controllers.workqueue import WorkQueue
 from crossply.apiserver.endpoints.normalization import normalize
 from crossply.apiserver.endpoints.request_info import User
 from crossply.apiserver.endpoints.status_errors import StatusError
-from crossply.apiserver.object_codec import decode
 from crossply.apiserver.registry.create import create
 from crossply.apiserver.registry.update import update
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Event, Key
+from crossply.apiserver.stored_object_codec import decode
 from crossply.values import Object
 
 DEFAULT_NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")

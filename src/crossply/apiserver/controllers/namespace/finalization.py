@@ -17,13 +17,13 @@ from crossply.apiserver.endpoints.normalization import normalize
 from crossply.apiserver.endpoints.query_options import check_write_options
 from crossply.apiserver.endpoints.replies import Reply, reply_object
 from crossply.apiserver.endpoints.status_errors import MODIFIED, Cause, conflict, invalid
-from crossply.apiserver.object_codec import encode, with_revision
 from crossply.apiserver.registry.delete import FOREGROUND, ORPHAN, TwoPhaseDeletion, delete_in_two_phases
 from crossply.apiserver.registry.metadata_validation import check_metadata_update
 from crossply.apiserver.registry.update import Change
 from crossply.apiserver.registry.writes import load, scope_of
 from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Changed, Entry
+from crossply.apiserver.stored_object_codec import encode, with_revision
 from crossply.apply import update as record_update
 from crossply.apply import with_old_times
 from crossply.values import Object

@@ -23,7 +23,7 @@ WAIT_SECONDS = 60.0
 """For a kind that is not served yet: its definition is being established, or its package installed."""
 _PAUSE = 0.3
 
-CREATED, CHANGED, UNCHANGED, DELETED, KEPT, FAILED = (
+CREATED, CHANGED, UNCHANGED, DELETED, NOT_DELETED, FAILED = (
     "created",
     "changed",
     "unchanged",
@@ -131,7 +131,9 @@ class Applier:
             if kind is None:
                 return Outcome(item, DELETED)
             if not is_pruned(item.object):
-                return Outcome(item, KEPT, hint=f"kubectl delete {kind.resource} {item.reference.name}")
+                return Outcome(
+                    item, NOT_DELETED, hint=f"kubectl delete {kind.resource} {item.reference.name}"
+                )
             obj = addressed(item.object, kind, self._client.config.namespace)
             reference = item._replace(object=obj).reference
             await self._client.delete(kind, reference.name, reference.namespace)

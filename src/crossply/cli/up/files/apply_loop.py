@@ -6,17 +6,22 @@ import asyncio
 from collections.abc import Sequence
 
 from crossply.cli.framework.command import Invocation
+from crossply.cli.framework.failure_reports import harmless
 from crossply.cli.framework.file_watcher import FileStates, file_states
-from crossply.cli.framework.printing import harmless
+from crossply.cli.trace.watch import News
 from crossply.cli.up.files.applier import CHANGED, CREATED, DELETED, FAILED, Applier, Outcome
 from crossply.cli.up.files.apply_order import is_shown
 from crossply.cli.up.files.file_set import FileObject, FileSet, FilesRead, relative
-from crossply.cli.up.files.live_trees import LiveTrees
 from crossply.cli.up.files.live_view import View
 from crossply.cli.up.files.save_report import outcome_lines
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
-from crossply.resource_tree.node import Reference
+from crossply.resource_tree.composite_tree import Trees
+from crossply.resource_tree.node import Node, Reference
+from crossply.resource_tree.object_reader import DEFAULT_CONCURRENCY, Reader
+from crossply.resource_tree.reconciling_provider import Origins
+from crossply.resource_tree.served_kinds import Kinds
+from crossply.resource_tree.trace_target import TraceError
 
 _PAUSE = 0.2
 
@@ -60,7 +65,7 @@ class ApplyLoop:
 
     async def watch(self) -> None:
         """Apply now and after every save, and show what comes of it, until cancelled."""
-        trees = LiveTrees(self._client)
+        trees = _LiveTrees(self._client)
         view = View(self._invocation, self._header)
         showing = asyncio.create_task(self._show(trees, view))
         try:
@@ -85,7 +90,7 @@ class ApplyLoop:
             await trees.close()
 
     async def _settled(self, current: FileStates) -> FileStates:
-        """The files once nobody is in the middle of writing them: two looks in a row find the same."""
+        """The files, once two reads in a row return the same: an editor may be writing them."""
         while True:
             await asyncio.sleep(_PAUSE)
             before, current = current, file_states(self._files.files)
@@ -93,7 +98,7 @@ class ApplyLoop:
                 return current
 
     async def _save(
-        self, trees: LiveTrees, view: View, changed: list[str], read: FilesRead, first: bool
+        self, trees: _LiveTrees, view: View, changed: list[str], read: FilesRead, first: bool
     ) -> None:
         names = ", ".join(map(relative, changed[:3]))
         names += f" and {len(changed) - 3} more" if len(changed) > 3 else ""
@@ -116,9 +121,9 @@ class ApplyLoop:
             for outcome in outcomes
             if is_shown(outcome.item.object) and outcome.action != DELETED and outcome.exists
         )
-        trees.wake()
+        trees.notify()
 
-    async def _show(self, trees: LiveTrees, view: View) -> None:
+    async def _show(self, trees: _LiveTrees, view: View) -> None:
         while True:
             try:
                 view.trees(await trees.load(), self._items)
@@ -153,3 +158,42 @@ def summary(outcomes: Sequence[Outcome]) -> str:
         f"{words.count(word)} {word}" for word in dict.fromkeys((CREATED, CHANGED, *words)) if word in words
     ]
     return f"applied {len(outcomes)} object{'' if len(outcomes) == 1 else 's'}: {', '.join(counts) or 'none'}"
+
+
+class _LiveTrees:
+    """The trees of what was applied, reloaded whenever something in them changes."""
+
+    def __init__(self, client: Client) -> None:
+        reader = Reader(client, Kinds(client), DEFAULT_CONCURRENCY)
+        self._reader = reader
+        self._trees = Trees(reader, secrets=False)
+        self._origins = Origins(reader)
+        self._news = News(client)
+        self.references: tuple[Reference, ...] = ()
+
+    async def load(self) -> list[Node]:
+        """The trees as they are now; from now on their changes are noticed."""
+        roots = [await self._reader.get(reference) for reference in self.references]
+        for root in roots:
+            if root.problem is None:
+                await self._grow(root)
+        self._news.cover(*roots)
+        return roots
+
+    async def wait(self) -> None:
+        """Return soon after a change, or after a while."""
+        await self._news.wait()
+
+    def notify(self) -> None:
+        """Have `wait` return: there are other roots, or something else to show."""
+        self._news.notify()
+
+    async def close(self) -> None:
+        await self._news.close()
+
+    async def _grow(self, root: Node) -> None:
+        try:
+            await self._trees.grow(root)
+            await self._origins.add(root)
+        except TraceError:
+            await asyncio.sleep(0)  # the server is restarting; the next load has everything

@@ -75,7 +75,7 @@ def _count(items: Sequence[FileObject]) -> str:
 
 
 def _is_blank(file: str) -> bool:
-    """Tell whether a file has nothing in it: an editor may be about to write it."""
+    """Return whether a file is empty: an editor may be about to write it."""
     try:
         with open(file, "rb") as stream:
             return not stream.read(_BLANK_BYTES).strip()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from crossply.cli.framework.command import Invocation
-from crossply.cli.framework.printing import harmless
+from crossply.cli.framework.failure_reports import harmless
 from crossply.cli.framework.screen import Screen
 from crossply.cli.framework.styling import is_dumb
 from crossply.cli.trace.causes import explain

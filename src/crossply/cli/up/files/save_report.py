@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from crossply.cli.framework.printing import harmless
+from crossply.cli.framework.failure_reports import harmless
 from crossply.cli.framework.styling import Style
 from crossply.cli.plan.text_output import field_text, sign_of
-from crossply.cli.up.files.applier import CHANGED, CREATED, DELETED, FAILED, KEPT, Outcome
+from crossply.cli.up.files.applier import CHANGED, CREATED, DELETED, FAILED, NOT_DELETED, Outcome
 from crossply.cli.up.files.file_set import relative
 from crossply.control.planning.field_changes import Field, fields_between
 from crossply.resource_tree.node import RESOURCE_NAME, Node, Reference
@@ -15,7 +15,7 @@ from crossply.values import Object
 
 MOST_FIELDS = 8
 MOST_OBJECTS = 12
-_SIGNS = {CREATED: "+", CHANGED: "~", DELETED: "-", KEPT: "!", FAILED: "!"}
+_SIGNS = {CREATED: "+", CHANGED: "~", DELETED: "-", NOT_DELETED: "!", FAILED: "!"}
 _UNINTERESTING = ("status", "metadata.finalizers", "spec.resourceRefs", "spec.crossplane.resourceRefs")
 
 Objects = Mapping[Reference, Object]
@@ -38,7 +38,7 @@ def outcome_lines(outcomes: Sequence[Outcome], style: Style) -> list[str]:
             lines.append(style.sign(sign, f"! {label}: {harmless(outcome.problem)}"))
             lines.append(f"    at {harmless(relative(outcome.item.place))}")
             lines += [f"    try: {style.accent(harmless(outcome.hint))}"] if outcome.hint else []
-        elif outcome.action == KEPT:
+        elif outcome.action == NOT_DELETED:
             text = f"! {label} is no longer in the files, and is kept; {harmless(outcome.hint)} deletes it"
             lines.append(style.sign(sign, text))
         else:

@@ -11,5 +11,8 @@ BOOL = "bool"
 STRING = "string"
 """The type of an expression that must be a string when it is compiled."""
 
+TEMPLATE_CONDITION = "template condition"
+"""The type of a boolean expression with the error texts of function-conditional-patch-and-transform."""
+
 CONDITION = "condition"
 """The type of an expression whose value must be a boolean, though its compiled type may be dynamic."""

@@ -7,11 +7,13 @@ desired resource also sees `resource` and its `name`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import monotonic
 from typing import Any, NamedTuple
 
 from crossply.compose.messages import Request
 from crossply.compose.wire import WireError, encode_request
 from crossply.functions.builtin.cel_filter import BOOL, CONDITION
+from crossply.functions.builtin.sandbox.limits import SECONDS
 from crossply.functions.builtin.sandbox.pool import ProgramError, ask
 from crossply.functions.builtin.sandbox.request_json import as_json
 
@@ -40,6 +42,31 @@ def evaluate(request: Request, expressions: Sequence[str]) -> list[bool]:
             raise value
         values.append(value)
     return values
+
+
+def values_until_failure(
+    request: Request, questions: Sequence[Question], program: Sequence[tuple[str, str]]
+) -> list[Any]:
+    """The value of each question, or its ExpressionError. Where all of them together take too long, they are
+    evaluated one by one to find the one that fails; those after it count as true.
+
+    Raises ExpressionError where no single one is to blame.
+    """
+    if not questions:
+        return []
+    try:
+        return ask_expressions(request, questions, program)
+    except ExpressionError as error:
+        end = monotonic() + SECONDS
+        values: list[Any] = []
+        for question in questions:
+            if monotonic() > end:
+                break
+            try:
+                values += ask_expressions(request, [question], [(question.expression, question.kind)])
+            except ExpressionError as problem:
+                return [*values, problem, *[True] * (len(questions) - len(values) - 1)]
+        raise error from None
 
 
 def ask_expressions(

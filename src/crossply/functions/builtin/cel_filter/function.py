@@ -7,7 +7,6 @@ request or of each desired resource that its pattern names.
 
 from __future__ import annotations
 
-from time import monotonic
 from typing import Any
 
 from crossply.compose.messages import (
@@ -22,9 +21,8 @@ from crossply.compose.messages import (
     respond,
 )
 from crossply.functions.builtin.cel_filter import BOOL, STRING
-from crossply.functions.builtin.cel_filter.expressions import ExpressionError, Question, ask_expressions
+from crossply.functions.builtin.cel_filter.expressions import ExpressionError, Question, values_until_failure
 from crossply.functions.builtin.input_decoder import OBJECT, InputError, array, decode, struct, text
-from crossply.functions.builtin.sandbox.limits import SECONDS
 from crossply.values import Object
 from crossply.values.goquote import quote
 from crossply.values.regexp import RegexpError, compile_go
@@ -113,25 +111,10 @@ class _Step:
         ]
 
     def _values(self, questions: list[Question]) -> list[Any]:
-        if not questions:
-            return []
         try:
-            return ask_expressions(self._request, questions, self._program)
+            return values_until_failure(self._request, questions, self._program)
         except ExpressionError as error:
-            return self._values_until_failure(questions, error)
-
-    def _values_until_failure(self, questions: list[Question], error: ExpressionError) -> list[Any]:
-        """Evaluate one by one to find the expression that fails; those after it are skipped."""
-        end = monotonic() + SECONDS
-        values: list[Any] = []
-        for question in questions:
-            if monotonic() > end:
-                break
-            try:
-                values += ask_expressions(self._request, [question], [(question.expression, question.kind)])
-            except ExpressionError as problem:
-                return [*values, problem, *[True] * (len(questions) - len(values) - 1)]
-        raise _StepError(f"cannot evaluate CEL expressions: {error}")
+            raise _StepError(f"cannot evaluate CEL expressions: {error}") from None
 
 
 def _resources_of(request: Request, validation: Object, index: int) -> list[str | None]:

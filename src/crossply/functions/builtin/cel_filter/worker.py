@@ -14,7 +14,7 @@ import orjson
 from cel_expr_python import cel
 from cel_expr_python.ext import ext_bindings, ext_encoders, ext_math, ext_optional, ext_strings
 
-from crossply.functions.builtin.cel_filter import BOOL, CONDITION
+from crossply.functions.builtin.cel_filter import BOOL, CONDITION, TEMPLATE_CONDITION
 from crossply.functions.builtin.sandbox.worker import Answer
 from crossply.functions.proto.v1 import run_function_pb2 as messages
 from crossply.schema.cel_library import declarations
@@ -73,8 +73,8 @@ def _compiled(text: str, kind: str) -> Callable[[Object], tuple[Any, str]]:
     try:
         program = _environment().compile(text)
     except (RuntimeError, ValueError) as error:
-        issues = compile_issues(str(error)) or [str(error)]
-        problem = f"cannot type-check {_noun(kind)}: " + "\n".join(issues)
+        issues = "\n".join(compile_issues(str(error)) or [str(error)])
+        problem = f"{_compile_error(kind, issues)}: {issues}"
         return lambda data: (None, problem)
     type_error = _wrong_type(text, kind, str(program.return_type()).lower())
     if type_error:
@@ -82,22 +82,34 @@ def _compiled(text: str, kind: str) -> Callable[[Object], tuple[Any, str]]:
     return lambda data: _evaluate(program, kind, data)
 
 
-def _noun(kind: str) -> str:
-    return "CEL condition" if kind == CONDITION else "expression"
+def _compile_error(kind: str, issues: str) -> str:
+    if kind == TEMPLATE_CONDITION:
+        return "CEL Parse error" if ": Syntax error: " in issues else "CEL TypeCheck error"
+    verb = "parse" if ": Syntax error: " in issues else "type-check"
+    return f"cannot {verb} {'CEL condition' if kind == CONDITION else 'expression'}"
 
 
 def _wrong_type(text: str, kind: str, gives: str) -> str:
     """The error of an expression with the wrong type, or an empty text."""
     if kind == CONDITION:
         return "" if gives in ("bool", "dyn") else f"CEL condition must return bool, got {gives}"
+    if kind == TEMPLATE_CONDITION:
+        problem = f"CEL Type error: expression '{text}' must return a boolean, got {gives} instead"
+        return "" if gives == BOOL else problem
     if gives == kind:
         return ""
     expected = "a boolean" if kind == BOOL else f"a {kind}"
     return f"expression {quote(text)} must return {expected}, but will return {gives} instead"
 
 
+_EVALUATION_ERRORS = {
+    CONDITION: "cannot evaluate CEL condition",
+    TEMPLATE_CONDITION: "CEL program Evaluation",
+}
+
+
 def _evaluate(program: Any, kind: str, data: Object) -> tuple[Any, str]:
-    failed = f"cannot evaluate CEL {'condition' if kind == CONDITION else 'program'}"
+    failed = _EVALUATION_ERRORS.get(kind, "cannot evaluate CEL program")
     try:
         result = program.eval(data=data)
     except RuntimeError as error:

@@ -50,7 +50,7 @@ _KIND = "EnvironmentConfig"
 
 def run(request: Request) -> Response:
     try:
-        spec = decode(request, INPUT, GO_TYPE).get("spec", {})
+        spec = read_input(request).get("spec", {})
     except InputError as error:
         return fatal(request, f"cannot get Function input from *v1.RunFunctionRequest: {error}")
     sources = spec.get("environmentConfigs")
@@ -68,6 +68,11 @@ def run(request: Request) -> Response:
         return fatal(request, str(error))._replace(requirements=requirements)
     context = {**(request.context or {}), CONTEXT_KEY: environment}
     return respond(request, requirements=requirements, context=context)
+
+
+def read_input(request: Request) -> Object:
+    """The decoded input; raises InputError."""
+    return decode(request, INPUT, GO_TYPE)
 
 
 def build_requirements(request: Request, sources: list[Object]) -> Requirements:

@@ -7,6 +7,7 @@ from typing import Any
 
 from crossply.errors import CrossplyError
 from crossply.functions.builtin.resource_selection import SelectionError
+from crossply.functions.reply_limits import check_deadline, check_total, current_limits, size_of
 from crossply.values import Object
 from crossply.values.field_path import set_value
 from crossply.values.goquote import quote
@@ -17,8 +18,20 @@ _JSON_KINDS = {bool: "bool", str: "string", int: "number", float: "number", list
 def merged_data(configs: Sequence[tuple[str, Object]]) -> Object:
     """The merged data of pairs of field path and config; later configs override earlier ones."""
     merged: Object = {}
+    limits = current_limits()
+    sizes: dict[int, int] = {}
+    added, measure_at = 0, limits.reply
     for place, config in configs:
+        check_deadline(limits)
         merged = merge(merged, data_at(place, config))
+        if id(config) not in sizes:
+            sizes[id(config)] = size_of(config.get("data"), limits.reply)
+        added += sizes[id(config)]
+        if added > measure_at:
+            # Configs replace what others have, so there may be less than was added. Measuring is slow.
+            size = size_of(merged, limits.reply)
+            check_total(size, limits.reply)
+            measure_at = added + max(limits.reply - size, limits.reply // 4)
     return merged
 
 

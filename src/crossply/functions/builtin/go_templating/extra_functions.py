@@ -30,7 +30,7 @@ def to_yaml(value: Any) -> str:
 
 def from_yaml(text: str) -> Any:
     """The value of YAML text."""
-    from crossply.functions.builtin.go_templating import yaml_decoder as yaml_reading
+    from crossply.functions.builtin.go_templating import from_yaml as yaml_reading
 
     return yaml_reading.from_yaml(text)
 

@@ -9,7 +9,11 @@ from functools import lru_cache
 from typing import Any
 
 from crossply.compose.metadata import text_in
-from crossply.functions.builtin.go_templating.manifest_json import MAX_VALUES, JsonStart, read_json_start
+from crossply.functions.builtin.go_templating.json_manifest_decoder import (
+    MAX_VALUES,
+    JsonStart,
+    read_json_start,
+)
 from crossply.values import Object, yaml
 from crossply.values.api_version import format_kind
 from crossply.values.gojson import dumps

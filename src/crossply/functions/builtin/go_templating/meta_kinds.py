@@ -16,7 +16,7 @@ from crossply.compose.messages import (
     ResourceSelector,
 )
 from crossply.functions.builtin.go_templating.response_builder import ManifestRefused, ResponseBuilder
-from crossply.functions.builtin.go_templating.struct_decoder import (
+from crossply.functions.builtin.struct_decoder import (
     Member,
     Struct,
     StructError,
@@ -29,7 +29,7 @@ from crossply.functions.builtin.go_templating.struct_decoder import (
 )
 from crossply.kinds.gostructs import json_kind
 from crossply.values import Object
-from crossply.values.gobase64 import bad_offset, decode
+from crossply.values.gobase64 import decode_prefix
 from crossply.values.goquote import quote
 from crossply.values.merge import MergeOptions, merge
 
@@ -77,13 +77,7 @@ def _connection_details(manifest: Object, outcome: ResponseBuilder) -> None:
     """Add connection details; data that is not made of strings is ignored, as by the published function."""
     data = manifest.get("data")
     if isinstance(data, dict) and all(isinstance(value, str) for value in data.values()):
-        outcome.details.update((key, _decoded(value)) for key, value in data.items())
-
-
-def _decoded(text: str) -> bytes:
-    """The bytes of base64 text, up to where it stops being that."""
-    offset = bad_offset(text)
-    return decode(text if offset is None else text[: offset // 4 * 4])
+        outcome.details.update((key, decode_prefix(value)) for key, value in data.items())
 
 
 def _conditions(manifest: Object, outcome: ResponseBuilder) -> None:

@@ -22,7 +22,7 @@ from crossply.compose.messages import (
 )
 from crossply.compose.metadata import text_in
 from crossply.functions.builtin.go_templating.manifests import RESOURCE_NAME, annotations_of
-from crossply.functions.builtin.go_templating.struct_decoder import StructError, read_map
+from crossply.functions.builtin.struct_decoder import StructError, read_map
 from crossply.values import Object
 from crossply.values.goquote import quote
 from crossply.values.merge import MergeOptions, merge

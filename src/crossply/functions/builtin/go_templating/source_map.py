@@ -1,7 +1,7 @@
 """From the output of a traced template to the fields of its manifests: what each field depends on.
 
 A field depends on the text that it stands on, on that of the keys above it, and on the branches that would
-put other text there. Where this cannot be told, a field depends on more rather than on less.
+put other text there. Where this is unknown, a field depends on more rather than on less.
 """
 
 from __future__ import annotations

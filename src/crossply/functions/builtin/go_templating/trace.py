@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from crossply.compose.messages import Request
 from crossply.functions.builtin.go_templating import meta_kinds
-from crossply.functions.builtin.go_templating.data_sources import source_fields
 from crossply.functions.builtin.go_templating.engine.errors import TemplateError
 from crossply.functions.builtin.go_templating.engine.limits import Budget, LimitExceeded
 from crossply.functions.builtin.go_templating.engine.nodes import Source
@@ -38,6 +37,7 @@ from crossply.functions.builtin.go_templating.response_builder import (
     without_own_annotations,
 )
 from crossply.functions.builtin.go_templating.source_map import DocumentText, FieldTaint, map_document
+from crossply.functions.builtin.go_templating.taint_sources import source_fields
 from crossply.functions.builtin.go_templating.template_data import data_of
 from crossply.functions.builtin.go_templating.template_sources import (
     SourceError,

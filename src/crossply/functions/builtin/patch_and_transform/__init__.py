@@ -9,7 +9,8 @@ transforms of patched values. One run, file by file:
 2. `renderer` runs a compiled input: environment patches first, then each resource in turn (`readiness`,
    `connection_details`, patches), then the connection secret of a modern composite resource.
 3. `function` is the function as Crossplane ships it. `native` gives the same templates the semantics of
-   Crossplane's own `mode: Resources`. What differs between the two is data, in `dialect`.
+   Crossplane's own `mode: Resources`. What differs between the two is data, in `dialect`. The environment of
+   such a Composition is selected by `native_environment`.
 """
 
 from __future__ import annotations

@@ -13,8 +13,9 @@ from crossply.functions.builtin.patch_and_transform.connection_details import (
 )
 from crossply.functions.builtin.patch_and_transform.dialect import (
     COMPOSED_ROUTES,
-    ENVIRONMENT_ROUTES,
+    FROM_ENVIRONMENT,
     TO_COMPOSITE,
+    TO_ENVIRONMENT,
     Dialect,
     patch_type,
 )
@@ -54,6 +55,8 @@ class CompiledInput(NamedTuple):
     secret: CompiledSecretReference
     writes_composite: bool
     has_environment: bool
+    reads_own_writes: bool
+    """Whether later patches see what patches of the environment write to the XR."""
     size: int
     """How many bytes the bases take, and the short texts that patches write."""
 
@@ -79,7 +82,7 @@ def _compile(decoded: Object, dialect: Dialect) -> CompiledInput:
     sets = compile_patch_sets(decoded, dialect)
     templates = tuple(_template(template, sets, dialect) for template in decoded.get("resources", []))
     environment = tuple(
-        compile_patch(patch, ENVIRONMENT_ROUTES, dialect)
+        compile_patch(patch, dialect.environment_routes, dialect)
         for patch in decoded.get("environment", {}).get("patches", [])
     )
     every = [patch for template in templates for patch in template.patches]
@@ -90,9 +93,17 @@ def _compile(decoded: Object, dialect: Dialect) -> CompiledInput:
         environment,
         secret=compile_secret_reference(decoded.get("writeConnectionSecretToRef", {}), dialect),
         writes_composite=any(patch.target == TO_COMPOSITE for patch in (*every, *environment)),
-        has_environment=dialect.has_environment,
+        has_environment=dialect.has_environment or _uses_environment(decoded, every),
+        reads_own_writes=dialect.native_numbers
+        and any(patch.target == TO_COMPOSITE for patch in environment),
         size=sum(size_of(template.get("base")) for template in decoded.get("resources", []))
         + len(every) * COUNTED_TEXT,
+    )
+
+
+def _uses_environment(decoded: Object, patches: list[Patch]) -> bool:
+    return "environment" in decoded or any(
+        patch.source == FROM_ENVIRONMENT or patch.target == TO_ENVIRONMENT for patch in patches
     )
 
 

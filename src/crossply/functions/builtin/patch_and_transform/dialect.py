@@ -116,8 +116,11 @@ class Dialect(NamedTuple):
     native_numbers: bool
     """Whether patches see whole numbers as integers. In the function every number is a double."""
 
+    environment_routes: dict[str, Route]
+    """The types of the patches of the environment, with their sources and targets."""
+
     has_environment: bool
-    """Whether patches can use the environment of the context."""
+    """Whether the environment of the context is read and written even where no patch uses it."""
 
     set_defaults: Callable[[Object], None] | None
     """Sets, before validation, the defaults that an API server would set."""
@@ -151,6 +154,7 @@ FUNCTION = Dialect(
     join=join_and_cut_last_byte,
     join_error="could not parse input array",
     native_numbers=False,
+    environment_routes=ENVIRONMENT_ROUTES,
     has_environment=True,
     set_defaults=None,
 )

@@ -14,12 +14,12 @@ from crossply.values import Object
 from crossply.values.deepcopy import deepcopy
 from crossply.values.goquote import quote
 
-_compiled_inputs = CompiledInputCache(FUNCTION)
+COMPILED_INPUTS = CompiledInputCache(FUNCTION)
 _MANY_BYTES = 64 << 10
 
 
 def run(request: Request) -> Response:
-    return render_response(request, _compiled_inputs.get(request.input), render)
+    return render_response(request, COMPILED_INPUTS.get(request.input), render)
 
 
 def render(state: RenderState, template: CompiledTemplate) -> None:

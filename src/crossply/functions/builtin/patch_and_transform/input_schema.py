@@ -5,6 +5,8 @@ The names of Go types appear only in messages of the decoder.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from crossply.functions.builtin.patch_and_transform.input_decoder import (
     AnyValue,
     Boolean,
@@ -170,15 +172,29 @@ RESOURCES = Struct(
 """The input of function-patch-and-transform."""
 
 
-def _open_field(schema: FieldType) -> FieldType:
-    """The same type with unknown fields dropped, as an API server prunes them."""
-    if isinstance(schema, ListOf):
-        return ListOf(_open(schema.item))
-    return _open(schema) if isinstance(schema, Struct) else schema
+def conditional_resources() -> Struct:
+    """The input of function-conditional-patch-and-transform: conditions of the step and of resources."""
+    template = Struct(_TEMPLATE.go_type, {**_TEMPLATE.fields, "condition": _TEXT})
+    fields: dict[str, FieldType] = {"condition": _TEXT, "resources": ListOf(template)}
+    # The published function ignores unknown fields.
+    return _opened(Struct(RESOURCES.go_type, {**RESOURCES.fields, **fields}))
+
+
+def _opened(schema: Struct, open_struct: Callable[[Struct], Struct] | None = None) -> Struct:
+    """The same type with unknown fields dropped, also in the structs in it."""
+    inner = open_struct or _opened
+    fields: dict[str, FieldType] = {}
+    for name, field in schema.fields.items():
+        if isinstance(field, ListOf):
+            fields[name] = ListOf(inner(field.item))
+        else:
+            fields[name] = inner(field) if isinstance(field, Struct) else field
+    return Struct(schema.go_type, fields, is_open=True)
 
 
 def _open(schema: Struct) -> Struct:
-    fields = {name: _open_field(field) for name, field in schema.fields.items()}
+    """The same type as an API server prunes it."""
+    fields = _opened(schema, _open).fields
     go_type = schema.go_type.replace("v1beta1.", "v1.")
     if go_type == "v1.PatchPolicy":
         fields["mergeOptions"] = _MERGE_OPTIONS
@@ -194,14 +210,53 @@ _MERGE_OPTIONS = Struct(
 def native_resources() -> Struct:
     """The templates of a Composition in `mode: Resources`, where all patches have the same fields."""
     patch_set = Struct("v1.PatchSet", {"name": _TEXT, "patches": ListOf(_COMPOSED_PATCH)})
-    fields: dict[str, FieldType] = {"patchSets": ListOf(patch_set), "resources": ListOf(_TEMPLATE)}
+    fields: dict[str, FieldType] = {
+        "patchSets": ListOf(patch_set),
+        "resources": ListOf(_TEMPLATE),
+        "environment": _ENVIRONMENT,
+    }
     return _open(Struct("v1.CompositionSpec", fields))
 
 
-def native_resources_and_environment() -> Struct:
-    """The templates together with the patches of the environment."""
-    return Struct(
-        "v1.CompositionSpec",
-        {**native_resources().fields, "environment": _open(_ENVIRONMENT)},
-        is_open=True,
+_LABEL_MATCHER = Struct(
+    "v1.EnvironmentSourceSelectorLabelMatcher",
+    {
+        "type": String("v1.EnvironmentSourceSelectorLabelMatcherType"),
+        "key": _TEXT,
+        "valueFromFieldPath": _TEXT,
+        "fromFieldPathPolicy": String("v1.FromFieldPathPolicy"),
+        "value": _TEXT,
+    },
+)
+_ENVIRONMENT_SELECTOR = Struct(
+    "v1.EnvironmentSourceSelector",
+    {
+        "mode": String("v1.EnvironmentSourceSelectorModeType"),
+        "maxMatch": Integer("uint64"),
+        "minMatch": Integer("uint64"),
+        "sortByFieldPath": _TEXT,
+        "matchLabels": ListOf(_LABEL_MATCHER),
+    },
+)
+_ENVIRONMENT_SOURCE = Struct(
+    "v1.EnvironmentSource",
+    {
+        "type": String("v1.EnvironmentSourceType"),
+        "ref": Struct("v1.EnvironmentSourceReference", {"name": _TEXT}),
+        "selector": _ENVIRONMENT_SELECTOR,
+    },
+)
+ENVIRONMENT_CONFIGURATION = _opened(
+    Struct(
+        "v1.EnvironmentConfiguration",
+        {
+            "defaultData": FreeMap("map[string]v1.JSON"),
+            "environmentConfigs": ListOf(_ENVIRONMENT_SOURCE),
+            "policy": Struct(
+                "v1.Policy",
+                {"resolve": String("v1.ResolvePolicy"), "resolution": String("v1.ResolutionPolicy")},
+            ),
+        },
     )
+)
+"""What selects the environment of a Composition in `mode: Resources`. Its patches are decoded elsewhere."""

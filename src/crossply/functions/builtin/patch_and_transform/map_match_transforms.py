@@ -8,7 +8,7 @@ from typing import Any
 from crossply.errors import CrossplyError
 from crossply.functions.builtin.patch_and_transform.dialect import Dialect, Transform
 from crossply.functions.builtin.patch_and_transform.errors import FAILURES, Failure, fail_with, wrap
-from crossply.functions.builtin.patch_and_transform.text import check_work, is_short, valid_text
+from crossply.functions.builtin.patch_and_transform.text_formatting import check_work, is_short, valid_text
 from crossply.values import Object
 from crossply.values.gotypes import go_type
 from crossply.values.regexp import compile_go

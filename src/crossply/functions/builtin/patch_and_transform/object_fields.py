@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from crossply.functions.builtin.patch_and_transform.errors import FAILURES, Failure, is_not_found
-from crossply.functions.builtin.patch_and_transform.text import valid_text
+from crossply.functions.builtin.patch_and_transform.text_formatting import valid_text
 from crossply.functions.reply_limits import check_total, current_limits, size_of
 from crossply.values import Object
 from crossply.values import field_path as paths

@@ -24,7 +24,7 @@ from crossply.functions.builtin.patch_and_transform.object_fields import (
     wildcard_writer,
     writer,
 )
-from crossply.functions.builtin.patch_and_transform.text import formatter
+from crossply.functions.builtin.patch_and_transform.text_formatting import formatter
 from crossply.functions.builtin.patch_and_transform.transforms import chain_transforms
 from crossply.functions.reply_limits import MAX_DEPTH
 from crossply.values import Object

@@ -24,6 +24,7 @@ from crossply.compose.messages import (
 )
 from crossply.functions.builtin.patch_and_transform.compiled_input import CompiledInput, CompiledTemplate
 from crossply.functions.builtin.patch_and_transform.connection_details import compose_secret, is_modern
+from crossply.functions.builtin.patch_and_transform.dialect import TO_COMPOSITE
 from crossply.functions.builtin.patch_and_transform.errors import FAILURES, Failure, Fatal, is_not_found
 from crossply.functions.builtin.patch_and_transform.object_fields import metadata_text, text_field
 from crossply.functions.reply_limits import (
@@ -158,11 +159,15 @@ def _fatal_response(request: Request, results: list[Result], message: str) -> Re
 
 
 def _patch_environment(state: RenderState, compiled: CompiledInput) -> None:
+    if compiled.reads_own_writes:
+        state.xr = deepcopy(state.xr)
     sources = (state.xr, state.environment)
     targets = (None, state.composite, state.environment)
     for index, patch in enumerate(compiled.environment):
         try:
             written = patch.apply(sources[patch.source], targets[patch.target])  # type: ignore[arg-type]
+            if compiled.reads_own_writes and patch.target == TO_COMPOSITE:
+                patch.apply(sources[patch.source], state.xr)
         except FAILURES as error:
             if is_not_found(error) and patch.policy == "Optional":
                 continue

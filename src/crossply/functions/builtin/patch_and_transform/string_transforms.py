@@ -8,7 +8,12 @@ from typing import Any
 from crossply.errors import CrossplyError
 from crossply.functions.builtin.patch_and_transform.dialect import Dialect, Transform
 from crossply.functions.builtin.patch_and_transform.errors import FAILURES, Failure, fail_with, wrap
-from crossply.functions.builtin.patch_and_transform.text import check_length, formatter, to_text, valid_text
+from crossply.functions.builtin.patch_and_transform.text_formatting import (
+    check_length,
+    formatter,
+    to_text,
+    valid_text,
+)
 from crossply.values import Object
 from crossply.values.gojson import dumps
 from crossply.values.goquote import quote, utf8

@@ -11,13 +11,13 @@ from typing import Any
 
 from crossply.compose.messages import Request, Response
 from crossply.compose.requirements import is_fatal
-from crossply.functions.builtin.patch_and_transform import function, native
+from crossply.functions.builtin.patch_and_transform import function, resources_mode
 from crossply.functions.builtin.patch_and_transform.compiled_input import (
     CompiledInput,
     CompiledTemplate,
     compile_input,
 )
-from crossply.functions.builtin.patch_and_transform.detail_traces import detail_traces
+from crossply.functions.builtin.patch_and_transform.connection_detail_traces import detail_traces
 from crossply.functions.builtin.patch_and_transform.dialect import (
     COMBINE_TYPES,
     FROM_COMPOSED,
@@ -67,17 +67,22 @@ _UNKNOWN = FieldTrace("function", "", (SourceField(REQUEST, ""),))
 
 def trace(request: Request) -> StepTrace | None:
     """Trace function-patch-and-transform; None for a request that it refuses."""
-    return _trace(request, FUNCTION, function.render)
+    return trace_rendering(request, FUNCTION, function.render)
 
 
 def trace_native(request: Request) -> StepTrace | None:
     """Trace a Composition of `mode: Resources`."""
-    if isinstance((request.input or {}).get("environment"), dict):
-        return None  # its environment is selected in the same call
-    return _trace(request, native.NATIVE, native.render)
+    environment = (request.input or {}).get("environment")
+    if isinstance(environment, dict):
+        prepared = resources_mode.prepare_environment(request, environment)
+        if isinstance(prepared, Response):
+            return None  # the configs are not fetched yet, or there is none
+        request = prepared.request
+    return trace_rendering(request, resources_mode.NATIVE, resources_mode.render)
 
 
-def _trace(request: Request, dialect: Dialect, render: RenderTemplate) -> StepTrace | None:
+def trace_rendering(request: Request, dialect: Dialect, render: RenderTemplate) -> StepTrace | None:
+    """Trace one run of a dialect; None for a request that it refuses."""
     try:
         compiled = compile_input(request.input or {}, dialect)
     except Fatal:
@@ -133,8 +138,8 @@ class _Tracer:
             return
         exists = template.name in state.observed
         if after.object is not self._started:
-            traced.write((), after.object, lambda leaf: _kept(template.name, leaf))
-        if not exists or self._dialect is not FUNCTION:
+            traced.write((), after.object, lambda leaf: _observed_trace(template.name, leaf))
+        if not exists or self._dialect.native_numbers:
             # It is not composed until the sources of its required patches exist.
             required = self._with_origins(self._required.get(template.name, ()))
             traced.add_sources((), as_conditions(required))
@@ -248,7 +253,7 @@ _CONNECTION_SECRET = FieldTrace("connection details", "connectionDetails", (Sour
 _SOURCE_OBJECTS = {FROM_COMPOSITE: COMPOSITE, FROM_ENVIRONMENT: ENVIRONMENT, FROM_COMPOSED: "observed/{}"}
 
 
-def _kept(name: str, leaf: Path) -> FieldTrace:
+def _observed_trace(name: str, leaf: Path) -> FieldTrace:
     source = SourceField(f"observed/{name}", paths.to_string(leaf))
     return FieldTrace("kept as observed, because a patch failed", "", (source,))
 

@@ -16,7 +16,7 @@ from crossply.functions.builtin.patch_and_transform.math_convert_transforms impo
     math_transform,
 )
 from crossply.functions.builtin.patch_and_transform.string_transforms import string_transform
-from crossply.functions.builtin.patch_and_transform.text import (
+from crossply.functions.builtin.patch_and_transform.text_formatting import (
     SHORT_TEXT,
     check_length,
     check_work,

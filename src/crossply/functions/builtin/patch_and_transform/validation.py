@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from crossply.functions.builtin.patch_and_transform.dialect import (
     COMBINE_TYPES,
-    ENVIRONMENT_ROUTES,
     Dialect,
     patch_type,
     target_path,
@@ -66,7 +65,7 @@ def _validate_template(template: Object, path: str, dialect: Dialect) -> None:
 
 def _validate_environment_patch(patch: Object, path: str, dialect: Dialect) -> None:
     kind = patch_type(patch)
-    if kind not in ENVIRONMENT_ROUTES:
+    if kind not in dialect.environment_routes:
         raise invalid(f"{path}[type]", kind, "invalid environment patch type")
     validate_patch(patch, path, dialect)
 

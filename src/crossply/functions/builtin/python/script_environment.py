@@ -17,7 +17,18 @@ MODULES = frozenset(
         *("abc", "asyncio", "base64", "binascii", "bisect", "calendar", "cmath", "collections"),
         *("collections.abc", "colorsys", "contextlib", "copy", "csv", "dataclasses", "datetime", "decimal"),
         *("difflib", "enum", "fnmatch", "fractions", "functools", "graphlib", "hashlib", "heapq", "hmac"),
-        *("html", "ipaddress", "itertools", "json", "keyword", "math", "numbers", "operator", "pprint"),
+        *(
+            "html",
+            "ipaddress",
+            "itertools",
+            "json",
+            "keyword",
+            "logging",
+            "math",
+            "numbers",
+            "operator",
+            "pprint",
+        ),
         *("random", "re", "reprlib", "secrets", "shlex", "statistics", "string", "struct", "textwrap"),
         *("time", "types", "typing", "unicodedata", "urllib.parse", "uuid", "warnings", "weakref", "yaml"),
         *("zlib", "google.protobuf.json_format", "google.protobuf.struct_pb2"),
@@ -32,13 +43,7 @@ _SDK = (
     "crossplane.function.resource",
     "crossplane.function.response",
 )
-_LAZY_IMPORTS = (
-    "_strptime",
-    "encodings.idna",
-    "encodings.latin_1",
-    "encodings.utf_16",
-    "google.protobuf.descriptor_pb2",
-)
+LAZY_IMPORTS = ("_strptime", "encodings.idna", "encodings.latin_1", "encodings.utf_16")
 """Modules that libraries import lazily, which fails inside the sandbox."""
 
 _REMOVED_BUILTINS = ("breakpoint", "copyright", "credits", "exit", "help", "input", "license", "open", "quit")
@@ -59,7 +64,7 @@ _FORBIDDEN = (
 
 
 _MODULES_HINT = (
-    "docs/reference/functions/python.md lists those that are; the published function has all: run it with "
+    "docs/reference/functions/{page} lists those that are; the published function has all: run it with "
     "--function-runtime container, or annotate the Function with crossply.dev/runtime: container"
 )
 
@@ -69,7 +74,7 @@ def import_sdk() -> None:
     from crossply.sdk import shim
 
     shim.use(shim.CROSSPLY)
-    for name in (*_SDK, *_LAZY_IMPORTS):
+    for name in (*_SDK, *LAZY_IMPORTS, "google.protobuf.descriptor_pb2"):
         import_module(name)
 
 
@@ -81,25 +86,31 @@ def import_mentioned_modules(source: str) -> None:
             import_module(name)
 
 
-def script_builtins() -> dict[str, Any]:
+class ScriptImports:
+    """The `__import__` of scripts: modules that only compute, and packages of the script itself."""
+
+    def __init__(self, page: str = "python.md", own: frozenset[str] = frozenset()) -> None:
+        """`page` is the documentation that lists the modules, `own` has the top-level names of packages."""
+        self._hint = _MODULES_HINT.format(page=page)
+        self._always = frozenset(("__future__", "crossplane")) | own
+
+    def __call__(
+        self, name: str, global_names: Any = None, local: Any = None, from_list: Any = (), level: int = 0
+    ) -> Any:
+        first = str((global_names or {}).get("__package__")) if level else name
+        if first.partition(".")[0] in self._always or (name in sys.modules and _is_allowed(name)):
+            return builtins.__import__(name, global_names, local, from_list, level)
+        raise ImportError(f"module {name!r} is not there for scripts ({self._hint})")
+
+
+def script_builtins(imports: ScriptImports) -> dict[str, Any]:
     """Python's builtins without those that access the system."""
     names = {name: value for name, value in vars(builtins).items() if name not in _REMOVED_BUILTINS}
-    return {**names, "__import__": _import}
-
-
-def _import(
-    name: str, global_names: Any = None, local: Any = None, from_list: Any = (), level: int = 0
-) -> Any:
-    top = name.partition(".")[0]
-    if top in ("__future__", "crossplane") or (name in sys.modules and _is_allowed(name)):
-        return builtins.__import__(name, global_names, local, from_list, level)
-    raise ImportError(f"module {name!r} is not there for scripts ({_MODULES_HINT})")
+    return {**names, "__import__": imports}
 
 
 def _is_allowed(name: str) -> bool:
-    return (
-        name in MODULES or name in _LAZY_IMPORTS or any(module.startswith(f"{name}.") for module in MODULES)
-    )
+    return name in MODULES or name in LAZY_IMPORTS or any(module.startswith(f"{name}.") for module in MODULES)
 
 
 def audit_hook(event: str, arguments: tuple[Any, ...]) -> None:

@@ -6,7 +6,6 @@ and executed again for every request, as in the published function: its globals 
 
 from __future__ import annotations
 
-import ast
 import sys
 from importlib import import_module
 from inspect import iscoroutine
@@ -14,6 +13,7 @@ from types import CodeType
 from typing import Any
 
 from crossply.functions.builtin.python.script_environment import (
+    ScriptImports,
     audit_hook,
     import_mentioned_modules,
     import_sdk,
@@ -21,6 +21,7 @@ from crossply.functions.builtin.python.script_environment import (
 )
 from crossply.functions.builtin.sandbox.limits import MEMORY, SECONDS
 from crossply.functions.builtin.sandbox.worker import Answer, ProgramFailed, TimeLimitExceeded
+from crossply.sdk.enum_assignments import TO_NUMBER, bool_to_number, parse_script
 
 _ENTRY_POINTS = ("compose", "operate")
 
@@ -60,7 +61,7 @@ def _answer(code: CodeType, question: bytes) -> bytes:
 
 
 def _call(code: CodeType, request: Any, answer: Any) -> None:
-    builtin_names = {**script_builtins(), TO_NUMBER: bool_to_number}
+    builtin_names = {**script_builtins(ScriptImports()), TO_NUMBER: bool_to_number}
     names: dict[str, Any] = {"__name__": SCRIPT, "__builtins__": builtin_names}
     exec(code, names)
     entries = [name for name in _ENTRY_POINTS if name in names]
@@ -109,34 +110,3 @@ def _error_text(error: BaseException) -> str:
         return f"{name}: {error}"
     except Exception:  # noqa: BLE001 - the script may define the exception
         return name
-
-
-TO_NUMBER = "__number__"
-"""The name of `bool_to_number` in scripts.
-
-Older versions of protobuf accept a boolean for an enum, and the example of the published function sets
-`ready = True`. The current version refuses it, so assignments to fields of enums are rewritten.
-"""
-
-_ENUMS = ("ready", "severity", "status", "target")
-
-
-def parse_script(source: str, name: str) -> ast.Module:
-    """Parse a script and convert what it assigns to fields of enums with `TO_NUMBER`."""
-    tree = ast.parse(source, name)
-    _Assignments().visit(tree)
-    return ast.fix_missing_locations(tree)
-
-
-def bool_to_number(value: Any) -> Any:
-    return int(value) if isinstance(value, bool) else value
-
-
-class _Assignments(ast.NodeTransformer):
-    def visit_Assign(self, node: ast.Assign) -> ast.AST:
-        """Rewrite `a.ready = b` only: one target, one attribute."""
-        target = node.targets[0]
-        if len(node.targets) == 1 and isinstance(target, ast.Attribute) and target.attr in _ENUMS:
-            called = ast.Call(ast.Name(TO_NUMBER, ast.Load()), [node.value], [])
-            return ast.copy_location(ast.Assign([target], ast.copy_location(called, node.value)), node)
-        return node

@@ -13,11 +13,16 @@ Three layers:
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import resource
 import struct
+from collections.abc import Mapping
 
+from crossply.functions.builtin.sandbox.file_call_emulation import handle_traps
 from crossply.functions.builtin.sandbox.limits import MEMORY
+from crossply.functions.builtin.sandbox.system_calls import FIRST_VIRTUAL_DESCRIPTOR, SYSTEM_CALLS
+from crossply.functions.builtin.sandbox.virtual_files import VirtualFiles
 
 _NO_NEW_PRIVILEGES, _SECCOMP, _FILTER = 38, 22, 2
 _NEW_NAMESPACES = 0x00020000 | 0x08000000 | 0x10000000 | 0x40000000  # mounts, messages, users, network
@@ -29,8 +34,12 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
 
 
-def confine() -> None:
-    """Confine this process; OSError when the kernel refuses a required layer."""
+def confine(files: Mapping[str, bytes] | None = None) -> None:
+    """Confine this process; OSError when the kernel refuses a required layer.
+
+    `files` are all that it can read by path afterwards (see `trapped_calls`). With None, such calls fail with
+    EPERM.
+    """
     machine = os.uname().machine if os.uname().sysname == "Linux" else ""
     library = ctypes.CDLL(None, use_errno=True)
     if machine:
@@ -38,7 +47,11 @@ def confine() -> None:
         library.unshare(_NEW_NAMESPACES)  # containers often forbid it; the other layers do not need it
     for limit in (resource.RLIMIT_CORE, resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE):
         resource.setrlimit(limit, (0, 0))
-    instructions = filter_program(machine)
+    instructions = filter_program(machine, traps_files=files is not None)
+    if files is not None:
+        if instructions is None:
+            raise OSError(errno.ENOSYS, "programs with files need Linux on x86-64 or ARM64")
+        handle_traps(VirtualFiles(files), machine, library)
     if instructions is not None:
         _install(library, instructions)
 
@@ -63,95 +76,46 @@ def _install(library: ctypes.CDLL, instructions: bytes) -> None:
 
 
 _LOAD, _JUMP_IF_EQUAL, _JUMP_IF_GREATER_OR_EQUAL, _RETURN = 0x20, 0x15, 0x35, 0x06
-_ALLOW, _REFUSE = 0x7FFF0000, 0x00050001  # _REFUSE: errno 1, EPERM
-_NUMBER, _ARCHITECTURE = 0, 4  # offsets in `struct seccomp_data`
+_ALLOW, _REFUSE, _TRAP = 0x7FFF0000, 0x00050001, 0x00030000  # _REFUSE: errno 1, EPERM
+_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16  # offsets in `struct seccomp_data`
+_TO_CHECK, _TO_ALLOW, _TO_TRAP = 1, 3, 4  # instructions behind the tests: refuse, load, compare, allow, trap
 
 _X32 = 0x40000000
 """Numbers from here on belong to the x32 ABI."""
 
-_X86_64 = {
-    "read": 0,
-    "write": 1,
-    "close": 3,
-    "fstat": 5,
-    "lseek": 8,
-    "mmap": 9,
-    "mprotect": 10,
-    "munmap": 11,
-    "brk": 12,
-    "rt_sigaction": 13,
-    "rt_sigprocmask": 14,
-    "rt_sigreturn": 15,
-    "sched_yield": 24,
-    "mremap": 25,
-    "madvise": 28,
-    "nanosleep": 35,
-    "setitimer": 38,
-    "getpid": 39,
-    "exit": 60,
-    "gettimeofday": 96,
-    "getrusage": 98,
-    "sigaltstack": 131,
-    "gettid": 186,
-    "time": 201,
-    "futex": 202,
-    "restart_syscall": 219,
-    "clock_gettime": 228,
-    "clock_nanosleep": 230,
-    "exit_group": 231,
-    "getrandom": 318,
-}
-_AARCH64 = {
-    "close": 57,
-    "lseek": 62,
-    "read": 63,
-    "write": 64,
-    "fstat": 80,
-    "exit": 93,
-    "exit_group": 94,
-    "futex": 98,
-    "nanosleep": 101,
-    "setitimer": 103,
-    "clock_gettime": 113,
-    "clock_nanosleep": 115,
-    "sched_yield": 124,
-    "restart_syscall": 128,
-    "sigaltstack": 132,
-    "rt_sigaction": 134,
-    "rt_sigprocmask": 135,
-    "rt_sigreturn": 139,
-    "getrusage": 165,
-    "gettimeofday": 169,
-    "getpid": 172,
-    "gettid": 178,
-    "brk": 214,
-    "munmap": 215,
-    "mremap": 216,
-    "mmap": 222,
-    "mprotect": 226,
-    "madvise": 233,
-    "getrandom": 278,
-}
-_MACHINES = {"x86_64": (0xC000003E, _X86_64), "aarch64": (0xC00000B7, _AARCH64)}
 
+def filter_program(machine: str, traps_files: bool = False) -> bytes | None:
+    """The seccomp filter of a machine, eight bytes for each instruction; None for an unsupported machine.
 
-def filter_program(machine: str) -> bytes | None:
-    """The seccomp filter of a machine, eight bytes for each instruction; None for an unsupported machine."""
-    if machine not in _MACHINES:
+    With `traps_files`, calls that read files, and calls on virtual descriptors, send SIGSYS instead.
+    """
+    calls = SYSTEM_CALLS.get(machine)
+    if calls is None:
         return None
-    architecture, table = _MACHINES[machine]
-    numbers = sorted(table.values())
+    checked = set(calls.on_descriptors.values()) if traps_files else set()
+    trapped = sorted(calls.on_paths.values()) if traps_files else []
+    allowed = sorted(set(calls.computing.values()) - checked)
+    tests = [*((number, _TO_ALLOW) for number in allowed)]
+    tests += [
+        *((number, _TO_TRAP) for number in trapped),
+        *((number, _TO_CHECK) for number in sorted(checked)),
+    ]
     program = [
         _instruction(_LOAD, 0, 0, _ARCHITECTURE),
-        _instruction(_JUMP_IF_EQUAL, 1, 0, architecture),
+        _instruction(_JUMP_IF_EQUAL, 1, 0, calls.architecture),
         _instruction(_RETURN, 0, 0, _REFUSE),
         _instruction(_LOAD, 0, 0, _NUMBER),
-        _instruction(_JUMP_IF_GREATER_OR_EQUAL, len(numbers), 0, _X32),
+        _instruction(_JUMP_IF_GREATER_OR_EQUAL, len(tests), 0, _X32),
     ]
-    for index, number in enumerate(numbers):
-        program.append(_instruction(_JUMP_IF_EQUAL, len(numbers) - index, 0, number))
-    program.append(_instruction(_RETURN, 0, 0, _REFUSE))
-    program.append(_instruction(_RETURN, 0, 0, _ALLOW))
+    for index, (number, target) in enumerate(tests):
+        program.append(_instruction(_JUMP_IF_EQUAL, len(tests) - index - 1 + target, 0, number))
+    program += [
+        _instruction(_RETURN, 0, 0, _REFUSE),
+        _instruction(_LOAD, 0, 0, _FIRST_ARGUMENT),
+        _instruction(_JUMP_IF_GREATER_OR_EQUAL, 1, 0, FIRST_VIRTUAL_DESCRIPTOR),
+        _instruction(_RETURN, 0, 0, _ALLOW),
+        _instruction(_RETURN, 0, 0, _TRAP),
+    ]
     return b"".join(program)
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
-import socket
 from time import monotonic
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # workers import this module and never use sockets
+    import socket
 
 _CHUNK = 1 << 20
 

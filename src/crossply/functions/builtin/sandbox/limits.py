@@ -26,8 +26,14 @@ MAX_MESSAGE = 4 << 10
 MAX_WORKERS = 32
 """The most workers of one language, busy and idle together."""
 
+RETIRE_AT = MEMORY // 2
+"""A worker that has used this much exits after its reply: interpreters keep some memory of each call."""
+
+STAYS, RETIRES = b"+", b"-"
+"""The first byte of a reply of a worker: whether it can be asked again."""
+
 ANSWER, FAILURE = b"=", b"!"
-"""The first byte of a reply of a worker."""
+"""The second byte of a reply of a worker."""
 
 START, KILL = b"S", b"K"
 """The first byte of an order to the zygote."""

@@ -22,10 +22,10 @@ from crossply.functions.builtin.sandbox.processes import (
 __all__ = ["ProgramError", "WorkerFailed", "ask"]
 
 
-def ask(module: str, program: bytes, question: bytes) -> bytes:
+def ask(module: str, program: bytes, question: bytes, max_program: int = MAX_PROGRAM) -> bytes:
     """The answer of a program in the language of a module; raises ProgramError."""
-    if len(program) > MAX_PROGRAM:
-        raise WorkerFailed(f"is longer than {MAX_PROGRAM >> 20} MiB")
+    if len(program) > max_program:
+        raise WorkerFailed(f"is longer than {max_program >> 20} MiB")
     return _pool(module).ask(program, question)
 
 
@@ -109,8 +109,10 @@ class Pool:
     def _release(self, worker: WorkerProcess | None, usable: bool) -> None:
         if worker is not None and not usable:
             worker.kill()
+        elif worker is not None and worker.has_retired:
+            worker.close()
         with self._condition:
-            if worker is not None and usable:
+            if worker is not None and usable and not worker.has_retired:
                 self._idle.append(worker)
             else:
                 self._worker_count -= 1

@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-import subprocess
 import sys
-import threading
+from _thread import allocate_lock
 from time import monotonic
 
 from crossply.functions.builtin.sandbox import frames
@@ -17,13 +16,16 @@ from crossply.functions.builtin.sandbox.limits import (
     KILL,
     MAX_REPLY,
     MEMORY,
+    RETIRES,
     SECONDS,
     START,
     START_SECONDS,
 )
+from crossply.functions.builtin.sandbox.posix_spawn import DESCRIPTOR, ChildProcess
 
+# The standard library stays first: the parent's path may begin with the directory of a function's file.
 _MAIN = (
-    "import sys; sys.path[:] = sys.argv[3:]; "
+    "import sys; sys.path += sys.argv[3:]; "
     "from crossply.functions.builtin.sandbox.zygote import main; main(sys.argv[1], int(sys.argv[2]))"
 )
 _PRESERVED_VARIABLES = ("LD_LIBRARY_PATH",)
@@ -43,10 +45,12 @@ class WorkerFailed(ProgramError):
 class WorkerProcess:
     """One worker. One thread uses it at a time."""
 
-    __slots__ = ("_connection", "_number", "_zygote", "program")
+    __slots__ = ("_connection", "_number", "_zygote", "has_retired", "program")
 
     def __init__(self, program: bytes, connection: socket.socket, zygote: ZygoteProcess, number: int) -> None:
         self.program = program
+        self.has_retired = False
+        """Whether it exits after its last reply."""
         self._connection = connection
         self._zygote = zygote
         self._number = number
@@ -67,16 +71,17 @@ class WorkerProcess:
         deadline = monotonic() + seconds
         try:
             frames.send(self._connection, data, deadline)
-            reply = frames.receive(self._connection, MAX_REPLY + 1, deadline)
+            reply = frames.receive(self._connection, MAX_REPLY + 2, deadline)
         except TimeoutError:
             raise WorkerFailed(f"takes longer than {SECONDS:g} seconds") from None
         except frames.FrameTooLong:
             raise WorkerFailed(f"answer is longer than {MAX_REPLY >> 20} MiB") from None
         except frames.ConnectionClosed:
             raise WorkerFailed(_WORKER_DIED) from None
-        if not reply.startswith(ANSWER):
-            raise ProgramError(reply[1:].decode("utf-8", "replace"))
-        return reply[1:]
+        self.has_retired = reply.startswith(RETIRES)
+        if not reply.startswith(ANSWER, 1):
+            raise ProgramError(reply[2:].decode("utf-8", "replace"))
+        return reply[2:]
 
     def close(self) -> None:
         """Close the connection: an idle worker exits by itself then."""
@@ -91,7 +96,7 @@ class ZygoteProcess:
     """The process that workers are forks of."""
 
     def __init__(self, module: str) -> None:
-        self._lock = threading.Lock()
+        self._lock = allocate_lock()
         self._control, other = socket.socketpair()
         self._control.settimeout(START_SECONDS)
         with other:
@@ -102,7 +107,7 @@ class ZygoteProcess:
                 raise WorkerFailed(f"{_NO_PROCESS}: {error}") from None
 
     def is_alive(self) -> bool:
-        return self._process.poll() is None
+        return self._process.is_alive()
 
     def start(self, program: bytes) -> WorkerProcess:
         """Fork a worker, which has not loaded its program yet."""
@@ -127,22 +132,13 @@ class ZygoteProcess:
     def close(self) -> None:
         """End the zygote and all its workers."""
         self._control.close()
-        try:
-            self._process.wait(GRACE)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        self._process.wait(GRACE)
 
 
-def _start_process(module: str, descriptor: int) -> subprocess.Popen[bytes]:
+def _start_process(module: str, descriptor: int) -> ChildProcess:
     paths = [os.path.abspath(path) for path in sys.path]
-    return subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", _MAIN, module, str(descriptor), *paths],
-        pass_fds=(descriptor,),
-        env={name: os.environ[name] for name in _PRESERVED_VARIABLES if name in os.environ},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        cwd="/",
-        start_new_session=True,  # it must not receive signals of the user's terminal
+    return ChildProcess(
+        [sys.executable, "-I", "-S", "-c", _MAIN, module, str(DESCRIPTOR), *paths],
+        descriptor,
+        {name: os.environ[name] for name in _PRESERVED_VARIABLES if name in os.environ},
     )

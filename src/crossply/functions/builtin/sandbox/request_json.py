@@ -10,12 +10,11 @@ from collections.abc import Mapping
 
 from crossply.compose.messages import Request, Resource, State
 from crossply.values import Object
+from crossply.values.quick_json import dumps
 
 
 def as_json(value: object) -> bytes:
-    import orjson
-
-    return orjson.dumps(value)
+    return dumps(value)
 
 
 def state_data(state: State) -> Object:

@@ -4,15 +4,18 @@ A language is a module with two functions. `prepare(program)` imports what the p
 still possible; it must not run any of it. `load(program)` runs confined and returns the function that
 answers questions: bytes in, bytes out. Both raise `ProgramFailed` for errors that the author has to know.
 
-The first byte of a reply says whether it is an answer or an error.
+The first two bytes of a reply say whether the worker can be asked again, and whether this is an answer or an
+error.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import signal
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import FrameType
 from typing import Protocol
@@ -25,10 +28,16 @@ from crossply.functions.builtin.sandbox.limits import (
     GRACE,
     MAX_MESSAGE,
     MAX_REPLY,
+    RETIRE_AT,
+    RETIRES,
     SECONDS,
+    STAYS,
 )
 
 Answer = Callable[[bytes], bytes]
+
+_UNIT = 1 if sys.platform == "darwin" else 1024
+"""The unit of the peak memory that the system reports."""
 
 
 class ProgramFailed(Exception):
@@ -42,8 +51,8 @@ class TimeLimitExceeded(BaseException):
 class Language(Protocol):
     """The functions of a language module."""
 
-    def prepare(self, program: bytes) -> None:
-        """Import what the program needs."""
+    def prepare(self, program: bytes) -> Mapping[str, bytes] | None:
+        """Import what the program needs, and return the files that it can read by path, if any."""
 
     def load(self, program: bytes) -> Answer:
         """Load the program in the confined process."""
@@ -53,21 +62,35 @@ def serve(descriptor: int, language: Language) -> None:
     """Serve one program on a descriptor until the peer closes it."""
     with contextlib.suppress(frames.ConnectionClosed):
         program = frames.read(descriptor)
-        language.prepare(program)
+        try:
+            files = language.prepare(program)
+        except Exception as error:  # noqa: BLE001 - it is reported: a process that ends says nothing
+            frames.write(descriptor, STAYS + _failure(_unexpected(error)))
+            return
         loaded: list[Answer] = []
 
         def load() -> bytes:
             try:
-                confine()
+                confine(files)
             except OSError as error:
                 raise ProgramFailed(f"is not run: its process cannot be confined: {error}") from None
             loaded.append(language.load(program))
             return b""
 
-        frames.write(descriptor, _reply(load))
+        frames.write(descriptor, STAYS + _reply(load))
+        most = _peak_memory() + RETIRE_AT
         while loaded:
             question = frames.read(descriptor)
-            frames.write(descriptor, _reply(partial(loaded[0], question)))
+            reply = _reply(partial(loaded[0], question))
+            if _peak_memory() > most:
+                frames.write(descriptor, RETIRES + reply)
+                return
+            frames.write(descriptor, STAYS + reply)
+
+
+def _peak_memory() -> int:
+    """The most memory that this process had at once, in bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _UNIT
 
 
 def _reply(work: Callable[[], bytes]) -> bytes:
@@ -90,6 +113,16 @@ def _reply(work: Callable[[], bytes]) -> bytes:
         text = "runs out of memory"
     except RecursionError:
         text = "nests too deep"
+    except Exception as error:  # noqa: BLE001 - it is reported: a process that ends says nothing
+        text = _unexpected(error)
+    return _failure(text)
+
+
+def _unexpected(error: Exception) -> str:
+    return f"cannot be run: {type(error).__name__}: {error}"
+
+
+def _failure(text: str) -> bytes:
     return FAILURE + text[:MAX_MESSAGE].encode("utf-8", "replace")
 
 

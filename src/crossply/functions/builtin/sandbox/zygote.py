@@ -10,18 +10,23 @@ from __future__ import annotations
 import gc
 import os
 import signal
-import socket
+import sys
+from _socket import CMSG_SPACE, socket  # the module around it takes longer to import than all the rest here
 from importlib import import_module
 
 from crossply.functions.builtin.sandbox.limits import KILL, START
 from crossply.functions.builtin.sandbox.worker import Language, close_all_but, serve
 
+_BYTES_OF_DESCRIPTOR = 4
+
 
 def main(module: str, descriptor: int) -> None:
+    os.chdir("/")
+    close_all_but(descriptor)  # what our parent inherited from others is not for workers
     language: Language = import_module(module)
     language.prepare(b"")  # imports that every program needs
     gc.freeze()  # share the memory with all workers: the collector would write to it
-    control = socket.socket(fileno=descriptor)
+    control = socket(fileno=descriptor)
     workers: set[int] = set()
     try:
         while _handle_order(control, workers, language):
@@ -31,11 +36,12 @@ def main(module: str, descriptor: int) -> None:
             os.kill(worker, signal.SIGKILL)
 
 
-def _handle_order(control: socket.socket, workers: set[int], language: Language) -> bool:
-    order, descriptors, _, _ = socket.recv_fds(control, 5, 1)
-    if order == START and descriptors:
-        worker = _fork_worker(descriptors[0], language)
-        os.close(descriptors[0])
+def _handle_order(control: socket, workers: set[int], language: Language) -> bool:
+    order, ancillary, _, _ = control.recvmsg(5, CMSG_SPACE(_BYTES_OF_DESCRIPTOR))
+    if order == START and ancillary:
+        descriptor = int.from_bytes(ancillary[0][2][:_BYTES_OF_DESCRIPTOR], sys.byteorder)
+        worker = _fork_worker(descriptor, language)
+        os.close(descriptor)
         if worker:
             workers.add(worker)
         control.sendall(worker.to_bytes(4, "big"))

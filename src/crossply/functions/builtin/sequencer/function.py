@@ -22,8 +22,9 @@ from crossply.compose.messages import (
     fatal,
     respond,
 )
-from crossply.functions.builtin.sequencer.input import Input, InputError, Rule, read_input
-from crossply.functions.builtin.sequencer.usages import is_usage, usage
+from crossply.functions.builtin.sequencer.input import Input, InputError, Rule, TtlError, read_input
+from crossply.functions.builtin.usages import is_usage, usage
+from crossply.functions.reply_limits import Meter, size_of
 from crossply.values.goquote import quote
 from crossply.values.regexp import RegexpError, compile_go
 
@@ -33,6 +34,8 @@ def run(request: Request) -> Response:
         step_input = read_input(request)
     except InputError as error:
         return fatal(request, f"cannot get Function input from *v1.RunFunctionRequest: {error}")
+    except TtlError as error:
+        return fatal(request, str(error))
     state = SequenceState(request, step_input)
     try:
         for rule in step_input.rules:
@@ -93,6 +96,7 @@ class SequenceState:
 
     def __init__(self, request: Request, step_input: Input) -> None:
         self._input = step_input
+        self._meter = Meter()
         self._observed = request.observed.resources
         self.desired = dict(request.desired.resources)
         self.usages: dict[str, Resource] = {}
@@ -119,11 +123,14 @@ class SequenceState:
                 continue
             for of in protected:
                 usage_resource = usage(self._observed[of].object, user, self._input.replays_deletion, version)
+                # Pairs are many more than resources.
+                self._meter.add(size_of(usage_resource.object))
                 self.usages[f"{by}-{of}-usage"] = usage_resource
 
     def _delay(self, name: str, needs: Iterable[str]) -> None:
         waiting = anchored_pattern(name)
         for before in needs:
+            self._meter.add(0)
             unready_reason = self._unready_reason(before)
             if unready_reason:
                 waits = f"Delaying creation of resource(s) matching {quote(name)}"

@@ -16,7 +16,7 @@ from crossply.functions.builtin.input_decoder import (
 )
 from crossply.values.durations import parse_duration
 
-__all__ = ["Input", "InputError", "Rule", "read_input"]
+__all__ = ["Input", "InputError", "Rule", "TtlError", "read_input"]
 
 _MINUTE = 60 * SECOND
 _RULE = struct(
@@ -91,4 +91,8 @@ def _ttl(duration: str) -> int:
     try:
         return parse_duration(duration)
     except ValueError as error:
-        raise InputError(f"cannot set cacheTTL: {error}") from None
+        raise TtlError(f"cannot set cacheTTL: {error}") from None
+
+
+class TtlError(Exception):
+    """The time to live is no duration. It never leaves the function: it becomes a fatal result."""

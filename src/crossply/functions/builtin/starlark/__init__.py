@@ -1,6 +1,7 @@
 """function-starlark: compose resources with Starlark scripts.
 
 `function` is the entry point and builds the response, `input` decodes the step. Scripts run in a sandboxed
-worker: `worker` is the language module, `script` evaluates a script, `script_calls`, `prelude.star` and
-`schemas.star` define what it can call, `libraries` the modules `crypto`, `encoding`, `regex` and `yaml`.
+worker: `worker` is the language module, `script` a script with its modules, `language` the language itself.
+`predeclared` has the names that scripts find: `desired_resources`, `collected`, `reading`, `schemas` and the
+modules of `library`. `outcome` and `sequencing` make a response of what a script did.
 """

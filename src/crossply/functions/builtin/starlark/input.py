@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crossply.compose.messages import SECOND, Request
+from crossply.compose.messages import Request
 from crossply.functions.builtin.input_decoder import OBJECT, InputError, array, decode, mapping, struct, text
 from crossply.values import Object
-from crossply.values.durations import parse_duration
 
-__all__ = ["Input", "InputError", "read_input"]
+__all__ = ["Input", "InputError", "ScriptReference", "read_input"]
 
 _SPEC = struct(
     "v1alpha1.StarlarkInputSpec",
@@ -40,7 +39,14 @@ _INPUT = struct(
         "modules": mapping("map[string]string", text(), ""),
     },
 )
-_SEQUENCING_TTL = 10 * SECOND
+_DEFAULT_KEY = "main.star"
+
+
+class ScriptReference(NamedTuple):
+    """A script in a ConfigMap."""
+
+    name: str
+    key: str
 
 
 class Input(NamedTuple):
@@ -48,35 +54,44 @@ class Input(NamedTuple):
 
     source: str
     modules: dict[str, str]
-    defines_main: bool
+    defines_main: bool = False
     """Whether the script defines `main`, instead of calling `Resource`."""
-    usage_version: str
-    sequencing_ttl: int
+    reference: ScriptReference | None = None
+    """Where the script is, if it is not in the input."""
+    module_paths: tuple[str, ...] = ()
+    usage_version: str = ""
+    sequencing_ttl: str = ""
+    """For how long a response holds while something waits, as a duration of Go."""
+    default_registry: str = ""
+    plain_http: tuple[str, ...] = ()
+    """Registries that are accessed without TLS."""
+    credential: str = ""
+    """The credential of the step with logins of registries."""
 
     @property
     def file(self) -> str:
         """The file name of the script in error messages."""
-        return "script.star" if self.defines_main else "composition.star"
+        if self.defines_main:
+            return "script.star"
+        return self.reference.key if self.reference and not self.source else "composition.star"
 
 
 def read_input(request: Request) -> Input:
     decoded = decode(request, _INPUT, _GO_TYPE)
     if decoded.get("script"):
-        return Input(decoded["script"], decoded.get("modules", {}), True, "", _SEQUENCING_TTL)
-    spec = decoded.get("spec", {})
-    if not spec.get("source"):
-        if "scriptConfigRef" in spec:
-            raise InputError("spec.scriptConfigRef is not supported: put the script into spec.source")
-        raise InputError("spec.source is required")
-    modules = spec.get("modules", {})
-    return Input(spec["source"], modules, False, spec.get("usageAPIVersion", ""), _ttl(spec))
-
-
-def _ttl(spec: Object) -> int:
-    duration = spec.get("sequencingTTL")
-    if not duration:
-        return _SEQUENCING_TTL
-    try:
-        return parse_duration(duration)
-    except ValueError as error:
-        raise InputError(f"invalid spec.sequencingTTL: {error}") from None
+        return Input(decoded["script"], decoded.get("modules", {}), defines_main=True)
+    spec: Object = decoded.get("spec", {})
+    reference = spec.get("scriptConfigRef")
+    return Input(
+        spec.get("source", ""),
+        spec.get("modules", {}),
+        reference=None
+        if reference is None
+        else ScriptReference(reference.get("name", ""), reference.get("key") or _DEFAULT_KEY),
+        module_paths=tuple(spec.get("modulePaths", ())),
+        usage_version=spec.get("usageAPIVersion", ""),
+        sequencing_ttl=spec.get("sequencingTTL", ""),
+        default_registry=spec.get("ociDefaultRegistry", ""),
+        plain_http=tuple(spec.get("ociInsecureRegistries", ())),
+        credential=spec.get("dockerConfigCredential", ""),
+    )

@@ -1,123 +1,161 @@
-"""One script: parsed once, evaluated for every request.
-
-A script that defines `main` is evaluated once and then called. One that calls `Resource` is evaluated for
-each request, with the request in its variables.
-"""
+"""A script and its modules: compiled once, run for every request."""
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
+from collections.abc import Mapping
 
-import orjson
-import starlark
-
-from crossply.functions.builtin.environment_configs.function import CONTEXT_KEY
-from crossply.functions.builtin.starlark.script_calls import ScriptRun
+from crossply.functions.builtin.starlark.collected import Fatal
+from crossply.functions.builtin.starlark.language.backtrace import backtrace, describe
+from crossply.functions.builtin.starlark.language.failures import CompileError, EvalError
+from crossply.functions.builtin.starlark.language.parser import Source
+from crossply.functions.builtin.starlark.language.program import Globals, Load, Program, compile_program
+from crossply.functions.builtin.starlark.language.state import freeze
+from crossply.functions.builtin.starlark.language.values import Value
+from crossply.functions.builtin.starlark.module_names import SCHEME, ModuleNameError, full_name
+from crossply.functions.builtin.starlark.predeclared import NAMES
 from crossply.values import Object
+from crossply.values.goquote import quote
 
-_LIBRARY = (
-    *("crossply_json", "crossply_call", "get", "get_label", "get_annotation"),
-    *("crypto", "encoding", "regex", "yaml", "field", "schema"),
-)
-_COMPOSING = (
-    *("Resource", "skip_resource", "set_path", "set_condition", "emit_event", "fatal", "dict"),
-    *("set_connection_details", "get_observed", "is_observed", "observed_body", "get_condition"),
-    *("require_resource", "require_resources", "require_extra_resource", "require_extra_resources"),
-    *("get_extra_resource", "get_extra_resources", "set_response_ttl"),
-)
-_PRELUDE = "crossply"
-_VARIABLES = """
-oxr, dxr, observed, context, environment, extra_resources = json.decode(crossply_request)
+RUN_ERRORS = (EvalError, NameError, TypeError, RecursionError)
+"""What a run of a script raises."""
 
-def set_xr_status(path, value):
-    set_path(dxr, "status." + path, value)
-"""
-_RESULT_EXPRESSION = "crossply_json([dxr, context])"
-_CALL_MAIN = """
-def crossply_main(request):
-    return crossply_call(main, request)
-"""
+
+class ScriptProblem(Exception):
+    """A script cannot be run to its end; the message is that of the result."""
 
 
 class Script:
-    """A parsed script and its modules."""
+    """A script and its modules."""
 
-    def __init__(self, program: Object, prelude: Any) -> None:
+    def __init__(self, program: Object) -> None:
         self.defines_main: bool = program["main"]
-        self._prelude = prelude
-        names = _LIBRARY if self.defines_main else _LIBRARY + _COMPOSING
-        self._load_prelude = self._parsed("prelude", f"load({', '.join(map(repr, (_PRELUDE, *names)))})")
-        self._variables = self._parsed("prelude", _VARIABLES)
-        self._result_expression = self._parsed("prelude", _RESULT_EXPRESSION)
-        self._source = self._parsed(program["file"], program["source"])
-        self._modules = {name: self._parsed(name, text) for name, text in program["modules"].items()}
-        self._callable: Any = None
+        self._file: str = program["file"]
+        self._texts: dict[str, str] = {**program["modules"], self._file: program["source"]}
+        self._modules: frozenset[str] = frozenset(program["modules"])
+        self._searched: list[str] = program["searched"]
+        self._registry: str = program["registry"]
+        self._programs: dict[str, Program] = {}
+        self._compiling: list[str] = []
 
-    @staticmethod
-    @cache
-    def dialect() -> Any:
-        """The language: all that is not experimental, with top-level statements."""
-        dialect = starlark.Dialect.extended()
-        dialect.enable_top_level_stmt = True
-        dialect.enable_load = True
-        return dialect
+    @property
+    def sources(self) -> dict[str, Source]:
+        return {name: program.source for name, program in self._programs.items()}
 
-    @staticmethod
-    @cache
-    def globals() -> Any:
-        """The built-in functions of Starlark."""
-        extension = starlark.LibraryExtension
-        return starlark.Globals.extended_by([extension.StructType, extension.Json, extension.Print])
+    def run(self, predeclared: Mapping[str, Value]) -> Globals:
+        """Run the script; raises ScriptProblem, or Fatal if the script calls fatal()."""
+        main = self._main()
+        run = _Run(self, predeclared)
+        try:
+            return main.run(predeclared, run.loader(self._file))
+        except Fatal:
+            raise
+        except RUN_ERRORS as error:
+            raise ScriptProblem(self.failure(error)) from None
 
-    def call_main(self, options: Any, request: bytes) -> bytes:
-        """The value of `main` for a request, as JSON."""
-        if self._callable is None:
-            module = self._new_module("", options, ())
-            starlark.eval_with(options, module, self._source, self.globals(), self._loader("", options, ()))
-            starlark.eval(module, self._parsed("prelude", _CALL_MAIN), self.globals())
-            self._callable = module.freeze()
-        reply: str = self._callable.call_with(options, "crossply_main", request.decode()).value
-        return reply.encode()
+    def failure(self, error: BaseException) -> str:
+        """The message about an error in the script."""
+        trace = backtrace(error, self.sources)
+        return f"starlark execution failed: starlark execution error: {trace}: {describe(error)}"
 
-    def evaluate(self, options: Any, request: Object, run: ScriptRun) -> Object:
-        """Evaluate the script and return what its calls collected."""
-        context = request["context"]
-        desired = request["desired"]["composite"]["resource"]
-        environment = context.get(CONTEXT_KEY) or {}
-        values = [run.composite, desired, run.observed, context, environment, run.required]
-        variables = orjson.dumps(values).decode()
-        module = self._new_module(variables, options, ())
-        loader = self._loader(variables, options, ())
-        starlark.eval_with(options, module, self._source, self.globals(), loader)
-        written = starlark.eval(module, self._result_expression, self.globals())
-        composite, context = orjson.loads(str(written))
-        return run.response_data(composite, context or None)
+    def _main(self) -> Program:
+        try:
+            return self.compiled(self._file)
+        except _StarImportProblem as error:
+            raise ScriptProblem(f"resolving star imports: {error}") from None
+        except CompileError as error:
+            raise ScriptProblem(f"starlark execution failed: starlark compilation error: {error}") from None
 
-    def _new_module(self, variables: str, options: Any, loading: tuple[str, ...]) -> Any:
-        """A module with the predeclared names; `variables` are the values of _VARIABLES as JSON."""
-        module = starlark.Module()
-        starlark.eval(module, self._load_prelude, self.globals(), self._loader(variables, options, loading))
-        if variables:
-            module["crossply_request"] = variables
-            starlark.eval(module, self._variables, self.globals())
-        return module
+    def compiled(self, name: str) -> Program:
+        """The program of the script or of a module; raises CompileError."""
+        if name not in self._programs:
+            self._compiling.append(name)
+            try:
+                self._programs[name] = compile_program(
+                    name,
+                    self._texts[name],
+                    NAMES,
+                    lambda module: self._exports(module, name),
+                    self.defines_main,
+                )
+            finally:
+                self._compiling.pop()
+        return self._programs[name]
 
-    def _loader(self, variables: str, options: Any, loading: tuple[str, ...]) -> Any:
-        def load(name: str) -> Any:
-            if name == _PRELUDE:
-                return self._prelude
-            if name in loading:
-                raise ImportError(f"modules load each other in a circle: {' → '.join((*loading, name))}")
-            if name not in self._modules:
-                raise ImportError(f"there is no module {name!r} in the input's modules")
-            nested = (*loading, name)
-            module = self._new_module(variables, options, nested)
-            loader = self._loader(variables, options, nested)
-            starlark.eval_with(options, module, self._modules[name], self.globals(), loader)
-            return module.freeze()
+    def _exports(self, module: str, caller: str) -> list[str]:
+        """The names that a module exports, for `load(…, "*")`."""
+        try:
+            name = self.resolved(module, caller)
+            if name in self._compiling:
+                raise EvalError(f"cycle in load graph: {name}")
+            return self.compiled(name).exports
+        except CompileError as error:
+            problem = f"compiling module {module} for star import: {error}"
+            raise _StarImportProblem(f"resolving star import from {quote(module)}: {problem}") from None
+        except EvalError as error:
+            raise _StarImportProblem(f"resolving star import from {quote(module)}: {error}") from None
 
-        return starlark.FileLoader(load)
+    def resolved(self, module: str, caller: str) -> str:
+        """The full name of a module that a file loads; raises EvalError if it is not there."""
+        try:
+            name = full_name(module, caller, self._registry)
+        except ModuleNameError as error:
+            raise EvalError(str(error)) from None
+        if name not in self._modules:
+            if name.startswith(SCHEME):
+                raise EvalError(
+                    f"OCI module {quote(name)} not resolved; ensure the OCI reference was resolvable before "
+                    "execution"
+                )
+            raise EvalError(
+                f"module {quote(name)} not found; searched: {', '.join(('inline modules', *self._searched))}"
+            )
+        return name
 
-    def _parsed(self, name: str, text: str) -> Any:
-        return starlark.parse(name, text, self.dialect())
+
+class _StarImportProblem(CompileError):
+    """A module whose names are all loaded cannot be used."""
+
+    def __init__(self, message: str) -> None:
+        Exception.__init__(self, message)
+
+
+class _Run:
+    """The modules that one run of a script has loaded."""
+
+    def __init__(self, script: Script, predeclared: Mapping[str, Value]) -> None:
+        self._script, self._predeclared = script, predeclared
+        self._loaded: dict[str, Globals | None] = {}
+        """None for a module that is being loaded."""
+
+    def loader(self, caller: str) -> Load:
+        return lambda module: self._load(module, caller)
+
+    def _load(self, module: str, caller: str) -> Globals:
+        try:
+            return self._module(self._script.resolved(module, caller))
+        except Fatal:
+            raise
+        except EvalError as error:
+            raise EvalError(f"cannot load {module}: {error}") from None
+
+    def _module(self, name: str) -> Globals:
+        values = self._loaded.get(name)
+        if values is not None:
+            return values
+        if name in self._loaded:
+            raise EvalError(f"cycle in load graph: {name}")
+        self._loaded[name] = None
+        try:
+            program = self._script.compiled(name)
+        except CompileError as error:
+            raise EvalError(f"compiling module {name}: {error}") from None
+        try:
+            values = program.run(self._predeclared, self.loader(name))
+        except Fatal:
+            raise
+        except RUN_ERRORS as error:
+            trace = backtrace(error, self._script.sources)
+            raise EvalError(f"error in module {name}: {trace}: {describe(error)}") from None
+        freeze(values.values())
+        self._loaded[name] = values
+        return values

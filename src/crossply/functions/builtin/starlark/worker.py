@@ -2,137 +2,106 @@
 
 from __future__ import annotations
 
-import os
-import re
-import resource
-from time import monotonic
-from typing import Any
+import contextlib
 
 import orjson
-import starlark
 
 from crossply.functions.builtin.sandbox.limits import MEMORY, SECONDS
-from crossply.functions.builtin.sandbox.worker import Answer, ProgramFailed
-from crossply.functions.builtin.starlark import libraries
-from crossply.functions.builtin.starlark import script_calls as script_calls
-from crossply.functions.builtin.starlark.script import Script
+from crossply.functions.builtin.sandbox.worker import Answer, ProgramFailed, TimeLimitExceeded
+from crossply.functions.builtin.starlark.collected import Fatal
+from crossply.functions.builtin.starlark.conversion import plain
+from crossply.functions.builtin.starlark.language import state
+from crossply.functions.builtin.starlark.language.backtrace import frames_of
+from crossply.functions.builtin.starlark.language.calls import call
+from crossply.functions.builtin.starlark.language.failures import EvalError
+from crossply.functions.builtin.starlark.library.regexes import REGEX
+from crossply.functions.builtin.starlark.library.yaml_module import YAML
+from crossply.functions.builtin.starlark.outcome import Outcome, OutcomeProblem
+from crossply.functions.builtin.starlark.predeclared import Environment
+from crossply.functions.builtin.starlark.script import RUN_ERRORS, Script, ScriptProblem
+from crossply.functions.builtin.starlark.sequencing import DependencyProblem
 from crossply.values import Object
 from crossply.values.protobuf_struct import from_wire
 
-_CALLS = 200
-"""The maximum depth of calls."""
-
-_MARGIN = 0.5
-"""A script is stopped this many seconds, and at this share of the memory, before its process is."""
-
-_LOCATION = re.compile(r"^ *--> (\S+:\d+:\d+)$", re.MULTILINE)
-_CALL = re.compile(r"^ *\* (\S+:\d+), in ", re.MULTILINE)
-_MESSAGE = re.compile(r"^(?:error: |\w+Error: )+(.*?)(?=^ *--> |\Z)", re.MULTILINE | re.DOTALL)
-
-
-class _Current:
-    """The run of the current question."""
-
-    run: script_calls.ScriptRun
-
-
-class _Library:
-    """The predeclared names of scripts, built once for all workers."""
-
-    frozen: Any = None
+_FIRST_USES = (
+    (REGEX, "replace_all", ("a", "a", "$0")),
+    (REGEX, "match", ("(", "")),
+    (YAML, "encode", ({"a": "b: c"},)),
+    (YAML, "decode", ("a: b",)),
+    (YAML, "decode", ("[" * 1000,)),
+    (YAML, "decode", ("a: [",)),
+)
+"""Calls of libraries that import others on first use."""
 
 
 def prepare(program: bytes) -> None:
-    """Build the prelude, which does not depend on the program."""
-    if _Library.frozen is None:
-        _Library.frozen = _prelude()
+    """Use the libraries that import others on first use: a confined process cannot."""
+    for module, name, arguments in () if program else _FIRST_USES:
+        with contextlib.suppress(EvalError):
+            module.members[name].implementation(arguments, {})
 
 
 def load(program: bytes) -> Answer:
+    loaded = orjson.loads(program)
+    script = Script(loaded)
+    return lambda question: _encoded(_answer(script, loaded, from_wire(orjson.loads(question))))
+
+
+def _encoded(answer: Object) -> bytes:
     try:
-        script = Script(orjson.loads(program), _Library.frozen)
-    except starlark.StarlarkError as error:
-        raise ProgramFailed(_error_message(error)) from None
-    return lambda question: _answer(script, question)
+        return orjson.dumps(answer)
+    except TypeError as error:  # it nests too deep, or has text that is no UTF-8
+        raise ProgramFailed(f"cannot pass on what the script made: {error}") from None
 
 
-def _answer(script: Script, question: bytes) -> bytes:
-    watch = _ResourceWatch()
-    request = from_wire(orjson.loads(question))
-    options = starlark.EvalOptions(check_cancelled=watch.is_exceeded, max_callstack_size=_CALLS)
+def _answer(script: Script, program: Object, request: Object) -> Object:
+    """The response, or what is wrong: a problem is the message of a fatal result."""
+    state.start(allows_recursion=script.defines_main)
     try:
         if script.defines_main:
-            return script.call_main(options, orjson.dumps(request))
-        return orjson.dumps(_evaluate(script, options, request))
-    except starlark.StarlarkError as error:
-        raise ProgramFailed(_error_message(error, watch.exceeded)) from None
-    except orjson.JSONDecodeError as error:
-        raise ProgramFailed(f"script gives something that is no plain data: {error}") from None
+            return _call_main(script, request)
+        return _evaluate(script, program, request)
+    except (ScriptProblem, OutcomeProblem) as error:
+        return {"problem": str(error)}
+    except DependencyProblem as error:
+        return {"problem": f"dependency validation failed: {error}"}
+    except TimeLimitExceeded as error:
+        raise ProgramFailed(f"{_last_place(script, error)}takes longer than {SECONDS:g} seconds") from None
+    except MemoryError as error:
+        place = _last_place(script, error)
+        raise ProgramFailed(f"{place}takes more than {MEMORY >> 20} MiB of memory") from None
 
 
-def _evaluate(script: Script, options: Any, request: Object) -> Object:
-    run = _Current.run = script_calls.ScriptRun(request)
+def _last_place(script: Script, error: BaseException) -> str:
+    frames = [frame for frame in frames_of(error, script.sources) if frame.place]
+    return f"{frames[-1].place}: " if frames else ""
+
+
+def _evaluate(script: Script, program: Object, request: Object) -> Object:
+    environment = Environment(request)
+    outcome = Outcome(
+        environment.collected,
+        environment.desired,
+        environment.observed,
+        program["usage_version"],
+        program["sequencing_ttl"],
+    )
     try:
-        return script.evaluate(options, request, run)
-    except starlark.StarlarkError:
-        if run.fatal is None:
-            raise
-        return {"fatal": run.fatal, **run.response_data()}
+        script.run(environment.predeclared())
+    except Fatal as error:
+        return {"fatal": outcome.fatal(str(error))}
+    return {"response": outcome.response(environment.dxr, environment.context)}
 
 
-def _prelude() -> Any:
-    module = starlark.Module()
-    module["native_unset"] = script_calls.UNSET
-    for name in script_calls.NAMES:
-        module.add_callable(f"native_{name}", _native(name))
-    for name, function in libraries.functions().items():
-        module.add_callable(f"module_{name}", function)
-    for name in ("prelude.star", "schemas.star"):
-        with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
-            source = starlark.parse("prelude.star", file.read(), Script.dialect())
-        starlark.eval(module, source, Script.globals())
-    _import_lazily_loaded()
-    return module.freeze()
-
-
-def _import_lazily_loaded() -> None:
-    """Trigger lazy imports of libraries, which fail in the confined process."""
-    functions_by_name = libraries.functions()
-    functions_by_name["regex_match"]("a", "a")
-    functions_by_name["yaml_decode"](functions_by_name["yaml_encode"]({"a": "b: c"}))
-
-
-def _native(name: str) -> Any:
-    return lambda *values, **named: getattr(_Current.run, f"do_{name}")(*values, **named)
-
-
-class _ResourceWatch:
-    """Checks the time and memory of a script; Starlark calls it every thousand steps."""
-
-    def __init__(self) -> None:
-        self._deadline = monotonic() + SECONDS - _MARGIN
-        self._most = _resident() + MEMORY * _MARGIN / 1024
-        self.exceeded = ""
-
-    def is_exceeded(self) -> bool:
-        if monotonic() > self._deadline:
-            self.exceeded = f"takes longer than {SECONDS:g} seconds"
-        elif _resident() > self._most:
-            self.exceeded = f"takes too much of its {MEMORY >> 20} MiB of memory"
-        return bool(self.exceeded)
-
-
-def _resident() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
-def _error_message(error: Exception, instead: str = "") -> str:
-    """The error in one line with its location. Starlark's own message lists all calls."""
-    text = str(error)
-    match = _MESSAGE.search(text)
-    message = instead or (match[1].strip() if match else text.strip())
-    place = _LOCATION.search(text)
-    if place is not None and not place[1].startswith("prelude"):
-        return f"{place[1]}: {message}"
-    own = [call for call in _CALL.findall(text) if not call.startswith("prelude")]
-    return f"{own[-1]}: {message}" if own else message
+def _call_main(script: Script, request: Object) -> Object:
+    """The value of `main` for a request."""
+    environment = Environment(request)
+    names = script.run(environment.predeclared())
+    if "main" not in names:
+        raise ScriptProblem("starlark execution failed: script must define a function main(req)")
+    try:
+        return {"main": plain(call(names["main"], request))}
+    except Fatal as error:
+        raise ScriptProblem(str(error)) from None
+    except RUN_ERRORS as error:
+        raise ScriptProblem(script.failure(error)) from None

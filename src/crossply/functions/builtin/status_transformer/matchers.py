@@ -129,10 +129,12 @@ def _condition_groups(expected: Object, obj: Object) -> Groups | None:
 
 
 def _condition(obj: Object, kind: str) -> Object:
-    """The first condition of a type; a missing one has the status Unknown."""
+    """The first condition of a type. A missing one is Unknown, or without a status where there are none."""
     status = obj.get("status")
-    conditions = status.get("conditions") if isinstance(status, dict) else None
-    for condition in conditions if isinstance(conditions, list) else ():
+    conditions = status.get("conditions") or [] if isinstance(status, dict) else None
+    if not isinstance(conditions, list):
+        return {}
+    for condition in conditions:
         if isinstance(condition, dict) and condition.get("type") == kind:
             return condition
     return {"status": "Unknown"}

@@ -6,6 +6,7 @@ the same rules for `metadata.labels`, which every kind has.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from crossply.compose.messages import (
@@ -30,6 +31,7 @@ from crossply.functions.builtin.input_decoder import (
 )
 from crossply.functions.builtin.tag_manager.tag_sources import Sources, Tags
 from crossply.functions.builtin.tag_manager.taggable_kinds import has_tags, is_ignored, required_schemas
+from crossply.functions.reply_limits import Meter
 from crossply.values import Object
 
 _SUCCESS_RESULT = Result(SEVERITY_NORMAL, "Successfully Processed tags", None, TARGET_COMPOSITE)
@@ -64,18 +66,26 @@ class _TagManager:
         self._sources = sources
         self._ignored: list[Object] = decoded.get("ignoreTags", [])
         self._tags = sources.tags(decoded.get("addTags", []), "tags")
-        self._removed_tags = sources.names(decoded.get("removeTags", []))
+        self._removed_tags = frozenset(sources.names(decoded.get("removeTags", [])))
         self._labels = sources.tags(decoded.get("addLabels", []), "labels")
-        self._removed_labels = sources.names(decoded.get("removeLabels", []))
+        self._removed_labels = frozenset(sources.names(decoded.get("removeLabels", [])))
+        self._meter = Meter()
+        self._tags_size, self._labels_size = self._tags.size, self._labels.size
 
     def with_tags_and_labels(self, name: str, resource: Resource) -> Resource:
         obj = resource.object
         if is_ignored(obj):
             return resource
+        self._meter.add(self._labels_size)
         changed = _merge_at(obj, _LABELS, [self._labels], self._removed_labels)
         if has_tags(obj, self._request):
+            self._meter.add(self._tags_size)
             layers = [self._tags, self._observed_tags(name)]
             changed = _merge_at(changed, _TAGS, layers, self._removed_tags)
+            if _value_at(changed, _TAGS) is None:
+                changed = _with(
+                    changed, _TAGS, None
+                )  # as the published function leaves a resource without tags
         return resource if changed is obj else Resource(changed, resource.connection_details, resource.ready)
 
     def _observed_tags(self, name: str) -> Tags:
@@ -85,16 +95,21 @@ class _TagManager:
         )
 
 
-def _merge_at(obj: Object, path: tuple[str, ...], layers: list[Tags], removed: list[str]) -> Object:
-    present: Any = obj
-    for field in path:
-        present = present.get(field) if isinstance(present, dict) else None
+def _merge_at(obj: Object, path: tuple[str, ...], layers: list[Tags], removed: Collection[str]) -> Object:
+    present = _value_at(obj, path)
     before: Object = present if isinstance(present, dict) else {}
-    tags = before
+    merged = before
     for layer in layers:
-        tags = layer.over(tags)
-    tags = {name: value for name, value in tags.items() if name not in removed}
-    return obj if tags == before else _with(obj, path, tags)
+        merged = layer.over(merged)
+    tags = {name: value for name, value in merged.items() if name not in removed}
+    return obj if tags == before == merged else _with(obj, path, tags)
+
+
+def _value_at(obj: Object, path: tuple[str, ...]) -> Any:
+    value: Any = obj
+    for field in path:
+        value = value.get(field) if isinstance(value, dict) else None
+    return value
 
 
 def _with(obj: Object, path: tuple[str, ...], value: Any) -> Object:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from crossply.compose.messages import Request
 from crossply.functions.builtin.environment_configs.function import CONTEXT_KEY
+from crossply.functions.reply_limits import size_of
 from crossply.values import Object
 from crossply.values.field_path_read import get
 from crossply.values.field_path_syntax import PathError
@@ -19,6 +20,11 @@ class Tags(NamedTuple):
 
     replace: dict[str, str]
     retain: dict[str, str]
+
+    @property
+    def size(self) -> int:
+        """How many bytes they add to a resource."""
+        return size_of(self.replace) + size_of(self.retain)
 
     def over(self, present: Object) -> Object:
         """Merge these tags into the present ones."""

@@ -1,11 +1,14 @@
 """Which composed resources support tags.
 
-The schema of a kind decides, and the function requires it. Without schemas, as in a render, names decide:
-kinds of the large cloud providers support tags, except for those that only connect others.
+The schema of a kind decides, and the function requires it. Without schemas, as in a render, a list decides:
+`taggable_kinds.json` has the kinds of the large cloud providers whose `spec.forProvider` has tags.
 """
 
 from __future__ import annotations
 
+import json
+import os
+from functools import cache
 from typing import Any
 
 from crossply.compose.messages import Request, Requirements, SchemaSelector
@@ -14,63 +17,9 @@ from crossply.values import Object
 IGNORE = "tag-manager.fn.crossplane.io/ignore-resource"
 """The annotation or label of resources that are not changed."""
 
+_NAMESPACED, _CLUSTER_SCOPED = ".m.upbound.io", ".upbound.io"
 _SCHEMAS = 5
 """The capability of engines that send schemas."""
-
-_PROVIDERS = ("aws.upbound.io", "aws.m.upbound.io", "azure.upbound.io", "azure.m.upbound.io")
-"""The API groups of providers, which are also the suffixes of the groups of their services."""
-
-_SERVICES = tuple(f".{group}" for group in _PROVIDERS)
-_ENDINGS_WITHOUT_TAGS = (
-    "Assignment",
-    "Association",
-    "Attachment",
-    "Auth",
-    "Configuration",
-    "Controls",
-    "Encryption",
-    "Lock",
-    "Membership",
-    "Notification",
-    "Peering",
-    "Permission",
-    "Policy",
-    "Record",
-    "Route",
-    "Rule",
-    "Settings",
-    "Subscription",
-    "Validation",
-    "Versioning",
-)
-_KINDS_WITHOUT_TAGS = frozenset(
-    (
-        "cloudwatchlogs/Stream",
-        "dbforpostgresql/FlexibleServerDatabase",
-        "iam/Group",
-        "kms/Alias",
-        "lambda/Alias",
-        "network/Subnet",
-        "s3/BucketACL",
-        "s3/BucketPublicAccessBlock",
-        "storage/Blob",
-        "storage/Container",
-    )
-)
-_KINDS_WITH_TAGS = frozenset(
-    (
-        "appmesh/GatewayRoute",
-        "appmesh/Route",
-        "apprunner/ObservabilityConfiguration",
-        "azure/ResourceGroup",
-        "azure/Subscription",
-        "ec2/SecurityGroupEgressRule",
-        "ec2/SecurityGroupIngressRule",
-        "ec2/VPCPeeringConnection",
-        "elbv2/LBListenerRule",
-        "iam/Policy",
-    )
-)
 
 
 def is_ignored(obj: Object) -> bool:
@@ -108,14 +57,20 @@ def _schema_name(obj: Object) -> str:
 
 
 def _is_taggable_kind(obj: Object) -> bool:
-    group, _, _ = str(obj.get("apiVersion")).partition("/")
-    kind = str(obj.get("kind"))
-    if group not in _PROVIDERS and not group.endswith(_SERVICES):
-        return False
-    short = f"{group.partition('.')[0]}/{kind}"
-    if group in _PROVIDERS or short in _KINDS_WITH_TAGS:
-        return short in _KINDS_WITH_TAGS
-    return short not in _KINDS_WITHOUT_TAGS and not kind.endswith(_ENDINGS_WITHOUT_TAGS)
+    """Whether a kind of the large cloud providers supports tags, in its cluster or its namespaced form."""
+    group = str(obj.get("apiVersion")).partition("/")[0].replace(_NAMESPACED, _CLUSTER_SCOPED)
+    for provider, services in _taggable_kinds().items():
+        if group == provider or group.endswith(f".{provider}"):
+            return obj.get("kind") in services.get(group.removesuffix(provider).rstrip("."), ())
+    return False
+
+
+@cache
+def _taggable_kinds() -> dict[str, dict[str, list[str]]]:
+    """Kinds with tags by provider and service; the service is empty for the group of the provider itself."""
+    with open(os.path.join(os.path.dirname(__file__), "taggable_kinds.json"), encoding="utf-8") as file:
+        kinds: dict[str, dict[str, list[str]]] = json.load(file)
+    return kinds
 
 
 def _properties(schema: Any) -> Object:

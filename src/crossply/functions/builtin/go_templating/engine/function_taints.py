@@ -41,7 +41,7 @@ def _everything(shadows: Shadows, values: Values, taints: Taints) -> Taint:
 
 
 def _tested(shadows: Shadows, values: Values, taints: Taints, result: Any) -> Taint:
-    """Results that are one of the arguments, or tell only whether they are empty or how long they are."""
+    """Results that are one of the arguments, or depend only on their length."""
     return CLEAN.union(*map(shadows.keys, values, taints))
 
 
@@ -85,12 +85,14 @@ def _end(at: int) -> Rule:
 
 def _dict(shadows: Shadows, values: Values, taints: Taints, result: Any) -> Taint:
     items = {key: CLEAN.union(*taints[2 * at + 1 : 2 * at + 2]) for at, key in enumerate(values[::2])}
-    shadows.made(result, CLEAN.union(*taints[::2]), {str(key): taint for key, taint in items.items()})
+    shadows.add_container(
+        result, CLEAN.union(*taints[::2]), {str(key): taint for key, taint in items.items()}
+    )
     return CLEAN
 
 
 def _list(shadows: Shadows, values: Values, taints: Taints, result: Any) -> Taint:
-    shadows.made(result, CLEAN, dict(enumerate(taints)))
+    shadows.add_container(result, CLEAN, dict(enumerate(taints)))
     return CLEAN
 
 

@@ -188,7 +188,7 @@ Body = tuple[Statement, ...]
 
 
 class Tree(NamedTuple):
-    """One template: its name and its body, and the whole text for telling where a node stands."""
+    """One template: its name and its body, and the whole text, for the position of a node."""
 
     name: str
     body: Body

@@ -65,7 +65,7 @@ class Shadows:
             shadow = self._known[id(container)] = Shadow(container, None, reference)
         return shadow
 
-    def made(self, container: Any, own: Taint, children: dict[Any, Taint]) -> None:
+    def add_container(self, container: Any, own: Taint, children: dict[Any, Taint]) -> None:
         """Note a container whose items are known one by one."""
         shadow = self._known[id(container)] = Shadow(container, None, own)
         shadow.children = children
@@ -102,13 +102,13 @@ class Shadows:
     def whole(self, value: Any, taint: Taint) -> Taint:
         """What a value with everything in it depends on."""
         result = set(taint)
-        seen: set[int] = set()
+        visited: set[int] = set()
         pending: list[tuple[Any, Taint, bool]] = [(value, taint, False)]
         while pending:
             container, reference, is_named = pending.pop()
-            if not is_container(container) or id(container) in seen:
+            if not is_container(container) or id(container) in visited:
                 continue
-            seen.add(id(container))
+            visited.add(id(container))
             shadow = self.of(container, reference)
             result |= shadow.own
             for child in shadow.children.values():
@@ -121,12 +121,12 @@ class Shadows:
 
     def change(self, container: Any, taint: Taint) -> None:
         """Note that anything in a map may have been changed."""
-        seen: set[int] = set()
+        visited: set[int] = set()
         pending = [container]
         while pending:
             value = pending.pop()
-            if isinstance(value, dict) and id(value) not in seen:
-                seen.add(id(value))
+            if isinstance(value, dict) and id(value) not in visited:
+                visited.add(id(value))
                 self.of(value, taint).own |= taint
                 pending += value.values()
 

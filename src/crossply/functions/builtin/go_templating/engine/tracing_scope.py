@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from crossply.functions.builtin.go_templating.engine.arguments import ABSENT
-from crossply.functions.builtin.go_templating.engine.assignments import Assignments, assignments_in
+from crossply.functions.builtin.go_templating.engine.body_side_effects import Assignments, assignments_in
 from crossply.functions.builtin.go_templating.engine.compile_scope import Invoke, Scope, SetVariables
 from crossply.functions.builtin.go_templating.engine.function_taints import result_taint
 from crossply.functions.builtin.go_templating.engine.nodes import (
@@ -42,12 +42,12 @@ from crossply.functions.builtin.go_templating.engine.untaken_text import Untaken
 class _OpenBranch:
     """A branch that is being rendered."""
 
-    __slots__ = ("conditions", "dot", "ranged", "ranged_taint", "taken")
+    __slots__ = ("conditions", "dot", "ranged", "ranged_taint", "rendered")
 
     def __init__(self) -> None:
         self.conditions = CLEAN
         self.dot = CLEAN
-        self.taken: set[int] = set()
+        self.rendered: set[int] = set()
         self.ranged: Any = None
         self.ranged_taint = CLEAN
 
@@ -275,8 +275,10 @@ class TracingScope(Scope):
             everything = tracer.taint | tracer.shadows.whole(dot, tracer.dot)
             value = stage(frame, dot, final)
             slots = range(len(frame.variables))
-            held = [tracer.shadows.whole(frame.variables[s], tracer.variable(frame, s)) for s in slots]
-            tracer.taint = everything.union(tracer.taint, *held)
+            variable_taints = [
+                tracer.shadows.whole(frame.variables[s], tracer.variable(frame, s)) for s in slots
+            ]
+            tracer.taint = everything.union(tracer.taint, *variable_taints)
             return value
 
         return run
@@ -337,7 +339,7 @@ class TracingScope(Scope):
 
         def run_body(frame: Frame, dot: Any) -> None:
             branch = tracer.branches[-1]
-            branch.taken.add(id(body))
+            branch.rendered.add(id(body))
             outside = tracer.dot
             if changes_dot:
                 tracer.dot = branch.dot
@@ -372,7 +374,7 @@ class TracingScope(Scope):
                 taint = state.conditions | loop | tracer.controlled()
                 if jumps and not is_loop and tracer.loops:
                     tracer.loops[-1] |= taint
-            other = [body for body in untaken if body not in state.taken]
+            other = [body for body in untaken if body not in state.rendered]
             for body in other:
                 _note_changes(tracer, changes[body], frame, dot, taint)
             _note_choice(output, start, taint, [untaken[body] for body in other])
@@ -429,8 +431,8 @@ def _note_changes(tracer: Tracer, changes: Assignments, frame: Frame, dot: Any, 
     for slot in changes.slots:
         tracer.set_variable(frame, slot, tracer.variable(frame, slot) | taint)
     for variable, names in changes.maps:
-        start, held = dot, tracer.dot
+        start, reference = dot, tracer.dot
         if variable is not None:
-            start, held = frame.variables[variable], tracer.variable(frame, variable)
-        value, _ = tracer.shadows.field(start, names, held)
+            start, reference = frame.variables[variable], tracer.variable(frame, variable)
+        value, _ = tracer.shadows.field(start, names, reference)
         tracer.shadows.change(value, taint)

@@ -45,12 +45,12 @@ def elements(layout: str) -> tuple[Element, ...]:
 
 
 def is_fraction(sign: str) -> bool:
-    """Tell the element of fractional seconds."""
+    """Return whether an element is that of fractional seconds."""
     return sign[:1] in (".", ",")
 
 
 def is_offset(sign: str) -> bool:
-    """Tell an element that shows the zone as a number."""
+    """Return whether an element shows the zone as a number."""
     return sign[:1] in ("-", "Z")
 
 

@@ -123,6 +123,11 @@ def _replaced(compiled: Any, text: str, replacement: Callable[[Any], str]) -> st
     return "".join([*pieces, text[end:]])
 
 
+def expanded(text: str, match: Any, template: str) -> str:
+    """The template with the groups of a match."""
+    return _expander(text, template)(match)
+
+
 def _expander(text: str, template: str) -> Callable[[Any], str]:
     import re
 

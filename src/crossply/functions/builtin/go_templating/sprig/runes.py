@@ -18,7 +18,7 @@ SPACES = (
 _SPACES = frozenset(SPACES)
 
 MAX_WALK = 1 << 20
-"""How long a text may be that is looked at character by character: about a second's work."""
+"""How long a text may be that is read character by character: about a second's work."""
 
 
 def to_bytes(text: str) -> bytes:
@@ -46,7 +46,7 @@ def walkable(text: str) -> str:
 
 
 def is_space(char: str) -> bool:
-    """Tell white space by unicode.IsSpace."""
+    """Return whether a character is white space, as unicode.IsSpace does."""
     return char in _SPACES
 
 
@@ -58,32 +58,32 @@ def category(char: str) -> str:
 
 
 def is_upper(char: str) -> bool:
-    """Tell an upper-case letter by unicode.IsUpper."""
+    """Return whether a character is an upper-case letter, as unicode.IsUpper does."""
     return "A" <= char <= "Z" if char < "\x80" else category(char) == "Lu"
 
 
 def is_lower(char: str) -> bool:
-    """Tell a lower-case letter by unicode.IsLower."""
+    """Return whether a character is a lower-case letter, as unicode.IsLower does."""
     return "a" <= char <= "z" if char < "\x80" else category(char) == "Ll"
 
 
 def is_title(char: str) -> bool:
-    """Tell a title-case letter by unicode.IsTitle."""
+    """Return whether a character is a title-case letter, as unicode.IsTitle does."""
     return char >= "\x80" and category(char) == "Lt"
 
 
 def is_letter(char: str) -> bool:
-    """Tell a letter by unicode.IsLetter."""
+    """Return whether a character is a letter, as unicode.IsLetter does."""
     return category(char)[0] == "L"
 
 
 def is_punctuation(char: str) -> bool:
-    """Tell a punctuation mark by unicode.IsPunct."""
+    """Return whether a character is a punctuation mark, as unicode.IsPunct does."""
     return category(char)[0] == "P"
 
 
 def is_number(char: str) -> bool:
-    """Tell a number of any script by unicode.IsNumber."""
+    """Return whether a character is a number of any script, as unicode.IsNumber does."""
     return category(char)[0] == "N"
 
 

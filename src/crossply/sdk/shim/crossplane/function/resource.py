@@ -9,7 +9,7 @@ from typing import Any
 
 from google.protobuf import struct_pb2
 
-from crossply.sdk.resource_names import child_name
+from crossply.sdk.child_names import child_name
 from crossply.sdk.shim.struct_conversion import dict_of, patch_struct_update, struct_of
 from crossply.sdk.shim.struct_conversion import update as update_struct
 

@@ -9,7 +9,7 @@ from typing import Any
 import grpc
 
 from crossply.functions.server import Refused, Server, ServerSettings, serve_until_signal
-from crossply.sdk.published_function import PublishedFunction
+from crossply.sdk.published_sdk_function import PublishedFunction
 
 from .proto.v1 import run_function_pb2
 from .proto.v1beta1 import run_function_pb2 as beta

@@ -1,0 +1,3 @@
+[package]
+name = "layout"
+version = "0.0.1"

@@ -1,0 +1,1 @@
+"""Checks of a platform repository without a cluster: files, definitions, Compositions, examples."""

@@ -1,0 +1,147 @@
+"""Which files a program needs: those of its entries, and those of the packages that they import.
+
+Imports are found in the text, which may find too many: a file that is not needed does no harm. So the worker
+gets only a small part of a large module, and need not read files itself.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from time import thread_time
+from typing import NamedTuple
+
+from crossply.functions.builtin.kcl.module_failures import ModuleError
+from crossply.functions.builtin.kcl.module_manifest import MANIFEST
+from crossply.functions.builtin.kcl.module_tree import ENDING, ModuleTree
+from crossply.functions.builtin.kcl.package_file_selection import SchemaPackage, words_of
+from crossply.functions.builtin.sandbox.limits import SECONDS
+
+MAX_FILES = 20_000
+MAX_BYTES = 32 << 20
+_IMPORT = re.compile(r"^[ \t]*import[ \t]+([\w.\-]+)", re.MULTILINE)
+_FILE_LIBRARY = "file"
+"""The library of KCL that reads files: a module that imports it gets all of its own."""
+
+
+class Place(NamedTuple):
+    """A file or directory of a module."""
+
+    root: str
+    """Where the module is among the virtual files."""
+    path: str
+
+    @property
+    def virtual(self) -> str:
+        return posixpath.join(self.root, self.path) if self.path else self.root
+
+
+class FileCollector:
+    """Collects the files of a program; `roots` are its modules by virtual path, `packages` by import name.
+
+    Packages of `packages` are added by the names that are used of them, others as a whole.
+    """
+
+    def __init__(self, roots: Mapping[str, ModuleTree], packages: Mapping[str, str]) -> None:
+        self._roots = roots
+        self._packages = packages
+        self._dependencies = frozenset(packages.values())
+        self._known: dict[Place, SchemaPackage] = {}
+        self._pending: list[tuple[str, Place | None]] = []
+        """Texts whose imports have to be added yet."""
+        self._size = 0
+        self._end = thread_time() + SECONDS
+        self.files: dict[str, str] = {}
+        for root in roots:
+            self._add_text(Place(root, MANIFEST), roots[root].read(MANIFEST))
+
+    def add_file(self, place: Place) -> bool:
+        """Add a file and all that it imports; whether it exists."""
+        is_there = self._add_program(place, self._roots[place.root].read(place.path))
+        self._add_pending()
+        return is_there
+
+    def add_directory(self, place: Place) -> bool:
+        """Add the program files of a directory and all that they import; whether it has any."""
+        tree = self._roots[place.root]
+        programs = tree.programs(place.path)
+        for path in programs or ():
+            self._add_program(Place(place.root, path), tree.read(path))
+        self._add_pending()
+        return bool(programs)
+
+    def add_imports(self, text: str) -> None:
+        """Add all that an inline program imports."""
+        self._pending.append((text, None))
+        self._add_pending()
+
+    def _add_pending(self) -> None:
+        while self._pending:
+            text, place = self._pending.pop()
+            words = words_of(text)
+            for name in dict.fromkeys(_IMPORT.findall(text)):
+                if name == _FILE_LIBRARY and place is not None:
+                    self._add_data_files(place.root)
+                for target in self._candidates(name, place):
+                    if not target.path.startswith(".."):
+                        self._add_package(target, words)
+
+    def _candidates(self, name: str, place: Place | None) -> Iterator[Place]:
+        """Where an import may lead: from the file, from its module, or from a dependency."""
+        relative = len(name) - len(name.lstrip("."))
+        parts = name[relative:].split(".")
+        if relative and place is not None:
+            base = posixpath.join(posixpath.dirname(place.path), "../" * (relative - 1))
+            yield Place(place.root, posixpath.normpath(posixpath.join(base, *parts)))
+        elif not relative:
+            if place is not None:
+                yield Place(place.root, posixpath.join(*parts))
+            if parts[0] in self._packages:
+                yield Place(self._packages[parts[0]], posixpath.join("", *parts[1:]))
+
+    def _add_package(self, target: Place, words: frozenset[str]) -> None:
+        """Add what a file with these words needs of a package."""
+        package = self._known.get(target)
+        if package is None:
+            self._check_work()
+            is_whole = target.root not in self._dependencies
+            package = self._known[target] = SchemaPackage(self._package_files(target), is_whole)
+        for path, text in package.take(words):
+            self._add_program(Place(target.root, path), text)
+
+    def _check_work(self) -> None:
+        """Refuse a program whose modules take too long: nothing else ends this."""
+        if len(self._known) >= MAX_FILES or thread_time() > self._end:
+            raise ModuleError(
+                f"the modules of the program have more than {MAX_FILES} imports, or take longer than "
+                f"{SECONDS:g} seconds to read"
+            )
+
+    def _package_files(self, target: Place) -> dict[str, str]:
+        """The files of a package: those in its directory, or the one of its name."""
+        tree = self._roots[target.root]
+        paths = [*(tree.programs(target.path) or ()), target.path + ENDING]
+        texts = ((path, tree.read(path)) for path in paths)
+        return {path: text for path, text in texts if text is not None}
+
+    def _add_data_files(self, root: str) -> None:
+        """Add what a module has besides programs."""
+        for path in self._roots[root].data_files():
+            self._add_text(Place(root, path), self._roots[root].read(path))
+
+    def _add_program(self, place: Place, text: str | None) -> bool:
+        if place.virtual not in self.files and text is not None:
+            self._add_text(place, text)
+            self._pending.append((text, place))
+        return text is not None
+
+    def _add_text(self, place: Place, text: str | None) -> None:
+        if text is None:
+            return
+        self.files[place.virtual] = text
+        self._size += len(text)
+        if len(self.files) > MAX_FILES or self._size > MAX_BYTES:
+            raise ModuleError(
+                f"the modules of the program have more than {MAX_FILES} files or {MAX_BYTES >> 20} MiB"
+            )

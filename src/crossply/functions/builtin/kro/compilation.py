@@ -1,0 +1,157 @@
+"""Check the expressions of a graph by the types of schemas, and make functions of them."""
+
+from __future__ import annotations
+
+from crossply.functions.builtin.kro.cel.checker import check
+from crossply.functions.builtin.kro.cel.declared_types import PREFIX, TypeProvider, declare
+from crossply.functions.builtin.kro.cel.environment import Environment
+from crossply.functions.builtin.kro.cel.evaluator import Evaluator
+from crossply.functions.builtin.kro.cel.syntax import ExpressionError
+from crossply.functions.builtin.kro.cel.types import BOOL, DYN, Type, list_of, optional_of
+from crossply.functions.builtin.kro.expressions import Expression, GraphError
+from crossply.functions.builtin.kro.nodes import ITEM_VARIABLE, SCHEMA, Node, NodeKind
+from crossply.functions.builtin.kro.references import References
+from crossply.functions.builtin.kro.template_fields import Field, Segments
+from crossply.functions.builtin.kro.type_compatibility import incompatibility
+from crossply.values import Object
+from crossply.values.goquote import quote
+
+
+class Compilation:
+    """Compiles the expressions of one graph."""
+
+    def __init__(self, references: References) -> None:
+        self.evaluator = Evaluator()
+        self._references = references
+        self._provider = TypeProvider()
+
+    def environment(self, nodes: dict[str, Node], composite: Object) -> Environment:
+        """The variables of all nodes and of the composite, with the types of their schemas."""
+        schemas = {name: node.variable_schema for name, node in nodes.items()}
+        variables: dict[str, Type] = {}
+        for name, schema in {**schemas, SCHEMA: composite}.items():
+            declared = self._provider.add(name, schema)
+            if declared is not None:
+                variables[name] = declared
+        return Environment(self._provider, variables)
+
+    def compile_node(self, node: Node, environment: Environment) -> None:
+        iterators = self._compile_dimensions(node, environment)
+        inner = environment.extended(iterators) if iterators else environment
+        for field in node.fields:
+            self._compile_field(node, field, inner)
+        for condition in node.include_when:
+            self._compile_condition(node, condition, environment, "includeWhen")
+        self._compile_readiness(node, environment)
+
+    def compile(self, expression: Expression, environment: Environment) -> Type:
+        """The type of an expression, which can be evaluated then; raises GraphError."""
+        self._references.inspect(expression)
+        assert expression.tree is not None
+        try:
+            actual = check(expression.tree, environment)
+        except ExpressionError as error:
+            raise GraphError(str(error)) from None
+        expression.evaluate = self.evaluator.compile(expression.tree.root)
+        return actual
+
+    def _compile_dimensions(self, node: Node, environment: Environment) -> dict[str, Type]:
+        iterators: dict[str, Type] = {}
+        for dimension in node.dimensions:
+            owner = f"node {quote(node.id)}: forEach iterator {quote(dimension.name)}"
+            if self._references.inspect(dimension.expression).uses_omit:
+                raise GraphError(f"{owner}: omit() can only be used in resource template expressions")
+            try:
+                actual = self.compile(dimension.expression, environment)
+            except GraphError as error:
+                raise GraphError(f"{owner}: {error}") from None
+            if len(actual.parameters) != 1 or not list_of(actual.parameters[0]).accepts(actual):
+                shown = quote(str(actual))
+                raise GraphError(f"{owner} must return a list, got {shown}: type {shown} is not a list type")
+            iterators[dimension.name] = actual.parameters[0]
+        return iterators
+
+    def _compile_field(self, node: Node, field: Field, environment: Environment) -> None:
+        expected = self._expected_type(node, field.segments)
+        shown = quote(field.expression.shown)
+        try:
+            actual = self.compile(field.expression, environment)
+        except GraphError as error:
+            raise GraphError(
+                f"failed to compile template expression {shown} at path {quote(field.path)}: {error}"
+            ) from None
+        if expected.accepts(actual):
+            return
+        problem = incompatibility(actual, expected, self._provider)
+        if problem is not None:
+            raise GraphError(
+                f"type mismatch in resource {quote(node.id)} at path {quote(field.path)}: expression {shown} "
+                f"returns type {quote(str(actual))} but expected {quote(str(expected))}: {problem}"
+            )
+
+    def _expected_type(self, node: Node, segments: Segments) -> Type:
+        """The type of a field of a template; dynamic where the schema says nothing."""
+        name, schema = PREFIX + node.id, node.schema
+        for segment in segments:
+            step = _item_schema(schema) if isinstance(segment, int) else _field_schema(schema, segment)
+            if step is None:
+                return DYN
+            name, schema = f"{name}.{'@idx' if isinstance(segment, int) else segment}", step
+        declared = self._provider.find_named(name) or declare(schema, name, is_resource=False)
+        return DYN if declared is None else declared.type
+
+    def _compile_condition(
+        self, node: Node, condition: Expression, environment: Environment, kind: str
+    ) -> None:
+        shown = quote(condition.shown)
+        try:
+            actual = self.compile(condition, environment)
+        except GraphError as error:
+            raise GraphError(
+                f"failed to type-check {kind} expression {shown} in resource {quote(node.id)}: {error}"
+            ) from None
+        if not BOOL.accepts(actual) and not optional_of(BOOL).accepts(actual):
+            raise GraphError(
+                f"{kind} expression {shown} in resource {quote(node.id)} must return bool or "
+                f"optional_type(bool), but returns {quote(str(actual))}"
+            )
+
+    def _compile_readiness(self, node: Node, environment: Environment) -> None:
+        is_collection = node.kind is NodeKind.COLLECTION
+        for condition in node.ready_when:
+            try:
+                self._references.restricted(condition, [ITEM_VARIABLE if is_collection else node.id])
+            except GraphError as error:
+                raise GraphError(f"resource {quote(node.id)} readyWhen: {error}") from None
+        if is_collection and node.ready_when:
+            environment = _item_environment(node, environment)
+        for condition in node.ready_when:
+            self._compile_condition(node, condition, environment, "readyWhen")
+
+
+def _item_environment(node: Node, environment: Environment) -> Environment:
+    """An environment with the variable of one item of a collection."""
+    provider = TypeProvider()
+    item_type = provider.add(ITEM_VARIABLE, node.schema)
+    if item_type is None:
+        raise GraphError(
+            "failed to create CEL environment for readyWhen validation: failed to build DeclType for schema"
+        )
+    return Environment(provider, {**environment.variables, ITEM_VARIABLE: item_type})
+
+
+def _item_schema(schema: Object) -> Object | None:
+    items = schema.get("items")
+    return items if isinstance(items, dict) else None
+
+
+def _field_schema(schema: Object, name: str) -> Object | None:
+    """The schema of a field: that of its name, of other fields, or of a field of items."""
+    property_schema = (schema.get("properties") or {}).get(name)
+    if isinstance(property_schema, dict):
+        return property_schema
+    others = schema.get("additionalProperties")
+    if others is True or isinstance(others, dict):
+        return {} if others is True else others
+    items = _item_schema(schema)
+    return None if items is None else _field_schema(items, name)

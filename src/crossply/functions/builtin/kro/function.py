@@ -1,0 +1,118 @@
+"""function-kro: evaluate a resource graph in a confined process, and answer with what it desires."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.compose.messages import (
+    READY_FALSE,
+    READY_TRUE,
+    READY_UNSPECIFIED,
+    SEVERITY_FATAL,
+    TARGET_COMPOSITE,
+    Request,
+    Requirements,
+    Resource,
+    ResourceSelector,
+    Response,
+    Result,
+    State,
+    fatal,
+    respond,
+)
+from crossply.functions.builtin.kro.expressions import GraphError
+from crossply.functions.builtin.kro.input import InputError, read_input
+from crossply.functions.builtin.kro.kinds import SchemasPending, kinds_of, requirements, schemas_json
+from crossply.functions.builtin.sandbox.pool import ProgramError, ask
+from crossply.functions.builtin.sandbox.request_json import as_json
+from crossply.values import Object
+from crossply.values.protobuf_struct import StructError, to_wire
+
+_LANGUAGE = "crossply.functions.builtin.kro.worker"
+_LENGTH_BYTES = 4
+_READY = {None: READY_UNSPECIFIED, True: READY_TRUE, False: READY_FALSE}
+_NO_SCHEMAS = (
+    "; render gets schemas from --xrd, from CustomResourceDefinitions in --required-resources, and from "
+    "--required-schemas"
+)
+
+
+def run(request: Request) -> Response:
+    try:
+        graph = read_input(request)
+    except InputError as error:
+        return fatal(request, f"cannot get Function input from *v1.RunFunctionRequest: {error}")
+    composite = request.observed.composite.object if request.observed.composite else {}
+    try:
+        kinds = kinds_of(composite, graph["resources"])
+    except GraphError as error:
+        return fatal(request, str(error))
+    required = requirements(request, kinds)
+    try:
+        schemas = schemas_json(request, kinds)
+    except SchemasPending:
+        return respond(request, requirements=required)
+    except GraphError as error:
+        return _failed(request, required, f"cannot process schemas: {error}{_NO_SCHEMAS}")
+    return _evaluated(request, graph, composite, schemas, required)
+
+
+def _evaluated(
+    request: Request, graph: Object, composite: Object, schemas: bytes, required: Requirements
+) -> Response:
+    import orjson
+
+    try:
+        question = as_json(question_of(request, graph, composite))
+        size = len(schemas).to_bytes(_LENGTH_BYTES, "big")
+        reply: Any = orjson.loads(ask(_LANGUAGE, as_json(graph), size + schemas + question))
+        if "fatal" in reply:
+            return _failed(request, required, reply["fatal"])
+        return _response(request, composite, to_wire(reply), required)
+    except ProgramError as error:
+        return _failed(request, required, f"cannot evaluate resource graph: {error}")
+    except StructError as error:
+        return _failed(request, required, f"cannot set desired composed resources: {error}")
+    except TypeError as error:  # of the JSON encoder: invalid Unicode
+        return _failed(request, required, f"cannot evaluate resource graph: {error}")
+
+
+def question_of(request: Request, graph: Object, composite: Object) -> Object:
+    external = {
+        resource["id"]: [item.object for item in request.required_resources.get(resource["id"], ())]
+        for resource in graph["resources"]
+        if "externalRef" in resource
+    }
+    observed = {name: resource.object for name, resource in request.observed.resources.items()}
+    return {"composite": composite, "observed": observed, "external": external}
+
+
+def _response(request: Request, composite: Object, reply: Object, required: Requirements) -> Response:
+    selectors = {name: _selector(selector) for name, selector in reply["selectors"].items()}
+    desired = dict(request.desired.resources)
+    for name, (obj, ready) in reply["resources"].items():
+        desired[name] = Resource(obj, ready=_READY[ready])
+    # Only the status fields of the graph: the composite must not own what others set.
+    own: Object = {key: composite[key] for key in ("apiVersion", "kind") if key in composite}
+    if reply["status"]:
+        own["status"] = reply["status"]
+    return respond(
+        request,
+        desired=State(Resource(own), desired),
+        requirements=required._replace(resources={**required.resources, **selectors}),
+    )
+
+
+def _selector(selector: Object) -> ResourceSelector:
+    return ResourceSelector(
+        selector["apiVersion"],
+        selector["kind"],
+        selector.get("name"),
+        selector.get("labels"),
+        selector["namespace"],
+    )
+
+
+def _failed(request: Request, required: Requirements, message: str) -> Response:
+    result = Result(SEVERITY_FATAL, message, None, TARGET_COMPOSITE)
+    return respond(request, requirements=required, results=(result,))

@@ -1,0 +1,1 @@
+"""The modules that every script has: `crypto`, `dict`, `encoding`, `regex` and `yaml`."""

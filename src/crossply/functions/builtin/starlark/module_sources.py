@@ -1,0 +1,89 @@
+"""The modules that a script and its modules load from registries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from crossply.functions.builtin.starlark.module_names import (
+    SCHEME,
+    ModuleNameError,
+    NoDefaultRegistry,
+    RegistryModule,
+    full_name,
+    parse,
+)
+from crossply.functions.builtin.starlark.module_scan import loaded_modules
+from crossply.functions.builtin.starlark.registry_artifacts import ArtifactError, Files
+from crossply.values.goquote import quote
+
+_MAX_DEPTH = 10
+Fetch = Callable[[str], Files]
+
+
+def registry_modules(
+    source: str, modules: dict[str, str], default_registry: str, fetch: Fetch
+) -> dict[str, str]:
+    """The modules of registries that a script needs, by their full names.
+
+    Raises NoDefaultRegistry or ArtifactError. Names that cannot be read are left to the run of the script.
+    """
+    targets: list[RegistryModule] = []
+    for text in (source, *(modules[name] for name in sorted(modules))):
+        try:
+            targets += _targets(text, "", default_registry)
+        except NoDefaultRegistry:
+            raise
+        except ModuleNameError:
+            return {}
+    return _Resolution(default_registry, fetch).resolve(targets) if targets else {}
+
+
+def _targets(source: str, caller: str, default_registry: str) -> list[RegistryModule]:
+    names = (full_name(module, caller, default_registry) for module in _remote(source, bool(caller)))
+    return [parse(name) for name in names if name.startswith(SCHEME)]
+
+
+def _remote(source: str, in_artifact: bool) -> Iterable[str]:
+    """The names that may be those of modules in registries."""
+    for module in loaded_modules(source):
+        if ":" in module or (in_artifact and module.startswith("./")):
+            yield module
+
+
+class _Resolution:
+    """The artifacts that were fetched for a script."""
+
+    def __init__(self, default_registry: str, fetch: Fetch) -> None:
+        self._registry, self._fetch = default_registry, fetch
+        self._artifacts: dict[str, Files] = {}
+        self._modules: dict[str, str] = {}
+
+    def resolve(self, targets: list[RegistryModule], depth: int = 0) -> dict[str, str]:
+        if depth > _MAX_DEPTH:
+            raise ArtifactError(f"OCI dependency resolution exceeded maximum depth ({_MAX_DEPTH})")
+        further: list[RegistryModule] = []
+        for target in targets:
+            if target.name in self._modules:
+                continue
+            self._modules[target.name] = self._text(target)
+            further += self._loaded_by(target)
+        if further:
+            self.resolve(further, depth + 1)
+        return self._modules
+
+    def _text(self, target: RegistryModule) -> str:
+        if target.reference not in self._artifacts:
+            self._artifacts[target.reference] = self._fetch(target.reference)
+        files = self._artifacts[target.reference]
+        if target.file not in files:
+            raise ArtifactError(
+                f"file {quote(target.file)} not found in OCI artifact {target.reference}; available files: "
+                f"{', '.join(sorted(files))}"
+            )
+        return files[target.file]
+
+    def _loaded_by(self, target: RegistryModule) -> list[RegistryModule]:
+        try:
+            return _targets(self._modules[target.name], target.name, self._registry)
+        except ModuleNameError:
+            return []

@@ -1,0 +1,161 @@
+"""The runtime of a function that is a Python project, made without a container engine.
+
+The base image is any image with Python in it. On it come two layers: what the project depends on,
+which seldom changes, and the project itself. Their files have an order and times that are always the same.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+import tomllib
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from crossply.values import Object
+from crossply.xpkg.failures import BuildFailed
+from crossply.xpkg.image import Image, Layer, append
+from crossply.xpkg.installed_files import stable_content, stable_files
+from crossply.xpkg.layer_writer import Entry, write_layer
+from crossply.xpkg.python_install import Target, compile_sources, install
+from crossply.xpkg.runtime_requirements import FUNCTION, Needs
+
+ROOT = "opt/function/site-packages"
+"""Where the image has what was installed."""
+_PORT = "9443/tcp"
+_NOBODY = "2000:2000"
+_SCRIPT = re.compile(r"([\w.]+):(\w+)")
+
+
+class Project(NamedTuple):
+    """What a pyproject.toml says about a function."""
+
+    name: str
+    module: str
+    function: str
+    """What to call, which the project offers as a script."""
+
+    @property
+    def distribution(self) -> str:
+        """Its name in the names of files."""
+        return re.sub(r"[-_.]+", "_", self.name).lower()
+
+
+def read_project(directory: str) -> Project:
+    """The project in a directory; its script `function`, or the only one it has, is what runs."""
+    path = os.path.join(directory, "pyproject.toml")
+    try:
+        with open(path, "rb") as file:
+            content = tomllib.load(file)
+    except OSError as problem:
+        raise BuildFailed(f"cannot read {path}: {(problem.strerror or '').lower()}") from None
+    except tomllib.TOMLDecodeError as problem:
+        raise BuildFailed(f"{path} is not TOML: {problem}") from None
+    described = content.get("project") or {}
+    scripts = described.get("scripts") or {}
+    chosen = scripts.get("function") or next(iter(scripts.values()), "") if _is_clear(scripts) else ""
+    match = _SCRIPT.fullmatch(chosen)
+    if match is None or not described.get("name"):
+        raise BuildFailed(
+            f"{path} does not say what to run",
+            hint='add a script: [project.scripts] function = "your_module.main:cli"',
+        )
+    return Project(str(described["name"]), match.group(1), match.group(2))
+
+
+def _is_clear(scripts: Object) -> bool:
+    return "function" in scripts or len(scripts) == 1
+
+
+def with_project(base: Image, directory: str, python: str = "", serving: Needs = FUNCTION) -> Image:
+    """The base image with a project and what it depends on, ready to run it.
+
+    Where the image does not say which version of Python it has, `python` does. `serving` is what the project
+    needs of Crossply beside what it imports itself.
+    """
+    project = read_project(directory)
+    with tempfile.TemporaryDirectory(prefix="crossply-python-") as scratch:
+        site = os.path.join(scratch, "site")
+        target = _target(base, python)
+        install(directory, site, target, serving)
+        if target.is_ours:
+            compile_sources(site, f"/{ROOT}")
+        own = _own_files(site, project)
+        everything = stable_files(site)
+        image = _with_layer(base, _entries(site, (path for path in everything if _source(path) not in own)))
+        image = _with_layer(image, _entries(site, (path for path in everything if _source(path) in own)))
+    return image._replace(config={**image.config, "config": _runnable(image.inner, project)})
+
+
+def _target(base: Image, otherwise: str) -> Target:
+    """The Python of the base image, to install for."""
+    environ = dict(variable.partition("=")[::2] for variable in _environment(base.inner))
+    version = ".".join(environ.get("PYTHON_VERSION", otherwise).split(".")[:2])
+    return Target(str(base.config.get("architecture") or "amd64"), version)
+
+
+def _source(path: str) -> str:
+    """The file that another one is compiled from, or the file itself."""
+    directory, name = os.path.split(path)
+    if os.path.basename(directory) != "__pycache__":
+        return path
+    return os.path.join(os.path.dirname(directory), f"{name.partition('.')[0]}.py")
+
+
+def _own_files(site: str, project: Project) -> set[str]:
+    """The files of the project itself, which its RECORD lists."""
+    for name in os.listdir(site):
+        if name.endswith(".dist-info") and name.lower().startswith(f"{project.distribution}-"):
+            with open(os.path.join(site, name, "RECORD"), encoding="utf-8") as record:
+                return {os.path.normpath(line.rsplit(",", 2)[0].strip('"')) for line in record}
+    raise BuildFailed(f"pip did not install {project.name}")
+
+
+def _entries(site: str, paths: Iterable[str]) -> list[Entry]:
+    entries = []
+    directories: set[str] = set()
+    for path in paths:
+        full_path = os.path.join(ROOT, path)
+        for parent in _parents(full_path):
+            if parent not in directories:
+                directories.add(parent)
+                entries.append(Entry(f"{parent}/", mode=0o755, is_directory=True))
+        executable = os.stat(os.path.join(site, path)).st_mode & 0o111
+        entries.append(Entry(full_path, stable_content(site, path), 0o755 if executable else 0o644))
+    return entries
+
+
+def _parents(path: str) -> list[str]:
+    parts = path.split("/")[:-1]
+    return ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
+
+
+def _with_layer(image: Image, entries: list[Entry]) -> Image:
+    if not entries:
+        return image
+    written = write_layer(entries)
+    return append(image, Layer(written.blob), written.diff_id)
+
+
+def _environment(inner: Object) -> list[str]:
+    variables = inner.get("Env")
+    return (
+        [variable for variable in variables if isinstance(variable, str)]
+        if isinstance(variables, list)
+        else []
+    )
+
+
+def _runnable(inner: Object, project: Project) -> Object:
+    """How to run the image: the function that the project's script calls."""
+    code = f"import sys; from {project.module} import {project.function}; sys.exit({project.function}())"
+    variables = [variable for variable in _environment(inner) if not variable.startswith("PYTHONPATH=")]
+    ports = inner.get("ExposedPorts")
+    changed = {
+        "Entrypoint": ["python3", "-c", code],
+        "Env": [*variables, f"PYTHONPATH=/{ROOT}", "PYTHONDONTWRITEBYTECODE=1"],
+        "ExposedPorts": {**(ports if isinstance(ports, dict) else {}), _PORT: {}},
+        "User": inner.get("User") or _NOBODY,
+    }
+    return {key: value for key, value in {**inner, **changed}.items() if key != "Cmd"}

@@ -1,0 +1,3 @@
+"""Composites of networks, which cases name by their path."""
+
+ZONES = ("a", "b")

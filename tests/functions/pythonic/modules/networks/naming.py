@@ -1,0 +1,2 @@
+def subnet_name(zone):
+    return f"subnet-{zone}"

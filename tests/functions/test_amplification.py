@@ -1,0 +1,144 @@
+"""Built-in functions that combine each of many things with each of many others: bounded while they do it."""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from crossply.compose.messages import Request, Resource, Response, State
+from crossply.functions.builtin import extra_resources
+from crossply.functions.builtin.cidr import function as cidr_function
+from crossply.functions.builtin.cidr.context_path import lookup
+from crossply.functions.builtin.cidr.gjson_query import PathSyntaxError
+from crossply.functions.builtin.environment_configs import function as environment_function
+from crossply.functions.builtin.sequencer import function as sequencer_function
+from crossply.functions.builtin.tag_manager import function as tag_function
+from crossply.functions.failures import FunctionReplyTooLarge
+from crossply.functions.in_process import InProcess
+from crossply.functions.reply_limits import MAX_REPLY, TooMuchAtOnce
+
+XR = Resource({"apiVersion": "example.org/v1", "kind": "App", "metadata": {"name": "x"}})
+MANY = 2_000
+MEMORY = 8 * MAX_REPLY
+LOOP_SECONDS = 2.0
+"""CPU seconds in an event loop: 40 times the limit, for a machine that is busy."""
+
+Run = Callable[[Request], Response]
+
+
+def tagging() -> Request:
+    labels = {f"label-{number}": "" for number in range(5 * MANY)}
+    desired = {
+        f"r{number}": Resource({"kind": "ConfigMap", "apiVersion": "v1"}) for number in range(5 * MANY)
+    }
+    return request({"addLabels": [{"type": "FromValue", "labels": labels}]}, desired=desired)
+
+
+def sequencing() -> Request:
+    resources = {
+        f"r{number}": Resource({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"r{number}"}})
+        for number in range(MANY)
+    }
+    rules = {"enableDeletionSequencing": True, "rules": [{"sequence": [".*", ".*"]}]}
+    return request(rules, desired=resources, observed=resources)
+
+
+def merging(count: int = 5 * MANY, path: str = "f{0}") -> Request:
+    data = {f"key-{number}": "v" for number in range(2 * MANY)}
+    config = Resource({"metadata": {"name": "e"}, "data": data})
+    numbers = range(count)
+    source = {"type": "Reference", "ref": {"name": "e"}}
+    sources = [{**source, "toFieldPath": path.format(number)} for number in numbers]
+    found = {f"environment-config-{number}": (config,) for number in numbers}
+    return request({"spec": {"environmentConfigs": sources}}, required_resources=found)
+
+
+def requiring() -> Request:
+    selector = {"matchLabels": [{"type": "Value", "key": "a", "value": "b"}]}
+    source = {"type": "Selector", "into": "a", "kind": "C", "apiVersion": "v1", "selector": selector}
+    objects = tuple(Resource({"metadata": {"name": str(number)}}) for number in range(MANY))
+    return request({"spec": {"extraResources": [source] * MANY}}, required_resources={"a": objects})
+
+
+def request(function_input: dict[str, Any], **more: Any) -> Request:
+    observed, desired = more.pop("observed", {}), more.pop("desired", {})
+    return Request(State(XR, observed), State(XR, desired), input=function_input, **more)
+
+
+FUNCTIONS: dict[str, tuple[Run, Callable[[], Request]]] = {
+    "tag-manager": (tag_function.run, tagging),
+    "sequencer": (sequencer_function.run, sequencing),
+    "environment-configs": (environment_function.run, merging),
+    "extra-resources": (extra_resources.run, requiring),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_what_would_be_far_too_large_is_refused_before_it_is_made(name: str) -> None:
+    run, make = FUNCTIONS[name]
+    asked = make()
+    tracemalloc.start()
+    try:
+        with pytest.raises(FunctionReplyTooLarge, match=r"larger than|take longer than the timeout"):
+            InProcess(name, run)(asked, 20.0)
+        assert tracemalloc.get_traced_memory()[1] < MEMORY
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name != "sequencer"])
+def test_an_event_loop_is_not_kept_from_other_work(name: str) -> None:
+    run, make = FUNCTIONS[name]
+    asked = make()
+    start = time.process_time()
+    with pytest.raises((TooMuchAtOnce, FunctionReplyTooLarge)):
+        InProcess(name, run).call_in_event_loop(asked)
+    assert time.process_time() - start < LOOP_SECONDS
+
+
+def test_tags_are_removed_in_time_that_grows_with_their_number() -> None:
+    names = [f"name-{number}" for number in range(30_000)]
+    labels = {f"label-{number}": "" for number in range(30_000)}
+    resource = Resource({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"labels": labels}})
+    asked = request({"removeLabels": [{"type": "FromValue", "keys": names}]}, desired={"r": resource})
+    start = time.process_time()
+    InProcess("tag-manager", tag_function.run)(asked, 0)
+    assert time.process_time() - start < LOOP_SECONDS
+
+
+def test_configs_that_replace_one_another_are_counted_as_what_is_left() -> None:
+    asked = merging(count=500, path="same")
+    assert not InProcess("environment-configs", environment_function.run)(asked, 0).results
+
+
+PATHS = {
+    "a pattern on a long text": ({"l": ["a" * 3_000_000]}, 'l.#(%"*' + "a" * 900 + 'b*")'),
+    "modifiers in a row": ({"l": ["a"] * 400_000}, "l." + "|".join(["@flatten"] * 100)),
+}
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_a_path_into_the_context_does_not_keep_an_event_loop(name: str) -> None:
+    context, path = PATHS[name]
+    asked = request(
+        {"cidrFunc": "cidrhost", "prefixField": f"context.{path}", "hostNum": 1.0}, context=context
+    )
+    start = time.process_time()
+    try:
+        response = InProcess("cidr", cidr_function.run).call_in_event_loop(asked)
+        assert response.results
+    except TooMuchAtOnce:
+        pass
+    assert time.process_time() - start < LOOP_SECONDS
+
+
+def test_a_path_that_nests_too_deep_is_an_error_of_the_path() -> None:
+    nested: Any = 1
+    for _ in range(900):
+        nested = [nested]
+    with pytest.raises(PathSyntaxError, match="nests too deep"):
+        lookup({"l": nested}, "l" + ".#" * 510)

@@ -1,0 +1,65 @@
+"""A file with a plain `compose(req, rsp)`, as projects of `up` have it, is a function."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crossply.compose.messages import READY_TRUE, SEVERITY_FATAL, Request, Resource, State
+from crossply.sdk.failures import FunctionFileError
+from crossply.sdk.function_file import load
+
+MAIN = """\
+from crossplane.function import resource
+from crossplane.function.proto.v1 import run_function_pb2 as fnv1
+
+from .words import greeting
+
+
+def compose(req: fnv1.RunFunctionRequest, rsp: fnv1.RunFunctionResponse):
+    xr = resource.struct_to_dict(req.observed.composite.resource)
+    said = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"said": greeting(xr["spec"]["word"])}}
+    resource.update(rsp.desired.resources["said"], said)
+    rsp.desired.resources["said"].ready = True
+"""
+WORDS = 'def greeting(word):\n    return f"{word} there"\n'
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "main.py").write_text(MAIN)
+    (tmp_path / "words.py").write_text(WORDS)
+    return tmp_path
+
+
+def answer(folder: Path, **desired: Any) -> Any:
+    state = State(None, {name: Resource(value) for name, value in desired.items()})
+    xr = {"metadata": {"name": "x"}, "spec": {"word": "hello"}}
+    return load(str(folder / "main.py")).function.run(Request(State(Resource(xr)), state))
+
+
+def test_it_changes_a_response_that_has_the_desired_state(folder: Path) -> None:
+    response = answer(folder, other={"apiVersion": "v1", "kind": "Secret"})
+    assert set(response.desired.resources) == {"other", "said"}
+    resource = response.desired.resources["said"]
+    assert (resource.object["data"], resource.ready) == ({"said": "hello there"}, READY_TRUE)
+
+
+def test_its_files_are_those_of_its_directory(folder: Path) -> None:
+    files = load(str(folder / "main.py")).files
+    assert {Path(file).name for file in files} == {"main.py", "words.py"}
+
+
+def test_an_error_names_its_line(folder: Path) -> None:
+    (folder / "words.py").write_text("def greeting(word):\n    raise ValueError('no words')\n")
+    [result] = answer(folder).results
+    assert (result.severity, result.message) == (SEVERITY_FATAL, "words.py:2: ValueError: no words")
+
+
+@pytest.mark.parametrize("line", ["def compose(req): pass", "compose = 1", "def other(req, rsp): pass"])
+def test_something_else_of_the_name_is_no_function(folder: Path, line: str) -> None:
+    (folder / "main.py").write_text(f"{line}\n")
+    with pytest.raises(FunctionFileError, match="there is no function in"):
+        load(str(folder / "main.py"))

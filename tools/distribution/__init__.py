@@ -1,0 +1,1 @@
+"""What is published: wheels, the image, and what is checked before a release."""
