@@ -14,6 +14,7 @@ from crossply.cli.main import main
 from crossply.cli.runs.replay_functions import calling as calling_functions
 from crossply.cli.runs.replay_functions import functions_of_cluster, with_built_in
 from crossply.control.kinds import OPERATION
+from crossply.functions.host_access import HostAccess
 from crossply.kinds.composition import Composition, parse_composition
 from crossply.kube.config import ClusterConfig
 from crossply.kube.kind import Kind
@@ -244,7 +245,8 @@ async def record_case(
     recorded.runs[case] = await s.eventually(both)
     run = recorded.runs[case][0]
     called = called_functions(run.world)
-    recorded.functions[case] = with_built_in(await functions_of_cluster(s.client, run, called), called)
+    in_cluster = await functions_of_cluster(s.client, run, called, HostAccess())
+    recorded.functions[case] = with_built_in(in_cluster, called)
 
 
 @pytest.mark.parametrize("case", CASES)
