@@ -162,6 +162,17 @@ def test_wildcards_grant_all(bob, grants, ns):
     assert bob.get("/api/v1/nodes").status == 403
 
 
+@pytest.mark.parametrize("plural", ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"])
+def test_all_rights_in_a_namespace_do_not_choose_where_webhooks_point(bob, grants, ns, plural):
+    grants.role("all", [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}])
+    grants.bind(bob.name, "all")
+    eventually(lambda: bob.get(f"/api/v1/namespaces/{ns}/secrets").status == 200)
+    path, body = f"/apis/admissionregistration.k8s.io/v1/{plural}", {"metadata": {"name": ns}}
+    assert bob.post(path, body).status == 403
+    assert bob.put(f"{path}/{ns}", body).status == 403
+    assert bob.patch(f"{path}/{ns}", {"webhooks": []}).status == 403
+
+
 def test_paths_are_granted_by_cluster_roles(bob, grants):
     grants.bind_everywhere(
         bob.name, grants.cluster_role([{"nonResourceURLs": ["/metrics"], "verbs": ["get"]}])
