@@ -149,6 +149,7 @@ INPUTS = {
                 "self.resources.x('K', 'v1').spec.a = self.spec",
                 "self.status.n = len(self.request.observed.resources)",
                 "self.resources.y('K', 'v1').spec.b = self.spec.no.such.field",
+                "self.status.keys = ' '.join(key for key in self.spec)",
                 "self.nothing",
             ]
         ),
@@ -168,6 +169,7 @@ INPUTS = {
         [
             {"spec": {"source": "Resource('r', {'a': oxr})\nset_xr_status('b', 1)\ncontext['c'] = 2\n"}},
             {"spec": {"source": "x = oxr['a']['b']"}},
+            {"spec": {"source": "set_xr_status('keys', [list(oxr), list(context), list(environment)])"}},
             {"script": "def main(req):\n    return {'desired': req['desired'], 'context': req['context']}\n"},
         ]
     ),

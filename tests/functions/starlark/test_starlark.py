@@ -88,3 +88,13 @@ def test_a_module_that_loads_all_of_itself_is_refused() -> None:
 )
 def test_computed_values_reach_the_resources(expression: str) -> None:
     assert composed(f'Resource("r", {{"v": {expression}}})')["r"].object["v"] >= 1
+
+
+def test_a_script_iterates_over_keys_in_the_order_of_the_wire() -> None:
+    source = "set_xr_status('keys', ' '.join(list(context)))"
+    desired = run(
+        Request(State(Resource({})), input={"spec": {"source": source}}, context={"b": 1.0, "a": 2.0})
+    ).desired
+    assert desired is not None
+    assert desired.composite is not None
+    assert desired.composite.object["status"] == {"keys": "a b"}

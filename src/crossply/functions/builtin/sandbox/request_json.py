@@ -14,7 +14,8 @@ from crossply.values.quick_json import dumps
 
 
 def as_json(value: object) -> bytes:
-    return dumps(value)
+    """Keys are sorted, as they are on the wire: a program iterates over them in the same order in process."""
+    return dumps(value, sort_keys=True)
 
 
 def state_data(state: State) -> Object:
