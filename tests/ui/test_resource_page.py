@@ -1,5 +1,7 @@
 """The page of a composite resource: tree, graph and drawer, in a real browser."""
 
+import re
+
 import pytest
 from playwright.async_api import expect
 
@@ -51,7 +53,7 @@ async def test_equal_children_are_one_line_that_opens(browser, dashboard, client
     await expect(tree.get_by_role("treeitem")).to_have_count(3)  # itself, the failing one, the others
     await tree.get_by_role("treeitem", name="Subnet times 5").get_by_text("×5").click()
     await expect(tree.get_by_role("treeitem")).to_have_count(8)
-    assert "open=" in page.url  # what is open is a link
+    await expect(page).to_have_url(re.compile("open="))  # what is open is a link
     await page.reload()
     await expect(tree.get_by_role("treeitem")).to_have_count(8)
 
@@ -111,7 +113,7 @@ async def test_the_drawer_shows_every_sheet(browser, dashboard, client):
     ):
         await drawer.get_by_role("link", name=tab, exact=True).click()
         await expect(drawer).to_contain_text(text)
-        assert f"tab={tab.lower()}" in page.url
+        await expect(page).to_have_url(re.compile(f"tab={tab.lower()}"))
     await drawer.get_by_role("link", name="YAML").click()
     await expect(drawer.get_by_text("Managed fields")).to_be_visible()
     await expect(drawer.get_by_text("f:status")).not_to_be_visible()
