@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable
 
 import workload
+from crossply.compose.composite_preparation import configure
 from crossply.compose.effect_driver import drive
 from crossply.compose.effects import Call, IsNamespaced
 from crossply.compose.engine import Job, compose
@@ -15,7 +16,6 @@ from crossply.compose.in_memory_reconcile import identify
 from crossply.compose.messages import Request, Resource, Snapshot, State
 from crossply.compose.observed_resources import Observed, as_state
 from crossply.compose.pipeline import PipelineReport
-from crossply.compose.preparation import configure
 from crossply.compose.wire import encode_request
 from crossply.functions.function_set import Runners
 from machine import bare_python_ms, command_ms, loop_per_second, per_second

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pathlib
 from typing import Any
 
-from crossply.compose.machinery import MODERN
+from crossply.compose.engine_field_paths import MODERN
 from crossply.compose.prepared_composition import PreparedComposition, prepare
 from crossply.kinds.composition import parse_composition
 from crossply.values.yaml import dump_all

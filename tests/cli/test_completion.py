@@ -107,7 +107,10 @@ def test_completions_can_be_removed(capsys) -> None:
 @pytest.fixture
 def kubectl_plugin(tmp_path):
     """A folder with the programs that an installation has, to put on kubectl's path."""
-    for name, module in (("kubectl-crossply", "main"), ("kubectl_complete-crossply", "completion.kubectl")):
+    for name, module in (
+        ("kubectl-crossply", "main"),
+        ("kubectl_complete-crossply", "completion.kubectl_plugin"),
+    ):
         script = tmp_path / name
         script.write_text(f"#!{sys.executable}\nfrom crossply.cli.{module} import entry\nentry()\n")
         script.chmod(0o755)
@@ -130,4 +133,4 @@ def test_kubectl_completes_the_words_of_its_plugin(kubectl_plugin) -> None:
 def test_the_package_installs_the_plugin_of_kubectl() -> None:
     scripts = {script.name: script.value for script in entry_points(group="console_scripts")}
     assert scripts["kubectl-crossply"] == "crossply.cli.main:entry"
-    assert scripts["kubectl_complete-crossply"] == "crossply.cli.completion.kubectl:entry"
+    assert scripts["kubectl_complete-crossply"] == "crossply.cli.completion.kubectl_plugin:entry"

@@ -20,7 +20,7 @@ from crossply.control.package_manager.settings import PackageSettings
 from crossply.control.runtimes.package_runtime_choice import PackageRuntimes
 from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig
-from crossply.kube.leases import Timing
+from crossply.kube.lease_objects import Timing
 from crossply.record.http_pages import probes
 
 

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from crossply.xpkg.archive_reader import read_tagged
-from crossply.xpkg.kcl_project import NEEDS
+from crossply.xpkg.kcl_as_python_project import NEEDS
 from crossply.xpkg.layer_unpack import unpack
 from crossply.xpkg.python_project_image import ROOT
 from tests.support.cli.command import Run

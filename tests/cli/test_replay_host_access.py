@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from crossply.cli.runs.replay_functions import functions_of_cluster
-from crossply.functions.host_access import HostAccess, HostAccessRefused
+from crossply.functions.host_access_policy import HostAccess, HostAccessRefused
 from crossply.kube.client import Client
 from crossply.runs.model import Run
 from crossply.values import Object

@@ -10,7 +10,7 @@ from crossply.cli.runs.run_text import RunText, effect_lines
 from crossply.cli.runs.step_text import step_changes
 from crossply.cli.runs.waterfall import bar, waterfall
 from crossply.compose.conditions import RESPONSIVE
-from crossply.compose.machinery import MODERN
+from crossply.compose.engine_field_paths import MODERN
 from crossply.provenance.model import FieldSource, Provenance, SourceField
 from crossply.runs.model import (
     APPLIED,

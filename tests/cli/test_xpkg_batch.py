@@ -12,7 +12,7 @@ from crossply.xpkg.archive_reader import read_archive
 from crossply.xpkg.archive_writer import write_archive
 from crossply.xpkg.failures import BuildFailed
 from crossply.xpkg.layer_unpack import unpack
-from crossply.xpkg.provider_family import PackageNaming, parse_platform
+from crossply.xpkg.provider_family_build import PackageNaming, parse_platform
 from crossply.xpkg.registry_failures import NotInRegistry
 from tests.support.cli.command import Run
 from tests.support.cli.provider_family import (

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crossply.compose.machinery import APPLICATION, INFRASTRUCTURE, LEGACY, MODERN, Machinery
+from crossply.compose.engine_field_paths import APPLICATION, INFRASTRUCTURE, LEGACY, MODERN, Machinery
 from crossply.compose.messages import respond
 from tests.support.composition_platform import Platform, make_xr
 

@@ -31,8 +31,8 @@ from crossply.compose.effects import (
     WatchDependencies,
     WriteStatus,
 )
+from crossply.compose.engine_field_paths import LEGACY, MODERN, Machinery
 from crossply.compose.errors import ComposeError, SelectionError
-from crossply.compose.machinery import LEGACY, MODERN, Machinery
 from crossply.compose.messages import (
     SEVERITY_FATAL,
     Function,

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from crossply.compose.engine_field_paths import LEGACY
 from crossply.compose.errors import (
     ComposedResourceError,
     IncompatibleComposition,
@@ -13,7 +14,6 @@ from crossply.compose.errors import (
     RenderInputError,
     StepFailed,
 )
-from crossply.compose.machinery import LEGACY
 from crossply.compose.messages import (
     READY_FALSE,
     READY_TRUE,

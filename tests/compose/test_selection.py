@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from crossply.compose.engine_field_paths import LEGACY, MODERN, Machinery
 from crossply.compose.errors import SelectionError
-from crossply.compose.machinery import LEGACY, MODERN, Machinery
 from crossply.compose.selection import (
     CompositionChoice,
     RevisionChoice,

@@ -22,7 +22,7 @@ from crossply.control.runtimes.certificate_authority import (
 )
 from crossply.control.runtimes.private_files import PrivateFiles
 from crossply.functions.failures import FunctionCrashed, FunctionError, FunctionNotBound, FunctionNotRunning
-from crossply.functions.host_access import HostAccess, HostAccessRefused
+from crossply.functions.host_access_policy import HostAccess, HostAccessRefused
 from crossply.functions.server import FunctionServer, ServerSettings
 from crossply.kinds.composition import Step, parse_composition
 from tests.support.control.function_revisions import revision

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.compose.connection_secret import published_details, secret_place
+from crossply.compose.connection_secret_reference import published_details, secret_place
 from crossply.control.composites.connection_secrets import (
     TYPE,
     SecretRefused,

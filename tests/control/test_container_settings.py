@@ -8,7 +8,7 @@ from crossply.containers.settings import MEBIBYTE, RUNNER, Limits, Settings
 from crossply.control.definitions.container_config_crd import CONTAINER_CONFIG
 from crossply.control.definitions.core_crds import core_crds
 from crossply.control.runtimes.container_settings import ContainerChoice, read_config, read_deployment_config
-from crossply.control.runtimes.runtime_configs import NoRuntimeConfig
+from crossply.control.runtimes.runtime_config_selection import NoRuntimeConfig
 
 
 def pod(*containers):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crossply.control.package_manager.directory_package import DirectoryPackages
-from crossply.functions.host_access import HostAccess, HostAccessRefused
+from crossply.functions.host_access_policy import HostAccess, HostAccessRefused
 from crossply.xpkg.failures import BuildFailed
 from tests.support.cli.local_provider import provider, write_provider
 

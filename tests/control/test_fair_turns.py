@@ -6,8 +6,8 @@ import asyncio
 import threading
 
 from crossply.compose.messages import Request, Resource, Response, State
-from crossply.control.calls.async_runner import FunctionCall
 from crossply.control.calls.fair_turns import FairTurns
+from crossply.control.calls.runner_protocol import FunctionCall
 from crossply.control.calls.threaded_runner import ThreadedRunner
 
 

@@ -12,6 +12,7 @@ import pytest
 from cryptography import x509
 
 from crossply.certificates import FOR_CLIENTS, FOR_SERVERS, names_of, was_issued_by
+from crossply.control.replica_shared_secret import files_of
 from crossply.control.runtimes.certificate_authority import (
     Lifetimes,
     is_from_another,
@@ -24,7 +25,6 @@ from crossply.control.runtimes.certificate_authority import (
 )
 from crossply.control.runtimes.mutual_tls_certificates import Credentials, CredentialSettings
 from crossply.control.runtimes.private_files import PrivateFiles
-from crossply.control.shared_secret import files_of
 from crossply.kube.core_kinds import SECRET
 from tests.support.control.crossplane_certificates import certificate_of_crossplane, files_of_crossplane
 

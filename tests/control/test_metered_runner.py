@@ -15,11 +15,11 @@ from crossply.compose.messages import (
     Result,
     State,
 )
-from crossply.control.calls.async_runner import Answer, FunctionCall
 from crossply.control.calls.endpoint import Endpoint
 from crossply.control.calls.metered_runner import MeteredRunner
 from crossply.control.calls.pipeline_functions import PipelineFunctions
 from crossply.control.calls.runner_factory import MAX_COMPUTING_CALLS, RunnerFactory, builtin_runner
+from crossply.control.calls.runner_protocol import Answer, FunctionCall
 from crossply.control.calls.threaded_runner import MAX_CONCURRENT_CALLS
 from crossply.errors import CrossplyError
 from crossply.functions.binding import bind

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import pytest
 
 from crossply.compose.messages import Request, Resource, Response, State, respond
-from crossply.control.calls.async_runner import Answer
 from crossply.control.calls.pipeline_inspector import MOST_WAITING, PipelineInspector
+from crossply.control.calls.runner_protocol import Answer
 from crossply.functions.failures import FunctionUnavailable
 from crossply.kinds.composition import Step
 from crossply.record.control_plane_metrics import INSPECTOR_ERRORS

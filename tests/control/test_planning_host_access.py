@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crossply.control.planning.planned_functions import host_access_check
-from crossply.functions.host_access import HostAccess, HostAccessRefused
+from crossply.functions.host_access_policy import HostAccess, HostAccessRefused
 
 COMMAND = {"crossply.dev/runtime": "process", "crossply.dev/command": "touch x"}
 FILE = {"crossply.dev/file": "main.py"}

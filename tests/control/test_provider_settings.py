@@ -6,10 +6,10 @@ import pytest
 
 from crossply.containers.own_network import PortForwards
 from crossply.containers.settings import OWN, RUNNER, Limits, Settings
-from crossply.control.runtimes import provider_network
+from crossply.control.runtimes import provider_network_isolation
 from crossply.control.runtimes.manifest_metadata import Subject
 from crossply.control.runtimes.provider_container import LIMITS, provider_settings
-from crossply.control.runtimes.provider_network import ProviderNetwork
+from crossply.control.runtimes.provider_network_isolation import ProviderNetwork
 from crossply.control.runtimes.service_account_files import ProviderFiles
 
 SUBJECT = Subject(
@@ -30,7 +30,7 @@ SUBJECT = Subject(
 
 @pytest.fixture
 def pasta(monkeypatch):
-    monkeypatch.setattr(provider_network, "find_pasta", lambda _: "/usr/bin/pasta")
+    monkeypatch.setattr(provider_network_isolation, "find_pasta", lambda _: "/usr/bin/pasta")
 
 
 def settings(chosen=Settings(), network=ProviderNetwork()):  # noqa: B008 - both are immutable
@@ -77,7 +77,7 @@ def test_its_limits_are_generous_by_default(chosen, limits):
 
 
 def test_without_pasta_it_uses_the_network_of_this_machine_with_a_warning(monkeypatch):
-    monkeypatch.setattr(provider_network, "find_pasta", lambda _: "")
+    monkeypatch.setattr(provider_network_isolation, "find_pasta", lambda _: "")
     assert settings().network == RUNNER
     condition = ProviderNetwork().condition("")
     assert (condition.status, condition.reason) == ("False", "NetworkOfThisMachine")

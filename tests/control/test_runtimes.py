@@ -13,8 +13,8 @@ from cryptography import x509
 
 from crossply.certificates import FOR_SERVERS, names_of
 from crossply.control.kinds import FUNCTION_REVISION, PROVIDER_REVISION
+from crossply.control.replica_shared_secret import data_of, files_of
 from crossply.control.runtimes.runtime_manifests import STAMP
-from crossply.control.shared_secret import data_of, files_of
 from crossply.kube.core_kinds import CLUSTER_ROLE_BINDING, DEPLOYMENT, EVENT, SECRET, SERVICE, SERVICE_ACCOUNT
 from tests.support.control.crossplane_certificates import certificate_of_crossplane, files_of_crossplane
 from tests.support.control.runtimes import (

@@ -15,9 +15,9 @@ import orjson
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from crossply.compose.engine_field_paths import LEGACY, MODERN, Machinery
 from crossply.compose.in_memory_cluster import InMemoryCluster
 from crossply.compose.in_memory_reconcile import NOW, RESOURCE_VERSION, Rendered, Rendering
-from crossply.compose.machinery import LEGACY, MODERN, Machinery
 from crossply.compose.messages import (
     READY_FALSE,
     READY_TRUE,
@@ -34,7 +34,7 @@ from crossply.compose.messages import (
     State,
     respond,
 )
-from crossply.compose.metadata import owner_from
+from crossply.compose.object_metadata import owner_from
 from crossply.compose.prepared_composition import prepare
 from crossply.compose.resource_names import child_name
 from crossply.compose.wire import encode_request

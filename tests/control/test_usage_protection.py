@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import orjson
 import pytest
 
-from crossply.control.shared_secret import data_of
+from crossply.control.replica_shared_secret import data_of
 from crossply.control.usages.usage_model import USAGE
 from crossply.control.webhooks.certificate_secret import NAME as TLS
 from crossply.control.webhooks.certificate_secret import (

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import aiohttp
 import pytest
 
-from crossply.control.shared_secret import data_of
+from crossply.control.replica_shared_secret import data_of
 from crossply.control.webhooks.certificate_secret import certificate_files, read_certificate
 from crossply.control.webhooks.certificates import LIFE, new_certificate
 from crossply.control.webhooks.webhook_address import WebhookSettings, find_address

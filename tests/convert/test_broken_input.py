@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crossply.convert.claim import CompositeOptions, claim_to_composite
+from crossply.convert.claim_to_composite import CompositeOptions, claim_to_composite
 from crossply.convert.current_composition import FunctionNames
 from crossply.convert.manifest_converter import Converter
 from crossply.convert.new_composition import composition_for

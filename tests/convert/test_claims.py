@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crossply.convert.claim import CompositeOptions, claim_to_composite
+from crossply.convert.claim_to_composite import CompositeOptions, claim_to_composite
 from crossply.convert.conversion_result import ConversionError
 
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from crossply.compose.machinery import MODERN
+from crossply.compose.engine_field_paths import MODERN
 from crossply.diagnosis.cause_details import refine
-from crossply.diagnosis.causes import deepest_first
 from crossply.diagnosis.deletion import deletion_blockers
 from crossply.diagnosis.evidence import Evidence
 from crossply.diagnosis.model import Cause
 from crossply.diagnosis.next_reconcile import next_reconcile
+from crossply.diagnosis.root_cause_search import deepest_first
 from crossply.resource_tree.node import Node, Origin
 
 Object = dict[str, Any]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crossply.compose.machinery import MODERN
+from crossply.compose.engine_field_paths import MODERN
 from crossply.diagnosis.composition_selection_reason import Selection, explain_selection
 from crossply.kinds.definition import parse_definition
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.kube.leases import LEASE
+from crossply.kube.lease_objects import LEASE
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

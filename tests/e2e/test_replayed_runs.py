@@ -14,7 +14,7 @@ from crossply.cli.main import main
 from crossply.cli.runs.replay_functions import calling as calling_functions
 from crossply.cli.runs.replay_functions import functions_of_cluster, with_built_in
 from crossply.control.kinds import OPERATION
-from crossply.functions.host_access import HostAccess
+from crossply.functions.host_access_policy import HostAccess
 from crossply.kinds.composition import Composition, parse_composition
 from crossply.kube.config import ClusterConfig
 from crossply.kube.kind import Kind
@@ -23,7 +23,7 @@ from crossply.runs.composition_manifest import composition_manifest
 from crossply.runs.effect_differences import compare_effects, encoded
 from crossply.runs.export import export_files
 from crossply.runs.model import APPLIED, PUBLISHED, Run
-from crossply.runs.pipeline_steps import called_functions, composition_of
+from crossply.runs.recorded_pipeline import called_functions, composition_of
 from crossply.runs.replay import Replayed, recorded_effects, replay
 from crossply.values import Object
 from tests.support.e2e.pipelines import SIZE, calling, entry, patch, resources

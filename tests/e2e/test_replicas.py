@@ -14,8 +14,8 @@ import pytest
 
 from crossply.kube.client import Client
 from crossply.kube.config import load_config
+from crossply.kube.lease_objects import LEASE
 from crossply.kube.leased_shards import SHARDS
-from crossply.kube.leases import LEASE
 from tests.support.api_servers import embedded
 from tests.support.e2e.pipelines import SIZE, entry, resources
 from tests.support.e2e.replicas import Replica, Replicas, replicas_of

@@ -10,6 +10,7 @@ from crossply.compose.messages import Request, Resource, State
 from crossply.containers.oci_runtime import engine_installed
 from crossply.functions import builtin
 from crossply.functions.binding import bind, choose_runtime
+from crossply.functions.daemonless_container_runner import InContainer
 from crossply.functions.docker_container import DockerContainer
 from crossply.functions.docker_settings import read_settings
 from crossply.functions.failures import (
@@ -18,7 +19,6 @@ from crossply.functions.failures import (
     FunctionUnavailable,
     RuntimeAnnotationError,
 )
-from crossply.functions.in_container import InContainer
 from crossply.functions.in_process import InProcess
 from crossply.functions.local_process import LocalProcess
 from crossply.functions.remote import Remote

@@ -18,9 +18,9 @@ from crossply.compose.messages import READY_TRUE, Request, Resource, State
 from crossply.containers.image_store import Store
 from crossply.containers.settings import Settings
 from crossply.errors import CrossplyError
-from crossply.functions.composition_containers import ContainerFunctions
-from crossply.functions.container_runner_client import FIRST_METHOD, METHOD, is_our_own
-from crossply.functions.container_runner_service import RunnerServer, RunnerSettings
+from crossply.functions.composition_container_functions import ContainerFunctions
+from crossply.functions.containerized_function_runner_client import FIRST_METHOD, METHOD, is_our_own
+from crossply.functions.containerized_function_runner_server import RunnerServer, RunnerSettings
 from crossply.functions.image_runs import ImageRuns
 from crossply.functions.proto.v1alpha1 import run_function_pb2 as messages
 from crossply.kinds.composition import parse_composition

@@ -10,7 +10,7 @@ import pytest
 from crossply.compose.messages import SEVERITY_FATAL, Request, Resource, State
 from crossply.functions.binding import KCL_DIRECTORY, bind, choose_runtime, host_uses, sources_of
 from crossply.functions.failures import RuntimeAnnotationError
-from crossply.functions.host_access import HostAccess, HostAccessRefused
+from crossply.functions.host_access_policy import HostAccess, HostAccessRefused
 from crossply.functions.kcl_directory import readable_root
 
 pytest.importorskip("kcl_lib")

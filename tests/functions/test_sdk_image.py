@@ -8,7 +8,7 @@ from crossply.compose.messages import Request, Resource, State
 from crossply.containers.launcher_client import close_launcher
 from crossply.containers.settings import MEBIBYTE, Limits, Settings
 from crossply.errors import CrossplyError
-from crossply.functions.in_container import InContainer
+from crossply.functions.daemonless_container_runner import InContainer
 from tests.support.function_servers import make_certificates
 from tests.support.functions.sdk_image import sdk_image
 from tests.support.programs import require

@@ -10,7 +10,7 @@ from crossply.control.calls.pipeline_functions import PipelineFunctions
 from crossply.control.calls.runner_factory import RunnerFactory
 from crossply.functions.binding import TEMPLATES_DIRECTORY, bind, choose_runtime, sources_of
 from crossply.functions.failures import RuntimeAnnotationError
-from crossply.functions.host_access import HostAccess, HostAccessRefused
+from crossply.functions.host_access_policy import HostAccess, HostAccessRefused
 
 TEMPLATE = """
 apiVersion: v1

@@ -19,7 +19,7 @@ from crossply.kube.failures import (
     Unreachable,
 )
 from crossply.kube.kind import Kind
-from crossply.kube.selection import Selection
+from crossply.kube.list_options import Selection
 from crossply.kube.write_guard import Guard, guarded_by
 from tests.support.server_process import CONFIG_MAP, DEFINITION, config_map
 

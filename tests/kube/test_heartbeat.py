@@ -14,8 +14,8 @@ from aiohttp import web
 
 from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig
+from crossply.kube.lease_objects import LEASE, Timing, member_name
 from crossply.kube.leased_shards import LeasedShards
-from crossply.kube.leases import LEASE, Timing, member_name
 from crossply.kube.replica_heartbeat import Heartbeat
 from crossply.kube.write_guard import Guard, guarded_by
 from tests.support.server_process import CONFIG_MAP, config_map

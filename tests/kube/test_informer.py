@@ -16,7 +16,7 @@ from crossply.kube.client import Client
 from crossply.kube.failures import Forbidden, KubeError, Unreachable
 from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
-from crossply.kube.selection import Selection
+from crossply.kube.list_options import Selection
 from crossply.kube.shared_informers import SharedInformers
 from crossply.kube.watch import ADDED, DELETED, MODIFIED, SYNCED, watch_objects
 from tests.support.server_process import CONFIG_MAP, DEFINITION, Server, config_map

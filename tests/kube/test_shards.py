@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from crossply.kube.client import Client
 from crossply.kube.kind import Kind
+from crossply.kube.lease_objects import LEASE, holder_of, shard_name
 from crossply.kube.leased_shards import LeasedShards
-from crossply.kube.leases import LEASE, holder_of, shard_name
 from crossply.kube.sharding import member_of, shard_of
 from crossply.kube.watch import SYNCED, Change, watch_objects
 from crossply.kube.write_guard import NotOwner, guarded_by

@@ -11,7 +11,7 @@ import pytest
 from crossply.kube.client import Client
 from crossply.kube.config import load_config
 from crossply.kube.kind import Kind
-from crossply.kube.leases import LEASE
+from crossply.kube.lease_objects import LEASE
 from tests.support.e2e.scenario import EVENT, FUNCTION, Scenario, condition
 from tests.support.e2e.things import READY, SYNCED, Things
 from tests.support.node import images

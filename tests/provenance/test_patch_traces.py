@@ -7,7 +7,7 @@ from typing import Any
 from crossply.compose.messages import Request, Resource, State
 from crossply.functions.builtin.patch_and_transform.function import run
 from crossply.functions.builtin.patch_and_transform.resources_mode import run_native
-from crossply.functions.field_trace import CONDITION, ENVIRONMENT_KEY, SourceField
+from crossply.functions.field_provenance import CONDITION, ENVIRONMENT_KEY, SourceField
 from crossply.kinds.composition import NATIVE_FUNCTION
 from crossply.provenance.model import Provenance
 from crossply.provenance.pipeline import StepCall, explain_pipeline

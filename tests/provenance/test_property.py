@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from crossply.compose.messages import Request, Resource, Response, State
 from crossply.compose.requirements import is_fatal
 from crossply.functions.builtin.go_templating.engine.program import compile_text
+from crossply.functions.builtin.go_templating.field_provenance import traced_output
 from crossply.functions.builtin.go_templating.function import run as run_template
 from crossply.functions.builtin.go_templating.input import read_input
 from crossply.functions.builtin.go_templating.template_data import data_of
-from crossply.functions.builtin.go_templating.trace import traced_output
+from crossply.functions.builtin.object_field_traces import leaves
 from crossply.functions.builtin.patch_and_transform.function import run as run_patches
-from crossply.functions.builtin.traced_object import leaves
-from crossply.functions.field_trace import KEYS, VALUE, Path
+from crossply.functions.field_provenance import KEYS, VALUE, Path
 from crossply.provenance.model import FieldSource
 from crossply.provenance.pipeline import StepCall, explain_pipeline
 from crossply.values.field_path import parse, to_string

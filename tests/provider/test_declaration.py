@@ -24,7 +24,7 @@ from crossply.provider import (
     provider_config,
 )
 from crossply.provider.crd import managed_crd
-from crossply.provider.fields import Reference
+from crossply.provider.field_model import Reference
 from crossply.provider.managed_kind import CONFIG, managed_kind, referenced_kind
 
 GROUP = "shop.example.org"

@@ -12,7 +12,7 @@ from crossply.errors import CrossplyError
 from crossply.provider import Ref, SecretData, SecretValue
 from crossply.provider.dataclass_fields import read_struct
 from crossply.provider.decode import Lookups, decode, encode, find_fields
-from crossply.provider.fields import Reference, Secret, SecretDataField
+from crossply.provider.field_model import Reference, Secret, SecretDataField
 
 
 class Colour(Enum):

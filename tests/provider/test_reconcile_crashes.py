@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.provider.one_resource import BUCKET, NAME, START, TICKET, OneResource, bucket
 
-from crossply.provider import effects
+from crossply.provider import reconcile_effects
 from crossply.provider.reconcile_result import Retry
 
 STEPS = 12
@@ -27,7 +27,7 @@ class Strict(OneResource):
 
     loses_answer = False
 
-    def _create(self, effect: effects.Create) -> effects.Created:
+    def _create(self, effect: reconcile_effects.Create) -> reconcile_effects.Created:
         assert not self.outside, "created although it exists"
         created = super()._create(effect)
         if self.loses_answer:
@@ -35,12 +35,14 @@ class Strict(OneResource):
             return self._fail_after(created)
         return created
 
-    def _fail_after(self, created: effects.Created) -> effects.Created:
-        self.fails[effects.Create] = "the answer was lost"
+    def _fail_after(self, created: reconcile_effects.Created) -> reconcile_effects.Created:
+        self.fails[reconcile_effects.Create] = "the answer was lost"
         try:
-            return self._fail(effects.Create(self.live))._replace(external_name=created.external_name)
+            return self._fail(reconcile_effects.Create(self.live))._replace(
+                external_name=created.external_name
+            )
         finally:
-            del self.fails[effects.Create]
+            del self.fails[reconcile_effects.Create]
 
 
 def play(one: OneResource, history: list[tuple[str, int]]) -> None:

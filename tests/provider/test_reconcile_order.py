@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from tests.support.provider.one_resource import BUCKET, NAME, TICKET, OneResource, bucket, settled
 
-from crossply.provider import effects
+from crossply.provider import reconcile_effects
 from crossply.provider.reconcile_result import Poll, Retry
 
 SYNCED = ("True", "ReconcileSuccess", "")
@@ -261,10 +261,10 @@ def test_an_annotation_sets_the_poll_interval(text, seconds):
 
 
 FAILURES = [
-    (effects.TrackUsage, "CannotConnectToProvider", "connect failed: no"),
-    (effects.Connect, "CannotConnectToProvider", "connect failed: no"),
-    (effects.Observe, "CannotObserveExternalResource", "observe failed: no"),
-    (effects.Update, "CannotUpdateExternalResource", "update failed: no"),
+    (reconcile_effects.TrackUsage, "CannotConnectToProvider", "connect failed: no"),
+    (reconcile_effects.Connect, "CannotConnectToProvider", "connect failed: no"),
+    (reconcile_effects.Observe, "CannotObserveExternalResource", "observe failed: no"),
+    (reconcile_effects.Update, "CannotUpdateExternalResource", "update failed: no"),
 ]
 
 
@@ -276,7 +276,7 @@ def test_an_external_failure_is_reported_and_retried(effect, reason, message):
     assert one.recorded_events() == [("Warning", reason, "no")]
 
 
-@pytest.mark.parametrize("effect", [effects.Observe, effects.Create])
+@pytest.mark.parametrize("effect", [reconcile_effects.Observe, reconcile_effects.Create])
 def test_a_failure_is_reported_anew_after_a_success_but_not_every_time(effect):
     one = OneResource(settled())
     for outside, fails in (({}, True), ({}, True), (OUTSIDE, False), ({}, True)):
@@ -286,14 +286,14 @@ def test_a_failure_is_reported_anew_after_a_success_but_not_every_time(effect):
 
 
 def test_a_failed_deletion_is_reported():
-    one = OneResource(settled(**DELETED), outside=dict(OUTSIDE), fails={effects.Delete: "no"})
+    one = OneResource(settled(**DELETED), outside=dict(OUTSIDE), fails={reconcile_effects.Delete: "no"})
     assert one.reconcile() == (Retry(), "failed", "delete failed: no")
     assert one.condition("Ready") == ("False", "Deleting", "")
     assert one.recorded_events() == [("Warning", "CannotDeleteExternalResource", "no")]
 
 
 def test_a_failed_creation_is_annotated_before_it_is_reported():
-    one = OneResource(settled(), fails={effects.Create: "no"})
+    one = OneResource(settled(), fails={reconcile_effects.Create: "no"})
     assert one.reconcile() == (Retry(), "failed", "create failed: no")
     assert one.steps[-3:] == [
         "Create",
@@ -306,7 +306,7 @@ def test_a_failed_creation_is_annotated_before_it_is_reported():
 
 
 def test_a_failed_creation_whose_annotation_is_lost_is_reported_twice():
-    fails = {effects.Create: "no", effects.SaveAnnotations: "gone"}
+    fails = {reconcile_effects.Create: "no", reconcile_effects.SaveAnnotations: "gone"}
     one = OneResource(settled(), fails=fails)
     assert one.reconcile() == (Retry(), "failed", "create failed: no")
     lost = "cannot update managed resource annotations: cannot update critical annotations: gone"
@@ -317,14 +317,14 @@ def test_a_failed_creation_whose_annotation_is_lost_is_reported_twice():
 
 
 def test_details_that_cannot_be_published_are_reported():
-    one = OneResource(settled(spec=SECRET), outside=dict(OUTSIDE), fails={effects.Publish: "taken"})
+    one = OneResource(settled(spec=SECRET), outside=dict(OUTSIDE), fails={reconcile_effects.Publish: "taken"})
     message = "cannot create or update connection secret: taken"
     assert one.reconcile() == (Retry(), "failed", message)
     assert one.recorded_events() == [("Warning", "CannotPublishConnectionDetails", message)]
 
 
 def test_a_finalizer_that_cannot_be_written_has_a_condition_only():
-    outside, fails = dict(OUTSIDE), {effects.Save: "refused"}
+    outside, fails = dict(OUTSIDE), {reconcile_effects.Save: "refused"}
     one = OneResource(bucket(annotations={NAME: "mine"}), outside=outside, fails=fails)
     assert one.reconcile() == (Retry(), "failed", "cannot update object: refused")
     assert one.events == []

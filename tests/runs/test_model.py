@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crossply.compose.conditions import RESPONSIVE
-from crossply.compose.machinery import MODERN
+from crossply.compose.engine_field_paths import MODERN
 from crossply.runs.model import COMPOSITE, World
 
 

@@ -14,7 +14,7 @@ import orjson
 import pytest
 
 from crossply.compose.effects import RemoveFinalizer
-from crossply.compose.machinery import MODERN
+from crossply.compose.engine_field_paths import MODERN
 from crossply.compose.reconcile import Settings
 from crossply.kube.client import Client
 from crossply.kube.core_kinds import NAMESPACE as NAMESPACES
@@ -23,12 +23,20 @@ from crossply.kube.credentials import Credential, Fixed
 from crossply.kube.discovery import Discovery
 from crossply.kube.failures import Conflict, Unauthorized
 from crossply.kube.tls import Certificate
-from crossply.runs.announcement import NAME, NAMESPACE, TOKEN_HEADER, Replica, announce, announced, retract
 from crossply.runs.capture import Capture
 from crossply.runs.client import RunClient
 from crossply.runs.errors import NoRecorder, RunNotFound
 from crossply.runs.model import Subject
 from crossply.runs.recorder import RunRecorder
+from crossply.runs.run_server_addresses import (
+    NAME,
+    NAMESPACE,
+    TOKEN_HEADER,
+    Replica,
+    announce,
+    announced,
+    retract,
+)
 from crossply.runs.serving import RunServer
 from crossply.runs.store import IN_MEMORY, RunStore
 from crossply.runs.viewers import Viewer, Viewers

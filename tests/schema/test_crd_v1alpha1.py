@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from crossply.kinds.definition import parse_definition
-from crossply.kinds.first_design_definitions import PublicationError
-from crossply.schema.crd_parts import CrdError
+from crossply.kinds.infrastructure_definitions import PublicationError
+from crossply.schema.crd_version_assembly import CrdError
 from crossply.schema.definition_crds import composite_crd
 from crossply.schema.infrastructure_definition_crds import requirement_crd
 

@@ -16,7 +16,7 @@ from crossply.control.calls.pipeline_functions import PipelineFunctions
 from crossply.control.calls.runner_factory import RunnerFactory
 from crossply.functions.binding import bind, choose_runtime
 from crossply.functions.failures import FunctionNotBound, FunctionTimedOut, RuntimeAnnotationError
-from crossply.functions.host_access import HostAccess, HostAccessRefused
+from crossply.functions.host_access_policy import HostAccess, HostAccessRefused
 from crossply.functions.local_process import LocalProcess
 from crossply.functions.python_file import PythonFile
 from tests.support.function_servers import CROSSPLY

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from crossply.compose.engine_field_paths import MODERN, Machinery
 from crossply.compose.in_memory_cluster import InMemoryCluster
 from crossply.compose.in_memory_reconcile import Rendered, Rendering
-from crossply.compose.machinery import MODERN, Machinery
 from crossply.compose.messages import (
     READY_TRUE,
     Function,

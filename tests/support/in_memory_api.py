@@ -9,13 +9,13 @@ import orjson
 
 from crossply.compose.events import Event
 from crossply.compose.messages import Request, Response
-from crossply.compose.metadata import labels_of, name_of, namespace_of
-from crossply.control.calls.async_runner import Answer
+from crossply.compose.object_metadata import labels_of, name_of, namespace_of
+from crossply.control.calls.runner_protocol import Answer
 from crossply.kinds.composition import Step
 from crossply.kube.client import Listed
 from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
-from crossply.kube.selection import EVERYTHING, Selection
+from crossply.kube.list_options import EVERYTHING, Selection
 from crossply.values import Object
 from crossply.values.merge_patch import merge_patch
 

@@ -13,8 +13,8 @@ from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.config import load_config
 from crossply.kube.kind import Kind
+from crossply.kube.lease_objects import Timing
 from crossply.kube.leased_shards import LeasedShards
-from crossply.kube.leases import Timing
 from crossply.kube.replica_heartbeat import kernel_alarm
 from crossply.kube.write_guard import NotOwner, guarded_by
 

@@ -1,7 +1,7 @@
 """How a live object differs from what a recorded run desired."""
 
 from crossply.ui.object_yaml import without_secret_values
-from crossply.ui.recorded_runs import FieldDifference, drift
+from crossply.ui.resource_drift import FieldDifference, drift
 
 
 def test_a_field_the_run_desired_otherwise_is_drift_and_a_field_of_others_is_not():

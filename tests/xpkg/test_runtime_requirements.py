@@ -115,7 +115,7 @@ def test_a_function_that_imports_more_of_crossply_gets_that_too(tmp_path: Path) 
         wheel.extractall(tmp_path)
     assert "crossply/kube/informer.py" not in names
     code = "from crossply.kube import selection; print(selection.__name__)"
-    assert run(tmp_path, code) == "crossply.kube.selection\n"
+    assert run(tmp_path, code) == "crossply.kube.list_options\n"
 
 
 def test_everything_is_needed_by_a_program_for_another_python() -> None:

@@ -16,7 +16,7 @@ from functools import partial
 import orjson
 from references import Unresolved, resolved
 
-from crossply.compose.metadata import name_of, namespace_of, uid_of
+from crossply.compose.object_metadata import name_of, namespace_of, uid_of
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.config import load_config

@@ -12,7 +12,7 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from crossply.compose.metadata import annotations_of, controller_of, labels_of, name_of
+from crossply.compose.object_metadata import annotations_of, controller_of, labels_of, name_of
 from crossply.kube.kind import Kind
 from crossply.values import Object
 

@@ -17,11 +17,11 @@ from crossply.apply.managed_fields import (
     with_entries,
     without_entries,
 )
-from crossply.apply.managed_fields_endpoint import Scope
 from crossply.apply.object_address import kind_text, named
 from crossply.apply.ownership import Conflicted, own_by_applying
 from crossply.apply.update_operation import NEVER_OWNED, empty, recorded
 from crossply.apply.validate import check, check_with_duplicates
+from crossply.apply.write_endpoint import Scope
 from crossply.values import Object
 
 _BEFORE = "before-first-apply"

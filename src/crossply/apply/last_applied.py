@@ -14,8 +14,8 @@ from crossply.apply.conflicts import Conflict
 from crossply.apply.errors import ApplyError
 from crossply.apply.field_sets import FieldSet, contains, difference
 from crossply.apply.managed_fields import without_entries
-from crossply.apply.managed_fields_endpoint import Scope
 from crossply.apply.validate import check
+from crossply.apply.write_endpoint import Scope
 from crossply.values import Object, gojson
 
 KUBECTL = "kubectl"

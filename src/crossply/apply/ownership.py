@@ -10,10 +10,10 @@ from crossply.apply.configuration_field_set import owned_fields
 from crossply.apply.conflicts import Conflict, conflicts_of
 from crossply.apply.field_sets import FIELD, SELF, FieldSet, difference, intersection, without
 from crossply.apply.managed_fields import Identity, Managers, Owned
-from crossply.apply.managed_fields_endpoint import Scope
 from crossply.apply.merge import Merge
 from crossply.apply.prune import leaves_nothing, prune
 from crossply.apply.schema_types import UNTYPED, MapType, Type
+from crossply.apply.write_endpoint import Scope
 from crossply.values import Object
 
 

@@ -14,7 +14,7 @@ from crossply.checking.example_rendering import RenderingContext, rendering_find
 from crossply.checking.finding import ERROR, WARNING, Finding, Place, error
 from crossply.checking.known_kinds import KnownKinds
 from crossply.checking.object_validation import validated
-from crossply.checking.package_files import package_findings
+from crossply.checking.package_builds import package_findings
 from crossply.checking.repository_files import PACKAGE_FILE, Unit, find_units, is_below
 from crossply.checking.step_functions import StepFunctions
 from crossply.errors import CrossplyError

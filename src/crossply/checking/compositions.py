@@ -15,7 +15,7 @@ from crossply.checking.object_validation import validated
 from crossply.checking.patch_fields import PatchedInput, unknown_fields
 from crossply.checking.step_functions import StepFunctions, builtin_of
 from crossply.checking.step_inputs import input_findings, input_place
-from crossply.compose.connection_detail_contract import check_contract
+from crossply.compose.connection_detail_validation import check_contract
 from crossply.errors import CrossplyError
 from crossply.functions.builtin import NATIVE
 from crossply.kinds.composition import Composition, TypeRef

@@ -8,10 +8,10 @@ from typing import NamedTuple
 from crossply.checking.compositions import CheckedComposition, definition_of
 from crossply.checking.definitions import DefinedKind
 from crossply.checking.directory_proximity import nearest
-from crossply.compose.machinery import MODERN, Machinery, machinery_at
-from crossply.compose.metadata import RESOURCE_NAME_ANNOTATION, annotations_of, metadata_of, name_of
+from crossply.compose.engine_field_paths import MODERN, Machinery, machinery_at
+from crossply.compose.object_metadata import RESOURCE_NAME_ANNOTATION, annotations_of, metadata_of, name_of
 from crossply.compose.selection import labels_match, match_labels
-from crossply.convert.claim import CompositeOptions, claim_to_composite
+from crossply.convert.claim_to_composite import CompositeOptions, claim_to_composite
 from crossply.kinds.definition import Definition
 from crossply.manifests.manifest import Manifest
 from crossply.values import Object

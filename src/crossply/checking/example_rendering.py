@@ -14,14 +14,14 @@ from crossply.checking.object_validation import subject
 from crossply.checking.step_functions import why_not_run
 from crossply.compose.in_memory_cluster import InMemoryCluster
 from crossply.compose.in_memory_reconcile import Rendered, Rendering
-from crossply.compose.metadata import RESOURCE_NAME_ANNOTATION, annotations_of, text_in
+from crossply.compose.object_metadata import RESOURCE_NAME_ANNOTATION, annotations_of, text_in
 from crossply.compose.prepared_composition import prepare
 from crossply.errors import CrossplyError
 from crossply.manifests.manifest import Manifest
 from crossply.provenance.absent_requirements import absent_requirements
 from crossply.provenance.call_recorder import CallRecorder
+from crossply.rendering.required_schemas import apply_definition_defaults
 from crossply.rendering.running_functions import caller, running
-from crossply.rendering.schemas import apply_definition_defaults
 from crossply.schema.field_errors import REQUIRED
 from crossply.validation.line_numbers import line_of
 from crossply.validation.resource_validation import Finding as ValidationFinding

@@ -20,7 +20,7 @@ from crossply.functions.builtin.patch_and_transform.dialect import (
     patch_type,
     target_path,
 )
-from crossply.functions.builtin.patch_and_transform.patch_places import PlacedPatch, placed_patches
+from crossply.functions.builtin.patch_and_transform.patch_input_paths import PlacedPatch, placed_patches
 from crossply.kinds.composition import TypeRef
 from crossply.manifests.manifest import Manifest
 from crossply.validation.line_numbers import line_of, segments

@@ -9,7 +9,7 @@ from functools import cached_property
 from crossply.checking.directory_proximity import nearest
 from crossply.checking.finding import Finding, Place, UnknownFunction, error, warning
 from crossply.checking.repository_files import Unit
-from crossply.compose.metadata import annotations_of, name_of
+from crossply.compose.object_metadata import annotations_of, name_of
 from crossply.errors import CrossplyError
 from crossply.functions import builtin
 from crossply.functions.binding import (

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from crossply.checking.finding import CheckError, Finding, Place, error
-from crossply.functions.builtin.input_check import input_problem
+from crossply.functions.builtin.step_input_check import input_problem
 from crossply.kinds.composition import NATIVE_FUNCTION, Step
 from crossply.manifests.manifest import Manifest
 from crossply.validation.line_numbers import line_of, segments

@@ -150,7 +150,7 @@ COMMANDS = (
         "Check this machine, the cluster and the control plane, and say how to fix what is wrong.",
         "beta",
     ),
-    Entry("logs", "up.logs", "Show the output of a Provider or Function on this machine.", "beta"),
+    Entry("logs", "logs", "Show the output of a Provider or Function on this machine.", "beta"),
     Entry("down", "up.down", "Stop the control plane on this machine.", "beta"),
     Entry(
         "new composition",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from crossply.cli.composition.conversion import ENVIRONMENT_CONFIGS_FLAG, PATCH_AND_TRANSFORM_FLAG, text_of
 from crossply.cli.framework.command import Command, Flag, Invocation
-from crossply.cli.framework.file_flags import input_file, output_file, write_output
-from crossply.compose.metadata import name_of
+from crossply.cli.framework.input_output_flags import input_file, output_file, write_output
+from crossply.compose.object_metadata import name_of
 from crossply.convert.crossplane_v2 import is_version_1
 from crossply.convert.current_composition import FunctionNames
 from crossply.convert.manifest_converter import Converter
 from crossply.errors import CrossplyError
+from crossply.manifests.file_io import read_input
 from crossply.manifests.files import read_documents
-from crossply.manifests.output_files import read_input
 from crossply.values.yaml import Document, YamlError, is_blank, read_stream
 
 

@@ -14,7 +14,7 @@ from crossply.compose.effects import Effects, IsNamespaced
 from crossply.compose.errors import ComposedResourceError
 from crossply.compose.events import NAMESPACE_OVERRIDDEN, WARNING, Event
 from crossply.compose.messages import READY_TRUE, Resource, Snapshot
-from crossply.compose.metadata import (
+from crossply.compose.object_metadata import (
     COMPOSITE_LABEL,
     RESOURCE_NAME_ANNOTATION,
     Owner,

@@ -50,7 +50,7 @@ def report_success(
     if ready is not None:
         available = AVAILABLE if ready else CREATING
     if shows_cause and available.status == "False":
-        from crossply.compose.cause_sentence import cause_of_unready, with_cause
+        from crossply.compose.ready_condition_cause import cause_of_unready, with_cause
 
         cause = cause_of_unready(resources, refused)
         available = available._replace(message=with_cause(available.message, cause))

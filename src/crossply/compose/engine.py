@@ -23,7 +23,7 @@ from crossply.compose.messages import (
     ResourceRef,
     Snapshot,
 )
-from crossply.compose.metadata import owner_from
+from crossply.compose.object_metadata import owner_from
 from crossply.compose.observed_resources import Observed, as_state
 from crossply.compose.pipeline import PipelineReport, run_pipeline
 from crossply.compose.prepared_composition import PreparedComposition

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from crossply.compose.errors import CollectionRefused
 from crossply.compose.messages import Resource, Snapshot
-from crossply.compose.metadata import controller_of, text_in
+from crossply.compose.object_metadata import controller_of, text_in
 from crossply.compose.observed_resources import Observed
 from crossply.values import Object
 from crossply.values.api_version import api_group

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from crossply.compose.connection_secret import decode_data
+from crossply.compose.connection_secret_reference import decode_data
 from crossply.compose.effect_driver import Handlers
 from crossply.compose.effects import (
     Call,
@@ -20,7 +20,7 @@ from crossply.compose.effects import (
 )
 from crossply.compose.errors import ComposeError
 from crossply.compose.messages import Request, ResourceSelector, Response, SchemaSelector, Snapshot
-from crossply.compose.metadata import labels_of, name_of, namespace_of, text_in
+from crossply.compose.object_metadata import labels_of, name_of, namespace_of, text_in
 from crossply.compose.selection import labels_match
 from crossply.kinds.composition import ObjectRef, Step
 from crossply.values import Object
@@ -99,8 +99,8 @@ class InMemoryCluster:
 
     def schema(self, selector: SchemaSelector) -> Object | None:
         """The OpenAPI schema of a kind, from a document or a definition; None when neither has it."""
-        from crossply.schema.definition_schemas import defined_schema, is_definition
-        from crossply.schema.openapi_documents import find_schema
+        from crossply.schema.kind_openapi_schema import defined_schema, is_definition
+        from crossply.schema.openapi_ref_resolution import find_schema
 
         for document in self._schemas:
             schema = find_schema(_dig(document, "components", "schemas"), selector.api_version, selector.kind)

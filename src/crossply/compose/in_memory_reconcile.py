@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from hashlib import sha1
 from typing import Any, NamedTuple
 
-from crossply.compose.connection_secret import decode_data, secret_place
+from crossply.compose.connection_secret_reference import decode_data, secret_place
 from crossply.compose.effect_driver import Handlers, drive
 from crossply.compose.effects import (
     AcceptRequest,
@@ -33,12 +33,19 @@ from crossply.compose.effects import (
     WriteStatus,
 )
 from crossply.compose.engine import Outcome
+from crossply.compose.engine_field_paths import Machinery
 from crossply.compose.errors import ObservedError, RenderInputError, StepFailed
 from crossply.compose.events import Event
 from crossply.compose.in_memory_cluster import CallFunction, InMemoryCluster, InMemoryReads
-from crossply.compose.machinery import Machinery
 from crossply.compose.messages import ResourceSelector, SchemaSelector, Snapshot
-from crossply.compose.metadata import controller_of, metadata_of, name_of, namespace_of, text_in, uid_of
+from crossply.compose.object_metadata import (
+    controller_of,
+    metadata_of,
+    name_of,
+    namespace_of,
+    text_in,
+    uid_of,
+)
 from crossply.compose.observed_resources import Observed
 from crossply.compose.pipeline import PipelineReport
 from crossply.compose.prepared_composition import PreparedComposition

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from crossply.compose.errors import ObservedError
 from crossply.compose.messages import Resource, Snapshot, State
-from crossply.compose.metadata import RESOURCE_NAME_ANNOTATION, annotations_of, controller_of
+from crossply.compose.object_metadata import RESOURCE_NAME_ANNOTATION, annotations_of, controller_of
 
 
 class Observed(NamedTuple):

@@ -11,7 +11,7 @@ from crossply.compose.events import WARNING, Event
 from crossply.compose.in_memory_cluster import CallFunction, InMemoryCluster, InMemoryReads
 from crossply.compose.in_memory_reconcile import NOW, RESOURCE_VERSION
 from crossply.compose.messages import ResourceSelector, SchemaSelector
-from crossply.compose.metadata import metadata_of
+from crossply.compose.object_metadata import metadata_of
 from crossply.compose.operation_run import (
     RUNNING,
     SUCCEEDED,

@@ -20,7 +20,7 @@ from crossply.compose.messages import (
     SEVERITY_UNSPECIFIED,
     Result,
 )
-from crossply.compose.metadata import metadata_of, name_of, namespace_of, text_in
+from crossply.compose.object_metadata import metadata_of, name_of, namespace_of, text_in
 from crossply.compose.pipeline import MessageStyle, PipelineReport, run_pipeline
 from crossply.compose.prepared_composition import prepare_steps
 from crossply.kinds.operation import Operation

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
+from crossply.compose.composed_resource_limits import check_bounds, check_depth, check_not_itself
+from crossply.compose.composite_preparation import Preparation
 from crossply.compose.composite_status import (
     admit_conditions,
     legacy_status,
@@ -47,6 +49,7 @@ from crossply.compose.effects import (
     WriteStatus,
 )
 from crossply.compose.engine import Job, Outcome, compose
+from crossply.compose.engine_field_paths import Machinery
 from crossply.compose.errors import ComposeError, ObservedError
 from crossply.compose.events import (
     COMPOSE,
@@ -59,15 +62,12 @@ from crossply.compose.events import (
     Event,
     StatusCondition,
 )
-from crossply.compose.limits import check_bounds, check_depth, check_not_itself
-from crossply.compose.machinery import Machinery
 from crossply.compose.messages import CAPABILITIES, Snapshot
-from crossply.compose.metadata import annotations_of, metadata_of, uid_of, with_annotation
+from crossply.compose.object_metadata import annotations_of, metadata_of, uid_of, with_annotation
 from crossply.compose.observed_resources import observe
 from crossply.compose.pipeline import PipelineReport
-from crossply.compose.preparation import Preparation
 from crossply.compose.prepared_composition import PreparedComposition
-from crossply.compose.watched_resources import watched_status
+from crossply.compose.watch_requirements import watched_status
 from crossply.errors import CrossplyError
 from crossply.kinds.composition_defaults import ENVIRONMENT_REFERENCES
 from crossply.values import Object

@@ -29,7 +29,7 @@ from crossply.compose.messages import (
     Response,
     SchemaSelector,
 )
-from crossply.compose.watched_resources import WatchedResources
+from crossply.compose.watch_requirements import WatchedResources
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import Step
 from crossply.values import Object

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from crossply.compose.engine_field_paths import Machinery
 from crossply.compose.errors import SelectionError
-from crossply.compose.machinery import Machinery
-from crossply.compose.metadata import string_map
+from crossply.compose.object_metadata import string_map
 from crossply.kinds.composition import CompositionError, TypeRef, composite_type
 from crossply.kinds.fields import Fields
 from crossply.values import Object

@@ -19,7 +19,7 @@ from crossply.kube.discovery import UnknownKind
 from crossply.kube.failures import Forbidden, NotFound, NotServed
 from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
-from crossply.kube.selection import Selection
+from crossply.kube.list_options import Selection
 from crossply.kube.shared_informers import SharedInformers
 from crossply.values import Object
 

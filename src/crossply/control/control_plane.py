@@ -17,7 +17,7 @@ from crossply.control.definitions import standing_roles
 from crossply.control.definitions.controllers import definition_controllers
 from crossply.control.definitions.core_crd_installation import install_crd, install_or_keep
 from crossply.control.definitions.core_crds import core_crds
-from crossply.control.definitions.crd_indexes import CRD_METADATA
+from crossply.control.definitions.definition_indexes import CRD_METADATA
 from crossply.control.kinds import COMPOSITION, REVISION
 from crossply.control.managed_definitions.controllers import managed_definition_controllers
 from crossply.control.managed_definitions.default_policy import install_default_policy
@@ -29,10 +29,10 @@ from crossply.control.package_manager.directory_package import DirectoryPackages
 from crossply.control.package_manager.fetch_watches import FetchWatches
 from crossply.control.package_manager.package_fetcher import PackageFetcher
 from crossply.control.package_manager.package_image_resolution import Identities
-from crossply.control.run_service import RunService
+from crossply.control.recorded_run_service import RunService
 from crossply.control.runtimes.container_runtime_assembly import ImageSettings
 from crossply.control.runtimes.runtime_set import Runtimes
-from crossply.control.start_progress import report_start, start_progress
+from crossply.control.startup_readiness import report_start, start_progress
 from crossply.control.webhooks.usage_protection import UsageProtection
 from crossply.control.webhooks.webhook_address import WebhookSettings
 from crossply.functions.remote import read_certificate

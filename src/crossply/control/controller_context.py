@@ -10,7 +10,7 @@ from crossply.compose.messages import CAPABILITIES
 from crossply.control.calls.pipeline_functions import PipelineFunctions
 from crossply.control.calls.pipeline_inspector import PipelineInspector
 from crossply.control.composite_dependencies import Dependencies
-from crossply.control.published_schemas import PublishedSchemas
+from crossply.control.openapi_schema_cache import PublishedSchemas
 from crossply.kube.backoff import RetryPauses
 from crossply.kube.client import Client
 from crossply.kube.discovery import Discovery

@@ -8,9 +8,9 @@ from crossply.control.calls.pipeline_functions import CALL_SECONDS
 from crossply.control.calls.runner_factory import CallSettings
 from crossply.control.controller_context import MOST_COMPOSED, CircuitLimits
 from crossply.control.package_manager.settings import PackageSettings
-from crossply.control.run_service import RunServing
+from crossply.control.recorded_run_service import RunServing
 from crossply.control.runtimes.runtime_set import RuntimeSettings
-from crossply.functions.host_access import HostAccess
+from crossply.functions.host_access_policy import HostAccess
 from crossply.kube.backoff import RetryPauses
 from crossply.runs.recorder import RunSettings
 

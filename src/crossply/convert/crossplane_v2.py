@@ -7,7 +7,7 @@ composite resource are in `spec.crossplane`.
 
 from __future__ import annotations
 
-from crossply.convert.claim import CLAIM_NAME, CLAIM_NAMESPACE, COMPOSITE
+from crossply.convert.claim_to_composite import CLAIM_NAME, CLAIM_NAMESPACE, COMPOSITE
 from crossply.convert.conversion_result import GROUP, Converted, Move
 from crossply.values import Object
 

@@ -13,12 +13,12 @@ from difflib import get_close_matches
 
 import orjson
 
-from crossply.diagnosis.causes import kubectl, kubectl_name
 from crossply.diagnosis.composition_selection_reason import explain_selection
 from crossply.diagnosis.evidence import REFUSED, Evidence
 from crossply.diagnosis.managed_rules import MANAGED_RULES
 from crossply.diagnosis.model import Cause
-from crossply.diagnosis.readiness import unmet_check
+from crossply.diagnosis.root_cause_search import kubectl, kubectl_name
+from crossply.diagnosis.unmet_readiness_check import unmet_check
 from crossply.resource_tree.node import NOT_FOUND, Node
 
 Rule = Callable[[Cause, Node, Node, Evidence], Cause | None]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from crossply.compose.machinery import Machinery
+from crossply.compose.engine_field_paths import Machinery
 from crossply.compose.selection import match_labels
 from crossply.kinds.definition import Definition
 from crossply.values import Object

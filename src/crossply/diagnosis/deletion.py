@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from crossply.diagnosis.causes import kubectl
+from crossply.diagnosis.root_cause_search import kubectl
 from crossply.resource_tree.node import NOT_FOUND, Node, Reference
 from crossply.values import Object
 from crossply.values.api_version import api_group

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from crossply.compose.composite_status import INVALID_RESOURCES
-from crossply.compose.machinery import MODERN, Machinery, machinery_at
-from crossply.compose.metadata import uid_of
+from crossply.compose.engine_field_paths import MODERN, Machinery, machinery_at
+from crossply.compose.object_metadata import uid_of
 from crossply.kinds.definition import Definition
 from crossply.resource_tree.node import Node
 from crossply.values import Object

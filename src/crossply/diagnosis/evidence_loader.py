@@ -8,10 +8,10 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 import orjson
 
-from crossply.compose.metadata import uid_of
-from crossply.diagnosis.causes import Finding
+from crossply.compose.object_metadata import uid_of
 from crossply.diagnosis.evidence import Evidence
 from crossply.diagnosis.managed_rules import config_groups
+from crossply.diagnosis.root_cause_search import Finding
 from crossply.diagnosis.unreadable_objects import is_forbidden
 from crossply.kinds.definition import Definition, parse_definition
 from crossply.kinds.fields import KindError
@@ -19,7 +19,7 @@ from crossply.kinds.revision import COMPOSITION_NAME
 from crossply.kube.client import Client
 from crossply.kube.core_kinds import EVENT
 from crossply.kube.failures import Forbidden, KubeError
-from crossply.kube.selection import Selection
+from crossply.kube.list_options import Selection
 from crossply.resource_tree.node import Node, Reference
 from crossply.resource_tree.object_reader import Reader
 from crossply.values import Object

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from crossply.diagnosis.causes import kubectl
 from crossply.diagnosis.evidence import Evidence
 from crossply.diagnosis.model import Cause
+from crossply.diagnosis.root_cause_search import kubectl
 from crossply.resource_tree.node import Node
 from crossply.values.api_version import api_group
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from crossply.compose.machinery import Machinery
-from crossply.compose.metadata import PAUSED_ANNOTATION, annotations_of, is_paused
+from crossply.compose.engine_field_paths import Machinery
+from crossply.compose.object_metadata import PAUSED_ANNOTATION, annotations_of, is_paused
 from crossply.kinds.composition import WATCHED_REFS
 from crossply.kube.backoff import RetryPauses
 from crossply.values import Object

@@ -288,8 +288,8 @@ def _to_completion(function: Object) -> Runner:
 
 
 def _in_container(function: Object, to_completion: bool) -> Runner:
+    from crossply.functions.command_containers import open_locally
     from crossply.functions.docker_settings import read_settings
-    from crossply.functions.local_containers import open_locally
 
     settings = read_settings(_name(function), _package(function), _annotations(function))
     return open_locally(settings, to_completion, f"{_built_in_advice(function)}; or {_WITHOUT_IMAGE}")

@@ -15,7 +15,7 @@ from crossply.values import Object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from crossply.functions.composition_containers import ContainerFunctions
+    from crossply.functions.composition_container_functions import ContainerFunctions
 
 
 class Runners:
@@ -41,7 +41,7 @@ class Runners:
         if step.container is None:
             return self.call(step.function, request, timeout)
         if self._container_functions is None:
-            from crossply.functions.local_containers import local_container_functions
+            from crossply.functions.command_containers import local_container_functions
 
             self._container_functions = local_container_functions()
         return self._container_functions.open(step)(request, timeout)

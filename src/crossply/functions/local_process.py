@@ -19,8 +19,8 @@ import time
 from collections import deque
 
 from crossply.compose.messages import Request, Response
-from crossply.functions.child_process import ChildProcess
 from crossply.functions.failures import FunctionCrashed, FunctionTimedOut, FunctionUnavailable
+from crossply.functions.process_lifeline import ChildProcess
 from crossply.functions.remote import Remote
 from crossply.functions.source_watcher import SourceFiles
 

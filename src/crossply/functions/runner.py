@@ -1,9 +1,10 @@
 """The interface of everything that calls a function.
 
-`binding` decides which runner serves a Function: `in_process`, `process`, `python_file`,
-`template_directory_function`, `remote`, `in_container` or `docker`; `container_functions` has the runners
-of steps that name an image. `circuit_breaker` wraps a runner. Commands call runners as they are; the
-control plane wraps them once more (`control/calls/async_runner`).
+`binding` decides which runner serves a Function: `in_process`, `local_process`, `python_file`,
+`template_directory_function`, `remote`, `daemonless_container_runner` or `docker_container`;
+`composition_container_functions` has the runners of steps that name an image. `circuit_breaker` wraps a
+runner. Commands call runners as they are; the control plane wraps them once more
+(`control/calls/runner_protocol`).
 """
 
 from __future__ import annotations

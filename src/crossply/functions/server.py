@@ -21,8 +21,8 @@ from crossply.functions.health_service import health_handler
 from crossply.functions.reflection_service import reflection_handlers
 from crossply.functions.remote import BETA_METHOD, METHOD, silence_grpc
 from crossply.functions.server_certificates import server_credentials
+from crossply.functions.server_thread_pool import WorkerThreads
 from crossply.functions.time_limit import TimeLimit, TimeLimitReached
-from crossply.functions.worker_threads import WorkerThreads
 
 if TYPE_CHECKING:
     import grpc

@@ -4,7 +4,7 @@ Every accepted spelling becomes the same model, a pipeline of steps:
 
 - `mode: Pipeline` as it is;
 - `mode: Resources` and the first design's `from`/`to` as one native step (see `composition_native`);
-- `spec.functions` as one step for each container, after the templates (see `container_function`).
+- `spec.functions` as one step for each container, after the templates (see `composition_container_function`).
 
 A CompositionRevision has the same spec, so `parse_spec` serves both.
 """
@@ -13,6 +13,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from crossply.kinds.composition_container_function import (
+    ContainerFunction,
+    parse_container_function,
+    template_overrides,
+)
 from crossply.kinds.composition_defaults import (
     NATIVE_FUNCTION,
     NATIVE_STEP,
@@ -20,11 +25,6 @@ from crossply.kinds.composition_defaults import (
     RESOURCES,
     composition_mode,
     native_input,
-)
-from crossply.kinds.container_function import (
-    ContainerFunction,
-    parse_container_function,
-    template_overrides,
 )
 from crossply.kinds.fields import Fields, KindError
 from crossply.values import Object

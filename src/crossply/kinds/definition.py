@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from crossply.kinds.composition import TypeRef
 from crossply.kinds.fields import Fields, KindError
-from crossply.kinds.first_design_definitions import FIRST_DESIGN, SpecTemplate, parse_spec_template
+from crossply.kinds.infrastructure_definitions import FIRST_DESIGN, SpecTemplate, parse_spec_template
 from crossply.values import Object
 
 LEGACY_CLUSTER = "LegacyCluster"

@@ -20,11 +20,11 @@ import orjson
 from crossply.kube.config import ClusterConfig
 from crossply.kube.failures import Expired, NotFound, NotServed
 from crossply.kube.kind import Kind
+from crossply.kube.list_options import Selection
 from crossply.kube.request_types import APPLY_PATCH, JSON, JSON_PATCH, MERGE_PATCH, Actor, Reply, Request
-from crossply.kube.selection import Selection
 from crossply.kube.transport import Transport
 from crossply.values import Object
-from crossply.values.compact_bytes import compact_bytes
+from crossply.values.exact_size_bytes import compact_bytes
 
 PAGE = 500
 Body = Object | bytes

@@ -20,7 +20,7 @@ from typing import NamedTuple, Protocol
 
 import orjson
 
-from crossply.compose.metadata import controller_of
+from crossply.compose.object_metadata import controller_of
 from crossply.errors import CrossplyError
 from crossply.kube.backoff import RetryPauses
 from crossply.kube.failures import Conflict

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.compose.metadata import finalizers_of, name_of, namespace_of
+from crossply.compose.object_metadata import finalizers_of, name_of, namespace_of
 from crossply.kube.client import Client
 from crossply.kube.kind import Kind
 from crossply.values import Object

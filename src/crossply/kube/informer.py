@@ -21,7 +21,7 @@ from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.failures import Forbidden
 from crossply.kube.kind import Kind
-from crossply.kube.selection import EVERYTHING, Selection
+from crossply.kube.list_options import EVERYTHING, Selection
 from crossply.kube.watch import (
     ADDED,
     BOOKMARK,
@@ -34,7 +34,7 @@ from crossply.kube.watch import (
     changes,
 )
 from crossply.values import Object
-from crossply.values.compact_bytes import compact_bytes
+from crossply.values.exact_size_bytes import compact_bytes
 
 Index = Callable[[Object], Iterable[str]]
 """The values that an object is indexed under."""

@@ -22,7 +22,7 @@ from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.failures import AlreadyExists, Conflict
 from crossply.kube.informer import Informer
-from crossply.kube.leases import (
+from crossply.kube.lease_objects import (
     LEASE,
     Timing,
     count_of,
@@ -36,8 +36,8 @@ from crossply.kube.leases import (
     shard_name,
     with_holder,
 )
+from crossply.kube.list_options import Selection
 from crossply.kube.replica_heartbeat import Heartbeat, Watchdog, no_alarm, steady_clock
-from crossply.kube.selection import Selection
 from crossply.kube.sharding import ShardListener, ShardSet, drain_all, drain_or_abandon, member_of, shard_of
 from crossply.kube.shared_informers import SharedInformers
 from crossply.kube.write_guard import Guard, NotOwner

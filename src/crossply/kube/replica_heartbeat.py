@@ -24,7 +24,7 @@ from collections.abc import Callable
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.failures import Conflict, NotFound
-from crossply.kube.leases import LEASE, Timing, member_name, micro_time, new_lease
+from crossply.kube.lease_objects import LEASE, Timing, member_name, micro_time, new_lease
 
 PAUSE_SECONDS = 0.5
 """Between a renewal that failed and the next."""

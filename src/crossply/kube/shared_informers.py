@@ -10,7 +10,7 @@ from typing import Self
 from crossply.kube.client import Client
 from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
-from crossply.kube.selection import EVERYTHING, Selection
+from crossply.kube.list_options import EVERYTHING, Selection
 from crossply.record.control_plane_metrics import WATCHES_STARTED, WATCHES_STOPPED
 
 _Selected = tuple[Kind, Selection]

@@ -23,10 +23,10 @@ from crossply.kube.backoff import Backoff
 from crossply.kube.client import Client
 from crossply.kube.failures import Expired, Invalid, KubeError, Unreachable, refusal
 from crossply.kube.kind import Kind
+from crossply.kube.list_options import Selection
 from crossply.kube.response_lines import lines
-from crossply.kube.selection import Selection
 from crossply.values import Object
-from crossply.values.compact_bytes import compact_bytes
+from crossply.values.exact_size_bytes import compact_bytes
 
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
 RELIST, SYNCED, BOOKMARK = "RELIST", "SYNCED", "BOOKMARK"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from crossply.compose.metadata import name_of, text_in
+from crossply.compose.object_metadata import name_of, text_in
 from crossply.manifests.files import SourceError
 from crossply.models.python_names import class_name, field_name, kind_name
 from crossply.schema.definition_crds import composite_crd

@@ -15,7 +15,7 @@ from crossply.validation.extension_schemas import Extensions, complete
 from crossply.validation.package_cache import Cache
 from crossply.values import Object
 from crossply.values.api_version import split_api_version
-from crossply.xpkg.user_registry import RegistryUser, error_prefix
+from crossply.xpkg.user_image_pull import RegistryUser, error_prefix
 
 if TYPE_CHECKING:
     from crossply.xpkg.dependencies import Dependency
@@ -63,7 +63,7 @@ class DependencyFetcher:
         return entry
 
     def _download(self, image: str) -> bytes:
-        from crossply.xpkg.user_registry import package_stream
+        from crossply.xpkg.user_image_pull import package_stream
 
         return package_stream(self._user, self._rewritten(image))
 
@@ -110,7 +110,7 @@ class DependencyFetcher:
     def _image(self, dependency: Dependency) -> str:
         """The image that a version stands for: a digest, a tag, or the best that a constraint allows."""
         from crossply.values.semver_constraints import is_constraint
-        from crossply.xpkg.user_registry import best_tag
+        from crossply.xpkg.user_image_pull import best_tag
 
         if dependency.digest:
             return f"{dependency.source}@{dependency.digest}"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from crossply.errors import CrossplyError
 from crossply.kinds.project import Project, parse_project
-from crossply.manifests.output_files import ConvertError, in_go_words, make_directory
+from crossply.manifests.file_io import ConvertError, in_go_words, make_directory
 from crossply.project import file_in
 from crossply.values import Object
 from crossply.values.yaml import YamlError, read_first

@@ -32,7 +32,7 @@ from crossply.xpkg.project_functions import (
 )
 from crossply.xpkg.python_project_image import read_project
 from crossply.xpkg.single_file_project import FILE
-from crossply.xpkg.user_registry import error_prefix
+from crossply.xpkg.user_image_pull import error_prefix
 
 BestTag = Callable[[str, str], str]
 """Gives the highest tag of a repository that satisfies a constraint; asks the registry."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import os
 
-from crossply.functions.builtin.kcl.inline_source import ProgramFiles, Source
 from crossply.functions.builtin.kcl.module_failures import ModuleError
 from crossply.functions.builtin.kcl.module_manifest import MANIFEST, Manifest, read_manifest
 from crossply.functions.builtin.kcl.module_source_policy import access_of
+from crossply.functions.builtin.kcl.program_source import ProgramFiles, Source
 from crossply.functions.builtin.kcl.sources import MAIN, load_program
-from crossply.manifests.output_files import make_directory, write_file
+from crossply.manifests.file_io import make_directory, write_file
 from crossply.xpkg.failures import BuildFailed
 
 _FAILURE = "cannot write the KCL module"

@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 
 from crossply.kinds.project import Project
-from crossply.manifests.output_files import (
+from crossply.manifests.file_io import (
     check_no_links,
     make_directory,
     remove_folder,

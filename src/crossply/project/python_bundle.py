@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 
-from crossply.manifests.output_files import make_directory, write_file
+from crossply.manifests.file_io import make_directory, write_file
 from crossply.project.python_program_files import python_files
 
 _FAILURE = "cannot write the program"

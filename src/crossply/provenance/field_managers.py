@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from crossply.apply.errors import BadManagedFields
 from crossply.apply.field_sets import decode_fields, paths
-from crossply.compose.metadata import metadata_of
-from crossply.functions.field_trace import Path
+from crossply.compose.object_metadata import metadata_of
+from crossply.functions.field_provenance import Path
 from crossply.values import Object, gojson
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from crossply.compose.metadata import metadata_of, text_in
-from crossply.functions.builtin.traced_object import is_near, leaves
-from crossply.functions.field_trace import Path
+from crossply.compose.object_metadata import metadata_of, text_in
+from crossply.functions.builtin.object_field_traces import is_near, leaves
+from crossply.functions.field_provenance import Path
 from crossply.provenance.field_managers import FieldManager, managers_of
 from crossply.provenance.model import COMPOSITE_STATUS, FieldSource, Provenance
 from crossply.values import Object

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from crossply.functions.field_trace import SourceField
+from crossply.functions.field_provenance import SourceField
 from crossply.values.field_path import PathError, parse, to_string
 
 __all__ = ["COMPOSITE_STATUS", "FieldSource", "FieldSources", "Provenance", "SourceField"]

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from crossply.compose.messages import Request, Resource, Response
-from crossply.functions.builtin.traced_object import is_near, leaves, union
-from crossply.functions.field_trace import (
+from crossply.functions.builtin.object_field_traces import is_near, leaves, union
+from crossply.functions.field_provenance import (
     CONTEXT,
     DESIRED_COMPOSITE,
     ENVIRONMENT,
@@ -67,11 +67,11 @@ def _tracer(call: StepCall) -> Callable[[Request], StepTrace | None] | None:
     if group in ("pt.fn.crossplane.io", "conditional-pt.fn.crossplane.io"):
         return _patch_and_transform_tracer(call)
     if group == "gotemplating.fn.crossplane.io":
-        from crossply.functions.builtin.go_templating import trace as go_templating
+        from crossply.functions.builtin.go_templating import field_provenance as go_templating
 
         return go_templating.trace
     if call.function == NATIVE_FUNCTION:
-        from crossply.functions.builtin.patch_and_transform.trace import trace_native
+        from crossply.functions.builtin.patch_and_transform.field_provenance import trace_native
 
         return trace_native
     return None
@@ -81,9 +81,9 @@ def _patch_and_transform_tracer(call: StepCall) -> Callable[[Request], StepTrace
     from crossply.functions.builtin.conditional_patch_and_transform.conditions import has_conditions
 
     if has_conditions(call.request.input or {}):
-        from crossply.functions.builtin.conditional_patch_and_transform.trace import trace
+        from crossply.functions.builtin.conditional_patch_and_transform.field_provenance import trace
     else:
-        from crossply.functions.builtin.patch_and_transform.trace import trace
+        from crossply.functions.builtin.patch_and_transform.field_provenance import trace
     return trace
 
 

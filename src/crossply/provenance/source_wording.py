@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.functions.field_trace import COMPOSITE, CONDITION, KEYS, REQUEST
+from crossply.functions.field_provenance import COMPOSITE, CONDITION, KEYS, REQUEST
 from crossply.provenance.model import FieldSource, SourceField
 
 

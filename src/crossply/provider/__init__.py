@@ -25,10 +25,10 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from crossply.provider.context import Context
-    from crossply.provider.credentials import Credentials, SecretData
+    from crossply.provider.credential_types import Credentials, SecretData
     from crossply.provider.declaration import managed, provider_config
     from crossply.provider.external_error import ExternalError
-    from crossply.provider.field_types import (
+    from crossply.provider.field_annotations import (
         Doc,
         Immutable,
         JsonName,
@@ -70,10 +70,10 @@ __all__ = [
 _MODULES = {
     "ConnectionDetails": "observation",
     "Context": "context",
-    "Credentials": "credentials",
+    "Credentials": "credential_types",
     "ExternalError": "external_error",
     "Observation": "observation",
-    "SecretData": "credentials",
+    "SecretData": "credential_types",
     "managed": "declaration",
     "provider_config": "declaration",
 }
@@ -82,7 +82,7 @@ _MODULES = {
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = __import__(f"{__name__}.{_MODULES.get(name, 'field_types')}", fromlist=(name,))
+    module = __import__(f"{__name__}.{_MODULES.get(name, 'field_annotations')}", fromlist=(name,))
     value: object = getattr(module, name)
     globals()[name] = value
     return value

@@ -8,11 +8,11 @@ from typing import Any
 from crossply.compose.conditions import AVAILABLE
 from crossply.compose.events import StatusCondition
 from crossply.provider.decode import encode, encode_value
-from crossply.provider.effects import External
-from crossply.provider.fields import Field, Reference, Secret, Struct
+from crossply.provider.field_model import Field, Reference, Secret, Struct
 from crossply.provider.managed_kind import ManagedKind
 from crossply.provider.observation import Observation, encoded_details
 from crossply.provider.provider_declaration_errors import UnexpectedValue
+from crossply.provider.reconcile_effects import External
 from crossply.values import Object
 
 UNAVAILABLE = StatusCondition("Ready", "False", "Unavailable")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
-from crossply.compose.metadata import controller_of, namespace_of, owner_reference, uid_of
+from crossply.compose.object_metadata import controller_of, namespace_of, owner_reference, uid_of
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.core_kinds import SECRET

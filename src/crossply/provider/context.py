@@ -6,7 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from crossply.compose.metadata import (
+from crossply.compose.object_metadata import (
     annotations_of,
     is_being_deleted,
     labels_of,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from crossply.kube.kind import Kind
 from crossply.provider.crd_schema import SchemaWriter, is_set_rule
-from crossply.provider.fields import CredentialsField, Field, Struct
+from crossply.provider.field_model import CredentialsField, Field, Struct
 from crossply.provider.managed_kind import ManagedKind, ProviderConfigKinds
 from crossply.schema.crd_crossplane_fields import (
     age_column,

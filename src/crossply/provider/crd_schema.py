@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from crossply.provider.decode import encode_value
-from crossply.provider.fields import (
+from crossply.provider.field_model import (
     AnyValue,
     Choice,
     CredentialsField,

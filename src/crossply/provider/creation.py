@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from crossply.compose.conditions import CREATING, SYNCED
 from crossply.compose.events import NORMAL, WARNING
-from crossply.compose.metadata import finalizers_of
+from crossply.compose.object_metadata import finalizers_of
 from crossply.errors import CrossplyError
 from crossply.provider.context import EXTERNAL_NAME
 from crossply.provider.creation_annotations import creation_outcome, pending_creation
-from crossply.provider.effects import Create, Created, Effects, SaveAnnotations
 from crossply.provider.external_error import ExternalFailure
 from crossply.provider.managed_state import ManagedState, StepFailed, annotated, with_finalizers
+from crossply.provider.reconcile_effects import Create, Created, Effects, SaveAnnotations
 from crossply.provider.reconcile_result import Reconciled, Retry
 from crossply.values import Object
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from crossply.compose.conditions import read_conditions
-from crossply.compose.metadata import annotations_of
+from crossply.compose.object_metadata import annotations_of
 from crossply.provider.context import EXTERNAL_NAME
 from crossply.values import Object
 from crossply.values.timestamps import format_timestamp, parse_timestamp

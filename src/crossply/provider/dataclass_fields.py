@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
-from crossply.provider.credentials import Credentials, SecretData
-from crossply.provider.field_types import (
+from crossply.provider.credential_types import Credentials, SecretData
+from crossply.provider.field_annotations import (
     CONSTRAINTS_OF,
     Constraint,
     Doc,
@@ -19,7 +19,7 @@ from crossply.provider.field_types import (
     Ref,
     SecretValue,
 )
-from crossply.provider.fields import (
+from crossply.provider.field_model import (
     AnyValue,
     Choice,
     CredentialsField,

@@ -12,7 +12,7 @@ from crossply.convert.plural import plural_of
 from crossply.kube.kind import Kind
 from crossply.provider.dataclass_fields import UndeclaredName, docstring, read_struct
 from crossply.provider.decode import encode_value
-from crossply.provider.fields import (
+from crossply.provider.field_model import (
     CredentialsField,
     Reference,
     Secret,

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any, NamedTuple, TypeAlias
 
-from crossply.provider.credentials import Credentials, SecretData
-from crossply.provider.field_types import SecretValue
-from crossply.provider.fields import (
+from crossply.provider.credential_types import Credentials, SecretData
+from crossply.provider.field_annotations import SecretValue
+from crossply.provider.field_model import (
     AnyValue,
     Choice,
     CredentialsField,

@@ -13,7 +13,7 @@ from typing import Any
 
 from crossply.compose.effect_driver import drive_async
 from crossply.compose.events import Event
-from crossply.provider import effects
+from crossply.provider import reconcile_effects
 from crossply.provider.comparison import external_from
 from crossply.provider.context import Context
 from crossply.provider.crash_points import CrashPoints
@@ -96,30 +96,30 @@ class InMemoryResource:
         self._points.passes(f"after {name}")
         return answer
 
-    def _save(self, effect: effects.Save) -> Object:
+    def _save(self, effect: reconcile_effects.Save) -> Object:
         return self._written(effect, effect.desired)
 
-    def _save_annotations(self, effect: effects.SaveAnnotations) -> Object:
+    def _save_annotations(self, effect: reconcile_effects.SaveAnnotations) -> Object:
         annotations = {**(effect.live["metadata"].get("annotations") or {}), **effect.annotations}
         metadata = {**effect.live["metadata"], "annotations": annotations}
         return self._written(effect, {**effect.live, "metadata": metadata})
 
-    def _write_status(self, effect: effects.WriteStatus) -> Object:
+    def _write_status(self, effect: reconcile_effects.WriteStatus) -> Object:
         return self._written(effect, {**effect.live, "status": effect.status})
 
-    def _apply_references(self, effect: effects.ApplyReferences) -> Object:
+    def _apply_references(self, effect: reconcile_effects.ApplyReferences) -> Object:
         return self._written(effect, {**effect.live, "spec": {**effect.live["spec"], **effect.spec}})
 
-    def _record_event(self, effect: effects.RecordEvent) -> None:
+    def _record_event(self, effect: reconcile_effects.RecordEvent) -> None:
         self.events.append(effect.event)
 
     def _nothing(self, effect: Any) -> None:
         """References are given as values, and there is no ProviderConfig."""
 
-    def _publish(self, effect: effects.Publish) -> None:
+    def _publish(self, effect: reconcile_effects.Publish) -> None:
         self.connection |= effect.details
 
-    async def _connect(self, effect: effects.Connect) -> None:
+    async def _connect(self, effect: reconcile_effects.Connect) -> None:
         try:
             client = self._open_client(self._instance)
             self.client = await client if inspect.isawaitable(client) else client
@@ -136,7 +136,7 @@ class InMemoryResource:
             if inspect.isawaitable(result):
                 await result
 
-    async def _observe(self, effect: effects.Observe) -> effects.External | None:
+    async def _observe(self, effect: reconcile_effects.Observe) -> reconcile_effects.External | None:
         context = self._context(effect.live)
         observation = await self._call("observe", context)
         if observation is None:
@@ -144,20 +144,20 @@ class InMemoryResource:
         fields = effect.live["spec"]["forProvider"]
         return external_from(observation, self.kind, self._params, fields, context.external_name)
 
-    async def _create(self, effect: effects.Create) -> effects.Created:
+    async def _create(self, effect: reconcile_effects.Create) -> reconcile_effects.Created:
         context = self._context(effect.live)
         try:
             details = encoded_details(await self._call("create", context))
         except ExternalFailure as failure:
-            return effects.Created(context.external_name, {}, failure)
+            return reconcile_effects.Created(context.external_name, {}, failure)
         self.connection |= details
-        return effects.Created(context.external_name, details)
+        return reconcile_effects.Created(context.external_name, details)
 
-    async def _update(self, effect: effects.Update) -> Mapping[str, bytes]:
+    async def _update(self, effect: reconcile_effects.Update) -> Mapping[str, bytes]:
         self.writes.append("Update")
         return encoded_details(await self._call("update", self._context(effect.live)))
 
-    async def _delete(self, effect: effects.Delete) -> None:
+    async def _delete(self, effect: reconcile_effects.Delete) -> None:
         await self._call("delete", self._context(effect.live))
 
     def _context(self, live: Object) -> Context:
@@ -189,20 +189,20 @@ class InMemoryResource:
 
 
 _HANDLERS: dict[type, str] = {
-    effects.Save: "_save",
-    effects.SaveAnnotations: "_save_annotations",
-    effects.WriteStatus: "_write_status",
-    effects.ApplyReferences: "_apply_references",
-    effects.RecordEvent: "_record_event",
-    effects.ReadReferenced: "_nothing",
-    effects.ListReferenced: "_nothing",
-    effects.TrackUsage: "_nothing",
-    effects.Publish: "_publish",
-    effects.Connect: "_connect",
-    effects.Observe: "_observe",
-    effects.Create: "_create",
-    effects.Update: "_update",
-    effects.Delete: "_delete",
+    reconcile_effects.Save: "_save",
+    reconcile_effects.SaveAnnotations: "_save_annotations",
+    reconcile_effects.WriteStatus: "_write_status",
+    reconcile_effects.ApplyReferences: "_apply_references",
+    reconcile_effects.RecordEvent: "_record_event",
+    reconcile_effects.ReadReferenced: "_nothing",
+    reconcile_effects.ListReferenced: "_nothing",
+    reconcile_effects.TrackUsage: "_nothing",
+    reconcile_effects.Publish: "_publish",
+    reconcile_effects.Connect: "_connect",
+    reconcile_effects.Observe: "_observe",
+    reconcile_effects.Create: "_create",
+    reconcile_effects.Update: "_update",
+    reconcile_effects.Delete: "_delete",
 }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from crossply.kube.kind import Kind
 from crossply.provider.dataclass_fields import UndeclaredName
-from crossply.provider.fields import Reference, Struct
+from crossply.provider.field_model import Reference, Struct
 from crossply.provider.provider_declaration_errors import InvalidDeclaration
 
 MANAGED = "__managed_kind__"

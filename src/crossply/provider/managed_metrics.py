@@ -6,7 +6,7 @@ import time
 from datetime import UTC, datetime
 
 from crossply.compose.conditions import read_conditions
-from crossply.compose.metadata import metadata_of
+from crossply.compose.object_metadata import metadata_of
 from crossply.kube.kind import Kind
 from crossply.kube.watch import Key
 from crossply.record.prometheus import DurationHistogram, Gauge, MetricFamily, Reading

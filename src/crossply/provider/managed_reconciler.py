@@ -13,7 +13,7 @@ import orjson
 
 from crossply.compose.effect_driver import drive_async
 from crossply.compose.events import WARNING, Event
-from crossply.compose.metadata import name_of
+from crossply.compose.object_metadata import name_of
 from crossply.errors import CrossplyError
 from crossply.kube.controller import Requeue
 from crossply.kube.core_kinds import SECRET
@@ -22,7 +22,7 @@ from crossply.kube.failures import Conflict
 from crossply.kube.informer import Informer
 from crossply.kube.watch import Key
 from crossply.kube.write_guard import NotOwner
-from crossply.provider import effects
+from crossply.provider import reconcile_effects
 from crossply.provider.comparison import external_from
 from crossply.provider.connection_secret import ConnectionSecrets
 from crossply.provider.context import Context
@@ -157,38 +157,44 @@ class _Driver:
         reconciler = self._reconciler
         writes, objects = reconciler.writes, reconciler.objects
         return {
-            effects.Save: lambda effect: writes.save(effect.live, effect.desired),
-            effects.SaveAnnotations: lambda effect: writes.save_annotations(effect.live, effect.annotations),
-            effects.WriteStatus: lambda effect: writes.write_status(effect.live, effect.status),
-            effects.ApplyReferences: lambda effect: writes.apply_references(effect.live, effect.spec),
-            effects.RecordEvent: self._record,
-            effects.ReadReferenced: self._read_referenced,
-            effects.ListReferenced: lambda effect: self._list_referenced(objects, effect),
-            effects.TrackUsage: lambda effect: reconciler.configs.track(effect.live),
-            effects.Publish: self._publish,
-            effects.Connect: self._connect,
-            effects.Observe: self._observe,
-            effects.Create: self._create,
-            effects.Update: self._update,
-            effects.Delete: self._delete,
+            reconcile_effects.Save: lambda effect: writes.save(effect.live, effect.desired),
+            reconcile_effects.SaveAnnotations: lambda effect: writes.save_annotations(
+                effect.live, effect.annotations
+            ),
+            reconcile_effects.WriteStatus: lambda effect: writes.write_status(effect.live, effect.status),
+            reconcile_effects.ApplyReferences: lambda effect: writes.apply_references(
+                effect.live, effect.spec
+            ),
+            reconcile_effects.RecordEvent: self._record,
+            reconcile_effects.ReadReferenced: self._read_referenced,
+            reconcile_effects.ListReferenced: lambda effect: self._list_referenced(objects, effect),
+            reconcile_effects.TrackUsage: lambda effect: reconciler.configs.track(effect.live),
+            reconcile_effects.Publish: self._publish,
+            reconcile_effects.Connect: self._connect,
+            reconcile_effects.Observe: self._observe,
+            reconcile_effects.Create: self._create,
+            reconcile_effects.Update: self._update,
+            reconcile_effects.Delete: self._delete,
         }
 
-    def _record(self, effect: effects.RecordEvent) -> None:
+    def _record(self, effect: reconcile_effects.RecordEvent) -> None:
         self._reconciler.recorder.record(effect.live, effect.event, is_repeatable=effect.is_repeatable)
 
-    async def _publish(self, effect: effects.Publish) -> None:
+    async def _publish(self, effect: reconcile_effects.Publish) -> None:
         connections = self._reconciler.connections
         await connections.publish(effect.live, effect.details, may_create=effect.may_create)
 
-    async def _read_referenced(self, effect: effects.ReadReferenced) -> Object | None:
+    async def _read_referenced(self, effect: reconcile_effects.ReadReferenced) -> Object | None:
         self.read_objects.add(ReadObject(effect.kind, effect.namespace, effect.name))
         return await self._reconciler.objects.get(effect.kind, effect.name, effect.namespace)
 
-    async def _list_referenced(self, objects: WatchedObjects, effect: effects.ListReferenced) -> list[Object]:
+    async def _list_referenced(
+        self, objects: WatchedObjects, effect: reconcile_effects.ListReferenced
+    ) -> list[Object]:
         self.read_objects.add(ReadObject(effect.kind, effect.namespace))
         return await objects.select(effect.kind, effect.namespace, effect.labels)
 
-    async def _connect(self, effect: effects.Connect) -> None:
+    async def _connect(self, effect: reconcile_effects.Connect) -> None:
         reconciler, live = self._reconciler, effect.live
         config = await reconciler.configs.read(live, self._secrets, self.read_objects)
         self._parameters = await read_parameters(
@@ -200,7 +206,7 @@ class _Driver:
             client = await self._call("connect", config.value)
         self._context = Context(live, client, _log, lambda: reconciler.connections.read(live))
 
-    async def _observe(self, effect: effects.Observe) -> effects.External | None:
+    async def _observe(self, effect: reconcile_effects.Observe) -> reconcile_effects.External | None:
         context = self._refreshed(effect.live)
         observation = await self._call("observe", context, self._parameters.params)
         if observation is None:
@@ -214,24 +220,24 @@ class _Driver:
         params = self._parameters.params
         return external_from(observation, self._kind, params, fields, context.external_name)
 
-    async def _create(self, effect: effects.Create) -> effects.Created:
+    async def _create(self, effect: reconcile_effects.Create) -> reconcile_effects.Created:
         context = self._refreshed(effect.live)
         try:
             details = await self._call("create", context, self._parameters.params)
-            return effects.Created(context.external_name, encoded_details(details))
+            return reconcile_effects.Created(context.external_name, encoded_details(details))
         except ExternalFailure as failure:
-            return effects.Created(context.external_name, {}, failure)
+            return reconcile_effects.Created(context.external_name, {}, failure)
         except Conflict as problem:
-            return effects.Created(context.external_name, {}, external_failure(problem))
+            return reconcile_effects.Created(context.external_name, {}, external_failure(problem))
 
-    async def _update(self, effect: effects.Update) -> Mapping[str, bytes]:
+    async def _update(self, effect: reconcile_effects.Update) -> Mapping[str, bytes]:
         context = self._refreshed(effect.live)
         if not self._kind.has("update"):
             names = ", ".join(field.json_name for field in self._kind.parameters)
             raise ExternalFailure(f"{name_of(effect.live)} cannot be changed: {names}")
         return encoded_details(await self._reported("update", context))
 
-    async def _delete(self, effect: effects.Delete) -> None:
+    async def _delete(self, effect: reconcile_effects.Delete) -> None:
         await self._reported("delete", self._refreshed(effect.live))
 
     async def _reported(self, method: str, context: Context) -> Any:

@@ -8,9 +8,9 @@ from typing import Any
 
 from crossply.compose.conditions import failed, read_conditions, set_conditions
 from crossply.compose.events import WARNING, Event, StatusCondition
-from crossply.compose.metadata import annotations_of
+from crossply.compose.object_metadata import annotations_of
 from crossply.errors import CrossplyError
-from crossply.provider.effects import Effect, Effects, Publish, RecordEvent, Save, WriteStatus
+from crossply.provider.reconcile_effects import Effect, Effects, Publish, RecordEvent, Save, WriteStatus
 from crossply.values import Object
 from crossply.values.timestamps import format_timestamp
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from crossply.compose.metadata import name_of, namespace_of, uid_of
+from crossply.compose.object_metadata import name_of, namespace_of, uid_of
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.failures import Conflict, NotFound, NotServed

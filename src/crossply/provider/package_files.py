@@ -10,7 +10,7 @@ import os
 import sys
 
 from crossply.errors import CrossplyError
-from crossply.manifests.output_files import replace_folder
+from crossply.manifests.file_io import replace_folder
 from crossply.provider.crd import crds_of
 from crossply.provider.provider_declaration_errors import StalePackageFiles
 from crossply.provider.provider_directory import ProviderDirectory, load_provider

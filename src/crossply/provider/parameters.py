@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from crossply.compose.metadata import namespace_of
+from crossply.compose.object_metadata import namespace_of
 from crossply.provider.decode import Lookups, Path, decode, find_fields
-from crossply.provider.fields import Secret
+from crossply.provider.field_model import Secret
 from crossply.provider.managed_kind import ManagedKind
 from crossply.provider.secrets import MissingSecret, SecretReader
 from crossply.values import Object

@@ -13,7 +13,7 @@ import orjson
 
 from crossply.compose.conditions import with_conditions
 from crossply.compose.events import WARNING, Event, StatusCondition
-from crossply.compose.metadata import (
+from crossply.compose.object_metadata import (
     controller_of,
     finalizers_of,
     is_being_deleted,

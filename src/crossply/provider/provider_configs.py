@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, NamedTuple
 
-from crossply.compose.metadata import (
+from crossply.compose.object_metadata import (
     controller_of,
     name_of,
     namespace_of,
@@ -16,9 +16,9 @@ from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.kind import Kind
 from crossply.provider.connection_secret import MANAGER
-from crossply.provider.credentials import Credentials, SecretData
+from crossply.provider.credential_types import Credentials, SecretData
 from crossply.provider.decode import Lookups, Path, decode, find_fields
-from crossply.provider.fields import CredentialsField, SecretDataField
+from crossply.provider.field_model import CredentialsField, SecretDataField
 from crossply.provider.managed_kind import ManagedKind, ProviderConfigKinds
 from crossply.provider.reconcile_triggers import ReadObject
 from crossply.provider.secrets import SecretReader

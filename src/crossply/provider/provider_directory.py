@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from crossply.errors import CrossplyError
 from crossply.extras import EXTRAS, install_command
-from crossply.provider.fields import Reference, all_fields
+from crossply.provider.field_model import Reference, all_fields
 from crossply.provider.managed_kind import MANAGED, ManagedKind, referenced_kind
 from crossply.provider.provider_declaration_errors import UnusableProviderDirectory
 

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from crossply.compose.conditions import CREATING, DELETING, SYNCED, failed
 from crossply.compose.events import NORMAL, WARNING, StatusCondition
-from crossply.compose.metadata import finalizers_of, is_being_deleted, is_paused, name_of
+from crossply.compose.object_metadata import finalizers_of, is_being_deleted, is_paused, name_of
 from crossply.errors import CrossplyError
 from crossply.provider.context import EXTERNAL_NAME
 from crossply.provider.creation import (
@@ -26,7 +26,11 @@ from crossply.provider.creation_annotations import (
     is_creation_incomplete,
     was_just_created,
 )
-from crossply.provider.effects import (
+from crossply.provider.managed_kind import ManagedKind
+from crossply.provider.managed_state import ManagedState, StepFailed, annotated, with_finalizers
+from crossply.provider.management_policies import CREATE, LATE_INITIALIZE, UPDATE, policies_of
+from crossply.provider.poll_interval import poll_interval
+from crossply.provider.reconcile_effects import (
     ApplyReferences,
     Connect,
     Delete,
@@ -37,10 +41,6 @@ from crossply.provider.effects import (
     TrackUsage,
     Update,
 )
-from crossply.provider.managed_kind import ManagedKind
-from crossply.provider.managed_state import ManagedState, StepFailed, annotated, with_finalizers
-from crossply.provider.management_policies import CREATE, LATE_INITIALIZE, UPDATE, policies_of
-from crossply.provider.poll_interval import poll_interval
 from crossply.provider.reconcile_result import Poll, Reconciled, Retry
 from crossply.provider.references import applied_spec, resolve_references
 from crossply.values import Object

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from crossply.compose.metadata import annotations_of, labels_of, metadata_of
+from crossply.compose.object_metadata import annotations_of, labels_of, metadata_of
 from crossply.kube.core_kinds import SECRET
 from crossply.kube.kind import Kind
 from crossply.kube.watch import Key

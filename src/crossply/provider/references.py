@@ -10,15 +10,15 @@ import copy
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from crossply.compose.metadata import annotations_of, controller_of, name_of, namespace_of
+from crossply.compose.object_metadata import annotations_of, controller_of, name_of, namespace_of
 from crossply.errors import CrossplyError
 from crossply.kube.kind import Kind
 from crossply.provider.context import EXTERNAL_NAME
 from crossply.provider.creation_annotations import is_created
 from crossply.provider.decode import FieldAt, find_fields
-from crossply.provider.effects import Effects, ListReferenced, ReadReferenced
-from crossply.provider.fields import Reference, Struct
+from crossply.provider.field_model import Reference, Struct
 from crossply.provider.managed_kind import ManagedKind, referenced_kind
+from crossply.provider.reconcile_effects import Effects, ListReferenced, ReadReferenced
 from crossply.values import Object
 from crossply.values.merge_patch import merge_patch_to
 

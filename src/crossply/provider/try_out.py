@@ -18,8 +18,8 @@ from typing import Any
 from crossply.provider.crash_points import CrashPoints
 from crossply.provider.in_memory_external_system import ExternalSystem
 from crossply.provider.managed_kind import managed_kind
+from crossply.provider.try_out_lifecycle import Existing, Run, Scenario
 from crossply.provider.try_out_report import Expected, Report
-from crossply.provider.try_out_run import Existing, Run, Scenario
 
 __all__ = ["ExternalSystem", "Report", "try_out"]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 import orjson
 
-from crossply.compose.metadata import labels_of, name_of, namespace_of
+from crossply.compose.object_metadata import labels_of, name_of, namespace_of
 from crossply.kube.client import Client
 from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind

@@ -26,7 +26,7 @@ from crossply.control.package_manager.settings import PackageSettings
 from crossply.control.runtimes.package_runtime_choice import parse_runtimes
 from crossply.control.runtimes.runtime_set import RuntimeSettings
 from crossply.functions.binding import DEVELOPMENT_TARGET, REMOTE, RUNTIME
-from crossply.functions.host_access import EVERYTHING
+from crossply.functions.host_access_policy import EVERYTHING
 from crossply.kube.client import Client
 from crossply.kube.config import load_config
 from crossply.kube.discovery import Discovery, UnknownKind

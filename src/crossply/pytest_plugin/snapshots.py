@@ -6,8 +6,8 @@ import os
 from typing import NamedTuple
 
 from crossply.compose.in_memory_reconcile import Rendered
+from crossply.manifests.file_io import make_directory, write_file
 from crossply.manifests.files import read_documents
-from crossply.manifests.output_files import make_directory, write_file
 from crossply.rendering.output import documents
 from crossply.testing.report import finding_lines, finding_of
 from crossply.testing.snapshots import FOLDER_ENDING, compare, file_name, text_of

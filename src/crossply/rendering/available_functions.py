@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection
 
-from crossply.compose.metadata import name_of
+from crossply.compose.object_metadata import name_of
 from crossply.functions import builtin
 from crossply.project import file_in
 from crossply.values import Object

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from crossply.compose.machinery import MODERN, Machinery, machinery_at
-from crossply.compose.metadata import name_of, text_in
+from crossply.compose.engine_field_paths import MODERN, Machinery, machinery_at
+from crossply.compose.object_metadata import name_of, text_in
 from crossply.compose.selection import match_labels
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import NATIVE_FUNCTION, Composition, Step, parse_composition
@@ -257,7 +257,7 @@ def load_required(paths: Iterable[str] | None, noun: str) -> list[Object]:
 def load_schemas(path: str | None) -> list[Object]:
     if not path:
         return []
-    from crossply.rendering import schemas as render_schemas
+    from crossply.rendering import required_schemas as render_schemas
 
     return render_schemas.load_schemas(path)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.compose.metadata import metadata_of, name_of, text_in
+from crossply.compose.object_metadata import metadata_of, name_of, text_in
 from crossply.kinds.operation import API_VERSION
 from crossply.manifests.files import SourceError, first_document
 from crossply.values import Object

@@ -9,7 +9,7 @@ import orjson
 from crossply.kube.client import Client
 from crossply.kube.failures import KubeError, Unreachable
 from crossply.kube.kind import Kind
-from crossply.kube.selection import Selection
+from crossply.kube.list_options import Selection
 from crossply.resource_tree.node import NOT_FOUND, NOT_SERVED, REFUSED, Node, Problem, Reference
 from crossply.resource_tree.request_failures import failure
 from crossply.resource_tree.served_kinds import Kinds

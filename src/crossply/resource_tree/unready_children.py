@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from crossply.compose.cause_sentence import MARK
+from crossply.compose.ready_condition_cause import MARK
 from crossply.resource_tree.node import RESOURCE_NAME, Node
 
 _NAMED = re.compile(r"Unready resources: (.+)", re.DOTALL)

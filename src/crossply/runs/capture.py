@@ -19,7 +19,7 @@ from crossply.compose.effects import (
     WriteStatus,
 )
 from crossply.compose.messages import Requirements
-from crossply.compose.metadata import metadata_of
+from crossply.compose.object_metadata import metadata_of
 from crossply.compose.reconcile import Settings
 from crossply.errors import CrossplyError
 from crossply.values import Object

@@ -15,7 +15,7 @@ from crossply.compose.effects import (
     WriteStatus,
 )
 from crossply.compose.events import Event
-from crossply.compose.metadata import metadata_of, name_of, namespace_of, text_in
+from crossply.compose.object_metadata import metadata_of, name_of, namespace_of, text_in
 from crossply.compose.operation_run import Operated
 from crossply.runs.model import APPLIED, DELETE, EVENT, PUBLISHED, RELEASED, SAVED, STATUS
 from crossply.values import Object

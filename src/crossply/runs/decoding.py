@@ -7,9 +7,9 @@ from typing import Any
 
 from crossply.compose import effects
 from crossply.compose.composed_resources import Composed
+from crossply.compose.engine_field_paths import machinery_at
 from crossply.compose.events import Event, StatusCondition
 from crossply.compose.garbage_collection import Deletion
-from crossply.compose.machinery import machinery_at
 from crossply.compose.messages import (
     NO_STATE,
     Condition,

@@ -7,7 +7,7 @@ from typing import Any
 
 from crossply.compose.composed_resources import Composed
 from crossply.compose.effects import ApplyComposed, Call, DeleteComposed, Diagnose, Observe, WriteStatus
-from crossply.compose.metadata import text_in
+from crossply.compose.object_metadata import text_in
 from crossply.runs.effect_differences import placeholder_in
 from crossply.runs.model import Exchange, Run
 from crossply.values import Object

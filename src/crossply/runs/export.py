@@ -7,7 +7,7 @@ from base64 import b64encode
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from crossply.compose.connection_secret import secret_place
+from crossply.compose.connection_secret_reference import secret_place
 from crossply.compose.effects import (
     FetchObject,
     FetchResources,
@@ -16,18 +16,25 @@ from crossply.compose.effects import (
     Observation,
     Observe,
 )
-from crossply.compose.machinery import MODERN
+from crossply.compose.engine_field_paths import MODERN
 from crossply.compose.messages import SchemaSelector
-from crossply.compose.metadata import annotations_of, metadata_of, name_of, namespace_of, text_in, uid_of
+from crossply.compose.object_metadata import (
+    annotations_of,
+    metadata_of,
+    name_of,
+    namespace_of,
+    text_in,
+    uid_of,
+)
 from crossply.compose.observed_resources import observe
-from crossply.kinds.first_design_definitions import FIRST_DESIGN
+from crossply.kinds.infrastructure_definitions import FIRST_DESIGN
 from crossply.runs.composition_manifest import composition_manifest
-from crossply.runs.definition_manifest import definition_manifest
 from crossply.runs.errors import RunsError
 from crossply.runs.expected_result import expected_result
 from crossply.runs.export_readme import readme
 from crossply.runs.model import COMPOSITE, Run, World
-from crossply.runs.pipeline_steps import composition_of
+from crossply.runs.recorded_pipeline import composition_of
+from crossply.runs.xrd_manifest import definition_manifest
 from crossply.testing.suite import API_VERSION, KIND
 from crossply.values import Object
 from crossply.values.api_version import split_api_version

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from crossply.compose.engine_field_paths import Machinery
 from crossply.compose.events import StatusCondition
-from crossply.compose.machinery import Machinery
 from crossply.compose.messages import Requirements
 from crossply.compose.reconcile import Settings
 from crossply.errors import CrossplyError

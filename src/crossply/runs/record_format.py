@@ -69,8 +69,8 @@ def read_summary(document: Object, repeats: int = 0, replica: str = "") -> RunSu
 
 def read_run(data: bytes, repeats: int = 0, replica: str = "") -> Run:
     """A whole run as it is stored; raises RunUnreadable."""
+    from crossply.runs.decoded_run_steps import assemble
     from crossply.runs.decoding import DecodedRun
-    from crossply.runs.run_assembly import assemble
 
     if not data:
         raise RunUnreadable("the run was too large to be recorded whole")

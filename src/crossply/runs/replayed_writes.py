@@ -26,7 +26,7 @@ from crossply.compose.effects import (
     WriteStatus,
 )
 from crossply.compose.messages import Snapshot
-from crossply.compose.metadata import RESOURCE_NAME_ANNOTATION, annotations_of
+from crossply.compose.object_metadata import RESOURCE_NAME_ANNOTATION, annotations_of
 from crossply.compose.observed_resources import Observed
 from crossply.runs.comparable_writes import written_effects
 from crossply.runs.model import World

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from crossply.runs.effect_differences import EffectDifference, compare_effects, encoded
 from crossply.runs.model import Run, StepRun
-from crossply.runs.pipeline_steps import steps_of
+from crossply.runs.recorded_pipeline import steps_of
 from crossply.runs.replay import recorded_effects
 from crossply.values import Object
 from crossply.values.differences import MISSING, Difference, differences

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crossply.compose import effects
-from crossply.compose.metadata import name_of, namespace_of, text_in
+from crossply.compose.object_metadata import name_of, namespace_of, text_in
 from crossply.runs.decoding import DecodedRun
 from crossply.runs.model import (
     APPLIED,

@@ -1,7 +1,7 @@
 """One replica's runs over HTTPS, to those who may get the objects that they are of.
 
 The server has a certificate of its own, made at each start, which is announced with its address: see
-`announcement`. Runs are only read here.
+`run_server_addresses`. Runs are only read here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 from crossply.certificates import Purpose, Span, new_authority, new_certificate, subject_of
 from crossply.errors import CrossplyError
 from crossply.kube.tls import load_private_pem
-from crossply.runs.announcement import PATH, TOKEN_HEADER
+from crossply.runs.run_server_addresses import PATH, TOKEN_HEADER
 from crossply.runs.store import RunStore, StoredRun
 from crossply.runs.viewers import Viewer, Viewers, certificate_viewer
 

@@ -6,7 +6,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from crossply.compose import effects
-from crossply.compose.metadata import annotations_of, metadata_of, name_of, namespace_of, text_in, uid_of
+from crossply.compose.object_metadata import (
+    annotations_of,
+    metadata_of,
+    name_of,
+    namespace_of,
+    text_in,
+    uid_of,
+)
 from crossply.errors import CrossplyError
 from crossply.runs.capture import Capture
 from crossply.runs.model import (

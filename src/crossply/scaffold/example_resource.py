@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.compose.metadata import text_in
+from crossply.compose.object_metadata import text_in
 from crossply.convert.conversion_result import ConversionError
 from crossply.values import Object
 

@@ -1,8 +1,9 @@
 """Derive the CustomResourceDefinitions of a definition.
 
 `composite_crd` makes the CRD of the composite resource, `claim_crd` that of its claim. The definition goes
-through Crossplane's types first (`kinds.definition_go_types`), then each version is assembled (`crd_parts`)
-with the machinery of its scope (`crd_crossplane_fields`). Kinds of the first design have their own module.
+through Crossplane's types first (`kinds.definition_go_types`), then each version is assembled
+(`crd_version_assembly`) with the machinery of its scope (`crd_crossplane_fields`). Kinds of the first
+design have their own module.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable
 
 from crossply.kinds.definition import default_scope
 from crossply.kinds.definition_go_types import decode_xrd
-from crossply.kinds.first_design_definitions import FIRST_DESIGN
+from crossply.kinds.infrastructure_definitions import FIRST_DESIGN
 from crossply.schema.crd_crossplane_fields import (
     LEGACY,
     NAMESPACED,
@@ -21,7 +22,7 @@ from crossply.schema.crd_crossplane_fields import (
     composite_spec,
     status,
 )
-from crossply.schema.crd_parts import CrdError, crd_head, crd_version, empty_status
+from crossply.schema.crd_version_assembly import CrdError, crd_head, crd_version, empty_status
 from crossply.values import Object
 
 __all__ = ["ClaimNamesError", "CrdError", "claim_crd", "composite_crd", "crds_of", "offers_claim"]

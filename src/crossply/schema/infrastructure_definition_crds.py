@@ -13,7 +13,7 @@ from crossply.kinds.definition import parse_definition
 from crossply.kinds.definition import published as with_requirement
 from crossply.kinds.definition_go_types import DefinitionDecodeError
 from crossply.kinds.fields import Fields
-from crossply.kinds.first_design_definitions import (
+from crossply.kinds.infrastructure_definitions import (
     INFRASTRUCTURE,
     PublicationError,
     SpecTemplate,
@@ -31,7 +31,7 @@ from crossply.schema.crd_crossplane_fields import (
     texts,
 )
 from crossply.schema.crd_crossplane_fields import status as whole_status
-from crossply.schema.crd_parts import CrdError, crd_head, crd_version, empty_status
+from crossply.schema.crd_version_assembly import CrdError, crd_head, crd_version, empty_status
 from crossply.values import Object
 
 _API_VERSION = "apiextensions.crossplane.io/v1alpha1"

@@ -111,7 +111,7 @@ def _execute(module: ModuleType, path: str, loader: Loader) -> None:
     if not _COMPOSE.search(source) or b"crossplane" not in source:
         loader.exec_module(module)
         return
-    from crossply.sdk.enum_assignments import TO_NUMBER, bool_to_number, parse_script
+    from crossply.sdk.boolean_enum_assignments import TO_NUMBER, bool_to_number, parse_script
 
     module.__dict__[TO_NUMBER] = bool_to_number
     exec(compile(parse_script(source.decode(), path), path, "exec", dont_inherit=True), module.__dict__)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from crossply.compose.metadata import annotations_of, metadata_of, name_of
+from crossply.compose.object_metadata import annotations_of, metadata_of, name_of
 from crossply.testing.strict_fields import SuiteError
 from crossply.testing.suite import Path
 from crossply.values import Object

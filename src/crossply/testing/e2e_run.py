@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from time import monotonic
 from typing import NamedTuple
 
-from crossply.compose.metadata import metadata_of, name_of, namespace_of, text_in
+from crossply.compose.object_metadata import metadata_of, name_of, namespace_of, text_in
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.discovery import Discovery, UnknownKind

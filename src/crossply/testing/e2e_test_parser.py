@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crossply.compose.metadata import name_of
+from crossply.compose.object_metadata import name_of
 from crossply.testing.strict_fields import Reader
 from crossply.testing.upbound_tests import lenient
 from crossply.values import Object

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from crossply.compose.in_memory_reconcile import Rendered
-from crossply.compose.metadata import COMPOSITE_LABEL, RESOURCE_NAME_ANNOTATION, metadata_of, name_of
+from crossply.compose.object_metadata import COMPOSITE_LABEL, RESOURCE_NAME_ANNOTATION, metadata_of, name_of
 from crossply.rendering.output import documents
 from crossply.testing.assertion_match import candidates, unequal_fields
 from crossply.testing.reconcile_rounds import RoundResult, by_name, resource_name

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from time import perf_counter
 
 from crossply.compose.in_memory_cluster import InMemoryCluster
-from crossply.compose.metadata import name_of
+from crossply.compose.object_metadata import name_of
 from crossply.compose.operation_rendering import OperationRendering
 from crossply.errors import CrossplyError
 from crossply.kinds.operation import with_watched
@@ -102,6 +102,6 @@ def _place(document: Document, path: tuple[str | int, ...]) -> str:
 
 
 def _best_tag(source: str, constraint: str) -> str:
-    from crossply.xpkg.user_registry import ProcessUser, best_tag
+    from crossply.xpkg.user_image_pull import ProcessUser, best_tag
 
     return best_tag(ProcessUser(os.environ, sys.stderr), source, constraint)

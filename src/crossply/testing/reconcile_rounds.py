@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from crossply.compose.engine_field_paths import Machinery
 from crossply.compose.errors import ComposeError
 from crossply.compose.in_memory_cluster import CallFunction, InMemoryCluster
 from crossply.compose.in_memory_reconcile import Rendered, Rendering, identify
-from crossply.compose.machinery import Machinery
-from crossply.compose.metadata import (
+from crossply.compose.object_metadata import (
     RESOURCE_NAME_ANNOTATION,
     annotations_of,
     controller_of,

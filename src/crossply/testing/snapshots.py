@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from crossply.compose.metadata import name_of, text_in
+from crossply.compose.object_metadata import name_of, text_in
 from crossply.testing.expectation_check import Mismatch
 from crossply.testing.reconcile_rounds import resource_name
 from crossply.testing.suite import EXACT

@@ -8,14 +8,14 @@ from collections.abc import Callable, Collection, Iterable
 from functools import cache, partial
 from typing import NamedTuple
 
-from crossply.compose.connection_detail_contract import check_contract
-from crossply.compose.machinery import Machinery
+from crossply.compose.connection_detail_validation import check_contract
+from crossply.compose.engine_field_paths import Machinery
 from crossply.compose.prepared_composition import PreparedComposition, prepare
 from crossply.kinds.definition import parse_definition
 from crossply.manifests.files import object_of
 from crossply.rendering import inputs
 from crossply.rendering.available_functions import available_functions, find_project_file
-from crossply.rendering.schemas import apply_definition_defaults, load_schemas
+from crossply.rendering.required_schemas import apply_definition_defaults, load_schemas
 from crossply.testing.reconcile_rounds import InitialState
 from crossply.testing.strict_fields import SuiteError
 from crossply.testing.suite import Case, Path, Source, Suite
@@ -152,7 +152,7 @@ def _functions(suite: Suite, called: Collection[str]) -> list[Object]:
 
 
 def _best_tag(source: str, constraint: str) -> str:
-    from crossply.xpkg.user_registry import ProcessUser, best_tag
+    from crossply.xpkg.user_image_pull import ProcessUser, best_tag
 
     return best_tag(ProcessUser(os.environ, sys.stderr), source, constraint)
 

@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import NamedTuple
 
 from crossply.compose.in_memory_reconcile import Rendered
-from crossply.compose.metadata import name_of
+from crossply.compose.object_metadata import name_of
 from crossply.errors import CrossplyError
 from crossply.functions.function_set import Runners
 from crossply.manifests.files import read_documents
@@ -243,7 +243,7 @@ class SuiteRun:
 
 
 def _write(path: str, text: str) -> None:
-    from crossply.manifests.output_files import check_no_links, make_directory, write_file
+    from crossply.manifests.file_io import check_no_links, make_directory, write_file
 
     check_no_links(os.path.dirname(os.path.dirname(path)), path, "cannot write snapshot")
     make_directory(os.path.dirname(path), "cannot write snapshot")

@@ -9,7 +9,7 @@ import os
 from typing import Any
 
 from crossply.compose.in_memory_reconcile import identify
-from crossply.compose.metadata import (
+from crossply.compose.object_metadata import (
     RESOURCE_NAME_ANNOTATION,
     annotations_of,
     metadata_of,

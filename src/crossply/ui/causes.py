@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from crossply.compose.metadata import name_of, uid_of
+from crossply.compose.object_metadata import name_of, uid_of
 from crossply.control.kinds import COMPOSITION, FUNCTION
 from crossply.diagnosis.cause_details import refine
-from crossply.diagnosis.causes import Finding, deepest_first
 from crossply.diagnosis.evidence import Evidence
 from crossply.diagnosis.model import Cause
+from crossply.diagnosis.root_cause_search import Finding, deepest_first
 from crossply.kinds.definition import Definition
 from crossply.kube.core_kinds import EVENT
 from crossply.kube.kind import Kind

@@ -12,7 +12,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable
 
-from crossply.compose.metadata import COMPOSITE_LABEL
+from crossply.compose.object_metadata import COMPOSITE_LABEL
 from crossply.control.kinds import DEFINITION
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition, Names, parse_definition
@@ -20,7 +20,7 @@ from crossply.kube.client import Client
 from crossply.kube.core_kinds import EVENT
 from crossply.kube.failures import Forbidden
 from crossply.kube.kind import Kind
-from crossply.kube.selection import EVERYTHING, Selection
+from crossply.kube.list_options import EVERYTHING, Selection
 from crossply.resource_tree.node import Reference
 from crossply.resource_tree.served_kinds import Kinds
 from crossply.ui.event_rows import event_row, reduced_event
@@ -28,7 +28,7 @@ from crossply.ui.kind_informer import KindView
 from crossply.ui.live_updates import Hub
 from crossply.ui.object_reduction import reduced
 from crossply.ui.object_state import Row, row_of
-from crossply.ui.page_routes import MissingRight, PageNotFound
+from crossply.ui.page_types import MissingRight, PageNotFound
 from crossply.values import Object
 from crossply.values.api_version import api_group
 

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-from crossply.compose.metadata import RESOURCE_NAME_ANNOTATION, annotations_of
+from crossply.compose.object_metadata import RESOURCE_NAME_ANNOTATION, annotations_of
 from crossply.kube.failures import KubeError
 from crossply.resource_tree.composite_tree import child_references
 from crossply.resource_tree.node import Node, Reference

@@ -7,7 +7,7 @@ import heapq
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
-from crossply.compose.metadata import (
+from crossply.compose.object_metadata import (
     RESOURCE_NAME_ANNOTATION,
     annotations_of,
     controller_of,
@@ -24,12 +24,12 @@ from crossply.runs.model import Run
 from crossply.runs.run_provenance import explain_run
 from crossply.ui.cluster_view import ClusterView
 from crossply.ui.event_rows import last_occurrence
-from crossply.ui.explained_cause import explained_cause
 from crossply.ui.object_state import Condition, Row, conditions_of, row_of
 from crossply.ui.object_yaml import shown_yaml, without_secret_values
-from crossply.ui.page_routes import PageNotFound, PageRequest
-from crossply.ui.recorded_runs import desired_in, drift, latest_run, latest_runs
+from crossply.ui.page_types import PageNotFound, PageRequest
 from crossply.ui.relations import own_relations, usages_of
+from crossply.ui.resource_drift import desired_in, drift, latest_run, latest_runs
+from crossply.ui.resource_explanation import explained_cause
 from crossply.values import Object
 from crossply.values.api_version import api_group
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.compose.metadata import metadata_of, text_in
+from crossply.compose.object_metadata import metadata_of, text_in
 from crossply.ui.object_state import FAILING, MOST_REASON, PRESENT, Row, seconds
 from crossply.values import Object
 

@@ -12,11 +12,11 @@ from crossply.kube.client import Client
 from crossply.kube.failures import Forbidden, NotServed, Unauthorized
 from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
-from crossply.kube.selection import Selection
+from crossply.kube.list_options import Selection
 from crossply.kube.watch import Key
 from crossply.ui.live_updates import Hub
 from crossply.ui.object_state import ATTENTION, Row, row_of
-from crossply.ui.page_routes import MissingRight
+from crossply.ui.page_types import MissingRight
 from crossply.values import Object
 
 SYNC_SECONDS = 3.0

@@ -6,7 +6,7 @@ import time
 
 import aiohttp
 
-from crossply.compose.metadata import name_of
+from crossply.compose.object_metadata import name_of
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.kind import Kind

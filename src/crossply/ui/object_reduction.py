@@ -5,7 +5,7 @@ Everything else is read from the API server when the object is opened.
 
 from __future__ import annotations
 
-from crossply.compose.metadata import PAUSED_ANNOTATION, RESOURCE_NAME_ANNOTATION, metadata_of
+from crossply.compose.object_metadata import PAUSED_ANNOTATION, RESOURCE_NAME_ANNOTATION, metadata_of
 from crossply.values import Object
 
 _METADATA = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from crossply.compose.metadata import controller_of, is_being_deleted, is_paused, metadata_of, text_in
+from crossply.compose.object_metadata import controller_of, is_being_deleted, is_paused, metadata_of, text_in
 from crossply.values import Object
 
 READY, WAITING, FAILING, DELETING, PAUSED, PRESENT, MISSING, HIDDEN = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crossply.compose.metadata import metadata_of
+from crossply.compose.object_metadata import metadata_of
 from crossply.values import Object
 from crossply.values.yaml.emit import dump
 

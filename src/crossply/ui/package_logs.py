@@ -15,7 +15,7 @@ from crossply.containers.log_file import log_path
 from crossply.kube.client import Client
 from crossply.kube.failures import Forbidden, KubeError
 from crossply.kube.kind import Kind
-from crossply.ui.page_routes import MissingRight
+from crossply.ui.page_types import MissingRight
 
 POD = Kind("", "v1", "Pod", "pods", True)
 NAMESPACE = "crossplane-system"

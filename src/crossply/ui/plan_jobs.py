@@ -6,7 +6,7 @@ import asyncio
 from collections import OrderedDict
 from weakref import WeakKeyDictionary
 
-from crossply.compose.metadata import name_of
+from crossply.compose.object_metadata import name_of
 from crossply.control.planning.plan_run import PlanRequest, PlanResult, make_plan
 from crossply.errors import CrossplyError
 from crossply.kube.config import ClusterConfig

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crossply.compose.metadata import CLAIM_NAME_LABEL, CLAIM_NAMESPACE_LABEL, labels_of, metadata_of, text_in
+from crossply.compose.object_metadata import (
+    CLAIM_NAME_LABEL,
+    CLAIM_NAMESPACE_LABEL,
+    labels_of,
+    metadata_of,
+    text_in,
+)
 from crossply.control.kinds import COMPOSITION, REVISION
 from crossply.control.usages.usage_model import LEGACY_USAGE, USAGE
 from crossply.errors import CrossplyError

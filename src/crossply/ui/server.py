@@ -17,8 +17,8 @@ from crossply.kube.credentials import Credential, Fixed
 from crossply.kube.failures import KubeError, Unauthorized, Unreachable
 from crossply.ui import pages
 from crossply.ui.one_time_token import TokenRedeemer
-from crossply.ui.page_routes import Content, MissingRight, PageNotFound, PageRequest, Route
 from crossply.ui.page_templates import HERE, cut, make_environment
+from crossply.ui.page_types import Content, MissingRight, PageNotFound, PageRequest, Route
 from crossply.ui.security import (
     LOOPBACK_NAMES,
     SAFE_METHODS,

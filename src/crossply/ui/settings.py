@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crossply.functions.host_access import HostAccess
+from crossply.functions.host_access_policy import HostAccess
 from crossply.kube.config import ClusterConfig
 
 

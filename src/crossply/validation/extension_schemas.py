@@ -77,7 +77,7 @@ class Extensions:
 
     def _publish(self) -> None:
         """Add the requirement that a publication offers, once its definition is known."""
-        from crossply.kinds.first_design_definitions import parse_publication
+        from crossply.kinds.infrastructure_definitions import parse_publication
         from crossply.schema.infrastructure_definition_crds import requirement_crd
 
         for publication in list(self._publications):

@@ -17,7 +17,7 @@ from crossply.xpkg.layer_writer import Entry, WrittenLayer, write_layer
 from crossply.xpkg.package_directory import Directory, read_directory
 from crossply.xpkg.package_lint import check_single_meta, lint
 from crossply.xpkg.package_yaml import Package, check_example, decode, write
-from crossply.xpkg.program_image import LABEL, RUNS_TO_COMPLETION
+from crossply.xpkg.run_to_completion_image import LABEL, RUNS_TO_COMPLETION
 
 _READING = "failed to initialize package parsing backend"
 

@@ -15,7 +15,7 @@ from crossply.kinds.project import EmbeddedFunction, Project
 from crossply.kinds.project_package_meta import function_meta
 from crossply.values.goquote import quote
 from crossply.values.yaml import dump
-from crossply.xpkg import kcl_project
+from crossply.xpkg import kcl_as_python_project
 from crossply.xpkg import media_types as media
 from crossply.xpkg.archive_reader import gzipped, read_archive
 from crossply.xpkg.failures import BuildFailed
@@ -23,10 +23,10 @@ from crossply.xpkg.image import Image, Layer, append, encode, encode_index
 from crossply.xpkg.layer_writer import Entry, write_layer
 from crossply.xpkg.package_build import pack, read_examples, reading
 from crossply.xpkg.package_directory import Directory, File
-from crossply.xpkg.program_image import plain_tarball
 from crossply.xpkg.project_configuration import place_in
 from crossply.xpkg.python_project_image import read_project, with_project
 from crossply.xpkg.requirements_file import read_requirements
+from crossply.xpkg.run_to_completion_image import plain_tarball
 from crossply.xpkg.single_file_project import FILE, project_around
 
 PYTHON_IMAGE = "gcr.io/distroless/python3-debian13:nonroot"
@@ -201,7 +201,10 @@ def _with_python(base: Image, directory: str) -> Image:
 def _with_kcl(base: Image, directory: str) -> Image:
     with tempfile.TemporaryDirectory(prefix="crossply-") as scratch:
         return with_project(
-            base, kcl_project.project_around(directory, scratch), ITS_PYTHON, kcl_project.NEEDS
+            base,
+            kcl_as_python_project.project_around(directory, scratch),
+            ITS_PYTHON,
+            kcl_as_python_project.NEEDS,
         )
 
 

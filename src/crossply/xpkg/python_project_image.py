@@ -16,8 +16,8 @@ from typing import NamedTuple
 from crossply.values import Object
 from crossply.xpkg.failures import BuildFailed
 from crossply.xpkg.image import Image, Layer, append
-from crossply.xpkg.installed_files import stable_content, stable_files
 from crossply.xpkg.layer_writer import Entry, write_layer
+from crossply.xpkg.pip_installed_files import stable_content, stable_files
 from crossply.xpkg.python_install import Target, compile_sources, install
 from crossply.xpkg.runtime_requirements import FUNCTION, Needs
 

@@ -14,9 +14,9 @@ import pytest
 from crossply.functions.builtin.kcl import imports, module_cache, registry_modules
 from crossply.functions.builtin.kcl.imports import FileCollector
 from crossply.functions.builtin.kcl.module_cache import ModuleCache
+from crossply.functions.builtin.kcl.module_directory import ModuleTree
 from crossply.functions.builtin.kcl.module_failures import ModuleError
 from crossply.functions.builtin.kcl.module_source_policy import CACHE, REGISTRIES
-from crossply.functions.builtin.kcl.module_tree import ModuleTree
 from crossply.functions.builtin.kcl.shared_private_names import with_shared_members
 from crossply.values.keyed_locks import KeyedLocks
 from crossply.xpkg.blobs import in_memory

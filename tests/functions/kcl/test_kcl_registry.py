@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from crossply.functions.builtin.kcl.module_directory import ModuleTree
 from crossply.functions.builtin.kcl.module_source_policy import CACHE, REGISTRIES
-from crossply.functions.builtin.kcl.module_tree import ModuleTree
 from crossply.xpkg.blobs import in_memory
 from crossply.xpkg.image import Image, Layer
 from tests.support.functions.kcl import answered, composed, fatal_of

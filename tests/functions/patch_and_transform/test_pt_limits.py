@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from crossply.compose.messages import SEVERITY_FATAL, Request, Resource, Response, State
-from crossply.control.calls.async_runner import FunctionCall
 from crossply.control.calls.inline_runner import EventLoopRunner
+from crossply.control.calls.runner_protocol import FunctionCall
 from crossply.functions import builtin
 from crossply.functions.binding import bind_builtin
 from crossply.functions.in_process import InProcess

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from crossply.compose.messages import Request, Resource, State
-from crossply.functions.field_trace import ENVIRONMENT_KEY
+from crossply.functions.field_provenance import ENVIRONMENT_KEY
 
 TEXTS = ("spec.a", "spec.b", "spec.nested.x", "spec.deep.er.z", "spec.missing", "metadata.labels.team")
 OBJECTS = ("spec.nested", "spec.tags", "spec.deep")

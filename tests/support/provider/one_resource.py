@@ -11,8 +11,8 @@ from typing import Any
 from crossply.compose.conditions import AVAILABLE
 from crossply.compose.effect_driver import drive
 from crossply.compose.events import Event
-from crossply.compose.metadata import annotations_of, labels_of
-from crossply.provider import Ref, effects, managed
+from crossply.compose.object_metadata import annotations_of, labels_of
+from crossply.provider import Ref, managed, reconcile_effects
 from crossply.provider.creation import FINALIZER
 from crossply.provider.external_error import ExternalFailure
 from crossply.provider.managed_kind import ManagedKind, managed_kind
@@ -156,20 +156,20 @@ class OneResource:
 
     def _handlers(self) -> dict[type, Callable[[Any], Any]]:
         return {
-            effects.Save: self._counted(self._save),
-            effects.SaveAnnotations: self._counted(self._save_annotations),
-            effects.WriteStatus: self._counted(self._write_status),
-            effects.RecordEvent: self._record,
-            effects.ReadReferenced: self._read,
-            effects.ListReferenced: self._list,
-            effects.ApplyReferences: self._counted(self._apply),
-            effects.TrackUsage: self._counted(lambda effect: None),
-            effects.Connect: self._counted(lambda effect: None),
-            effects.Observe: self._counted(self._observe),
-            effects.Create: self._counted(self._create),
-            effects.Update: self._counted(self._update),
-            effects.Delete: self._counted(self._delete),
-            effects.Publish: self._counted(self._publish),
+            reconcile_effects.Save: self._counted(self._save),
+            reconcile_effects.SaveAnnotations: self._counted(self._save_annotations),
+            reconcile_effects.WriteStatus: self._counted(self._write_status),
+            reconcile_effects.RecordEvent: self._record,
+            reconcile_effects.ReadReferenced: self._read,
+            reconcile_effects.ListReferenced: self._list,
+            reconcile_effects.ApplyReferences: self._counted(self._apply),
+            reconcile_effects.TrackUsage: self._counted(lambda effect: None),
+            reconcile_effects.Connect: self._counted(lambda effect: None),
+            reconcile_effects.Observe: self._counted(self._observe),
+            reconcile_effects.Create: self._counted(self._create),
+            reconcile_effects.Update: self._counted(self._update),
+            reconcile_effects.Delete: self._counted(self._delete),
+            reconcile_effects.Publish: self._counted(self._publish),
         }
 
     def _counted(self, handler: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -186,8 +186,8 @@ class OneResource:
 
     def _fail(self, effect: Any) -> Any:
         failure = ExternalFailure(self.fails[type(effect)])
-        if isinstance(effect, effects.Create):
-            return effects.Created(annotations_of(effect.live).get(NAME, ""), {}, failure)
+        if isinstance(effect, reconcile_effects.Create):
+            return reconcile_effects.Created(annotations_of(effect.live).get(NAME, ""), {}, failure)
         raise failure
 
     def _written(self, desired: Object) -> Object:
@@ -200,34 +200,34 @@ class OneResource:
             return gone
         return copy.deepcopy(self.live)
 
-    def _save(self, effect: effects.Save) -> Object:
+    def _save(self, effect: reconcile_effects.Save) -> Object:
         return self._written(effect.desired)
 
-    def _save_annotations(self, effect: effects.SaveAnnotations) -> Object:
+    def _save_annotations(self, effect: reconcile_effects.SaveAnnotations) -> Object:
         return self._written(merge_patch(effect.live, {"metadata": {"annotations": effect.annotations}}))
 
-    def _write_status(self, effect: effects.WriteStatus) -> Object:
+    def _write_status(self, effect: reconcile_effects.WriteStatus) -> Object:
         assert self.live is not None
         self.live["status"] = copy.deepcopy(effect.status)
         return copy.deepcopy(self.live)
 
-    def _record(self, effect: effects.RecordEvent) -> None:
+    def _record(self, effect: reconcile_effects.RecordEvent) -> None:
         if effect.is_repeatable or effect.event not in self.events:
             self.events.append(effect.event)
 
-    def _read(self, effect: effects.ReadReferenced) -> Object | None:
+    def _read(self, effect: reconcile_effects.ReadReferenced) -> Object | None:
         matches = (other for other in self.others if other["metadata"]["name"] == effect.name)
         return next(matches, None)
 
-    def _list(self, effect: effects.ListReferenced) -> list[Object]:
+    def _list(self, effect: reconcile_effects.ListReferenced) -> list[Object]:
         labels = effect.labels.items()
         return [other for other in self.others if labels <= labels_of(other).items()]
 
-    def _apply(self, effect: effects.ApplyReferences) -> Object:
+    def _apply(self, effect: reconcile_effects.ApplyReferences) -> Object:
         assert self.live is not None
         return self._written(merge_patch(self.live, {"spec": effect.spec}))
 
-    def _observe(self, effect: effects.Observe) -> effects.External | None:
+    def _observe(self, effect: reconcile_effects.Observe) -> reconcile_effects.External | None:
         name = annotations_of(effect.live)[NAME]
         if name not in self.outside:
             return None
@@ -237,34 +237,36 @@ class OneResource:
         late = {
             key: value for key, value in self.late.items() if key not in effect.live["spec"]["forProvider"]
         }
-        return effects.External(AVAILABLE, not differing, differing, late, {"id": name}, details, name)
+        return reconcile_effects.External(
+            AVAILABLE, not differing, differing, late, {"id": name}, details, name
+        )
 
-    def _create(self, effect: effects.Create) -> effects.Created:
+    def _create(self, effect: reconcile_effects.Create) -> reconcile_effects.Created:
         name = annotations_of(effect.live)[NAME]
         if self.chooses_names:
             name = f"chosen-{len(self.created)}"
         self.outside[name] = {"size": effect.live["spec"]["forProvider"]["size"]}
         self.created.append(name)
-        return effects.Created(name, {"password": b"new"})
+        return reconcile_effects.Created(name, {"password": b"new"})
 
-    def _update(self, effect: effects.Update) -> dict[str, bytes]:
+    def _update(self, effect: reconcile_effects.Update) -> dict[str, bytes]:
         name = annotations_of(effect.live)[NAME]
         self.outside[name] = {"size": effect.live["spec"]["forProvider"]["size"]}
         return {}
 
-    def _delete(self, effect: effects.Delete) -> None:
+    def _delete(self, effect: reconcile_effects.Delete) -> None:
         self.outside.pop(annotations_of(effect.live)[NAME], None)
 
-    def _publish(self, effect: effects.Publish) -> None:
+    def _publish(self, effect: reconcile_effects.Publish) -> None:
         if self.secret is not None or effect.may_create:
             self.secret = {**(self.secret or {}), **effect.details}
 
 
 def _describe(effect: Any) -> str:
     name = type(effect).__name__
-    if isinstance(effect, effects.Save):
+    if isinstance(effect, reconcile_effects.Save):
         return f"{name} {', '.join(_changes(effect.live, effect.desired))}"
-    if isinstance(effect, effects.SaveAnnotations):
+    if isinstance(effect, reconcile_effects.SaveAnnotations):
         return f"{name} {', '.join(sorted(key.partition('/')[2] for key in effect.annotations))}"
     return name
 

@@ -9,10 +9,10 @@ from typing import Any
 from crossply.compose import effects
 from crossply.compose.conditions import RESPONSIVE
 from crossply.compose.effect_driver import Handlers, drive
+from crossply.compose.engine_field_paths import MODERN
 from crossply.compose.in_memory_cluster import CallFunction, InMemoryCluster, InMemoryReads
-from crossply.compose.machinery import MODERN
 from crossply.compose.messages import CAPABILITIES, Requirements, Snapshot
-from crossply.compose.metadata import name_of
+from crossply.compose.object_metadata import name_of
 from crossply.compose.observed_resources import Observed
 from crossply.compose.pipeline import PipelineReport
 from crossply.compose.prepared_composition import prepare

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from crossply.compose.engine_field_paths import MODERN
 from crossply.compose.events import StatusCondition
-from crossply.compose.machinery import MODERN
 from crossply.runs.model import (
     APPLIED,
     COMPOSED,

@@ -1,7 +1,7 @@
 import pytest
 
-from crossply.compose.metadata import name_of
-from crossply.functions.host_access import HostAccess
+from crossply.compose.object_metadata import name_of
+from crossply.functions.host_access_policy import HostAccess
 from crossply.ui.playground.platform import Platform, UnrenderableKind, schema_at, why_not_runnable
 from tests.support.ui.shop_platform import (
     DATABASE_COMPOSITION,

@@ -9,7 +9,7 @@ from crossply.apiserver.apiextensions.crd_defaults import (
 )
 from crossply.apiserver.apiextensions.crd_status import note_structural
 from crossply.apiserver.apiextensions.crd_validation import validate_definition
-from crossply.apiserver.apiextensions.schema_placeholders import without_plain_schemas
+from crossply.apiserver.apiextensions.schema_stripping import without_plain_schemas
 from crossply.apiserver.builtin.strategies.simple_kinds import DefinitionStrategy as PlainStrategy
 from crossply.schema.field_errors import FieldError
 from crossply.values import Object

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.apiserver.apiextensions.schema_placeholders import without_plain_schemas
+from crossply.apiserver.apiextensions.schema_stripping import without_plain_schemas
 from crossply.apply import Scope, update
 from crossply.values import Object
 

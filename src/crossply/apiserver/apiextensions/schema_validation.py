@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crossply.apiserver.apiextensions.declared_cel_rules import Scope, Totals, check_rule_texts, check_rules
+from crossply.apiserver.apiextensions.cel_rule_validation import Scope, Totals, check_rule_texts, check_rules
 from crossply.apiserver.apiextensions.default_validation import check_defaults
 from crossply.apiserver.apiextensions.go_printing import invalid_struct, schema_keys, show_schema
 from crossply.apiserver.apiextensions.list_type_declarations import (

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterator
 from typing import Any
 
-from crossply.apiserver.apiextensions.schema_placeholders import without_plain_schemas
+from crossply.apiserver.apiextensions.schema_stripping import without_plain_schemas
 from crossply.apiserver.builtin.go_scalars import LEAVES
 from crossply.apiserver.builtin.resource_table import definitions, names_by_kind
 from crossply.apiserver.registry.resources import Resource

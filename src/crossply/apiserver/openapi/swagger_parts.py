@@ -16,8 +16,8 @@ import orjson
 from crossply.apiserver.event_loop_offloading import Background
 from crossply.apiserver.openapi import swagger_protobuf as protobuf
 from crossply.apiserver.openapi.compressed_parts import Part, pack
+from crossply.apiserver.openapi.document_hashes import GroupVersion
 from crossply.apiserver.openapi.documents import referred_schemas
-from crossply.apiserver.openapi.group_versions import GroupVersion
 from crossply.apiserver.openapi.swagger import (
     HEAD,
     built_in_definitions,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from crossply.cli.framework.command import Flag, Invocation
-from crossply.cli.framework.file_flags import read_object, write_output
+from crossply.cli.framework.input_output_flags import read_object, write_output
 from crossply.convert.conversion_result import Converted
 from crossply.errors import CrossplyError
 from crossply.values import Object

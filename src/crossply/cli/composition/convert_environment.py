@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crossply.cli.composition.conversion import ENVIRONMENT_CONFIGS_FLAG, convert_composition
 from crossply.cli.framework.command import Command, Invocation
-from crossply.cli.framework.file_flags import input_file, output_file
+from crossply.cli.framework.input_output_flags import input_file, output_file
 from crossply.convert.environment import environment_to_function
 
 

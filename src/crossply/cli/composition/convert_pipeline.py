@@ -8,7 +8,7 @@ from crossply.cli.composition.conversion import (
     convert_composition,
 )
 from crossply.cli.framework.command import Command, Invocation
-from crossply.cli.framework.file_flags import input_file, output_file
+from crossply.cli.framework.input_output_flags import input_file, output_file
 from crossply.convert.current_composition import FunctionNames, current_composition
 
 

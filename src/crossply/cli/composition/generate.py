@@ -7,7 +7,7 @@ from crossply.cli.framework.failure_reports import step_output
 from crossply.cli.project.flags import PROJECT_FILE_FLAG
 from crossply.convert.new_composition import AUTO_READY_PACKAGE, composition_for, plural_in
 from crossply.errors import CrossplyError
-from crossply.manifests.output_files import ConvertError
+from crossply.manifests.file_io import ConvertError
 from crossply.project.folder import ProjectFolder, open_project, parsed
 from crossply.values import Object
 from crossply.values.yaml import dump, read_first

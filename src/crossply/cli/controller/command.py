@@ -21,9 +21,9 @@ from crossply.cli.controller.observability_flags import (
 )
 from crossply.cli.controller.package_flags import RUNTIME_FLAGS, runtime_settings
 from crossply.cli.controller.replica_flags import REPLICA_FLAGS, shards_of, timing_of
-from crossply.cli.controller.run_flags import CONTROLLER_RUN_FLAGS, controller_serving, run_settings
+from crossply.cli.controller.run_recording_flags import CONTROLLER_RUN_FLAGS, controller_serving, run_settings
+from crossply.cli.framework.allow_shell_flags import SHELL_FLAGS, allow_shell
 from crossply.cli.framework.command import Command, Flag, Invocation
-from crossply.cli.framework.function_shell_flags import SHELL_FLAGS, allow_shell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

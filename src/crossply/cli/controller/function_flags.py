@@ -9,7 +9,7 @@ from crossply.cli.framework.command import Flag, Invocation, UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from crossply.control.calls.runner_factory import CallSettings
-    from crossply.functions.host_access import HostAccess
+    from crossply.functions.host_access_policy import HostAccess
 
 CALL_FLAGS = (
     Flag(
@@ -90,7 +90,7 @@ def host_access(invocation: Invocation, *data: str) -> HostAccess:
     Packages and images are unpacked there: a Function must not run a file that another one brought.
     """
     from crossply.containers.settings import store_directory
-    from crossply.functions.host_access import HostAccess
+    from crossply.functions.host_access_policy import HostAccess
 
     directories = tuple(invocation["allow-local-functions"] or ())
     for directory in directories:

@@ -7,7 +7,7 @@ from crossply.cli.framework.command import Flag, Invocation, UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from crossply.kube.client import Client
-    from crossply.kube.leases import Timing
+    from crossply.kube.lease_objects import Timing
     from crossply.kube.sharding import ShardOwner
 
 REPLICA_FLAGS = (
@@ -56,7 +56,7 @@ REPLICA_FLAGS = (
 
 def timing_of(invocation: Invocation) -> Timing:
     """How long what lasts."""
-    from crossply.kube.leases import Timing
+    from crossply.kube.lease_objects import Timing
 
     if invocation["lease-duration"] < 1.0:
         raise UsageError("--lease-duration: the minimum is 1s")

@@ -6,7 +6,7 @@ import os
 
 from crossply.cli.framework.command import Command, Flag, Invocation
 from crossply.cli.project.flags import CACHE_DIR_FLAG, PROJECT_FILE_FLAG
-from crossply.manifests.output_files import remove_folder
+from crossply.manifests.file_io import remove_folder
 from crossply.project.dependency_entries import ProjectDependencyError
 from crossply.project.dependency_fetcher import cache_directory
 from crossply.project.folder import ProjectFolder, open_project

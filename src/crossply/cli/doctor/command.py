@@ -90,7 +90,7 @@ async def _control_plane(invocation: Invocation, client: Client) -> AsyncIterato
         check_version,
         load_packages,
     )
-    from crossply.cli.doctor.registries import check_logins
+    from crossply.cli.doctor.registry_logins import check_logins
     from crossply.cli.doctor.rights import check_rights
 
     for finding in await check_rights(client, invocation["controller"]):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crossply.cli.framework.failure_reports import harmless
 from crossply.cli.framework.styling import Style
-from crossply.compose.metadata import (
+from crossply.compose.object_metadata import (
     RESOURCE_NAME_ANNOTATION,
     annotations_of,
     controller_of,
@@ -16,7 +16,7 @@ from crossply.compose.metadata import (
     uid_of,
 )
 from crossply.errors import CrossplyError
-from crossply.functions.builtin.traced_object import leaves
+from crossply.functions.builtin.object_field_traces import leaves
 from crossply.provenance.field_reports import FieldReport, report_fields
 from crossply.provenance.model import COMPOSITE_STATUS, Provenance
 from crossply.values import Object
@@ -117,8 +117,8 @@ async def _recorded(client: Client, xr: Object) -> _Origins | None:
 
 
 async def _now(client: Client, xr: Object) -> _Origins:
-    from crossply.control.planning.reconcile_once import explain_now
-    from crossply.functions.host_access import HostAccess
+    from crossply.control.planning.composite_provenance import explain_now
+    from crossply.functions.host_access_policy import HostAccess
 
     kind = await _kind(client, text_in(xr, "apiVersion"), text_in(xr, "kind"))
     provenance = await explain_now(client.config, kind, xr, HostAccess())
@@ -129,7 +129,7 @@ async def _now(client: Client, xr: Object) -> _Origins:
 
 def write_fields(fields: ExplainedFields, style: Style) -> str:
     """A table of all fields, or a paragraph for the requested one."""
-    from crossply.cli.explain.field_text import field_paragraph, field_table
+    from crossply.cli.explain.field_sources_text import field_paragraph, field_table
 
     if not fields.reports:
         return ""

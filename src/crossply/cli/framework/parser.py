@@ -13,8 +13,8 @@ from typing import Any
 
 from crossply.cli.command_registry import children, load
 from crossply.cli.framework import flag_values as values
+from crossply.cli.framework.argument_validation import check_complete, command_missing, unreadable
 from crossply.cli.framework.command import Argument, Command, Flag, UsageError, summary
-from crossply.cli.framework.usage_errors import check_complete, command_missing, unreadable
 
 GLOBAL_FLAGS = (
     Flag("help", "Show context-sensitive help.", short="h"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from crossply.cli.framework.command import Command, Flag, Invocation
 from crossply.functions.failures import ServeError
-from crossply.kinds.container_function import ABSTRACT_PREFIXES
+from crossply.kinds.composition_container_function import ABSTRACT_PREFIXES
 
 if TYPE_CHECKING:
     from threading import Event
@@ -24,7 +24,7 @@ def run(invocation: Invocation) -> int:
     """Serve until SIGTERM or SIGINT, then finish running calls."""
     from crossply.containers.image_store import Store
     from crossply.containers.settings import Settings, store_directory
-    from crossply.functions.container_runner_service import RunnerServer, RunnerSettings
+    from crossply.functions.containerized_function_runner_server import RunnerServer, RunnerSettings
     from crossply.functions.image_runs import ImageRuns
 
     settings = RunnerSettings(

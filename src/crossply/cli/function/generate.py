@@ -191,7 +191,7 @@ def _example(crd: Object, version: str) -> Object:
 
 
 def _write(path: str, files: dict[str, str]) -> None:
-    from crossply.manifests.output_files import replace_folder
+    from crossply.manifests.file_io import replace_folder
 
     replace_folder(path, files, "cannot write function files")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crossply.kinds.composition_defaults import PIPELINE, composition_mode
-from crossply.manifests.output_files import ConvertError
+from crossply.manifests.file_io import ConvertError
 from crossply.values import Object
 from crossply.values.yaml import YamlError, read_documents
 from crossply.values.yaml.text_edit import item_inserted

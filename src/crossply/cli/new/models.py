@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
 from crossply.cli.new.new_files import FORCE, write_new
-from crossply.compose.metadata import text_in
+from crossply.compose.object_metadata import text_in
 from crossply.manifests.files import SourceError, read_documents
 from crossply.models.kind_models import KindModel, models_in
 from crossply.models.python_model_code import package_files

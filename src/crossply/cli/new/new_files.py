@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from crossply.cli.framework.command import Flag, Invocation, UsageError
 from crossply.errors import CrossplyError
-from crossply.manifests.output_files import make_directory, write_file
+from crossply.manifests.file_io import make_directory, write_file
 
 FORCE = Flag("force", "Overwrite existing files.")
 

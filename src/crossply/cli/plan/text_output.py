@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from crossply.cli.explain.field_text import source_line
+from crossply.cli.explain.field_sources_text import source_line
 from crossply.cli.framework.failure_reports import harmless
 from crossply.cli.framework.styling import PLAIN, Style
 from crossply.cli.plan.json_output import summary

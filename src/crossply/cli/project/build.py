@@ -10,11 +10,11 @@ from crossply.cli.framework.failure_reports import step_output
 from crossply.cli.project.flags import PROJECT_FILE_FLAG
 from crossply.cli.xpkg.local_images import ENDING
 from crossply.errors import CrossplyError
-from crossply.manifests.output_files import in_go_words, make_directory
+from crossply.manifests.file_io import in_go_words, make_directory
 from crossply.project import file_in
 from crossply.project.folder import ProjectFolder, open_project
 from crossply.values.goquote import quote
-from crossply.xpkg.user_registry import error_prefix
+from crossply.xpkg.user_image_pull import error_prefix
 
 if TYPE_CHECKING:
     from crossply.xpkg.image import Image
@@ -153,7 +153,7 @@ class _Build:
         from crossply.xpkg.image_configs import rewritten
         from crossply.xpkg.image_reference import parse
         from crossply.xpkg.project_functions import checked
-        from crossply.xpkg.user_registry import pull
+        from crossply.xpkg.user_image_pull import pull
 
         name, _ = rewritten(self._project.spec.get("imageConfigs") or (), base)
         images = []

@@ -7,7 +7,7 @@ import os
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
 from crossply.cli.framework.failure_reports import step_output
 from crossply.errors import CrossplyError
-from crossply.manifests.output_files import in_go_words, make_directory, write_file
+from crossply.manifests.file_io import in_go_words, make_directory, write_file
 from crossply.project import PROJECT_FILE
 
 _FOLDERS = ("apis", "functions", "examples", "tests", "operations")

@@ -18,7 +18,7 @@ from crossply.cli.project.flags import PROJECT_FILE_FLAG
 from crossply.cli.xpkg.local_images import ENDING
 from crossply.project.folder import ProjectFolder
 from crossply.values.goquote import quote
-from crossply.xpkg.user_registry import error_prefix
+from crossply.xpkg.user_image_pull import error_prefix
 
 if TYPE_CHECKING:
     from crossply.xpkg.image import Image
@@ -99,7 +99,7 @@ async def _push(
     import asyncio
 
     from crossply.xpkg.image_push import push_image
-    from crossply.xpkg.user_registry import session
+    from crossply.xpkg.user_image_pull import session
 
     room = asyncio.Semaphore(max(1, invocation["max-concurrency"]))
     say, label = invocation.stderr.write, f"pushing {reference.repository}"

@@ -6,10 +6,10 @@ import os
 from typing import TYPE_CHECKING
 
 from crossply.cli.framework.command import Command, Flag, Invocation
-from crossply.cli.provider.directory import DIRECTORY, directory_of, write_crds
+from crossply.cli.provider.crd_generation import DIRECTORY, directory_of, write_crds
 from crossply.errors import CrossplyError
-from crossply.manifests.output_files import in_go_words
-from crossply.xpkg.user_registry import error_prefix
+from crossply.manifests.file_io import in_go_words
+from crossply.xpkg.user_image_pull import error_prefix
 
 if TYPE_CHECKING:
     from crossply.xpkg.image import Image
@@ -53,8 +53,8 @@ def _base(invocation: Invocation, scratch: str) -> tuple[Image, str]:
     """The image with Python that the provider runs in, and its version where the image does not say."""
     from crossply.cli.xpkg.local_images import local_or_pulled, read_image
     from crossply.xpkg.image_reference import parse
-    from crossply.xpkg.program_image import plain_tarball
     from crossply.xpkg.project_functions import ITS_PYTHON, PYTHON_IMAGE, runtime_of
+    from crossply.xpkg.run_to_completion_image import plain_tarball
 
     if invocation["embed-runtime-image-tarball"]:
         with error_prefix("failed to load the runtime image"):

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 
 from crossply.errors import CrossplyError
-from crossply.functions.child_process import ChildProcess
+from crossply.functions.process_lifeline import ChildProcess
 from crossply.functions.source_watcher import SourceFiles
 
 PAUSE = 0.2

@@ -9,7 +9,7 @@ from crossply.scaffold.provider_package import provider_files
 
 def run(invocation: Invocation) -> int:
     """Write the files of a provider, and the CRDs of its kind."""
-    from crossply.cli.provider.directory import write_crds
+    from crossply.cli.provider.crd_generation import write_crds
 
     name = checked_name(invocation["name"])
     folder = invocation["directory"] or name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from crossply.cli.framework.command import Command, Invocation
-from crossply.cli.provider.directory import DIRECTORY, directory_of, write_crds
+from crossply.cli.provider.crd_generation import DIRECTORY, directory_of, write_crds
 from crossply.values import Object
 
 

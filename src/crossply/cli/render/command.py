@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext, suppress
 
+from crossply.cli.framework.allow_shell_flags import SHELL_FLAGS, allow_shell
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
 from crossply.cli.framework.failure_reports import harmless
-from crossply.cli.framework.function_shell_flags import SHELL_FLAGS, allow_shell
 from crossply.cli.render import flags
 from crossply.cli.render.flags import build_context, functions_for
 from crossply.compose.errors import ComposeError, RenderInputError, StepFailed
@@ -127,7 +127,7 @@ def _render(
 
 
 def _check_contract(definition: Object, composition: Composition) -> None:
-    from crossply.compose.connection_detail_contract import check_contract
+    from crossply.compose.connection_detail_validation import check_contract
     from crossply.kinds.definition import parse_definition
 
     check_contract(parse_definition(definition), composition)
@@ -142,7 +142,7 @@ def _load_observed(path: str | None) -> list[Object]:
 
 
 def _with_defaults(xr: Object, definition: Object) -> Object:
-    from crossply.rendering.schemas import apply_definition_defaults
+    from crossply.rendering.required_schemas import apply_definition_defaults
 
     try:
         return apply_definition_defaults(xr, definition)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crossply.cli.explain.field_text import field_table
+from crossply.cli.explain.field_sources_text import field_table
 from crossply.cli.framework.failure_reports import harmless
 from crossply.cli.framework.styling import Style
-from crossply.compose.metadata import annotations_of, name_of, text_in
+from crossply.compose.object_metadata import annotations_of, name_of, text_in
 from crossply.provenance.field_reports import FieldReport, report_fields
 from crossply.provenance.model import COMPOSITE_STATUS, Provenance
 from crossply.values import Object

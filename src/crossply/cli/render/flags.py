@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Iterable, Mapping
 
 from crossply.cli.framework.command import Flag, Invocation
-from crossply.compose.metadata import annotations_of, metadata_of
+from crossply.compose.object_metadata import annotations_of, metadata_of
 from crossply.manifests.files import read_bytes
 from crossply.project import file_in
 from crossply.rendering import inputs
@@ -148,7 +148,7 @@ def _project_file(invocation: Invocation) -> str | None:
 
 def _best_tag(invocation: Invocation) -> BestTag:
     def best(source: str, constraint: str) -> str:
-        from crossply.xpkg.user_registry import best_tag
+        from crossply.xpkg.user_image_pull import best_tag
 
         return best_tag(invocation, source, constraint)
 

@@ -38,7 +38,7 @@ def run(invocation: Invocation) -> int:
 
 async def _load(invocation: Invocation, recorder: Recorder) -> tuple[Run, list[Object]]:
     from crossply.cli.runs.replay_functions import access_of, functions_of_cluster, with_built_in
-    from crossply.runs.pipeline_steps import called_functions
+    from crossply.runs.recorded_pipeline import called_functions
     from crossply.runs.replay import FunctionMissing
 
     recorded = await recorder.load(invocation["run"])
@@ -56,7 +56,7 @@ _MISSING = (
 
 
 def _write(path: str, text: str) -> None:
-    from crossply.manifests.output_files import make_directory, write_file
+    from crossply.manifests.file_io import make_directory, write_file
 
     make_directory(os.path.dirname(path), "cannot export the run")
     write_file(path, text, "cannot export the run")

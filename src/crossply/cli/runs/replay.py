@@ -59,7 +59,7 @@ async def _load(
         functions_of_cluster,
         with_built_in,
     )
-    from crossply.runs.pipeline_steps import called_functions
+    from crossply.runs.recorded_pipeline import called_functions
 
     recorded = await recorder.load(invocation["run"])
     directories = invocation["function"] or {}
@@ -78,7 +78,7 @@ def _replay(
     invocation: Invocation, recorded: Run, functions: list[Object], composition: Composition | None
 ) -> Replayed:
     from crossply.cli.runs.replay_functions import calling
-    from crossply.runs.pipeline_steps import called_functions
+    from crossply.runs.recorded_pipeline import called_functions
     from crossply.runs.replay import replay
 
     directories = invocation["function"] or {}

@@ -12,7 +12,7 @@ from crossply.cli.up.data_directory import data_directories_near
 from crossply.compose.in_memory_cluster import CallFunction
 from crossply.compose.messages import Request, Response
 from crossply.errors import CrossplyError
-from crossply.functions.host_access import HostAccess, HostAccessRefused
+from crossply.functions.host_access_policy import HostAccess, HostAccessRefused
 from crossply.kinds.composition import Step
 from crossply.kube.client import Client
 from crossply.kube.failures import KubeError
@@ -89,7 +89,7 @@ async def _function(client: Client, name: str, revision: str) -> Object | None:
 
 def with_built_in(functions: list[Object], called: Collection[str]) -> list[Object]:
     """The functions, and built-in ones for the names that are still unknown; raises FunctionMissing."""
-    from crossply.compose.metadata import name_of
+    from crossply.compose.object_metadata import name_of
     from crossply.rendering.available_functions import available_functions
 
     available = available_functions(functions, called, None, lambda source, constraint: constraint)

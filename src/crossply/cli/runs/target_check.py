@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 import orjson
 
-from crossply.compose.metadata import name_of, namespace_of
+from crossply.compose.object_metadata import name_of, namespace_of
 from crossply.kube.client import Client
 from crossply.kube.failures import KubeError
 from crossply.kube.kind import Kind

@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterable
 from time import perf_counter
 
+from crossply.cli.framework.allow_shell_flags import SHELL_FLAGS, allow_shell
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
 from crossply.cli.framework.failure_reports import harmless
-from crossply.cli.framework.function_shell_flags import SHELL_FLAGS, allow_shell
 from crossply.cli.framework.progress import progress
 from crossply.cli.framework.styling import Style
 from crossply.testing.coverage import by_composition
@@ -107,7 +107,7 @@ def _conclude(invocation: Invocation, results: list[SuiteResult], seconds: float
 
 def _list(invocation: Invocation, suites: list[SuiteSource]) -> int:
     """Print where each case is, and its name."""
-    from crossply.compose.metadata import name_of
+    from crossply.compose.object_metadata import name_of
     from crossply.testing.suite_parser import read_suite
     from crossply.testing.upbound_tests import OPERATION_TEST
 
@@ -130,7 +130,7 @@ def _list(invocation: Invocation, suites: list[SuiteSource]) -> int:
 
 
 def _write_junit(path: str, results: list[SuiteResult]) -> None:
-    from crossply.manifests.output_files import write_file
+    from crossply.manifests.file_io import write_file
     from crossply.testing.junit import junit_text
 
     write_file(path, junit_text(results), "cannot write the JUnit file")

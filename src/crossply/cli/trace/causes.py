@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from crossply.cli.framework.failure_reports import harmless
 from crossply.cli.framework.styling import PLAIN, Style
-from crossply.diagnosis.causes import find_causes
 from crossply.diagnosis.model import Cause
+from crossply.diagnosis.root_cause_search import find_causes
 from crossply.resource_tree.node import Trace
 
 MOST_SHOWN = 5

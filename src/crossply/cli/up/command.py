@@ -35,10 +35,10 @@ from crossply.cli.controller.observability_flags import (
     observed,
 )
 from crossply.cli.controller.package_flags import TRUST_FLAGS, local_package_settings
-from crossply.cli.controller.run_flags import UP_RUN_FLAGS, run_settings
+from crossply.cli.controller.run_recording_flags import UP_RUN_FLAGS, run_settings
+from crossply.cli.framework.allow_shell_flags import SHELL_FLAGS, allow_shell
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation, UsageError
 from crossply.cli.framework.flag_values import parse_address
-from crossply.cli.framework.function_shell_flags import SHELL_FLAGS, allow_shell
 from crossply.cli.up.dashboard_flags import DASHBOARD_FLAGS, offered_address
 from crossply.cli.up.data_directory import data_flag, open_data_directory
 from crossply.cli.up.provider_flags import PROVIDER_FLAGS, package_runtimes, provider_settings
@@ -111,7 +111,7 @@ async def _serve(invocation: Invocation, options: Options, settings: ApiSettings
     from crossply.cli.up.file_application import apply_when_ready
     from crossply.cli.up.metrics_socket import figures_served
     from crossply.control.control_plane import ControlPlane
-    from crossply.control.run_service import RunServing
+    from crossply.control.recorded_run_service import RunServing
     from crossply.kube.client import Client
     from crossply.kube.config import load_config
     from crossply.kube.stop_signals import stop_requested

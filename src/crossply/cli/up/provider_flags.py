@@ -53,7 +53,7 @@ def package_runtimes(invocation: Invocation) -> PackageRuntimes:
 
 def provider_settings(invocation: Invocation, data: str) -> ProviderSettings:
     """What the flags say."""
-    from crossply.control.runtimes.provider_network import ProviderNetwork
+    from crossply.control.runtimes.provider_network_isolation import ProviderNetwork
     from crossply.control.runtimes.provider_runtime import ProviderSettings
 
     root = os.path.abspath(data)

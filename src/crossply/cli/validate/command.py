@@ -64,7 +64,7 @@ def _within(purpose: str, step: Callable[[], None]) -> None:
 
 
 def _add_packages(extensions: Extensions, invocation: Invocation) -> None:
-    from crossply.xpkg.user_registry import package_stream
+    from crossply.xpkg.user_image_pull import package_stream
 
     directory = os.path.expanduser(invocation["cache-dir"])
     cache = Cache(directory, lambda image: package_stream(invocation, image))

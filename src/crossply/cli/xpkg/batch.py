@@ -13,13 +13,13 @@ from crossply.cli.framework.command import Command, Invocation
 from crossply.cli.xpkg.batch_flags import FLAGS
 from crossply.errors import CrossplyError
 from crossply.values.goquote import quote
-from crossply.xpkg.user_registry import error_prefix
+from crossply.xpkg.user_image_pull import error_prefix
 
 if TYPE_CHECKING:
     from crossply.cli.xpkg.batch_metadata import Metadata
     from crossply.xpkg.image import Image
     from crossply.xpkg.image_reference import Reference
-    from crossply.xpkg.provider_family import PackageNaming, Platform, Sources
+    from crossply.xpkg.provider_family_build import PackageNaming, Platform, Sources
     from crossply.xpkg.registry import Registries
 
     Bases = dict[Platform, Image]
@@ -57,7 +57,7 @@ def _bases(invocation: Invocation, directory: str) -> Bases:
     """The base image for each platform: its name ends in the architecture."""
     from crossply.cli.xpkg.local_images import local_or_pulled
     from crossply.xpkg.image_reference import parse
-    from crossply.xpkg.provider_family import check_base, parse_platform
+    from crossply.xpkg.provider_family_build import check_base, parse_platform
 
     bases: Bases = {}
     for platform in map(parse_platform, invocation["platform"]):
@@ -85,7 +85,7 @@ class Batch:
         """Process all services; a failure does not stop the others."""
         import asyncio
 
-        from crossply.xpkg.user_registry import session
+        from crossply.xpkg.user_image_pull import session
 
         services: list[str] = list(dict.fromkeys(self._invocation["smaller-providers"]))
         room = asyncio.Semaphore(self._invocation["concurrency"] or max(len(services), 1))
@@ -191,7 +191,7 @@ def _failed(problems: list[tuple[str, CrossplyError]]) -> BatchError:
 
 
 def _naming(invocation: Invocation) -> PackageNaming:
-    from crossply.xpkg.provider_family import PackageNaming
+    from crossply.xpkg.provider_family_build import PackageNaming
 
     return PackageNaming(
         invocation["provider-name"],
@@ -202,7 +202,7 @@ def _naming(invocation: Invocation) -> PackageNaming:
 
 
 def _sources(invocation: Invocation) -> Sources:
-    from crossply.xpkg.provider_family import Sources
+    from crossply.xpkg.provider_family_build import Sources
 
     return Sources(
         invocation["crd-root"],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from crossply.cli.framework.command import Command, Flag, Invocation
 from crossply.errors import CrossplyError
-from crossply.xpkg.user_registry import error_prefix
+from crossply.xpkg.user_image_pull import error_prefix
 
 if TYPE_CHECKING:
     from crossply.xpkg.image import Image
@@ -73,7 +73,7 @@ def _runtime(invocation: Invocation, directory: str) -> Image:
     from crossply.cli.xpkg.local_images import local_or_pulled, read_image
     from crossply.xpkg.image import EMPTY
     from crossply.xpkg.image_reference import parse
-    from crossply.xpkg.program_image import from_tarball, plain_tarball
+    from crossply.xpkg.run_to_completion_image import from_tarball, plain_tarball
 
     tarball, name = invocation["embed-runtime-image-tarball"], invocation["embed-runtime-image"]
     if invocation["from-oci-tarball"]:

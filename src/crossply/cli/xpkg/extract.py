@@ -47,7 +47,7 @@ def run(invocation: Invocation) -> int:
 def _image(invocation: Invocation, directory: str) -> Image:
     from crossply.cli.xpkg.local_images import from_daemon, only_package, read_image
     from crossply.xpkg.image_reference import parse
-    from crossply.xpkg.user_registry import pull_content
+    from crossply.xpkg.user_image_pull import pull_content
 
     package = invocation["package"] or ""
     try:

@@ -40,7 +40,7 @@ def _crds(invocation: Invocation) -> list[Object]:
     from crossply.manifests.manifest import load_manifests
     from crossply.validation.extension_schemas import Extensions
     from crossply.validation.package_cache import Cache
-    from crossply.xpkg.user_registry import package_stream
+    from crossply.xpkg.user_image_pull import package_stream
 
     manifests = load_manifests(invocation["extensions"], "extensions", invocation.stdin)
     extensions = Extensions()

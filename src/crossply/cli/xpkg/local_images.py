@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from crossply.cli.framework.command import Invocation
 from crossply.errors import CrossplyError
-from crossply.xpkg.user_registry import pull
+from crossply.xpkg.user_image_pull import pull
 
 if TYPE_CHECKING:
     from crossply.xpkg.image import Image

@@ -33,7 +33,7 @@ def run(invocation: Invocation) -> int:
 async def _mirror(invocation: Invocation, directory: str) -> None:
     from crossply.xpkg.image_reference import parse
     from crossply.xpkg.mirror import MirrorItem, closure, copy
-    from crossply.xpkg.user_registry import session
+    from crossply.xpkg.user_image_pull import session
 
     root = parse(invocation["package"])
     async with session(invocation, f"mirroring {root.repository}") as registries:

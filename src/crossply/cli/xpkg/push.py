@@ -41,7 +41,7 @@ def target(text: str) -> Reference:
 
 
 async def _push(invocation: Invocation, files: list[str], images: list[Image], reference: Reference) -> str:
-    from crossply.xpkg.user_registry import session
+    from crossply.xpkg.user_image_pull import session
 
     label, insecure = f"pushing {reference.repository}", invocation["insecure-skip-tls-verify"]
     async with session(invocation, label, insecure) as registries:

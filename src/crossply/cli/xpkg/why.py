@@ -50,7 +50,7 @@ async def _tags(invocation: Invocation, source: str) -> list[str]:
     """The tags of a package; none if the registry does not respond."""
     from crossply.xpkg.image_pull import tags
     from crossply.xpkg.image_reference import parse
-    from crossply.xpkg.user_registry import session
+    from crossply.xpkg.user_image_pull import session
 
     try:
         async with session(invocation, "") as registries:

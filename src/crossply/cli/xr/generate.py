@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from crossply.cli.framework.command import Command, Flag, Invocation
-from crossply.cli.framework.file_flags import input_file, output_file, read_object, write_output
-from crossply.convert.claim import CompositeOptions, claim_to_composite
+from crossply.cli.framework.input_output_flags import input_file, output_file, read_object, write_output
+from crossply.convert.claim_to_composite import CompositeOptions, claim_to_composite
 from crossply.errors import CrossplyError
 from crossply.values.yaml import dump
 

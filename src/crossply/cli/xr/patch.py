@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from crossply.cli.framework.command import Command, Flag, Invocation
-from crossply.cli.framework.file_flags import input_file, output_file, read_object, write_output
-from crossply.compose.metadata import name_of
+from crossply.cli.framework.input_output_flags import input_file, output_file, read_object, write_output
+from crossply.compose.object_metadata import name_of
 from crossply.errors import CrossplyError
-from crossply.manifests.output_files import ConvertError
+from crossply.manifests.file_io import ConvertError
 from crossply.values.yaml.comments import dump_with, read_comments
 
 
@@ -18,7 +18,7 @@ def run(invocation: Invocation) -> int:
             hint="name the definition's file: --xrd=xrd.yaml",
         )
     from crossply.rendering.inputs import load_definition
-    from crossply.rendering.schemas import apply_definition_defaults
+    from crossply.rendering.required_schemas import apply_definition_defaults
 
     document = read_object(invocation, "cannot unmarshal XR")
     xr = document.value

@@ -6,12 +6,12 @@ import os
 from typing import NamedTuple
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
-from crossply.cli.framework.file_flags import write_output
+from crossply.cli.framework.input_output_flags import write_output
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import LEGACY_CLUSTER
 from crossply.kinds.definition_go_types import DefinitionDecodeError, decode_xrd
-from crossply.kinds.first_design_definitions import FIRST_DESIGN, PUBLICATION, parse_publication
-from crossply.manifests.output_files import ConvertError, make_directory, read_input, write_file
+from crossply.kinds.infrastructure_definitions import FIRST_DESIGN, PUBLICATION, parse_publication
+from crossply.manifests.file_io import ConvertError, make_directory, read_input, write_file
 from crossply.schema.definition_crds import composite_crd, crds_of
 from crossply.values import Object
 from crossply.values.yaml import YamlError, dump, read_documents, read_first

@@ -6,7 +6,7 @@ from crossply.cli.framework.command import Argument, Command, Flag, Invocation
 from crossply.cli.project.flags import PROJECT_FILE_FLAG
 from crossply.convert.new_definition import definition_of_example, definition_of_simple_schema
 from crossply.errors import CrossplyError
-from crossply.manifests.output_files import ConvertError
+from crossply.manifests.file_io import ConvertError
 from crossply.project.folder import open_project, parsed
 from crossply.values import Object
 from crossply.values.yaml import dump

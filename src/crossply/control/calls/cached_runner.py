@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from crossply.control.calls.async_runner import Answer, AsyncRunner, FunctionCall
 from crossply.control.calls.endpoint import Endpoint
 from crossply.control.calls.response_cache import ResponseCache
+from crossply.control.calls.runner_protocol import Answer, AsyncRunner, FunctionCall
 from crossply.record import control_plane_metrics as metrics
 
 

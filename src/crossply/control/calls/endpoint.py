@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crossply.compose.metadata import name_of
+from crossply.compose.object_metadata import name_of
 from crossply.control.calls.function_revision_runtime import (
     as_function,
     is_local,

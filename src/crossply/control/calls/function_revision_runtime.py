@@ -8,7 +8,7 @@ way whatever happens to the Function.
 from __future__ import annotations
 
 from crossply.compose.conditions import read_conditions
-from crossply.compose.metadata import annotations_of, labels_of
+from crossply.compose.object_metadata import annotations_of, labels_of
 from crossply.functions.binding import FROM_IMAGES, choose_runtime
 from crossply.functions.failures import RuntimeAnnotationError
 from crossply.values import Object

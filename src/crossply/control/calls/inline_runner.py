@@ -5,7 +5,7 @@ A call that turns out to be large is abandoned and made again in a thread.
 
 from __future__ import annotations
 
-from crossply.control.calls.async_runner import Answer, FunctionCall
+from crossply.control.calls.runner_protocol import Answer, FunctionCall
 from crossply.control.calls.threaded_runner import ThreadedRunner
 from crossply.functions.in_process import InProcess
 from crossply.functions.reply_limits import TooMuchAtOnce

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from crossply.compose.messages import Request, Response
-from crossply.compose.metadata import metadata_of
+from crossply.compose.object_metadata import metadata_of
 from crossply.values import Object
 
 _SERVICE = "/crossplane.pipeline.v1alpha1.PipelineInspectorService/"

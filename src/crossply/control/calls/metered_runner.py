@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from crossply.compose.messages import SEVERITY_FATAL, SEVERITY_WARNING, Response
-from crossply.control.calls.async_runner import Answer, AsyncRunner, FunctionCall
+from crossply.control.calls.runner_protocol import Answer, AsyncRunner, FunctionCall
 from crossply.errors import CrossplyError
 from crossply.functions.binding import BUILTIN, REMOTE, choose_runtime, remote_target
 from crossply.functions.failures import FunctionError

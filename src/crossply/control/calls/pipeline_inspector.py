@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from crossply.compose.messages import Request, Response
-from crossply.control.calls.async_runner import Answer
 from crossply.control.calls.inspector_messages import CallIdentity, OperationIdentity, encode_message
+from crossply.control.calls.runner_protocol import Answer
 from crossply.functions.channels import silence_grpc
 from crossply.kinds.composition import Step
 from crossply.record import control_plane_metrics as metrics

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from crossply.control.calls.async_runner import Answer, AsyncRunner, FunctionCall
 from crossply.control.calls.endpoint import Endpoint
+from crossply.control.calls.runner_protocol import Answer, AsyncRunner, FunctionCall
 from crossply.functions.failures import FunctionNotRunning
 
 START_SECONDS = 5.0

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from crossply.compose.messages import SECOND, Request, Response
 from crossply.compose.requirements import is_fatal
 from crossply.compose.wire import encode_response, request_tag
-from crossply.control.calls.async_runner import Answer
 from crossply.control.calls.response_store import ResponseStore
+from crossply.control.calls.runner_protocol import Answer
 from crossply.values.bounded_cache import BoundedCache
 
 _MAX_BYTES = 64 << 20

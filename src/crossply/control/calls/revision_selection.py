@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from crossply.compose.conditions import read_conditions
-from crossply.compose.metadata import labels_of, name_of
+from crossply.compose.object_metadata import labels_of, name_of
 from crossply.control.calls.endpoint import Endpoint, function_endpoint, revision_endpoint
 from crossply.control.calls.function_revision_runtime import (
     ACTIVE,

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
-from crossply.control.calls.async_runner import AsyncRunner
 from crossply.control.calls.cached_runner import CachedRunner
 from crossply.control.calls.endpoint import Endpoint
 from crossply.control.calls.fair_turns import FairTurns
@@ -19,13 +18,14 @@ from crossply.control.calls.metered_runner import MeteredRunner, target_of
 from crossply.control.calls.readiness_runner import ReadinessRunner, RevisionHealth
 from crossply.control.calls.response_cache import ResponseCache
 from crossply.control.calls.response_store import ResponseStoreSettings
+from crossply.control.calls.runner_protocol import AsyncRunner
 from crossply.control.calls.threaded_runner import MAX_CONCURRENT_CALLS, ThreadedRunner
 from crossply.functions import builtin
 from crossply.functions.binding import BUILTIN, bind, bind_builtin, choose_runtime
 from crossply.functions.channels import Address
 from crossply.functions.circuit_breaker import CircuitBreaker
 from crossply.functions.failures import FunctionNotBound
-from crossply.functions.host_access import Check, HostAccess
+from crossply.functions.host_access_policy import Check, HostAccess
 from crossply.functions.in_process import InProcess
 from crossply.functions.remote import Remote
 from crossply.functions.reply_limits import MAX_REPLY

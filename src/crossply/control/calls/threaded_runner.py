@@ -13,8 +13,8 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from crossply.compose.messages import Request, Response
-from crossply.control.calls.async_runner import Answer, FunctionCall
 from crossply.control.calls.fair_turns import FairTurns
+from crossply.control.calls.runner_protocol import Answer, FunctionCall
 from crossply.functions.runner import Runner
 
 MAX_CONCURRENT_CALLS = 32

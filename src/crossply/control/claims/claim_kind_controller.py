@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import orjson
 
-from crossply.compose.metadata import controller_of, uid_of
+from crossply.compose.object_metadata import controller_of, uid_of
 from crossply.control.claims.reconciler import ClaimReconciler
 from crossply.control.claims.sync import (
     CLAIM,

@@ -11,7 +11,6 @@ from typing import NoReturn
 
 import orjson
 
-from crossply.compose.cause_sentence import cause_of, with_cause
 from crossply.compose.conditions import (
     AVAILABLE,
     DELETING,
@@ -22,9 +21,10 @@ from crossply.compose.conditions import (
     read_conditions,
     set_conditions,
 )
-from crossply.compose.connection_secret import secret_place
+from crossply.compose.connection_secret_reference import secret_place
 from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondition
-from crossply.compose.metadata import annotations_of, name_of, namespace_of, uid_of
+from crossply.compose.object_metadata import annotations_of, name_of, namespace_of, uid_of
+from crossply.compose.ready_condition_cause import cause_of, with_cause
 from crossply.control.apply_digests import LastApplied
 from crossply.control.claims.sync import (
     FINALIZER,

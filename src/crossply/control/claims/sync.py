@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from crossply.compose.machinery import INFRASTRUCTURE, LEGACY, Machinery
-from crossply.compose.metadata import (
+from crossply.compose.engine_field_paths import INFRASTRUCTURE, LEGACY, Machinery
+from crossply.compose.object_metadata import (
     CLAIM_NAME_LABEL,
     CLAIM_NAMESPACE_LABEL,
     annotations_of,

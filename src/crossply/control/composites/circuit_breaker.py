@@ -16,8 +16,8 @@ from typing import Any
 import orjson
 
 from crossply.compose.conditions import RESPONSIVE
+from crossply.compose.engine_field_paths import INFRASTRUCTURE, MODERN
 from crossply.compose.events import StatusCondition
-from crossply.compose.machinery import INFRASTRUCTURE, MODERN
 from crossply.control.controller_context import CircuitLimits
 from crossply.record.control_plane_metrics import CircuitMeter
 from crossply.values import Object

@@ -9,7 +9,8 @@ from collections.abc import Awaitable, Callable
 
 import orjson
 
-from crossply.compose.connection_secret import decode_data
+from crossply.compose.composed_resource_limits import check_count
+from crossply.compose.connection_secret_reference import decode_data
 from crossply.compose.effect_driver import Handlers
 from crossply.compose.effects import (
     Call,
@@ -20,7 +21,6 @@ from crossply.compose.effects import (
     IsNamespaced,
 )
 from crossply.compose.in_memory_cluster import NotFound
-from crossply.compose.limits import check_count
 from crossply.compose.messages import (
     REQUIRED_RESOURCES,
     Requirements,
@@ -28,8 +28,8 @@ from crossply.compose.messages import (
     Response,
     Snapshot,
 )
-from crossply.control.calls.async_runner import Answer
 from crossply.control.calls.pipeline_inspector import InspectedRun
+from crossply.control.calls.runner_protocol import Answer
 from crossply.control.composite_dependencies import Interest
 from crossply.control.controller_context import Plane
 from crossply.errors import CrossplyError

@@ -18,11 +18,11 @@ from typing import Any, TypeVar
 
 import orjson
 
-from crossply.compose.connection_secret import decode_data, secret_place
+from crossply.compose.connection_secret_reference import decode_data, secret_place
+from crossply.compose.engine_field_paths import Machinery
 from crossply.compose.errors import ComposeError
-from crossply.compose.machinery import Machinery
 from crossply.compose.messages import Snapshot
-from crossply.compose.metadata import controller_of, name_of, namespace_of, text_in
+from crossply.compose.object_metadata import controller_of, name_of, namespace_of, text_in
 from crossply.compose.observed_resources import Observed
 from crossply.compose.reconcile import CANNOT_OBSERVE
 from crossply.control.apply_digests import LastApplied
@@ -34,7 +34,7 @@ from crossply.kube.discovery import UnknownKind
 from crossply.kube.failures import Forbidden, KubeError
 from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
-from crossply.kube.selection import Selection
+from crossply.kube.list_options import Selection
 from crossply.values import Object
 from crossply.values.api_version import api_group
 from crossply.values.bounded_cache import BoundedCache

@@ -10,7 +10,7 @@ from crossply.compose.composed_resources import Composed
 from crossply.compose.effects import Applied
 from crossply.compose.errors import ComposeError
 from crossply.compose.garbage_collection import Deletion
-from crossply.compose.metadata import labels_of, name_of, namespace_of, uid_of
+from crossply.compose.object_metadata import labels_of, name_of, namespace_of, uid_of
 from crossply.compose.resource_names import COMPOSED_MANAGER, composed_manager
 from crossply.control.composite_dependencies import Interest
 from crossply.control.composites.composed_store import ComposedStore, limit_concurrency

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import orjson
 
-from crossply.compose.metadata import annotations_of, name_of, namespace_of, uid_of
+from crossply.compose.object_metadata import annotations_of, name_of, namespace_of, uid_of
 from crossply.compose.resource_names import COMPOSITE_MANAGER
 from crossply.control.controller_context import Plane
 from crossply.control.managed_fields import CROSSPLANE as MANAGER

@@ -9,8 +9,8 @@ from typing import Generic, TypeVar
 
 import orjson
 
+from crossply.compose.engine_field_paths import Machinery
 from crossply.compose.errors import SelectionError
-from crossply.compose.machinery import Machinery
 from crossply.compose.prepared_composition import PreparedComposition, prepare
 from crossply.compose.selection import (
     CompositionChoice,

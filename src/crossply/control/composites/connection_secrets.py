@@ -10,8 +10,8 @@ from base64 import b64encode
 from collections.abc import Mapping
 from datetime import timedelta
 
-from crossply.compose.connection_secret import secret_place
-from crossply.compose.metadata import controller_of, name_of, namespace_of, uid_of
+from crossply.compose.connection_secret_reference import secret_place
+from crossply.compose.object_metadata import controller_of, name_of, namespace_of, uid_of
 from crossply.control.controller_context import Plane
 from crossply.errors import CrossplyError
 from crossply.kube.core_kinds import SECRET

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from crossply.compose.engine_field_paths import claim_reference
 from crossply.compose.events import COMPOSE, WARNING, Event
-from crossply.compose.machinery import claim_reference
 from crossply.control.controller_context import Plane
 from crossply.errors import CrossplyError
 from crossply.values import Object

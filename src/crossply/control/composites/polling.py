@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from crossply.compose.metadata import annotations_of
+from crossply.compose.object_metadata import annotations_of
 from crossply.values import Object
 from crossply.values.durations import parse_duration
 

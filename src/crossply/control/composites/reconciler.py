@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from crossply.compose.connection_secret import decode_data, secret_place
+from crossply.compose.connection_secret_reference import decode_data, secret_place
 from crossply.compose.effect_driver import Handlers, drive_async
 from crossply.compose.effects import (
     AcceptRequest,
@@ -32,10 +32,10 @@ from crossply.compose.effects import (
     WatchDependencies,
     WriteStatus,
 )
+from crossply.compose.engine_field_paths import Machinery
 from crossply.compose.errors import ComposeError
-from crossply.compose.machinery import Machinery
 from crossply.compose.messages import Requirements
-from crossply.compose.metadata import name_of, namespace_of, text_in, uid_of
+from crossply.compose.object_metadata import name_of, namespace_of, text_in, uid_of
 from crossply.compose.pipeline import PipelineReport
 from crossply.compose.prepared_composition import PreparedComposition
 from crossply.compose.reconcile import Reconciled, Settings, reconcile
@@ -50,9 +50,9 @@ from crossply.control.composites.composition_selection import Compositions
 from crossply.control.composites.connection_secrets import PublishFailed, find_secret, publish
 from crossply.control.composites.events import record_events
 from crossply.control.composites.polling import poll_interval, spread
+from crossply.control.composites.reconcile_triggers import FUNCTION_CHANGED, STARTED, Triggers
 from crossply.control.composites.run_deadline import RunGuard
 from crossply.control.composites.service_account import explain_refusal
-from crossply.control.composites.triggers import FUNCTION_CHANGED, STARTED, Triggers
 from crossply.control.controller_context import Plane
 from crossply.control.rbac_grant_commands import Composed, Place
 from crossply.kinds.definition import Definition

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import orjson
 
 from crossply.compose.errors import RunTooLong
-from crossply.compose.metadata import name_of, namespace_of, uid_of
+from crossply.compose.object_metadata import name_of, namespace_of, uid_of
 from crossply.kube.failures import Conflict
 from crossply.kube.informer import Informer
 from crossply.values import Object

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from crossply.compose.events import NORMAL, WARNING, Event
 from crossply.control.claims.claim_kind_controller import ClaimKind, claim_kind_of
-from crossply.control.conditions import CLAIM_PROTECTED, OFFERED, REDACTED
 from crossply.control.controller_context import Plane
+from crossply.control.definition_conditions import CLAIM_PROTECTED, OFFERED, REDACTED
 from crossply.control.definitions.defined_kinds import (
     CLAIM_TYPE,
     OFFERED_FINALIZER,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import orjson
 
 from crossply.compose.events import NORMAL, WARNING, Event
-from crossply.compose.metadata import controller_of
+from crossply.compose.object_metadata import controller_of
 from crossply.control.controller_context import Plane
 from crossply.control.kinds import COMPOSITION, REVISION
 from crossply.kinds.composition import parse_composition

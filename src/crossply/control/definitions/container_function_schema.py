@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.kinds.container_function import NETWORK_POLICIES, PULL_POLICIES
+from crossply.kinds.composition_container_function import NETWORK_POLICIES, PULL_POLICIES
 from crossply.schema.crd_crossplane_fields import choice, text
 from crossply.values import Object
 from crossply.values.durations import UNITS

@@ -8,7 +8,7 @@ from crossply.control.composites.composition_selection import Compositions
 from crossply.control.controller_context import Plane
 from crossply.control.definitions.claim_offer_reconciler import ClaimOfferReconciler
 from crossply.control.definitions.composition_reconciler import CompositionReconciler
-from crossply.control.definitions.crd_indexes import (
+from crossply.control.definitions.definition_indexes import (
     BY_CLAIM_CRD,
     BY_COMPOSITE_CRD,
     BY_REQUIREMENT_CRD,
@@ -21,7 +21,7 @@ from crossply.control.definitions.infrastructure_publication_reconciler import (
     PublicationReconciler,
 )
 from crossply.control.definitions.kind_roles import KindRoles, owned_roles
-from crossply.control.definitions.pipeline_reconciler import PipelineReconciler
+from crossply.control.definitions.valid_pipeline_reconciler import PipelineReconciler
 from crossply.control.kinds import (
     APPLICATION_DEFINITION,
     COMPOSITION,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable
 
-from crossply.compose.metadata import name_of
+from crossply.compose.object_metadata import name_of
 from crossply.control.definitions.core_crds import extend
 from crossply.kube.client import Client
 from crossply.kube.core_kinds import CRD

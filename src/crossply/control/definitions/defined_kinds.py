@@ -14,7 +14,7 @@ import orjson
 
 from crossply.compose.conditions import with_conditions
 from crossply.compose.events import StatusCondition
-from crossply.compose.metadata import controller_of, finalizers_of
+from crossply.compose.object_metadata import controller_of, finalizers_of
 from crossply.control.apply_digests import LastApplied
 from crossply.control.controller_context import Plane
 from crossply.control.definitions.protected_crds import check_adoptable, check_definable, why_protected

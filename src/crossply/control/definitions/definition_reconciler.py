@@ -6,12 +6,12 @@ The definition goes last: a finalizer keeps it until its composite resources and
 from __future__ import annotations
 
 from crossply.compose.events import NORMAL, WARNING, Event
-from crossply.compose.metadata import finalizers_of
+from crossply.compose.object_metadata import finalizers_of
 from crossply.control.composites.composite_kind_controller import CompositeKind
 from crossply.control.composites.composition_selection import Compositions
-from crossply.control.composites.triggers import DEFINITION_CHANGED, STARTED
-from crossply.control.conditions import ESTABLISHED, PROTECTED, TERMINATING
+from crossply.control.composites.reconcile_triggers import DEFINITION_CHANGED, STARTED
 from crossply.control.controller_context import Plane
+from crossply.control.definition_conditions import ESTABLISHED, PROTECTED, TERMINATING
 from crossply.control.definitions.defined_kinds import (
     COMPOSITE_TYPE,
     OFFERED_FINALIZER,

@@ -11,8 +11,8 @@ from functools import partial
 
 from crossply.compose.events import WARNING, Event, StatusCondition
 from crossply.control.claims.claim_kind_controller import ClaimKind, claim_kind_of
-from crossply.control.conditions import OFFERED, REDACTED
 from crossply.control.controller_context import Plane
+from crossply.control.definition_conditions import OFFERED, REDACTED
 from crossply.control.definitions.defined_kinds import (
     CLAIM_TYPE,
     COMPOSITE_TYPE,
@@ -27,7 +27,7 @@ from crossply.control.definitions.protected_crds import ProtectedKind, why_prote
 from crossply.control.kinds import INFRASTRUCTURE_DEFINITION, PUBLICATION
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition, parse_definition, published
-from crossply.kinds.first_design_definitions import parse_publication
+from crossply.kinds.infrastructure_definitions import parse_publication
 from crossply.kube.controller import Waiting
 from crossply.kube.core_kinds import CRD
 from crossply.kube.informer import Informer

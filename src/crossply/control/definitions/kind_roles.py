@@ -13,7 +13,7 @@ from typing import NamedTuple
 import orjson
 
 from crossply.compose.events import WARNING, Event
-from crossply.compose.metadata import controller_of, owner_reference
+from crossply.compose.object_metadata import controller_of, owner_reference
 from crossply.control.apply_digests import contains
 from crossply.control.controller_context import Plane
 from crossply.control.definitions.defined_kinds import MANAGER

@@ -7,7 +7,7 @@ somebody installed beside it.
 
 from __future__ import annotations
 
-from crossply.compose.metadata import controller_of, name_of
+from crossply.compose.object_metadata import controller_of, name_of
 from crossply.control.definitions.core_crds import core_names
 from crossply.errors import CrossplyError
 from crossply.values import Object

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import operator
 
-from crossply.compose.metadata import name_of
+from crossply.compose.object_metadata import name_of
 from crossply.control.definitions.core_crd_installation import install_or_keep
 from crossply.control.definitions.kind_roles import LABEL
 from crossply.kube.client import Client

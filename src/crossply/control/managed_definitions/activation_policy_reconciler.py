@@ -8,7 +8,7 @@ import orjson
 
 from crossply.compose.conditions import with_conditions
 from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondition
-from crossply.compose.metadata import is_being_deleted, is_paused, name_of
+from crossply.compose.object_metadata import is_being_deleted, is_paused, name_of
 from crossply.control.controller_context import Plane
 from crossply.control.kinds import ACTIVATION_POLICY, MANAGED_DEFINITION
 from crossply.control.managed_definitions.conversion import ACTIVE, INACTIVE

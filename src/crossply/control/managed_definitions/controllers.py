@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import orjson
 
 from crossply.control.controller_context import Plane
-from crossply.control.definitions.crd_indexes import CRD_METADATA
+from crossply.control.definitions.definition_indexes import CRD_METADATA
 from crossply.control.kinds import ACTIVATION_POLICY, MANAGED_DEFINITION
 from crossply.control.managed_definitions.activation_policy_reconciler import ActivationPolicyReconciler
 from crossply.control.managed_definitions.definition_informer import acquire_definitions, state_of

@@ -5,7 +5,7 @@ A definition has the name and the spec of the CRD that it stands for, and says w
 
 from __future__ import annotations
 
-from crossply.compose.metadata import controller_of, name_of, owner_reference
+from crossply.compose.object_metadata import controller_of, name_of, owner_reference
 from crossply.control.kinds import MANAGED_DEFINITION
 from crossply.kube.core_kinds import CRD
 from crossply.values import Object

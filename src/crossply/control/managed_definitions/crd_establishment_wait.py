@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import orjson
 
 from crossply.compose.conditions import read_conditions
-from crossply.compose.metadata import metadata_of
+from crossply.compose.object_metadata import metadata_of
 from crossply.control.managed_definitions.conversion import ACTIVE
 from crossply.control.managed_definitions.definition_informer import DIGEST, state_of
 from crossply.kinds.activation_policy import activates

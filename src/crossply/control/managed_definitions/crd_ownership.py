@@ -6,7 +6,7 @@ the API server, of the control plane, or of another owner.
 
 from __future__ import annotations
 
-from crossply.compose.metadata import controller_of, metadata_of, name_of, uid_of
+from crossply.compose.object_metadata import controller_of, metadata_of, name_of, uid_of
 from crossply.control.definitions.protected_crds import ProtectedKind, check_definable
 from crossply.values import Object
 

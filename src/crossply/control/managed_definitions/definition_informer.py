@@ -11,7 +11,7 @@ import orjson
 from crossply.control.kinds import MANAGED_DEFINITION
 from crossply.control.managed_definitions.conversion import INACTIVE
 from crossply.kube.informer import Informer
-from crossply.kube.selection import Selection
+from crossply.kube.list_options import Selection
 from crossply.kube.shared_informers import SharedInformers
 from crossply.values import Object
 from crossply.values.digest import sha256_hex

@@ -13,7 +13,7 @@ import orjson
 
 from crossply.compose.conditions import with_conditions
 from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondition
-from crossply.compose.metadata import is_being_deleted, is_paused, metadata_of, name_of
+from crossply.compose.object_metadata import is_being_deleted, is_paused, metadata_of, name_of
 from crossply.control.controller_context import Plane
 from crossply.control.definitions.defined_kinds import is_established
 from crossply.control.definitions.protected_crds import ProtectedKind

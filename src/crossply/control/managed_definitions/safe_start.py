@@ -9,7 +9,7 @@ import orjson
 
 from crossply.compose.conditions import read_conditions
 from crossply.compose.events import StatusCondition
-from crossply.compose.metadata import controller_of
+from crossply.compose.object_metadata import controller_of
 from crossply.control.kinds import MANAGED_DEFINITION, PROVIDER_REVISION
 from crossply.control.managed_definitions.conversion import ACTIVE, INACTIVE
 from crossply.control.managed_definitions.definition_informer import state_of

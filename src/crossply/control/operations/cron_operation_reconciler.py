@@ -6,7 +6,7 @@ from datetime import datetime
 
 from crossply.compose.conditions import RECONCILE_PAUSED, SYNCED, failed
 from crossply.compose.events import StatusCondition
-from crossply.compose.metadata import is_paused
+from crossply.compose.object_metadata import is_paused
 from crossply.control.controller_context import Plane
 from crossply.control.kinds import CRON_OPERATION
 from crossply.control.operations.operation_parents import GARBAGE_COLLECT, REPLACE_RUNNING, OperationParents

@@ -8,7 +8,7 @@ import orjson
 
 from crossply.compose.conditions import failed, with_conditions
 from crossply.compose.events import WARNING, Event, StatusCondition
-from crossply.compose.metadata import labels_of, name_of
+from crossply.compose.object_metadata import labels_of, name_of
 from crossply.control.controller_context import Plane
 from crossply.control.kinds import OPERATION
 from crossply.errors import CrossplyError

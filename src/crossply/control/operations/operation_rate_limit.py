@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from crossply.compose.events import StatusCondition
-from crossply.compose.metadata import name_of, namespace_of
+from crossply.compose.object_metadata import name_of, namespace_of
 from crossply.control.operations.operation_reconciler import MANAGER
 from crossply.values import Object
 

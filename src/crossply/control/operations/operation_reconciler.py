@@ -13,10 +13,10 @@ import orjson
 
 from crossply.compose.conditions import SYNCED
 from crossply.compose.effect_driver import drive_async
+from crossply.compose.engine_field_paths import MODERN
 from crossply.compose.errors import ComposeError, OperationResourceError, StepNotRun
 from crossply.compose.events import WARNING, Event, StatusCondition
-from crossply.compose.machinery import MODERN
-from crossply.compose.metadata import metadata_of, name_of, uid_of
+from crossply.compose.object_metadata import metadata_of, name_of, uid_of
 from crossply.compose.operation_run import (
     RUNNING,
     SUCCEEDED,

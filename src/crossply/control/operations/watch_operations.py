@@ -13,7 +13,7 @@ import orjson
 
 from crossply.compose.conditions import RECONCILE_PAUSED, SYNCED, failed, read_conditions
 from crossply.compose.events import StatusCondition
-from crossply.compose.metadata import is_paused, metadata_of, name_of
+from crossply.compose.object_metadata import is_paused, metadata_of, name_of
 from crossply.control.composite_dependencies import SETTLING_SECONDS, Interest, awaited_after
 from crossply.control.controller_context import Plane
 from crossply.control.kinds import WATCH_OPERATION
@@ -39,7 +39,7 @@ from crossply.kube.controller import Controller, Requeue, Spec, by_name, control
 from crossply.kube.failures import Conflict
 from crossply.kube.finalizers import remove_finalizer
 from crossply.kube.informer import Informer
-from crossply.kube.selection import Selection
+from crossply.kube.list_options import Selection
 from crossply.values import Object
 from crossply.values.timestamps import format_timestamp
 

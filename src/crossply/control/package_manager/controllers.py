@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable
 
 import orjson
 
-from crossply.compose.metadata import controller_of, metadata_of, name_of
+from crossply.compose.object_metadata import controller_of, metadata_of, name_of
 from crossply.control.controller_context import Plane
-from crossply.control.definitions.crd_indexes import CRD_METADATA
+from crossply.control.definitions.definition_indexes import CRD_METADATA
 from crossply.control.kinds import COMPOSITION, DEFINITION, IMAGE_CONFIG, LOCK, MANAGED_DEFINITION
 from crossply.control.managed_definitions.definition_informer import DIGEST, acquire_definitions
 from crossply.control.package_manager.dependency_reconciler import DependencyReconciler
@@ -30,7 +30,7 @@ from crossply.control.package_manager.unreconciled_resources import unreconciled
 from crossply.kube.controller import Controller, EnqueuedKeys, Spec, Watch, by_name, controller_name
 from crossply.kube.core_kinds import CRD
 from crossply.kube.informer import Informer
-from crossply.kube.selection import EVERYTHING
+from crossply.kube.list_options import EVERYTHING
 from crossply.kube.watch import Key
 from crossply.values import Object
 from crossply.xpkg.image_configs import prefixes

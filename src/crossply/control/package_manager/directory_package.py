@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from crossply.control.package_manager.package_content import read_package_content
 from crossply.control.package_manager.package_fetcher import Fetched, Resolved
-from crossply.functions.host_access import Check
-from crossply.functions.local_providers import provider_directory
+from crossply.functions.host_access_policy import Check
+from crossply.functions.local_provider_annotations import provider_directory
 from crossply.values import Object
 from crossply.values.file_times import FileTimes, read_file_times
 from crossply.xpkg.failures import BuildFailed

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 
 import orjson
 
-from crossply.compose.metadata import annotations_of, labels_of, name_of, uid_of
+from crossply.compose.object_metadata import annotations_of, labels_of, name_of, uid_of
 from crossply.control.apply_digests import contains
 from crossply.control.calls.function_revision_runtime import PACKAGE
 from crossply.control.controller_context import Plane

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from crossply.control.package_manager.settings import PackageSettings
 from crossply.kube.controller import Watch
 from crossply.kube.core_kinds import SECRET, SERVICE_ACCOUNT
-from crossply.kube.selection import Selection
+from crossply.kube.list_options import Selection
 from crossply.kube.shared_informers import SharedInformers
 from crossply.kube.watch import Key
 

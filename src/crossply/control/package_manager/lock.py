@@ -9,7 +9,7 @@ import asyncio
 from contextlib import suppress
 from typing import NamedTuple
 
-from crossply.compose.metadata import name_of
+from crossply.compose.object_metadata import name_of
 from crossply.control.controller_context import Plane
 from crossply.control.kinds import LOCK
 from crossply.control.package_manager.package_fetcher import source_and_version

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import orjson
 
-from crossply.compose.metadata import metadata_of, name_of, uid_of
+from crossply.compose.object_metadata import metadata_of, name_of, uid_of
 from crossply.control.managed_definitions.conversion import ACTIVE, definition_of, is_managed
 from crossply.control.managed_definitions.definition_informer import spec_digest, state_of
 from crossply.control.package_manager.owner_references import package_owner

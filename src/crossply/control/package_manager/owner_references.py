@@ -6,7 +6,7 @@ it. Everything here is pure.
 
 from __future__ import annotations
 
-from crossply.compose.metadata import labels_of, name_of, owner_reference, uid_of
+from crossply.compose.object_metadata import labels_of, name_of, owner_reference, uid_of
 from crossply.control.calls.function_revision_runtime import PACKAGE
 from crossply.errors import CrossplyError
 from crossply.values import Object

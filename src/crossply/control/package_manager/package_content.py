@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import orjson
 
-from crossply.compose.metadata import name_of
+from crossply.compose.object_metadata import name_of
 from crossply.values import Object
 from crossply.xpkg.cancellable_thread import cancellable_thread
 from crossply.xpkg.failures import TooLarge

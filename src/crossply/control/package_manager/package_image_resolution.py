@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from crossply.compose.metadata import annotations_of, name_of
+from crossply.compose.object_metadata import annotations_of, name_of
 from crossply.control.calls.function_revision_runtime import (
     is_unpacked,
     local_identity,
@@ -22,8 +22,8 @@ from crossply.control.package_manager.package_kinds import PackageKind
 from crossply.control.package_manager.package_revision import Identity
 from crossply.errors import CrossplyError
 from crossply.functions.binding import BUILTIN, RUNTIME, shared_name
-from crossply.functions.host_access import HostAccess
-from crossply.functions.local_providers import provider_directory
+from crossply.functions.host_access_policy import HostAccess
+from crossply.functions.local_provider_annotations import provider_directory
 from crossply.values import Object
 
 FRESH_SECONDS = 50.0

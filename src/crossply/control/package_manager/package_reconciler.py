@@ -12,7 +12,7 @@ import orjson
 
 from crossply.compose.conditions import RECONCILE_PAUSED, read_conditions, with_conditions
 from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondition
-from crossply.compose.metadata import annotations_of, is_paused, labels_of, name_of
+from crossply.compose.object_metadata import annotations_of, is_paused, labels_of, name_of
 from crossply.control.calls.function_revision_runtime import ACTIVE, INACTIVE, PACKAGE, is_local, is_running
 from crossply.control.controller_context import Plane
 from crossply.control.managed_fields import holds
@@ -35,7 +35,7 @@ from crossply.control.package_manager.revision_activation import (
     decide,
 )
 from crossply.errors import CrossplyError
-from crossply.functions.local_providers import provider_directory
+from crossply.functions.local_provider_annotations import provider_directory
 from crossply.kube.controller import Requeue
 from crossply.kube.informer import Informer
 from crossply.values import Object

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crossply.compose.metadata import controller_of, labels_of, name_of, uid_of
+from crossply.compose.object_metadata import controller_of, labels_of, name_of, uid_of
 from crossply.control.calls.function_revision_runtime import ACTIVE, INACTIVE, PACKAGE, runtime_annotations
 from crossply.control.package_manager.package_fetcher import DIGEST
 from crossply.control.package_manager.package_kinds import PackageKind

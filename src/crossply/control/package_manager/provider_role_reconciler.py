@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 import orjson
 
-from crossply.compose.metadata import is_being_deleted, is_paused, labels_of, name_of
+from crossply.compose.object_metadata import is_being_deleted, is_paused, labels_of, name_of
 from crossply.control.calls.function_revision_runtime import ACTIVE
 from crossply.control.controller_context import Plane
 from crossply.control.definitions.kind_roles import KindRoles

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from crossply.compose.metadata import name_of, owner_reference
+from crossply.compose.object_metadata import name_of, owner_reference
 from crossply.control.definitions.kind_roles import LABEL
 from crossply.control.definitions.protected_crds import why_protected
 from crossply.control.kinds import MANAGED_DEFINITION

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from crossply.compose.metadata import labels_of
+from crossply.compose.object_metadata import labels_of
 from crossply.control.calls.function_revision_runtime import PACKAGE
 from crossply.control.package_manager.owner_references import package_owner
 from crossply.values import Object

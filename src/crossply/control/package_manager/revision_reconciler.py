@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from crossply.compose.conditions import RECONCILE_PAUSED, read_conditions, with_conditions
 from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondition
-from crossply.compose.metadata import annotations_of, is_paused, name_of
+from crossply.compose.object_metadata import annotations_of, is_paused, name_of
 from crossply.control.calls.function_revision_runtime import is_local
 from crossply.control.controller_context import Plane
 from crossply.control.kinds import ACTIVATION_POLICY, MANAGED_DEFINITION, PROVIDER
@@ -36,7 +36,7 @@ from crossply.control.package_manager.package_content import PackageContent
 from crossply.control.package_manager.package_fetcher import DIGEST, REASONS, PackageFetcher, Resolved
 from crossply.control.package_manager.package_kinds import PackageKind
 from crossply.control.package_manager.provider_role_reconciler import ProviderRoleReconciler
-from crossply.functions.local_providers import provider_directory
+from crossply.functions.local_provider_annotations import provider_directory
 from crossply.kube.controller import Requeue
 from crossply.kube.finalizers import add_finalizer, remove_finalizer
 from crossply.values import Object

@@ -10,7 +10,7 @@ import time
 import orjson
 
 from crossply.compose.events import WARNING, Event
-from crossply.compose.metadata import is_being_deleted, uid_of
+from crossply.compose.object_metadata import is_being_deleted, uid_of
 from crossply.control.controller_context import Plane
 from crossply.control.kinds import MANAGED_DEFINITION, PROVIDER, PROVIDER_REVISION
 from crossply.kube.controller import Controller, Requeue, Spec, by_name, controller_name

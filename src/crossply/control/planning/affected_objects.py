@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import orjson
 
-from crossply.compose.metadata import name_of, namespace_of
+from crossply.compose.object_metadata import name_of, namespace_of
 from crossply.control.controller_context import Plane
 from crossply.control.kinds import COMPOSITION
 from crossply.control.planning.api_urls import ObjectKey, key_of

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from crossply.compose.metadata import labels_of, name_of, namespace_of
+from crossply.compose.object_metadata import labels_of, name_of, namespace_of
 from crossply.kube.kind import Kind
 from crossply.values import Object
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from crossply.compose.messages import Request
-from crossply.compose.metadata import uid_of
-from crossply.control.calls.async_runner import Answer
+from crossply.compose.object_metadata import uid_of
 from crossply.control.calls.pipeline_functions import PipelineFunctions
 from crossply.control.calls.runner_factory import RunnerFactory
+from crossply.control.calls.runner_protocol import Answer
 from crossply.kinds.composition import Step
 from crossply.provenance.call_recorder import CallRecorder
 from crossply.provenance.model import Provenance

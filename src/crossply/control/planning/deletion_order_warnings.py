@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from crossply.compose.metadata import controller_of, labels_of, name_of, namespace_of, string_map, text_in
+from crossply.compose.object_metadata import (
+    controller_of,
+    labels_of,
+    name_of,
+    namespace_of,
+    string_map,
+    text_in,
+)
 from crossply.control.planning.managed_notes import is_managed
 from crossply.control.planning.object_tree import DELETE, Node
 from crossply.control.usages.usage_model import Usage, UsageResource

@@ -20,7 +20,7 @@ from typing import Any, cast
 import aiohttp
 import orjson
 
-from crossply.compose.metadata import name_of
+from crossply.compose.object_metadata import name_of
 from crossply.control.planning.api_urls import ObjectKey, ObjectPath, parse_path
 from crossply.control.planning.dry_run_objects import DryRunObject, as_version_of, unconditional, written
 from crossply.control.planning.dry_run_store import DryRunStore, at

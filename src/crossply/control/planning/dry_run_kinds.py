@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from crossply.compose.metadata import name_of
+from crossply.compose.object_metadata import name_of
 from crossply.control.planning.api_urls import ObjectPath
 from crossply.kube.failures import Invalid
 from crossply.schema.cel_object_validation import RuleChecker

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from crossply.compose.metadata import metadata_of
+from crossply.compose.object_metadata import metadata_of
 from crossply.kube.failures import Conflict
 from crossply.kube.request_types import APPLY_PATCH, MERGE_PATCH, Request
 from crossply.values import Object

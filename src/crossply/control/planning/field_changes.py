@@ -10,7 +10,7 @@ import base64
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from crossply.compose.metadata import metadata_of, name_of, text_in, uid_of
+from crossply.compose.object_metadata import metadata_of, name_of, text_in, uid_of
 from crossply.provenance.model import FieldSource
 from crossply.runs.redaction import SUBSTRING_BYTES
 from crossply.values import Object

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from crossply.compose.metadata import uid_of
+from crossply.compose.object_metadata import uid_of
 from crossply.control.planning.call_recording_functions import RecordedFunctions
 from crossply.control.planning.field_changes import Field
 from crossply.control.planning.object_tree import Node

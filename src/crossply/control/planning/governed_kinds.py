@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import orjson
 
-from crossply.compose.machinery import Machinery
-from crossply.compose.metadata import controller_of, namespace_of, text_in
+from crossply.compose.engine_field_paths import Machinery
+from crossply.compose.object_metadata import controller_of, namespace_of, text_in
 from crossply.control.claims.claim_kind_controller import ClaimKind, claim_kind_of
 from crossply.control.composites.composite_kind_controller import CompositeKind, kind_of, machinery_of
 from crossply.control.composites.composition_selection import Compositions

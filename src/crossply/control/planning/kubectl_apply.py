@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import orjson
 
-from crossply.compose.metadata import annotations_of, metadata_of, name_of, namespace_of
+from crossply.compose.object_metadata import annotations_of, metadata_of, name_of, namespace_of
 from crossply.kube.client import Client
 from crossply.kube.kind import Kind
 from crossply.values import Object

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.compose.metadata import annotations_of, name_of
+from crossply.compose.object_metadata import annotations_of, name_of
 from crossply.control.planning.field_changes import Field
 from crossply.control.planning.object_tree import CHANGE, CREATE, DELETE, Node
 from crossply.values import Object

@@ -7,7 +7,7 @@ from typing import Any
 
 from crossply.compose.conditions import read_conditions
 from crossply.compose.events import WARNING
-from crossply.compose.metadata import is_paused, metadata_of, uid_of
+from crossply.compose.object_metadata import is_paused, metadata_of, uid_of
 from crossply.control.planning.api_urls import ObjectKey
 from crossply.control.planning.dry_run_store import DryRunStore
 from crossply.control.planning.governed_kinds import Governed

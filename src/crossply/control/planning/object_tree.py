@@ -9,8 +9,14 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Literal
 
-from crossply.compose.connection_secret import secret_place
-from crossply.compose.metadata import RESOURCE_NAME_ANNOTATION, annotations_of, name_of, namespace_of, text_in
+from crossply.compose.connection_secret_reference import secret_place
+from crossply.compose.object_metadata import (
+    RESOURCE_NAME_ANNOTATION,
+    annotations_of,
+    name_of,
+    namespace_of,
+    text_in,
+)
 from crossply.control.claims.claim_kind_controller import binding_of
 from crossply.control.claims.sync import referenced_name
 from crossply.control.composites.composite_kind_controller import kind_of

@@ -10,10 +10,10 @@ from crossply.control.kinds import DEFINITION
 from crossply.control.planning.dry_run_client import DryRunClient
 from crossply.control.planning.field_changes import Unknown
 from crossply.control.planning.field_sources import add_sources
-from crossply.control.planning.plan import Plan, Planner, PlanRefused
 from crossply.control.planning.planned_functions import host_access_check, planned_functions
+from crossply.control.planning.planner import Plan, Planner, PlanRefused
 from crossply.control.planning.reconcile_rounds import Progress
-from crossply.functions.host_access import HostAccess
+from crossply.functions.host_access_policy import HostAccess
 from crossply.kube.config import ClusterConfig
 from crossply.kube.failures import NotServed
 from crossply.values import Object

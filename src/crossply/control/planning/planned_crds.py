@@ -7,7 +7,7 @@ from crossply.control.definitions.definition_reconciler import granted_by
 from crossply.control.definitions.kind_roles import roles_for
 from crossply.control.kinds import APPLICATION_DEFINITION, DEFINITION, INFRASTRUCTURE_DEFINITION, PUBLICATION
 from crossply.kinds.definition import parse_definition
-from crossply.kinds.first_design_definitions import parse_publication
+from crossply.kinds.infrastructure_definitions import parse_publication
 from crossply.kube.client import Client
 from crossply.kube.core_kinds import CLUSTER_ROLE, CRD
 from crossply.kube.failures import Forbidden

@@ -11,7 +11,7 @@ from functools import cache
 
 import orjson
 
-from crossply.compose.metadata import annotations_of, name_of
+from crossply.compose.object_metadata import annotations_of, name_of
 from crossply.control.calls.function_revision_runtime import (
     local_identity,
     needs_package,
@@ -28,13 +28,13 @@ from crossply.control.package_manager.revision_activation import MANUAL, Decisio
 from crossply.control.planning.call_recording_functions import RecordedFunctions
 from crossply.errors import CrossplyError
 from crossply.functions.binding import bind, host_uses
-from crossply.functions.host_access import Check, HostAccess
+from crossply.functions.host_access_policy import Check, HostAccess
 from crossply.kube.client import Client
 from crossply.values import Object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from crossply.functions.composition_containers import ContainerFunctions
+    from crossply.functions.composition_container_functions import ContainerFunctions
 
 
 def host_access_check(files: Iterable[Object], access: HostAccess) -> Check:
@@ -84,7 +84,7 @@ async def know_functions(client: Client, functions: PipelineFunctions) -> None:
 @cache
 def _container_functions() -> ContainerFunctions:
     # Most plans have none.
-    from crossply.functions.local_containers import local_container_functions
+    from crossply.functions.command_containers import local_container_functions
 
     return local_container_functions()
 

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from crossply.compose.metadata import metadata_of
+from crossply.compose.object_metadata import metadata_of
 from crossply.control.claims.claim_kind_controller import binding_of, claim_kind_of
 from crossply.control.claims.sync import claim_reference
 from crossply.control.controller_context import Plane

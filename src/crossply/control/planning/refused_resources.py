@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.compose.metadata import name_of, namespace_of
+from crossply.compose.object_metadata import name_of, namespace_of
 from crossply.control.controller_context import Plane
 from crossply.control.planning.dry_run_store import DryRunStore
 from crossply.control.planning.field_changes import fields_between

@@ -32,7 +32,7 @@ from crossply.certificates import (
     subject_of,
     was_issued_by,
 )
-from crossply.control.shared_secret import Files
+from crossply.control.replica_shared_secret import Files
 
 AUTHORITY = "crossplane-root-ca"
 """The Secret of the authority, and the name in its certificate."""

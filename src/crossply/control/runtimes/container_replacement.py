@@ -9,7 +9,7 @@ from typing import NamedTuple
 from crossply.compose.messages import Request, Response
 from crossply.containers.settings import Settings
 from crossply.control.runtimes.private_files import PrivateFiles
-from crossply.functions.in_container import InContainer
+from crossply.functions.daemonless_container_runner import InContainer
 
 
 class ContainerInputs(NamedTuple):

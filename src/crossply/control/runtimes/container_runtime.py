@@ -16,7 +16,7 @@ import orjson
 from crossply.compose.conditions import with_conditions
 from crossply.compose.events import StatusCondition
 from crossply.compose.messages import Request, Response
-from crossply.compose.metadata import annotations_of, labels_of, name_of, uid_of
+from crossply.compose.object_metadata import annotations_of, labels_of, name_of, uid_of
 from crossply.containers.image_store import StoredImage
 from crossply.containers.launcher_client import current_launcher
 from crossply.containers.limit_enforcement import enforced_limits
@@ -33,8 +33,8 @@ from crossply.control.runtimes.package_runtime_choice import FUNCTION
 from crossply.control.runtimes.pulled_images import RevisionImages
 from crossply.control.runtimes.runtime import Prepared
 from crossply.functions.binding import RUNTIME, TO_COMPLETION
+from crossply.functions.daemonless_container_runner import InContainer
 from crossply.functions.failures import FunctionTimedOut, FunctionUnavailable
-from crossply.functions.in_container import InContainer
 from crossply.kube.informer import Informer
 from crossply.kube.watch import Key
 from crossply.values import Object

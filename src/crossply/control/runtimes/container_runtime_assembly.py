@@ -17,8 +17,8 @@ from crossply.control.runtimes.container_runtime import ContainerRuntime
 from crossply.control.runtimes.container_settings import ContainerSettings
 from crossply.control.runtimes.mutual_tls_certificates import Credentials
 from crossply.control.runtimes.pulled_images import RevisionImages
-from crossply.control.runtimes.runtime_configs import RuntimeConfigs
-from crossply.functions.composition_containers import ContainerFunctions
+from crossply.control.runtimes.runtime_config_selection import RuntimeConfigs
+from crossply.functions.composition_container_functions import ContainerFunctions
 from crossply.kube.informer import Informer
 
 

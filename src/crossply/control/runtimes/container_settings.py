@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import orjson
 
-from crossply.compose.metadata import annotations_of
+from crossply.compose.object_metadata import annotations_of
 from crossply.containers.settings import Settings
 from crossply.control.definitions.container_config_crd import ANNOTATION, CONTAINER_CONFIG
-from crossply.control.runtimes.runtime_configs import NoRuntimeConfig, RuntimeConfigs
+from crossply.control.runtimes.runtime_config_selection import NoRuntimeConfig, RuntimeConfigs
 from crossply.kinds.fields import Fields, KindError
 from crossply.kube.informer import Informer
 from crossply.values import Object

@@ -14,13 +14,14 @@ from typing import NamedTuple
 import orjson
 
 from crossply.compose.conditions import read_conditions
-from crossply.compose.metadata import annotations_of, controller_of, labels_of, name_of, uid_of
+from crossply.compose.object_metadata import annotations_of, controller_of, labels_of, name_of, uid_of
+from crossply.control.replica_shared_secret import Files
 from crossply.control.runtimes.certificate_authority import TRUSTED, is_from_another
 from crossply.control.runtimes.manifest_metadata import PACKAGE, Subject
 from crossply.control.runtimes.mutual_tls_certificates import Credentials, renewal_in
 from crossply.control.runtimes.package_runtime_choice import FUNCTION
 from crossply.control.runtimes.runtime import NotRunning, Prepared
-from crossply.control.runtimes.runtime_configs import NoRuntimeConfig, RuntimeConfigs
+from crossply.control.runtimes.runtime_config_selection import NoRuntimeConfig, RuntimeConfigs
 from crossply.control.runtimes.runtime_manifests import (
     STAMP,
     account_for,
@@ -30,14 +31,13 @@ from crossply.control.runtimes.runtime_manifests import (
     service_names,
 )
 from crossply.control.runtimes.runtime_object_applier import RuntimeObjects
-from crossply.control.shared_secret import Files
 from crossply.errors import CrossplyError
 from crossply.functions.binding import RUNTIME, TO_COMPLETION
 from crossply.kube.core_kinds import DEPLOYMENT, SERVICE, SERVICE_ACCOUNT
 from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
 from crossply.values import Object
-from crossply.xpkg.program_image import LABEL, RUNS_TO_COMPLETION
+from crossply.xpkg.run_to_completion_image import LABEL, RUNS_TO_COMPLETION
 
 _RUN_IN_CONTAINERS = "run functions in containers of Crossply: --package-runtime=Function=Container"
 _NO_SERVER = (

@@ -12,12 +12,12 @@ from collections.abc import Callable
 
 import orjson
 
-from crossply.compose.metadata import labels_of
+from crossply.compose.object_metadata import labels_of
 from crossply.control.runtimes.mutual_tls_certificates import NoCredentials
 from crossply.functions.channels import NOWHERE, Address
 from crossply.kube.core_kinds import ENDPOINT_SLICE
 from crossply.kube.informer import Informer
-from crossply.kube.selection import Selection
+from crossply.kube.list_options import Selection
 from crossply.kube.shared_informers import SharedInformers
 from crossply.kube.watch import Key
 from crossply.values import Object

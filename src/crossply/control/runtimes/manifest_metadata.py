@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from crossply.compose.metadata import labels_of, name_of, owner_reference
+from crossply.compose.object_metadata import labels_of, name_of, owner_reference
 from crossply.control.runtimes.package_runtime_choice import FUNCTION, PROVIDER
 from crossply.values import Object
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from cryptography import x509
 
 from crossply.certificates import FOR_CLIENTS, FOR_SERVERS
+from crossply.control.replica_shared_secret import Files, SharedSecret, selection_of
 from crossply.control.runtimes.certificate_authority import (
     AUTHORITY,
     CERTIFICATE,
@@ -31,7 +32,6 @@ from crossply.control.runtimes.certificate_authority import (
     renewal_time,
 )
 from crossply.control.runtimes.private_files import PrivateFiles
-from crossply.control.shared_secret import Files, SharedSecret, selection_of
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.core_kinds import SECRET

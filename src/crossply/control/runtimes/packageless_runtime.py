@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from crossply.compose.metadata import name_of
+from crossply.compose.object_metadata import name_of
 from crossply.control.calls.function_revision_runtime import as_function
 from crossply.control.runtimes.runtime import NotRunning, Prepared
 from crossply.functions import builtin
 from crossply.functions.binding import BUILTIN, ON_THIS_MACHINE, choose_runtime, remote_target
-from crossply.functions.host_access import Check, HostAccessRefused
+from crossply.functions.host_access_policy import Check, HostAccessRefused
 from crossply.values import Object
 
 

@@ -15,7 +15,7 @@ import os
 import shutil
 import tempfile
 
-from crossply.control.shared_secret import Files
+from crossply.control.replica_shared_secret import Files
 
 _PREFIX = "crossply-locked-credentials-"
 """Version 0.1.0 locks nothing, and has another prefix: what it uses on the same machine is not removed."""

@@ -25,7 +25,7 @@ from crossply.control.runtimes.provider_environment import (
     certificate_variables,
     identity_variables,
 )
-from crossply.control.runtimes.provider_network import ProviderNetwork
+from crossply.control.runtimes.provider_network_isolation import ProviderNetwork
 from crossply.control.runtimes.service_account_files import ACCOUNT, CLIENT, SERVER, ProviderFiles
 from crossply.kube.config import SERVICE_ACCOUNT
 

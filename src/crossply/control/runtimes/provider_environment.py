@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from crossply.compose.metadata import uid_of
+from crossply.compose.object_metadata import uid_of
 from crossply.control.runtimes.manifest_metadata import Subject
 from crossply.control.runtimes.service_account_files import CLIENT, KUBECONFIG, SERVER, ProviderFiles
 

@@ -17,7 +17,7 @@ from crossply.containers.log_file import LogFile
 from crossply.control.runtimes.manifest_metadata import PORT
 from crossply.control.runtimes.readiness_socket import VARIABLE, ReadinessSocket
 from crossply.control.runtimes.runtime import NotRunning
-from crossply.functions.child_process import ChildProcess
+from crossply.functions.process_lifeline import ChildProcess
 from crossply.values.file_times import FileTimes, changed_file, read_file_times
 
 _GRACE = 5.0

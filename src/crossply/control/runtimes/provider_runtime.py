@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from crossply.compose.conditions import with_conditions
 from crossply.compose.events import Event
-from crossply.compose.metadata import name_of
+from crossply.compose.object_metadata import name_of
 from crossply.containers.log_file import LogFile, log_path
 from crossply.control.controller_context import Plane
 from crossply.control.runtimes.container_settings import ContainerSettings
@@ -25,9 +25,9 @@ from crossply.control.runtimes.manifest_metadata import Subject
 from crossply.control.runtimes.missing_rights import RightsListener
 from crossply.control.runtimes.mutual_tls_certificates import Credentials
 from crossply.control.runtimes.package_runtime_choice import PROVIDER
-from crossply.control.runtimes.provider_binding import keep_binding
-from crossply.control.runtimes.provider_network import ProviderNetwork
-from crossply.control.runtimes.provider_programs import ProgramContext, ProviderPrograms
+from crossply.control.runtimes.provider_network_isolation import ProviderNetwork
+from crossply.control.runtimes.provider_program_selection import ProgramContext, ProviderPrograms
+from crossply.control.runtimes.provider_role_binding import keep_binding
 from crossply.control.runtimes.pulled_images import RevisionImages
 from crossply.control.runtimes.runtime import NotRunning, Prepared
 from crossply.control.runtimes.runtime_manifests import (
@@ -41,8 +41,8 @@ from crossply.control.runtimes.runtime_object_applier import RuntimeObjects
 from crossply.control.runtimes.service_account_files import CLIENT, SERVER, ProviderFiles, request_token
 from crossply.control.runtimes.supervisor import Program, Supervisor
 from crossply.errors import CrossplyError
-from crossply.functions.host_access import HostAccessRefused
-from crossply.functions.local_providers import is_local_provider
+from crossply.functions.host_access_policy import HostAccessRefused
+from crossply.functions.local_provider_annotations import is_local_provider
 from crossply.kube.core_kinds import ENDPOINTS, SERVICE, SERVICE_ACCOUNT
 from crossply.kube.informer import Informer
 from crossply.kube.watch import Key

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 
-from crossply.compose.metadata import annotations_of
+from crossply.compose.object_metadata import annotations_of
 from crossply.containers.image_store import Store, StoredImage
 from crossply.control.package_manager.package_fetcher import DIGEST, NEVER, PackageFetcher
 from crossply.control.runtimes.runtime import NotRunning

@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from crossply.control.shared_secret import Files
+from crossply.control.replica_shared_secret import Files
 from crossply.errors import CrossplyError
 from crossply.values import Object
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from crossply.compose.metadata import uid_of
+from crossply.compose.object_metadata import uid_of
 from crossply.control.runtimes.manifest_metadata import PORT, REVISION, Subject, metadata_for, references
 from crossply.control.runtimes.package_runtime_choice import FUNCTION
 from crossply.values import Object

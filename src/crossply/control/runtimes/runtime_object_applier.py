@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import orjson
 
-from crossply.compose.metadata import controller_of, name_of, namespace_of, uid_of
+from crossply.compose.object_metadata import controller_of, name_of, namespace_of, uid_of
 from crossply.control.apply_digests import LastApplied
 from crossply.control.managed_fields import holds_completed
 from crossply.control.runtimes.manifest_metadata import MANAGER
@@ -13,7 +13,7 @@ from crossply.kube.client import Client
 from crossply.kube.core_kinds import DEPLOYMENT, ENDPOINTS, SERVICE, SERVICE_ACCOUNT
 from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
-from crossply.kube.selection import Selection
+from crossply.kube.list_options import Selection
 from crossply.kube.shared_informers import SharedInformers
 from crossply.values import Object
 

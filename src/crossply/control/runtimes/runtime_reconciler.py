@@ -9,7 +9,7 @@ import orjson
 
 from crossply.compose.conditions import read_conditions, with_conditions
 from crossply.compose.events import NORMAL, WARNING, Event, StatusCondition
-from crossply.compose.metadata import is_being_deleted, is_paused
+from crossply.compose.object_metadata import is_being_deleted, is_paused
 from crossply.control.calls.function_revision_runtime import RUNTIME_HEALTHY, is_local
 from crossply.control.controller_context import Plane
 from crossply.control.managed_definitions.safe_start import (
@@ -23,7 +23,7 @@ from crossply.control.package_manager.package_health import REVISION_HEALTHY
 from crossply.control.runtimes.packageless_runtime import LocalRuntime
 from crossply.control.runtimes.runtime import NotRunning, Prepared, Runtime, ScalesToZero
 from crossply.errors import CrossplyError
-from crossply.functions.local_providers import is_local_provider
+from crossply.functions.local_provider_annotations import is_local_provider
 from crossply.kube.controller import Requeue
 from crossply.kube.informer import Informer
 from crossply.values import Object

@@ -11,6 +11,7 @@ from crossply.control.controller_context import Plane
 from crossply.control.kinds import FUNCTION_REVISION, IMAGE_CONFIG, PROVIDER_REVISION, RUNTIME_CONFIG
 from crossply.control.managed_definitions.definition_informer import acquire_definitions
 from crossply.control.managed_definitions.safe_start import activated_revision
+from crossply.control.replica_shared_secret import MANAGER
 from crossply.control.runtimes.container_runtime import ContainerRuntime
 from crossply.control.runtimes.container_runtime_assembly import (
     ImageSettings,
@@ -28,19 +29,18 @@ from crossply.control.runtimes.package_runtime_choice import (
     PROVIDER,
     PackageRuntimes,
 )
-from crossply.control.runtimes.provider_binding import keep_binding
+from crossply.control.runtimes.provider_role_binding import keep_binding
 from crossply.control.runtimes.provider_runtime import ProviderRuntime, ProviderSettings
 from crossply.control.runtimes.pulled_images import RevisionImages
 from crossply.control.runtimes.runtime import Runtime
-from crossply.control.runtimes.runtime_configs import DEFAULT, RuntimeConfigs
+from crossply.control.runtimes.runtime_config_selection import DEFAULT, RuntimeConfigs
 from crossply.control.runtimes.runtime_object_applier import ON_THIS_MACHINE, RuntimeObjects
 from crossply.control.runtimes.runtime_reconciler import RuntimeReconciler
-from crossply.control.shared_secret import MANAGER
 from crossply.kube.controller import Controller, Spec, Watch, by_name, owned_by
 from crossply.kube.core_kinds import SECRET, SERVICE_ACCOUNT
 from crossply.kube.failures import AlreadyExists
 from crossply.kube.informer import Informer
-from crossply.kube.selection import Selection
+from crossply.kube.list_options import Selection
 from crossply.kube.shared_informers import SharedInformers
 from crossply.kube.watch import Key
 

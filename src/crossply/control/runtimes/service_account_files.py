@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import orjson
 
-from crossply.control.shared_secret import Files
+from crossply.control.replica_shared_secret import Files
 from crossply.kube.client import Client
 from crossply.kube.core_kinds import SERVICE_ACCOUNT
 from crossply.values.timestamps import parse_timestamp

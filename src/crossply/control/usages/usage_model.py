@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from crossply.compose.metadata import (
+from crossply.compose.object_metadata import (
     finalizers_of,
     is_being_deleted,
     labels_of,

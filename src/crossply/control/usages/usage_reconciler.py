@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from crossply.compose.conditions import with_conditions
 from crossply.compose.events import NORMAL, WARNING, Event, StatusCondition
-from crossply.compose.metadata import (
+from crossply.compose.object_metadata import (
     annotations_of,
     labels_of,
     name_of,

@@ -10,7 +10,7 @@ import contextlib
 import logging
 
 from crossply.compose.events import NORMAL, WARNING, Event
-from crossply.compose.metadata import annotations_of, labels_of, name_of, namespace_of, uid_of
+from crossply.compose.object_metadata import annotations_of, labels_of, name_of, namespace_of, uid_of
 from crossply.control.controller_context import Plane
 from crossply.control.usages.usage_index import Usages
 from crossply.control.usages.usage_model import DELETION_ATTEMPT, FINALIZER, IN_USE, REFUSED_BY, Usage

@@ -24,7 +24,7 @@ from crossply.kube.core_kinds import CRD
 from crossply.kube.failures import NotServed
 from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
-from crossply.kube.selection import Selection
+from crossply.kube.list_options import Selection
 from crossply.kube.watch import ADDED, DELETED, MODIFIED, RELIST, SYNCED, Change, changes
 from crossply.values import Object
 from crossply.values.api_version import api_group

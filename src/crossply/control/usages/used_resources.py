@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import orjson
 
-from crossply.compose.metadata import controller_of, name_of, namespace_of
+from crossply.compose.object_metadata import controller_of, name_of, namespace_of
 from crossply.control.controller_context import Plane
 from crossply.control.usages.usage_model import Usage, UsageResource
 from crossply.control.usages.usage_watches import AwaitedResources, Presence, Selected, Served, Wait
@@ -12,7 +12,7 @@ from crossply.errors import CrossplyError
 from crossply.kube.discovery import UnknownKind
 from crossply.kube.failures import NotServed
 from crossply.kube.kind import Kind
-from crossply.kube.selection import Selection
+from crossply.kube.list_options import Selection
 from crossply.values import Object
 from crossply.values.goformat import sprintf
 

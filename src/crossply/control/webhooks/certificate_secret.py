@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from crossply.control.shared_secret import Files, SharedSecret, files_of, selection_of
+from crossply.control.replica_shared_secret import Files, SharedSecret, files_of, selection_of
 from crossply.control.webhooks.certificates import ServingCertificate, new_certificate
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.informer import Informer
-from crossply.kube.selection import Selection
+from crossply.kube.list_options import Selection
 from crossply.values import Object
 
 NAME = "crossply-webhook-tls"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.compose.metadata import annotations_of
+from crossply.compose.object_metadata import annotations_of
 from crossply.control.usages.usage_model import IN_USE
 from crossply.kube.kind import Kind
 from crossply.values import Object

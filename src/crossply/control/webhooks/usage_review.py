@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 
-from crossply.compose.metadata import annotations_of, name_of, namespace_of, uid_of
+from crossply.compose.object_metadata import annotations_of, name_of, namespace_of, uid_of
 from crossply.control.controller_context import Plane
 from crossply.control.usages.usage_index import Usages
 from crossply.control.usages.usage_model import DELETION_ATTEMPT, REFUSED_BY, Usage

@@ -15,9 +15,9 @@ from datetime import UTC, datetime
 
 import orjson
 
-from crossply.compose.metadata import annotations_of
+from crossply.compose.object_metadata import annotations_of
 from crossply.control.controller_context import Plane
-from crossply.control.shared_secret import MANAGER
+from crossply.control.replica_shared_secret import MANAGER
 from crossply.control.usages.usage_index import Usages
 from crossply.control.webhooks.certificate_secret import NoCertificate, SharedCertificate, selection_in
 from crossply.control.webhooks.certificates import ServingCertificate
@@ -38,7 +38,7 @@ from crossply.kube.core_kinds import SECRET
 from crossply.kube.failures import Conflict, ServerFull
 from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
-from crossply.kube.selection import Selection
+from crossply.kube.list_options import Selection
 from crossply.kube.sharding import ShardSet
 from crossply.kube.workqueue import Workqueue
 from crossply.values import Object

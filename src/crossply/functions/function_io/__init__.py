@@ -1,6 +1,8 @@
 """FunctionIO: what the container functions of `spec.functions` read on stdin and write on stdout.
 
-`container_function_stdin` makes a FunctionIO of a request, `output_decoder` makes a response of the output.
-`pipeline_state` holds what a FunctionIO contains and the later protocol has no fields for,
-`readiness_and_connection_details` the readiness checks and connection details of desired resources.
+`container_function_stdin` makes a FunctionIO of a request, `container_function_output` makes a response of
+the output.
+`function_io_context` holds what a FunctionIO contains and the later protocol has no fields for,
+`readiness_check_and_connection_detail_rules` the readiness checks and connection details of desired
+resources.
 """

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from crossply.compose.messages import Request, Resource
-from crossply.functions.function_io.pipeline_state import RULES, PipelineState
-from crossply.functions.function_io.readiness_and_connection_details import Rules
+from crossply.functions.function_io.function_io_context import RULES, PipelineState
+from crossply.functions.function_io.readiness_check_and_connection_detail_rules import Rules
 from crossply.values import Object
 from crossply.values.protobuf_struct import from_wire
 from crossply.values.yaml import dump

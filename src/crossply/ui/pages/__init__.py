@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from crossply.ui.page_routes import Navigation, Route
+from crossply.ui.page_types import Navigation, Route
 
 MODULES = (
     "home",

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from crossply.kube.kind import Kind
 from crossply.ui.kind_informer import KindView
 from crossply.ui.object_state import ATTENTION, ORDER, WORDS, Row
-from crossply.ui.page_routes import Content, Navigation, PageRequest, Route
+from crossply.ui.page_types import Content, Navigation, PageRequest, Route
 
 PAGE = 100
 SORTED = {state: index for index, state in enumerate(ORDER)}

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from crossply.compose.machinery import machinery_at
-from crossply.compose.metadata import labels_of, name_of
+from crossply.compose.engine_field_paths import machinery_at
+from crossply.compose.object_metadata import labels_of, name_of
 from crossply.control.kinds import COMPOSITION, FUNCTION, REVISION
 from crossply.errors import CrossplyError
 from crossply.kinds.revision import COMPOSITION_NAME
 from crossply.ui.cluster_view import ClusterView, composite_kind
-from crossply.ui.page_routes import Content, MissingRight, Navigation, PageNotFound, PageRequest, Route
+from crossply.ui.page_types import Content, MissingRight, Navigation, PageNotFound, PageRequest, Route
 from crossply.ui.plan_jobs import jobs_of
 from crossply.ui.views.composition_rows import (
     RevisionRow,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from crossply.compose.metadata import name_of
+from crossply.compose.object_metadata import name_of
 from crossply.control.kinds import COMPOSITION, DEFINITION
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition, parse_definition
 from crossply.ui.cluster_view import ClusterView
 from crossply.ui.object_state import row_of
-from crossply.ui.page_routes import Content, MissingRight, Navigation, PageNotFound, PageRequest, Route
+from crossply.ui.page_types import Content, MissingRight, Navigation, PageNotFound, PageRequest, Route
 from crossply.ui.playground.platform import Platform, schema_at
 from crossply.ui.views.schema_fields import SchemaField, schema_fields
 from crossply.ui.views.short_text import block

@@ -16,7 +16,7 @@ from crossply.ui.causes import CausesInMemory
 from crossply.ui.cluster_view import EVERYTHING_SYNCED, ClusterView
 from crossply.ui.kind_informer import KindView
 from crossply.ui.object_state import ATTENTION, ORDER, Row
-from crossply.ui.page_routes import Content, Navigation, PageRequest, Route
+from crossply.ui.page_types import Content, Navigation, PageRequest, Route
 
 MOST_ATTENTION = 25
 MOST_PACKAGES = 10

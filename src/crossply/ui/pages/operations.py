@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from crossply.compose.metadata import name_of
+from crossply.compose.object_metadata import name_of
 from crossply.control.kinds import CRON_OPERATION, FUNCTION, OPERATION, WATCH_OPERATION
 from crossply.kube.kind import Kind
 from crossply.ui.cluster_view import ClusterView
-from crossply.ui.page_routes import Content, MissingRight, Navigation, PageNotFound, PageRequest, Route
+from crossply.ui.page_types import Content, MissingRight, Navigation, PageNotFound, PageRequest, Route
 from crossply.ui.pages.compositions import functions_by_name
 from crossply.ui.views.object_health import conditions_of
 from crossply.ui.views.operation_rows import operation_row, operation_rows, parent_row

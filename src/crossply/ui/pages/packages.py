@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.compose.metadata import name_of
+from crossply.compose.object_metadata import name_of
 from crossply.control.kinds import (
     COMPOSITION,
     CONFIGURATION,
@@ -16,7 +16,7 @@ from crossply.control.kinds import (
 from crossply.kube.kind import Kind
 from crossply.ui.cluster_view import ClusterView
 from crossply.ui.package_logs import read_log
-from crossply.ui.page_routes import Content, MissingRight, Navigation, PageNotFound, PageRequest, Route
+from crossply.ui.page_types import Content, MissingRight, Navigation, PageNotFound, PageRequest, Route
 from crossply.ui.views.object_health import conditions_of
 from crossply.ui.views.package_rows import (
     dependencies_of,

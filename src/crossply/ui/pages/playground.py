@@ -15,7 +15,7 @@ from crossply.control.kinds import DEFINITION
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition
 from crossply.ui.cluster_view import composite_kind
-from crossply.ui.page_routes import Content, PageRequest, Route
+from crossply.ui.page_types import Content, PageRequest, Route
 from crossply.ui.pages.compositions import functions_by_name
 from crossply.ui.pages.definitions import compositions_of, definition_named
 from crossply.ui.playground.platform import Platform, schema_at

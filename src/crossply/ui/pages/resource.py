@@ -13,10 +13,10 @@ from crossply.resource_tree.node import Reference
 from crossply.ui.cluster_view import EVERYTHING_SYNCED
 from crossply.ui.composed_tree import TreeBuilder
 from crossply.ui.drawer import TABS, sheet
-from crossply.ui.explained_cause import explained_cause
 from crossply.ui.object_state import row_of
 from crossply.ui.object_yaml import whole_yaml
-from crossply.ui.page_routes import Content, PageRequest, Route
+from crossply.ui.page_types import Content, PageRequest, Route
+from crossply.ui.resource_explanation import explained_cause
 from crossply.ui.tree_graph import draw
 from crossply.values import Object
 

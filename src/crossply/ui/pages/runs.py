@@ -9,7 +9,7 @@ from crossply.runs.client import RunClient
 from crossply.runs.errors import NoRecorder, RunAmbiguous, RunNotFound, RunsError
 from crossply.runs.model import Run, RunSummary
 from crossply.runs.run_provenance import explain_run
-from crossply.ui.page_routes import Content, Navigation, PageNotFound, PageRequest, Route
+from crossply.ui.page_types import Content, Navigation, PageNotFound, PageRequest, Route
 from crossply.ui.views.run_comparison import run_comparison
 from crossply.ui.views.run_detail import StepView, effect_view, step_view
 from crossply.ui.views.run_waterfall import waterfall

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from crossply.compose.machinery import Machinery, machinery_at
-from crossply.compose.metadata import name_of, text_in
+from crossply.compose.engine_field_paths import Machinery, machinery_at
+from crossply.compose.object_metadata import name_of, text_in
 from crossply.compose.selection import CompositionChoice, select_composition
 from crossply.errors import CrossplyError
 from crossply.functions import builtin
 from crossply.functions.binding import BUILTIN, REMOTE, choose_runtime
-from crossply.functions.host_access import HostAccess
+from crossply.functions.host_access_policy import HostAccess
 from crossply.kinds.composition import Composition, TypeRef, parse_composition
 from crossply.kinds.definition import Definition, parse_definition
 from crossply.schema.definition_crds import composite_crd

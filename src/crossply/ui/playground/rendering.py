@@ -9,15 +9,21 @@ from typing import NamedTuple
 from crossply.compose.events import WARNING
 from crossply.compose.in_memory_cluster import InMemoryCluster
 from crossply.compose.in_memory_reconcile import Rendered, Rendering
-from crossply.compose.metadata import RESOURCE_NAME_ANNOTATION, annotations_of, name_of, namespace_of, text_in
+from crossply.compose.object_metadata import (
+    RESOURCE_NAME_ANNOTATION,
+    annotations_of,
+    name_of,
+    namespace_of,
+    text_in,
+)
 from crossply.compose.prepared_composition import prepare
 from crossply.errors import CrossplyError
 from crossply.functions.function_set import Runners
-from crossply.functions.host_access import HostAccess
+from crossply.functions.host_access_policy import HostAccess
 from crossply.provenance.absent_requirements import absent_requirements
 from crossply.provenance.call_recorder import CallRecorder
+from crossply.rendering.required_schemas import apply_definition_defaults
 from crossply.rendering.running_functions import caller
-from crossply.rendering.schemas import apply_definition_defaults
 from crossply.ui.playground.platform import Platform
 from crossply.ui.views.short_text import block, cut
 from crossply.values import Object

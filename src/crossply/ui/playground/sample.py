@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.compose.metadata import annotations_of, labels_of, name_of, namespace_of, text_in
+from crossply.compose.object_metadata import annotations_of, labels_of, name_of, namespace_of, text_in
 from crossply.kinds.definition import Definition
 from crossply.values import Object
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crossply.compose.metadata import name_of, text_in
+from crossply.compose.object_metadata import name_of, text_in
 from crossply.errors import CrossplyError
 from crossply.schema.cel_object_validation import RuleChecker
 from crossply.schema.defaults import apply_defaults

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from crossply.compose.machinery import Machinery
-from crossply.compose.metadata import metadata_of, name_of
+from crossply.compose.engine_field_paths import Machinery
+from crossply.compose.object_metadata import metadata_of, name_of
 from crossply.errors import CrossplyError
 from crossply.kinds.revision import parse_revision
 from crossply.ui.object_state import seconds

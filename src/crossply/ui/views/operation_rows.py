@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from crossply.compose.metadata import labels_of, metadata_of, name_of, text_in
+from crossply.compose.object_metadata import labels_of, metadata_of, name_of, text_in
 from crossply.kinds import cron_operation, watch_operation
 from crossply.ui.object_state import seconds
 from crossply.ui.views.object_health import PAUSED, Health, condition_health

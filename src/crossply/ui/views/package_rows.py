@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from crossply.compose.metadata import metadata_of, name_of, text_in
+from crossply.compose.object_metadata import metadata_of, name_of, text_in
 from crossply.ui.object_state import seconds
 from crossply.ui.views.object_health import Health, package_health
 from crossply.ui.views.pipeline_picture import called_functions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from crossply.compose.metadata import text_in
+from crossply.compose.object_metadata import text_in
 from crossply.control.planning.object_tree import Node
 from crossply.control.planning.plan_run import PlanResult
 from crossply.ui.views.field_differences import ADDED, CHANGED, REMOVED, DifferenceRow

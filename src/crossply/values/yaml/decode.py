@@ -12,7 +12,7 @@ from typing import Any
 from crossply.values.cancellation import checkpoint
 from crossply.values.yaml.errors import LimitError, YamlError, too_deep
 from crossply.values.yaml.floats import through_json, to_key
-from crossply.values.yaml.go_value_printing import GoMap, go_syntax
+from crossply.values.yaml.go_syntax import GoMap, go_syntax
 from crossply.values.yaml.limits import MAX_DEPTH, MAX_NODES, excessive_aliasing
 from crossply.values.yaml.node_tree import MAPPING, SCALAR, SEQUENCE, Node
 from crossply.values.yaml.scalars import MERGE_TAG, resolve_tagged

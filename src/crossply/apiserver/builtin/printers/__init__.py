@@ -36,18 +36,18 @@ def columns_of(group: str, plural: str) -> tuple[Column, ...]:
 def cells_of(group: str, plural: str) -> Cells:
     """The function that returns the cells of an object."""
     from crossply.apiserver.builtin.printers import (
-        configuration,
+        core_kinds,
         metadata,
         network,
+        other_kinds,
         pods,
-        policies,
         storage,
         workloads,
     )
 
     key = (group, plural)
-    for module in (pods, workloads, configuration, network, storage, policies):
+    for module in (pods, workloads, core_kinds, network, storage, other_kinds):
         cells: Cells | None = module.CELLS.get(key)
         if cells:
             return cells
-    return configuration.EVENT_CELLS.get(key) or metadata.name_and_creation
+    return core_kinds.EVENT_CELLS.get(key) or metadata.name_and_creation

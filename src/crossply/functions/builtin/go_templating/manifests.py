@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from crossply.compose.metadata import text_in
+from crossply.compose.object_metadata import text_in
 from crossply.functions.builtin.go_templating.json_manifest_decoder import (
     MAX_VALUES,
     JsonStart,

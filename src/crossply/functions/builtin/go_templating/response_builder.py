@@ -20,7 +20,7 @@ from crossply.compose.messages import (
     ResourceSelector,
     State,
 )
-from crossply.compose.metadata import text_in
+from crossply.compose.object_metadata import text_in
 from crossply.functions.builtin.go_templating.manifests import RESOURCE_NAME, annotations_of
 from crossply.functions.builtin.struct_decoder import StructError, read_map
 from crossply.values import Object

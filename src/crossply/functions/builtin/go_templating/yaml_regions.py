@@ -16,7 +16,7 @@ from yaml.events import (
     SequenceStartEvent,
 )
 
-from crossply.functions.field_trace import Path
+from crossply.functions.field_provenance import Path
 from crossply.values.yaml.limits import MAX_DEPTH
 
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from time import thread_time
 from typing import NamedTuple
 
+from crossply.functions.builtin.kcl.module_directory import ENDING, ModuleTree
 from crossply.functions.builtin.kcl.module_failures import ModuleError
 from crossply.functions.builtin.kcl.module_manifest import MANIFEST
-from crossply.functions.builtin.kcl.module_tree import ENDING, ModuleTree
 from crossply.functions.builtin.kcl.package_file_selection import SchemaPackage, words_of
 from crossply.functions.builtin.sandbox.limits import SECONDS
 

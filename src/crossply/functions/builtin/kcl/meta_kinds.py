@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from crossply.compose.messages import ResourceSelector
-from crossply.compose.metadata import text_in
-from crossply.functions.builtin.kcl.response_draft import META_VERSION, Outcome, OutputRefused
+from crossply.compose.object_metadata import text_in
+from crossply.functions.builtin.kcl.outcome import META_VERSION, Outcome, OutputRefused
 from crossply.functions.builtin.struct_decoder import (
     Member,
     Struct,

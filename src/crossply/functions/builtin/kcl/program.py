@@ -7,18 +7,18 @@ from threading import Lock
 from time import monotonic
 from typing import NamedTuple
 
-from crossply.functions.builtin.kcl.core_messages import FLAG_FIELDS
-from crossply.functions.builtin.kcl.inline_source import (
+from crossply.functions.builtin.kcl.core_protobuf import FLAG_FIELDS
+from crossply.functions.builtin.kcl.input import Input
+from crossply.functions.builtin.kcl.module_failures import ModuleError
+from crossply.functions.builtin.kcl.module_source_policy import ModuleAccess
+from crossply.functions.builtin.kcl.program_source import (
     PROGRAM,
     ProgramFiles,
     Source,
     is_inline,
     merged_config,
 )
-from crossply.functions.builtin.kcl.input import Input
-from crossply.functions.builtin.kcl.module_failures import ModuleError
-from crossply.functions.builtin.kcl.module_source_policy import ModuleAccess
-from crossply.functions.builtin.kcl.program_encoding import Program, encode_program
+from crossply.functions.builtin.kcl.worker_program import Program, encode_program
 from crossply.functions.builtin.sandbox.request_json import as_json
 from crossply.values import Object
 from crossply.values.bounded_cache import BoundedCache

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
-from crossply.functions.builtin.kcl.inline_source import SCHEME
 from crossply.functions.builtin.kcl.module_failures import ModuleError
+from crossply.functions.builtin.kcl.program_source import SCHEME
 
 
 class ModuleAddress(NamedTuple):

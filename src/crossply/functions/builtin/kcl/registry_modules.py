@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 
 from crossply.errors import CrossplyError
 from crossply.functions.builtin.kcl.module_cache import MAX_ARCHIVE, ModuleCache
+from crossply.functions.builtin.kcl.module_directory import ModuleTree
 from crossply.functions.builtin.kcl.module_failures import ModuleError
 from crossply.functions.builtin.kcl.module_source_policy import REGISTRIES, ModuleAccess, RegistryLogin
-from crossply.functions.builtin.kcl.module_tree import ModuleTree
 from crossply.functions.builtin.kcl.registry_address import ModuleAddress, read_address
 from crossply.values.keyed_locks import KeyedLocks
 from crossply.values.semver import InvalidVersion, compare

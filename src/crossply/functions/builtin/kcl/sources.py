@@ -9,7 +9,11 @@ from typing import NamedTuple
 
 from crossply.functions.builtin.kcl.dependency_resolution import resolve_dependencies
 from crossply.functions.builtin.kcl.imports import FileCollector, Place
-from crossply.functions.builtin.kcl.inline_source import (
+from crossply.functions.builtin.kcl.module_directory import ENDING, ModuleTree
+from crossply.functions.builtin.kcl.module_failures import CONTAINER_HINT, ModuleError
+from crossply.functions.builtin.kcl.module_manifest import MANIFEST, read_dependencies
+from crossply.functions.builtin.kcl.module_source_policy import ModuleAccess
+from crossply.functions.builtin.kcl.program_source import (
     PROGRAM,
     SCHEME,
     ProgramFiles,
@@ -17,10 +21,6 @@ from crossply.functions.builtin.kcl.inline_source import (
     is_inline,
     merged_config,
 )
-from crossply.functions.builtin.kcl.module_failures import CONTAINER_HINT, ModuleError
-from crossply.functions.builtin.kcl.module_manifest import MANIFEST, read_dependencies
-from crossply.functions.builtin.kcl.module_source_policy import ModuleAccess
-from crossply.functions.builtin.kcl.module_tree import ENDING, ModuleTree
 from crossply.functions.builtin.kcl.registry_modules import fetch_module
 from crossply.functions.builtin.kcl.settings_file import SETTINGS, Settings, read_settings
 from crossply.functions.builtin.kcl.shared_private_names import with_shared_members

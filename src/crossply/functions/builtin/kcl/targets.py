@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from crossply.compose.messages import Resource
-from crossply.compose.metadata import metadata_of, text_in
+from crossply.compose.object_metadata import metadata_of, text_in
 from crossply.functions.builtin.kcl.input import (
     DEFAULT,
     PATCH_DESIRED,
@@ -14,7 +14,7 @@ from crossply.functions.builtin.kcl.input import (
     XR,
     Input,
 )
-from crossply.functions.builtin.kcl.response_draft import (
+from crossply.functions.builtin.kcl.outcome import (
     META_VERSION,
     NAME_ANNOTATION,
     Outcome,

@@ -6,7 +6,7 @@ from crossply.functions.builtin.kro.cel.checker import check
 from crossply.functions.builtin.kro.cel.declared_types import PREFIX, TypeProvider, declare
 from crossply.functions.builtin.kro.cel.environment import Environment
 from crossply.functions.builtin.kro.cel.evaluator import Evaluator
-from crossply.functions.builtin.kro.cel.syntax import ExpressionError
+from crossply.functions.builtin.kro.cel.syntax_tree import ExpressionError
 from crossply.functions.builtin.kro.cel.types import BOOL, DYN, Type, list_of, optional_of
 from crossply.functions.builtin.kro.expressions import Expression, GraphError
 from crossply.functions.builtin.kro.nodes import ITEM_VARIABLE, SCHEMA, Node, NodeKind

@@ -6,8 +6,8 @@ import heapq
 from typing import NamedTuple
 
 from crossply.functions.builtin.kro.cel.environment import qualified_name
-from crossply.functions.builtin.kro.cel.signatures import functions
-from crossply.functions.builtin.kro.cel.syntax import (
+from crossply.functions.builtin.kro.cel.overload_declarations import functions
+from crossply.functions.builtin.kro.cel.syntax_tree import (
     Call,
     Comprehension,
     Identifier,

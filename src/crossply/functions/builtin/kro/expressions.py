@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from crossply.functions.builtin.kro.cel.syntax import Tree
+from crossply.functions.builtin.kro.cel.syntax_tree import Tree
 from crossply.values.goquote import quote
 
 _START = "${"

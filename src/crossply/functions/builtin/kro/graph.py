@@ -1,6 +1,7 @@
 """A resource graph: its resources checked against their schemas, and in the order of their dependencies.
 
-It is built once for a graph and the schemas of its kinds, and evaluated for each composite (`runtime`).
+It is built once for a graph and the schemas of its kinds, and evaluated for each composite
+(`graph_evaluation`).
 """
 
 from __future__ import annotations

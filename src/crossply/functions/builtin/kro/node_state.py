@@ -25,7 +25,7 @@ from crossply.values import Object
 from crossply.values.goquote import quote
 
 if TYPE_CHECKING:
-    from crossply.functions.builtin.kro.runtime import Runtime
+    from crossply.functions.builtin.kro.evaluation_state import Runtime
 
 COLLECTION_INDEX = "kro.run/collection-index"
 """The label of the resources of a collection: their place in it."""

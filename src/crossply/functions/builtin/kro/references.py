@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from crossply.functions.builtin.kro.cel.parser import parse
-from crossply.functions.builtin.kro.cel.syntax import ExpressionError
+from crossply.functions.builtin.kro.cel.syntax_tree import ExpressionError
 from crossply.functions.builtin.kro.dependencies import Inspection, check_acyclic, inspect, ordered
 from crossply.functions.builtin.kro.expressions import Expression, GraphError
 from crossply.functions.builtin.kro.nodes import ITEM_VARIABLE, SCHEMA, Dimension, Node

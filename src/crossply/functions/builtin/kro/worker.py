@@ -16,12 +16,12 @@ import orjson
 
 from crossply.functions.builtin.kro.cel.evaluator import MOST_STEPS, Evaluator, StepsExceeded
 from crossply.functions.builtin.kro.cel.parser import parse
-from crossply.functions.builtin.kro.cel.syntax import ExpressionError
+from crossply.functions.builtin.kro.cel.syntax_tree import ExpressionError
 from crossply.functions.builtin.kro.cel.times import load_zones
 from crossply.functions.builtin.kro.cel.values import EvaluationError
-from crossply.functions.builtin.kro.evaluation import evaluate_graph
 from crossply.functions.builtin.kro.expressions import GraphError
 from crossply.functions.builtin.kro.graph import Graph, build_graph
+from crossply.functions.builtin.kro.graph_evaluation import evaluate_graph
 from crossply.functions.builtin.sandbox.worker import Answer, ProgramFailed
 from crossply.values import Object
 from crossply.values.api_version import format_kind

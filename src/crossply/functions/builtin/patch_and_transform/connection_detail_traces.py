@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crossply.functions.builtin.traced_object import union
-from crossply.functions.field_trace import COMPOSITE, CONDITION, FieldTrace, FieldTraces, SourceField
+from crossply.functions.builtin.object_field_traces import union
+from crossply.functions.field_provenance import COMPOSITE, CONDITION, FieldTrace, FieldTraces, SourceField
 from crossply.values import Object
 
 _MODERN = SourceField(COMPOSITE, "spec.crossplane", CONDITION)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from crossply.compose.messages import Request, ResourceSelector
-from crossply.compose.metadata import annotations_of, name_of
+from crossply.compose.object_metadata import annotations_of, name_of
 from crossply.functions.builtin.environment_configs.merge import merge
 from crossply.functions.builtin.patch_and_transform.errors import Fatal, FieldError
 from crossply.functions.builtin.patch_and_transform.input_decoder import DecodeError, decode
@@ -19,7 +19,7 @@ from crossply.functions.builtin.patch_and_transform.resources_mode_defaults impo
 from crossply.functions.builtin.patch_and_transform.resources_mode_environment_validation import (
     validate_sources,
 )
-from crossply.functions.field_trace import ENVIRONMENT_KEY
+from crossply.functions.field_provenance import ENVIRONMENT_KEY
 from crossply.kinds.composition_defaults import ENVIRONMENT_REFERENCES
 from crossply.values import Object
 from crossply.values.field_path import PathError, get

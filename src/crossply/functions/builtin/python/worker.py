@@ -21,7 +21,7 @@ from crossply.functions.builtin.python.script_environment import (
 )
 from crossply.functions.builtin.sandbox.limits import MEMORY, SECONDS
 from crossply.functions.builtin.sandbox.worker import Answer, ProgramFailed, TimeLimitExceeded
-from crossply.sdk.enum_assignments import TO_NUMBER, bool_to_number, parse_script
+from crossply.sdk.boolean_enum_assignments import TO_NUMBER, bool_to_number, parse_script
 
 _ENTRY_POINTS = ("compose", "operate")
 

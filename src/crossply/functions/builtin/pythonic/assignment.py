@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any
 
-from crossply.functions.builtin.pythonic.field import FieldMessage
+from crossply.functions.builtin.pythonic.message_scalar import FieldMessage
 from crossply.functions.builtin.pythonic.node import ABSENT, Node, put
 from crossply.functions.builtin.pythonic.value import Key, Value, forget, refill, remember
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.functions.builtin.pythonic.field import FieldMessage
+from crossply.functions.builtin.pythonic.message_scalar import FieldMessage
 from crossply.functions.builtin.pythonic.node import ABSENT
 from crossply.functions.builtin.pythonic.value import Value
 

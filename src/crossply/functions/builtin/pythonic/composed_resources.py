@@ -7,7 +7,7 @@ from typing import Any
 
 from crossply.compose.messages import READY_FALSE, READY_TRUE, READY_UNSPECIFIED
 from crossply.functions.builtin.pythonic.conditions import UNSET, Conditions
-from crossply.functions.builtin.pythonic.field import FieldMessage
+from crossply.functions.builtin.pythonic.message_scalar import FieldMessage
 from crossply.functions.builtin.pythonic.node import put
 from crossply.functions.builtin.pythonic.readiness import resource_ready
 from crossply.functions.builtin.pythonic.value import Value

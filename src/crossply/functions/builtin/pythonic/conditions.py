@@ -16,8 +16,8 @@ from crossply.compose.messages import (
     TARGET_UNSPECIFIED,
 )
 from crossply.functions.builtin.pythonic.assignment import ProtobufValue
-from crossply.functions.builtin.pythonic.field import FieldMessage
 from crossply.functions.builtin.pythonic.message import Message
+from crossply.functions.builtin.pythonic.message_scalar import FieldMessage
 from crossply.functions.builtin.pythonic.value import Value
 
 UNSET: Any = object()

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from crossply.functions.builtin.pythonic.constructors import B64Encode, value_of
-from crossply.functions.builtin.pythonic.field import FieldMessage
+from crossply.functions.builtin.pythonic.message_scalar import FieldMessage
 from crossply.functions.builtin.pythonic.node import put
 from crossply.functions.builtin.pythonic.value import Value
 

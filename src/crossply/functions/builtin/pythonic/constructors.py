@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from crossply.functions.builtin.pythonic.assignment import set_content
-from crossply.functions.builtin.pythonic.field import FieldMessage
+from crossply.functions.builtin.pythonic.message_scalar import FieldMessage
 from crossply.functions.builtin.pythonic.value import Value, plain
 
 

@@ -9,13 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from crossply.functions.builtin.pythonic.field import FieldMessage
-from crossply.functions.builtin.pythonic.message_fields import (
-    checked_scalar,
-    entries_of,
-    field_name,
-    read_scalar,
-)
+from crossply.functions.builtin.pythonic.message_scalar import FieldMessage
 from crossply.functions.builtin.pythonic.message_schema import (
     LIST,
     MAP,
@@ -24,6 +18,12 @@ from crossply.functions.builtin.pythonic.message_schema import (
     FieldType,
     MessageType,
     Scalar,
+)
+from crossply.functions.builtin.pythonic.message_value_conversion import (
+    checked_scalar,
+    entries_of,
+    field_name,
+    read_scalar,
 )
 from crossply.functions.builtin.pythonic.node import ABSENT, Node, put, start
 from crossply.functions.builtin.pythonic.value import Value

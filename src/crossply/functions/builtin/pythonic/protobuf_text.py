@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from crossply.functions.builtin.pythonic.field import FieldMessage
 from crossply.functions.builtin.pythonic.message import Message
 from crossply.functions.builtin.pythonic.message_collections import MapMessage, RepeatedMessage
+from crossply.functions.builtin.pythonic.message_scalar import FieldMessage
 from crossply.functions.builtin.pythonic.message_schema import ONE, Scalar
 from crossply.functions.builtin.pythonic.node import ABSENT, Node
 from crossply.functions.builtin.pythonic.value import Value, plain

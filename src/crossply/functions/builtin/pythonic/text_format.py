@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from crossply.functions.builtin.pythonic.field import FieldMessage
 from crossply.functions.builtin.pythonic.message import Message
 from crossply.functions.builtin.pythonic.message_collections import MapMessage, RepeatedMessage
+from crossply.functions.builtin.pythonic.message_scalar import FieldMessage
 from crossply.functions.builtin.pythonic.node import ABSENT, UNKNOWN_TEXT, Node
 from crossply.functions.builtin.pythonic.value import Value
 

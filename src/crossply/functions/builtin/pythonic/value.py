@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from crossply.functions.builtin.pythonic.field import FieldMessage
+from crossply.functions.builtin.pythonic.message_scalar import FieldMessage
 from crossply.functions.builtin.pythonic.node import ABSENT, UNKNOWN_TEXT, Node, append, put, start
 
 Key = str | int

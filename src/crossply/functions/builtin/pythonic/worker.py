@@ -23,9 +23,9 @@ from crossply.functions.builtin.pythonic import (
     conditions,
     connection,
     credentials,
-    field,
     message,
     message_collections,
+    message_scalar,
     required_resources,
     results,
     value,
@@ -41,7 +41,7 @@ _PACKAGE = "crossplane.pythonic"
 _COMPOSITE_MODULES = (
     *(composite, composed_resources, conditions, connection, credentials, required_resources, results),
 )
-_PROTOBUF_MODULES = (assignment, field, message, message_collections, value)
+_PROTOBUF_MODULES = (assignment, message, message_collections, message_scalar, value)
 
 
 def prepare(program: bytes) -> None:

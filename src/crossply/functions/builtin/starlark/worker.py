@@ -16,8 +16,8 @@ from crossply.functions.builtin.starlark.language.calls import call
 from crossply.functions.builtin.starlark.language.failures import EvalError
 from crossply.functions.builtin.starlark.library.regexes import REGEX
 from crossply.functions.builtin.starlark.library.yaml_module import YAML
-from crossply.functions.builtin.starlark.outcome import Outcome, OutcomeProblem
 from crossply.functions.builtin.starlark.predeclared import Environment
+from crossply.functions.builtin.starlark.response_builder import Outcome, OutcomeProblem
 from crossply.functions.builtin.starlark.script import RUN_ERRORS, Script, ScriptProblem
 from crossply.functions.builtin.starlark.sequencing import DependencyProblem
 from crossply.values import Object

@@ -17,7 +17,7 @@ from crossply.functions.builtin.go_templating.engine.taints import (
     get,
     is_container,
 )
-from crossply.functions.field_trace import KEYS
+from crossply.functions.field_provenance import KEYS
 
 Values = Sequence[Any]
 Taints = Sequence[Taint]

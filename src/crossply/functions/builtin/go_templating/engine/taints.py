@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from crossply.functions.field_trace import KEYS, VALUE, Path
+from crossply.functions.field_provenance import KEYS, VALUE, Path
 
 
 class Atom(NamedTuple):

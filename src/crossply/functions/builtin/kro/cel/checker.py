@@ -10,8 +10,8 @@ from typing import Any
 
 from crossply.functions.builtin.kro.cel.environment import TYPE_NAMES, Environment, qualified_name
 from crossply.functions.builtin.kro.cel.format_string_checks import format_issues, is_written_format
-from crossply.functions.builtin.kro.cel.signatures import Overload, functions
-from crossply.functions.builtin.kro.cel.syntax import (
+from crossply.functions.builtin.kro.cel.overload_declarations import Overload, functions
+from crossply.functions.builtin.kro.cel.syntax_tree import (
     Call,
     Comprehension,
     Constant,

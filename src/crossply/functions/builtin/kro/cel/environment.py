@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from crossply.functions.builtin.kro.cel.declared_types import TypeProvider
-from crossply.functions.builtin.kro.cel.syntax import Identifier, Node, Select
+from crossply.functions.builtin.kro.cel.syntax_tree import Identifier, Node, Select
 from crossply.functions.builtin.kro.cel.types import (
     BOOL,
     BYTES,

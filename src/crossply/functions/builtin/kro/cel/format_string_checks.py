@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from crossply.functions.builtin.kro.cel.syntax import Call, Constant, ListLiteral, MapLiteral, Node
+from crossply.functions.builtin.kro.cel.syntax_tree import Call, Constant, ListLiteral, MapLiteral, Node
 from crossply.functions.builtin.kro.cel.text_format import Clause, clauses_of
 from crossply.functions.builtin.kro.cel.types import Type
 from crossply.functions.builtin.kro.cel.values import EvaluationError

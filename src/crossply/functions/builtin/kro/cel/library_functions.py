@@ -9,7 +9,7 @@ from typing import Any
 
 from crossply.errors import CrossplyError
 from crossply.functions.builtin.kro.cel.native import to_native
-from crossply.functions.builtin.kro.cel.signatures import QUANTITY, URL
+from crossply.functions.builtin.kro.cel.overload_declarations import QUANTITY, URL
 from crossply.functions.builtin.kro.cel.values import (
     OMIT,
     EvaluationError,

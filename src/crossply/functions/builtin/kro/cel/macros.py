@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from crossply.functions.builtin.kro.cel.syntax import (
+from crossply.functions.builtin.kro.cel.syntax_tree import (
     ACCUMULATOR,
     Call,
     Comprehension,

@@ -9,7 +9,7 @@ import re
 from functools import cache
 from typing import Any
 
-from crossply.functions.builtin.kro.cel.syntax import Source
+from crossply.functions.builtin.kro.cel.syntax_tree import Source
 from crossply.functions.builtin.kro.cel.tokens import Malformed
 
 _ISSUE = re.compile(r"ERROR: <input>:(\d+):(\d+): (.*?)(?: \[INVALID_ARGUMENT\])?$", re.MULTILINE)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from crossply.functions.builtin.kro.cel.macros import expanded
 from crossply.functions.builtin.kro.cel.parse_issues import issues_of
-from crossply.functions.builtin.kro.cel.syntax import (
+from crossply.functions.builtin.kro.cel.syntax_tree import (
     Call,
     Constant,
     Entry,
