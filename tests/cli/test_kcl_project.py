@@ -192,3 +192,26 @@ def test_a_module_that_is_not_complete_is_not_built(project: Run) -> None:
     code, _, err = project("project", "build")
     assert (code, 'failed to build function "greet"' in err) == (1, True)
     assert "there is no directory ./nowhere" in err
+
+
+@pytest.mark.parametrize(
+    ("program", "is_built"),
+    [
+        ("import models.io.acme.v1 as acme\nitems = [acme.Lamp{}]\n", False),
+        ("import models.io.acme.v1\nitems = [v1.Lamp{}]\n", False),
+        ("import models.io.acme.v1 as acme\nitems = []\n", True),
+        ('"""\nimport models.io.acme.v1 as acme\nacme.Lamp{}\n"""\nitems = []\n', True),
+    ],
+)
+def test_a_module_that_uses_models_that_are_not_there_is_not_built(
+    project: Run, program: str, is_built: bool
+) -> None:
+    Path("functions/greet/main.k").write_text(program)
+    Path("upbound.yaml").write_text(project_text("r.invalid/acme/platform"))
+    code, _, err = project("project", "build")
+    assert code == 1, "the base image cannot be fetched"
+    if is_built:
+        assert "failed to fetch the base image" in err
+    else:
+        assert "its modules lack packages that it uses: models.io.acme.v1\n" in err
+        assert "crossply dependency update-cache" in err

@@ -87,6 +87,22 @@ def test_missing_models_give_a_hint_to_generate_them(directory: Path) -> None:
     assert "crossply dependency update-cache" in result.message
 
 
+def test_models_of_which_a_package_is_missing_give_the_same_hint(directory: Path) -> None:
+    (directory / "upbound.yaml").write_text("")
+    (directory / "models" / "io" / "mine").mkdir(parents=True)
+    (directory / "models" / "kcl.mod").write_text('[package]\nname = "models"\n')
+    (directory / "models" / "io" / "mine" / "thing.k").write_text("schema Thing:\n    size?: int\n")
+    module = directory / "functions" / "f"
+    module.mkdir(parents=True)
+    (module / "kcl.mod").write_text(
+        '[package]\nname = "f"\n[dependencies]\nmodels = { path = "../../models" }\n'
+    )
+    (module / "main.k").write_text("import models.io.acme.v1 as acme\nitems = [acme.Lamp{}]\n")
+    [result] = bind(function(kcl=str(module)))(request(), 10).results
+    assert "attribute 'Lamp' not found" in result.message
+    assert "crossply dependency update-cache" in result.message
+
+
 def test_a_control_plane_reads_it_only_where_its_operator_allows_the_project(directory: Path) -> None:
     (directory / "upbound.yaml").write_text("")
     inner = directory / "functions" / "f"

@@ -20,9 +20,14 @@ from crossply.functions.builtin.sandbox.limits import SECONDS
 
 MAX_FILES = 20_000
 MAX_BYTES = 32 << 20
-_IMPORT = re.compile(r"^[ \t]*import[ \t]+([\w.\-]+)", re.MULTILINE)
+_IMPORT = re.compile(r"^[ \t]*import[ \t]+([\w.\-]+)(?:[ \t]+as[ \t]+(\w+))?", re.MULTILINE)
 _FILE_LIBRARY = "file"
 """The library of KCL that reads files: a module that imports it gets all of its own."""
+
+
+def imports_of(text: str) -> dict[str, str]:
+    """The packages that a text imports, and the names that it has for them."""
+    return {package: name or package.rpartition(".")[2] for package, name in _IMPORT.findall(text)}
 
 
 class Place(NamedTuple):
@@ -80,7 +85,7 @@ class FileCollector:
         while self._pending:
             text, place = self._pending.pop()
             words = words_of(text)
-            for name in dict.fromkeys(_IMPORT.findall(text)):
+            for name in imports_of(text):
                 if name == _FILE_LIBRARY and place is not None:
                     self._add_data_files(place.root)
                 for target in self._candidates(name, place):

@@ -20,10 +20,10 @@ _HARMLESS = re.compile(r'(?:schema|mixin|protocol|rule|type|import)\b|[@\])}]|""
 
 def words_of(text: str) -> frozenset[str]:
     """All names that occur in a text, also those in strings that have names in them; not in documentation."""
-    return frozenset(_WORD.findall(_without_documentation(text)))
+    return frozenset(_WORD.findall(without_documentation(text)))
 
 
-def _without_documentation(text: str) -> str:
+def without_documentation(text: str) -> str:
     """The text without long texts in it, but for those that names are put into."""
     parts = text.split(_QUOTES)
     return "".join(part for index, part in enumerate(parts) if index % 2 == 0 or "${" in part)
@@ -44,7 +44,7 @@ class SchemaPackage:
 
     def _index(self, path: str, text: str) -> None:
         """Note the names that a file defines; one that does more than that is always needed."""
-        for line in _TOP_LEVEL.findall(_without_documentation(text)):
+        for line in _TOP_LEVEL.findall(without_documentation(text)):
             definition = _DEFINITION.match(line)
             if definition is not None:
                 self._files_of_name.setdefault(definition[1], []).append(path)
