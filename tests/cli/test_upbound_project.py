@@ -186,6 +186,35 @@ def test_a_function_in_python_is_built_with_the_models_that_it_imports(
     ]
 
 
+@pytest.mark.parametrize(
+    ("program", "missing"),
+    [
+        ("from .model.test.acme.shop import v1\n", ""),
+        ("from .model.test.acme.shop import v2\n", "model.test.acme.shop.v2"),
+        ("from .model.test.acme.shop.v2 import Shop\n", "model.test.acme.shop.v2"),
+        ("from .model.io.upbound.aws.s3 import v1beta1\n", "model.io.upbound.aws.s3"),
+        ("try:\n    from .model.io.upbound import v1\nexcept ImportError:\n    pass\n", ""),
+        ("from . import absent\nfrom .modelling import gone\n", ""),
+    ],
+)
+def test_a_function_in_python_whose_models_are_missing_is_not_built(
+    crossply: Run, program: str, missing: str
+) -> None:
+    definition = XRD.replace("versions: []", VERSIONS)
+    files = {"upbound.yaml": PROJECT, "apis/definition.yaml": definition, "functions/shop/main.py": program}
+    for name, text in files.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(text)
+    Path("functions/shop/model").symlink_to("../../.up/python/models")
+    code, _, err = crossply("project", "build")
+    assert code == 1, "the base image cannot be fetched"
+    if missing:
+        assert f'failed to build function "shop": it imports modules that do not exist: {missing}\n' in err
+        assert "crossply dependency update-cache" in err
+    else:
+        assert "failed to fetch the base image" in err
+
+
 VERSIONS = (
     "versions: [{name: v1, served: true, referenceable: true, schema: {openAPIV3Schema: {type: object}}}]"
 )

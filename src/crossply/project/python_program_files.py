@@ -36,6 +36,42 @@ def python_files(directory: str, root: str, packages: Mapping[str, str] | None =
     return collection.files
 
 
+def missing_modules(directory: str, files: Mapping[str, str], folder: str) -> set[str]:
+    """The modules of a folder of the program that its files import at once, and that do not exist."""
+    missing: set[str] = set()
+    for path, text in files.items():
+        for node in _parsed(text):
+            if isinstance(node, ast.ImportFrom):
+                module, *names = _targets(node, path)
+                if f"{module}/".startswith(f"{folder}/"):
+                    is_package = os.path.isdir(os.path.join(directory, module))
+                    missing.update(
+                        target.replace("/", ".")
+                        for target in (names if is_package and not _defines(directory, module) else [module])
+                        if not _is_module(directory, target)
+                    )
+    return missing
+
+
+def _parsed(text: str) -> list[ast.stmt]:
+    """The statements of a file; none if it is not valid: running it says what is wrong."""
+    try:
+        return ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+
+
+def _defines(directory: str, package: str) -> bool:
+    """Whether a package may have more names than its modules have."""
+    file = os.path.join(directory, package, "__init__.py")
+    return os.path.exists(file) and os.path.getsize(file) > 0
+
+
+def _is_module(directory: str, path: str) -> bool:
+    full = os.path.join(directory, path)
+    return os.path.isfile(f"{full}.py") or os.path.isdir(full)
+
+
 def _own_files(directory: str) -> Iterator[str]:
     """The Python files below a directory, not through links, by their paths in it."""
     for folder, folders, names in os.walk(directory):
@@ -85,11 +121,8 @@ class _Collection:
 
     def add_imports(self, path: str) -> None:
         """Add the modules that a file imports, as far as they are the program's own."""
-        try:
-            tree = ast.parse(self.files[path])
-        except (SyntaxError, ValueError, RecursionError):
-            return  # running it says what is wrong
-        for node in ast.walk(tree):
+        statements = _parsed(self.files[path])
+        for node in ast.walk(ast.Module(statements, [])):
             if isinstance(node, ast.ImportFrom):
                 for target in _targets(node, path):
                     self._add_module(target)
