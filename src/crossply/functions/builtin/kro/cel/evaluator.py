@@ -11,7 +11,7 @@ from typing import Any
 
 from crossply.functions.builtin.kro.cel.environment import TYPE_NAMES, qualified_name
 from crossply.functions.builtin.kro.cel.function_table import FUNCTIONS
-from crossply.functions.builtin.kro.cel.operators import OPERATORS, select
+from crossply.functions.builtin.kro.cel.operators import OPERATORS, member_of
 from crossply.functions.builtin.kro.cel.overload_declarations import functions
 from crossply.functions.builtin.kro.cel.special_forms import SPECIAL_FORMS, Evaluate, Scope, to_boolean
 from crossply.functions.builtin.kro.cel.syntax_tree import (
@@ -98,8 +98,8 @@ class Evaluator:
             return lambda scope: value
         operand, field = self.compile(node.operand), node.field
         if node.is_test:
-            return lambda scope: _is_present(select(operand(scope), field))
-        return lambda scope: _present(select(operand(scope), field), field)
+            return lambda scope: _is_present(member_of(operand(scope), field))
+        return lambda scope: _present(member_of(operand(scope), field), field)
 
     def _call(self, node: Call) -> Evaluate:
         special = SPECIAL_FORMS.get(node.function)

@@ -28,6 +28,8 @@ from crossply.functions.builtin.kro.cel.values import (
 MOST_NUMBERS = 1_000_000
 """The longest list that `lists.range` makes."""
 
+_Comparable = bool | int | float | str | bytes | Duration | Timestamp
+
 
 def index_of_item(items: list[Any], sought: Any) -> int:
     return next((at for at, item in enumerate(items) if equal(item, sought)), -1)
@@ -76,7 +78,7 @@ def sort_by_keys(value: Any, keys: Any) -> list[Any]:
             "@sortByAssociatedKeys() expected a list of the same size as the associated keys list, but got "
             f"{len(items)} and {len(order)} elements respectively"
         )
-    if not isinstance(order[0] if order else "", bool | int | float | str | bytes | Duration | Timestamp):
+    if not isinstance(order[0] if order else "", _Comparable):
         raise EvaluationError("list elements must be comparable")
     if any(type_name(key) != type_name(order[0]) for key in order):
         raise EvaluationError("list elements must have the same type")
@@ -105,9 +107,24 @@ def _range(count: Any) -> list[int]:
     return list(range(count))
 
 
-def _is_sorted(value: Any) -> bool:
+def _comparable_items(value: Any) -> list[Any]:
     items = items_of(value)
-    return all(compare(items[at], items[at + 1]) <= 0 for at in range(len(items) - 1))
+    if not all(isinstance(item, _Comparable) for item in items):
+        raise NoSuchOverload
+    return items
+
+
+def _order(one: Any, other: Any) -> int:
+    """As `compare`; values of different types are in order, however they stand."""
+    try:
+        return compare(one, other)
+    except EvaluationError:
+        return 0
+
+
+def _is_sorted(value: Any) -> bool:
+    items = _comparable_items(value)
+    return all(_order(items[at], items[at + 1]) <= 0 for at in range(len(items) - 1))
 
 
 def _sum(value: Any) -> Any:
@@ -120,12 +137,12 @@ def _sum(value: Any) -> Any:
 
 def _extreme(name: str, sign: int) -> Callable[[Any], Any]:
     def find(value: Any) -> Any:
-        items = items_of(value)
+        items = _comparable_items(value)
         if not items:
             raise EvaluationError(f"{name} called on empty list")
         best = items[0]
         for item in items[1:]:
-            if compare(item, best) * sign > 0:
+            if _order(item, best) * sign > 0:
                 best = item
         return best
 
@@ -170,7 +187,7 @@ def _unwrapped(value: Any) -> list[Any]:
 
 def _merge(one: Any, other: Any) -> dict[Any, Any]:
     if not is_map(one) or not is_map(other):
-        raise NoSuchOverload(f"no such overload: {type_name(one)}.merge({type_name(other)})")
+        raise NoSuchOverload
     return {to_key(key): value for map_ in (one, other) for key, value in entries_of(map_)}
 
 

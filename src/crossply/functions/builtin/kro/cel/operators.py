@@ -34,27 +34,20 @@ _UINT64 = 2**64
 _SECOND = 10**9
 
 
-def select(value: Any, field: str) -> Any:
-    """The field of a value, or MISSING; an optional value gives an optional one."""
+def member_of(value: Any, key: Any) -> Any:
+    """The field or element of a value, or MISSING; an optional value gives an optional one.
+
+    What is neither a map nor a list, such as null, has no members: that is no error.
+    """
     if isinstance(value, Optional):
         if not value.has_value:
             return NONE
-        member = select(value.value, field)
-        return NONE if member is MISSING else Optional((member,))
-    if not is_map(value):
-        raise NoSuchOverload
-    return find(value, field)
-
-
-def index(value: Any, key: Any) -> Any:
-    """The element of a list or a map, or MISSING."""
-    if isinstance(value, Optional):
-        if not value.has_value:
-            return NONE
-        member = index(value.value, key)
+        member = member_of(value.value, key)
         return NONE if member is MISSING else Optional((member,))
     if is_map(value):
         return find(value, key)
+    if not is_list(value):
+        return MISSING
     items = items_of(value)
     place = _whole_index(key)
     return items[place] if 0 <= place < len(items) else MISSING

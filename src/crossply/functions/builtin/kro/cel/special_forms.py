@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from crossply.functions.builtin.kro.cel.operators import index, select
+from crossply.functions.builtin.kro.cel.operators import member_of
 from crossply.functions.builtin.kro.cel.values import (
     MISSING,
     NONE,
@@ -77,12 +77,8 @@ def _or_value(left: Evaluate, right: Evaluate) -> Evaluate:
     return evaluate
 
 
-def _optional_select(operand: Evaluate, field: Evaluate) -> Evaluate:
-    return lambda scope: _optional(select(operand(scope), field(scope)))
-
-
-def _optional_index(operand: Evaluate, key: Evaluate) -> Evaluate:
-    return lambda scope: _optional(index(operand(scope), key(scope)))
+def _optional_member(operand: Evaluate, key: Evaluate) -> Evaluate:
+    return lambda scope: _optional(member_of(operand(scope), key(scope)))
 
 
 def _optional(value: Any) -> Optional:
@@ -94,7 +90,7 @@ def _optional(value: Any) -> Optional:
 def _index(operand: Evaluate, key: Evaluate) -> Evaluate:
     def evaluate(scope: Scope) -> Any:
         container, place = operand(scope), key(scope)
-        value = index(container, place)
+        value = member_of(container, place)
         if value is MISSING:
             problem = "index out of bounds" if is_list(container) else "no such key"
             raise EvaluationError(f"{problem}: {place}")
@@ -118,8 +114,8 @@ SPECIAL_FORMS: dict[str, Callable[..., Evaluate]] = {
     "_==_": _equal,
     "_!=_": _unequal,
     "_[_]": _index,
-    "_[?_]": _optional_index,
-    "_?._": _optional_select,
+    "_[?_]": _optional_member,
+    "_?._": _optional_member,
     "or": _or_optional,
     "orValue": _or_value,
 }
