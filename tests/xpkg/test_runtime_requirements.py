@@ -109,12 +109,12 @@ def test_a_function_for_the_published_sdk_gets_protobuf(installed: Installed) ->
 
 
 def test_a_function_that_imports_more_of_crossply_gets_that_too(tmp_path: Path) -> None:
-    needs = needs_of([b"from crossply.kube import selection"], FUNCTION)
+    needs = needs_of([b"from crossply.kube import list_options"], FUNCTION)
     with zipfile.ZipFile(write_own_wheel(str(tmp_path), needs)) as wheel:
         names = set(wheel.namelist())
         wheel.extractall(tmp_path)
     assert "crossply/kube/informer.py" not in names
-    code = "from crossply.kube import selection; print(selection.__name__)"
+    code = "from crossply.kube import list_options; print(list_options.__name__)"
     assert run(tmp_path, code) == "crossply.kube.list_options\n"
 
 
