@@ -6,9 +6,8 @@ from crossply.cli.framework.styling import PLAIN, Style
 from crossply.cli.runs.duration_text import duration_text
 from crossply.cli.runs.json_output import run_list, run_object
 from crossply.cli.runs.run_table import RunTable
-from crossply.cli.runs.run_text import RunText, effect_lines
+from crossply.cli.runs.run_text import RunText, bar, effect_lines, waterfall
 from crossply.cli.runs.step_text import step_changes
-from crossply.cli.runs.waterfall import bar, waterfall
 from crossply.compose.conditions import RESPONSIVE
 from crossply.compose.engine_field_paths import MODERN
 from crossply.provenance.model import FieldSource, Provenance, SourceField

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from crossply.compose import effects
 from crossply.compose.messages import Resource
+from crossply.compose.selection import match_labels
 from crossply.runs.capture import CallNote
 from crossply.runs.decoding import DecodedRun
 from crossply.runs.function_message_json import (
@@ -17,7 +18,6 @@ from crossply.runs.function_message_json import (
     state_json,
 )
 from crossply.runs.model import Exchange, Round, Run, RunSummary, StepRun, World
-from crossply.runs.recorded_selection_reason import explain_selection
 from crossply.runs.run_effects import effect_runs
 from crossply.values import Object
 from crossply.values.protobuf_struct import from_wire
@@ -35,7 +35,7 @@ def assemble(summary: RunSummary, decoded: DecodedRun, redacted: int) -> Run:
     composite = world.xr if state is None or state.composite is None else _object(state.composite)
     observed = {} if state is None else {name: _object(known) for name, known in state.resources.items()}
     changes = tuple(effect_runs(decoded))
-    return Run(summary, explain_selection(world), composite, observed, steps, changes, world, redacted)
+    return Run(summary, _explain_selection(world), composite, observed, steps, changes, world, redacted)
 
 
 def _object(resource: Resource) -> Object:
@@ -150,3 +150,44 @@ def _read(answered: Exchange) -> object:
     if isinstance(answered.effect, effects.FetchSchema):
         return answered.answer
     return [snapshot.object for snapshot in answered.answer]
+
+
+def _explain_selection(world: World) -> str:
+    """Why this Composition and this revision, in one sentence; empty where none was selected."""
+    sentence = ""
+    for exchange in world.exchanges:
+        effect, selected = exchange.effect, exchange.answer
+        if isinstance(effect, effects.SelectComposition) and selected is not None:
+            sentence = f"Composition {selected.name}: {_composition_reason(world, effect.xr)}"
+        elif isinstance(effect, effects.SelectRevision) and selected is not None:
+            reason = _revision_reason(world, effect.xr)
+            return f"{sentence}; revision {selected.name}: {reason}"
+    return sentence
+
+
+def _composition_reason(world: World, xr: Object) -> str:
+    definition, machinery = world.definition, world.machinery
+    if definition is not None and definition.enforced_composition:
+        return "the definition enforces it"
+    if machinery.name_in(xr, "compositionRef"):
+        return "the composite resource refers to it"
+    labels = match_labels(machinery.read(xr, "compositionSelector"))
+    if definition is not None and definition.default_composition and not labels:
+        return "it is the definition's default"
+    return f"selected by the labels {_labels(labels)}" if labels else "it is for this kind"
+
+
+def _revision_reason(world: World, xr: Object) -> str:
+    machinery = world.machinery
+    policy = machinery.read(xr, "compositionUpdatePolicy")
+    if policy is None and world.definition is not None:
+        policy = world.definition.default_update_policy
+    if policy == "Manual":
+        pinned = machinery.name_in(xr, "compositionRevisionRef")
+        return "pinned by compositionUpdatePolicy Manual" if pinned else "the newest; now pinned (Manual)"
+    labels = match_labels(machinery.read(xr, "compositionRevisionSelector"))
+    return f"the newest with the labels {_labels(labels)}" if labels else "the newest"
+
+
+def _labels(labels: dict[str, str]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in sorted(labels.items()))

@@ -27,6 +27,7 @@ from crossply.compose.object_metadata import (
     uid_of,
 )
 from crossply.compose.observed_resources import observe
+from crossply.kinds.definition import Definition, Names
 from crossply.kinds.infrastructure_definitions import FIRST_DESIGN
 from crossply.runs.composition_manifest import composition_manifest
 from crossply.runs.errors import RunsError
@@ -34,7 +35,6 @@ from crossply.runs.expected_result import expected_result
 from crossply.runs.export_readme import readme
 from crossply.runs.model import COMPOSITE, Run, World
 from crossply.runs.recorded_pipeline import composition_of
-from crossply.runs.xrd_manifest import definition_manifest
 from crossply.testing.suite import API_VERSION, KIND
 from crossply.values import Object
 from crossply.values.api_version import split_api_version
@@ -44,6 +44,8 @@ XR, COMPOSITION, FUNCTIONS, DEFINITION = "xr.yaml", "composition.yaml", "functio
 OBSERVED, REQUIRED, CREDENTIALS = "observed.yaml", "required.yaml", "credentials.yaml"
 _NOT_IN_NAMES = re.compile("[^a-z0-9]+")
 SCHEMAS, SUITE, README = "schemas", "run_test.yaml", "README.md"
+# The recorded composite resource has its defaults already.
+_OPEN = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
 class NotExportable(RunsError):
@@ -172,7 +174,7 @@ def _definition(world: World) -> str:
         return ""
     if world.definition.definition_kind in FIRST_DESIGN:
         raise NotExportable(f"render cannot do with the kinds of an {world.definition.definition_kind}")
-    return dump(definition_manifest(world.definition))
+    return dump(_definition_manifest(world.definition))
 
 
 def _file_name(selector: SchemaSelector) -> str:
@@ -210,3 +212,42 @@ _SOURCES = {
     "credentials": CREDENTIALS,
     "xrd": DEFINITION,
 }
+
+
+def _definition_manifest(definition: Definition) -> Object:
+    """A CompositeResourceDefinition that is parsed to this one."""
+    schema = {"type": "object", "properties": {"spec": _OPEN, "status": _OPEN}}
+    spec: Object = {
+        "group": definition.group,
+        "scope": definition.scope,
+        "names": _names(definition.names),
+        "versions": [
+            {
+                "name": version.name,
+                "served": version.served,
+                "referenceable": version.referenceable,
+                "schema": {"openAPIV3Schema": schema},
+            }
+            for version in definition.versions
+        ],
+    }
+    if definition.claim_names is not None:
+        spec["claimNames"] = _names(definition.claim_names)
+    if definition.connection_secret_keys:
+        spec["connectionSecretKeys"] = list(definition.connection_secret_keys)
+    return {
+        "apiVersion": "apiextensions.crossplane.io/v2",
+        "kind": "CompositeResourceDefinition",
+        "metadata": {"name": definition.name},
+        "spec": spec,
+    }
+
+
+def _names(names: Names) -> Object:
+    fields = {
+        "kind": names.kind,
+        "plural": names.plural,
+        "singular": names.singular,
+        "listKind": names.list_kind,
+    }
+    return {key: value for key, value in fields.items() if value}
