@@ -2,6 +2,9 @@
 
 A CRD goes, by owner references, when neither its definition nor the revision of its Provider is there. A
 definition that was reconciled costs no request until it or its CRD changes.
+
+The controllers may write every CRD. A user who may create a definition must not gain that right for kinds of
+the API server, of the control plane, or of another owner: `check_ownership` decides that without I/O.
 """
 
 from __future__ import annotations
@@ -13,13 +16,19 @@ import orjson
 
 from crossply.compose.conditions import with_conditions
 from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondition
-from crossply.compose.object_metadata import is_being_deleted, is_paused, metadata_of, name_of
+from crossply.compose.object_metadata import (
+    controller_of,
+    is_being_deleted,
+    is_paused,
+    metadata_of,
+    name_of,
+    uid_of,
+)
 from crossply.control.controller_context import Plane
 from crossply.control.definitions.defined_kinds import is_established
-from crossply.control.definitions.protected_crds import ProtectedKind
+from crossply.control.definitions.protected_crds import ProtectedKind, check_definable
 from crossply.control.kinds import MANAGED_DEFINITION
 from crossply.control.managed_definitions.conversion import ACTIVE, crd_of
-from crossply.control.managed_definitions.crd_ownership import check_ownership
 from crossply.control.managed_definitions.definition_informer import state_of
 from crossply.control.managed_fields import CROSSPLANE, is_applied, upgrade_to_apply
 from crossply.kube.controller import Requeue
@@ -165,3 +174,28 @@ def _versions(definition: Object, crd: Object) -> tuple[str, int]:
 def _version(obj: Object) -> int:
     version = str(metadata_of(obj).get("resourceVersion", ""))
     return int(version) if version.isdigit() else -1
+
+
+def check_ownership(definition: Object, live: Object | None) -> None:
+    """Raise ProtectedKind where a definition may not have the CRD of its name."""
+    check_definable(name_of(definition))
+    if live is None or _is_owner(definition, live):
+        return
+    controller, installer = controller_of(live), controller_of(definition)
+    if controller is None:
+        if installer is None:
+            raise ProtectedKind(
+                f"CustomResourceDefinition {name_of(live)} exists already and is not the definition's",
+                hint="delete the CustomResourceDefinition, or the ManagedResourceDefinition",
+            )
+    elif controller.get("uid") != (installer or {}).get("uid"):
+        owner = f"{controller.get('kind')} {controller.get('name')} (UID {controller.get('uid')})"
+        raise ProtectedKind(
+            f"{name_of(live)} is already controlled by {owner}",
+            hint="delete what controls the CustomResourceDefinition, or the ManagedResourceDefinition",
+        )
+
+
+def _is_owner(definition: Object, crd: Object) -> bool:
+    owners = metadata_of(crd).get("ownerReferences") or ()
+    return any(owner.get("uid") == uid_of(definition) for owner in owners)

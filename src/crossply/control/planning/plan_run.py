@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from crossply.compose.object_metadata import uid_of
 from crossply.control.controller_context import plane_for
 from crossply.control.kinds import DEFINITION
 from crossply.control.planning.dry_run_client import DryRunClient
-from crossply.control.planning.field_changes import Unknown
-from crossply.control.planning.field_sources import add_sources
-from crossply.control.planning.planned_functions import host_access_check, planned_functions
+from crossply.control.planning.field_changes import Field, Unknown
+from crossply.control.planning.object_tree import Node
+from crossply.control.planning.planned_functions import (
+    RecordedFunctions,
+    host_access_check,
+    planned_functions,
+)
 from crossply.control.planning.planner import Plan, Planner, PlanRefused
 from crossply.control.planning.reconcile_rounds import Progress
 from crossply.functions.host_access_policy import HostAccess
 from crossply.kube.config import ClusterConfig
 from crossply.kube.failures import NotServed
+from crossply.provenance.field_reports import resolve_items
+from crossply.provenance.model import COMPOSITE_STATUS, Provenance
 from crossply.values import Object
 
 
@@ -50,7 +57,7 @@ async def make_plan(config: ClusterConfig, request: PlanRequest, progress: Progr
             planner = Planner(client, plane, request.manager, request.namespace, progress)
             plan = await _planned(planner, request.objects, request.deletes)
             if request.explains:
-                add_sources(plan.nodes(), functions)
+                _add_sources(plan.nodes(), functions)
             unknown = planner.forest.unknown
             for obj in (*client.store.looked_at.values(), *(node.obj for node in plan.nodes())):
                 unknown.note_secret(obj)
@@ -73,3 +80,21 @@ async def _check_control_plane(client: DryRunClient) -> None:
             f"there is no control plane at {client.config.server}: it has no CompositeResourceDefinitions",
             hint="start one with: crossply up, or for this cluster with: crossply controller",
         ) from None
+
+
+def _add_sources(nodes: Iterable[Node], functions: RecordedFunctions) -> None:
+    """Add the source of each field that the pipeline of an XR sets."""
+    for node in nodes:
+        provenance = functions.provenance_of(uid_of(node.obj)) if node.is_composite else None
+        if provenance is not None:
+            node.fields = _explained(node, COMPOSITE_STATUS, provenance)
+            for child in node.children:
+                if child.resource:
+                    child.fields = _explained(child, child.resource, provenance)
+
+
+def _explained(node: Node, resource: str, provenance: Provenance) -> tuple[Field, ...]:
+    return tuple(
+        field._replace(source=provenance.of(resource, resolve_items(field.path, node.obj)))
+        for field in node.fields
+    )

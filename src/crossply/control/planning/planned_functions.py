@@ -11,7 +11,8 @@ from functools import cache
 
 import orjson
 
-from crossply.compose.object_metadata import annotations_of, name_of
+from crossply.compose.messages import Request
+from crossply.compose.object_metadata import annotations_of, name_of, uid_of
 from crossply.control.calls.function_revision_runtime import (
     local_identity,
     needs_package,
@@ -19,17 +20,21 @@ from crossply.control.calls.function_revision_runtime import (
 )
 from crossply.control.calls.pipeline_functions import PipelineFunctions
 from crossply.control.calls.runner_factory import RunnerFactory
+from crossply.control.calls.runner_protocol import Answer
 from crossply.control.kinds import FUNCTION, FUNCTION_REVISION
 from crossply.control.package_manager.package_fetcher import DIGEST
 from crossply.control.package_manager.package_kinds import FUNCTIONS
 from crossply.control.package_manager.package_reconciler import package_of
 from crossply.control.package_manager.package_revision import Identity, revision_for, revision_name
 from crossply.control.package_manager.revision_activation import MANUAL, Decision
-from crossply.control.planning.call_recording_functions import RecordedFunctions
 from crossply.errors import CrossplyError
 from crossply.functions.binding import bind, host_uses
 from crossply.functions.host_access_policy import Check, HostAccess
+from crossply.kinds.composition import Step
 from crossply.kube.client import Client
+from crossply.provenance.call_recorder import CallRecorder
+from crossply.provenance.model import Provenance
+from crossply.provenance.pipeline import explain_pipeline
 from crossply.values import Object
 
 TYPE_CHECKING = False
@@ -122,3 +127,24 @@ def _coming(function: Object, revisions: list[Object]) -> Object | None:
         return None
     coming = revision_for(function, FUNCTIONS, identity, Decision(highest + 1, active=True))
     return coming if local else {**coming, "status": {"endpoint": f"image:///{name_of(coming)}"}}
+
+
+class RecordedFunctions(PipelineFunctions):
+    """Keeps the last calls of each XR."""
+
+    def __init__(self, factory: RunnerFactory) -> None:
+        super().__init__(factory=factory)
+        self._recorders: dict[str, CallRecorder] = {}
+
+    async def call(self, step: Step, request: Request, skip_cache: bool = False) -> Answer:
+        answer = await super().call(step, request, skip_cache)
+        composite = request.observed.composite
+        if composite is not None:
+            recorder = self._recorders.setdefault(uid_of(composite.object), CallRecorder())
+            recorder.record(step, request, answer.response)
+        return answer
+
+    def provenance_of(self, uid: str) -> Provenance | None:
+        """Where the fields come from that the pipeline of an XR desires; None for one that did not run."""
+        recorder = self._recorders.get(uid)
+        return None if recorder is None else explain_pipeline(recorder.calls())

@@ -9,13 +9,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import secrets
+import socket
 import subprocess
 import threading
 from collections.abc import Iterable
+from contextlib import suppress
 
 from crossply.containers.log_file import LogFile
 from crossply.control.runtimes.manifest_metadata import PORT
-from crossply.control.runtimes.readiness_socket import VARIABLE, ReadinessSocket
 from crossply.control.runtimes.runtime import NotRunning
 from crossply.functions.process_lifeline import ChildProcess
 from crossply.values.file_times import FileTimes, changed_file, read_file_times
@@ -24,6 +26,9 @@ _GRACE = 5.0
 _LONGEST_LINE = 16 << 10
 _MOST_FILES = 2000
 _NOT_SOURCES = ("__pycache__", "node_modules", "site-packages", "dist", "build", "tests")
+_VARIABLE = "NOTIFY_SOCKET"
+_READY = "READY=1"
+_LONGEST = 4096
 
 
 class ProcessProgram:
@@ -48,8 +53,8 @@ class ProcessProgram:
     async def start(self, log: LogFile) -> RunningProcess:
         """Start the command; raises NotRunning."""
         self._times = await asyncio.to_thread(self._read_times)
-        lifeline, readiness = ChildProcess(), ReadinessSocket()
-        environment = {**os.environ, **self._environment, VARIABLE: readiness.address}
+        lifeline, readiness = ChildProcess(), _ReadinessSocket()
+        environment = {**os.environ, **self._environment, _VARIABLE: readiness.address}
         try:
             process = lifeline.start(list(self._words), environment, self._directory or None)
         except (OSError, ValueError) as problem:
@@ -89,7 +94,7 @@ class RunningProcess:
         self,
         process: subprocess.Popen[str],
         lifeline: ChildProcess,
-        readiness: ReadinessSocket,
+        readiness: _ReadinessSocket,
         log: LogFile,
     ) -> None:
         self._process, self._lifeline, self._log = process, lifeline, log
@@ -142,3 +147,31 @@ class RunningProcess:
     def _signal(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, number)
+
+
+class _ReadinessSocket:
+    """A socket for datagrams of one process. Its address has no file, so no directory is too long for it."""
+
+    def __init__(self) -> None:
+        name = f"crossply-ready-{secrets.token_hex(16)}"
+        self.address = f"@{name}"
+        self.says_when = False
+        """Whether the process has sent a state: then it also reports when it is ready."""
+        self.ready = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
+        self._socket.setblocking(False)
+        self._socket.bind(f"\0{name}")
+        self._loop.add_reader(self._socket, self._receive)
+
+    def close(self) -> None:
+        if self._socket.fileno() >= 0:
+            self._loop.remove_reader(self._socket)
+            self._socket.close()
+
+    def _receive(self) -> None:
+        with suppress(BlockingIOError, OSError):
+            lines = self._socket.recv(_LONGEST).decode("utf-8", "replace").splitlines()
+            self.says_when = True
+            if _READY in lines:
+                self.ready.set()
