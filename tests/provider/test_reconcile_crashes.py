@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.support.provider.one_resource import BUCKET, NAME, START, TICKET, OneResource, bucket
 
 from crossply.provider import reconcile_effects
-from crossply.provider.reconcile_result import Retry
+from crossply.provider.reconcile_effects import Retry
 
 STEPS = 12
 """At least as many as a reconcile has."""

@@ -9,7 +9,7 @@ import pytest
 from tests.support.provider.one_resource import BUCKET, NAME, TICKET, OneResource, bucket, settled
 
 from crossply.provider import reconcile_effects
-from crossply.provider.reconcile_result import Poll, Retry
+from crossply.provider.reconcile_effects import Poll, Retry
 
 SYNCED = ("True", "ReconcileSuccess", "")
 AVAILABLE = ("True", "Available", "")

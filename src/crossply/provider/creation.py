@@ -14,8 +14,7 @@ from crossply.provider.context import EXTERNAL_NAME
 from crossply.provider.creation_annotations import creation_outcome, pending_creation
 from crossply.provider.external_error import ExternalFailure
 from crossply.provider.managed_state import ManagedState, StepFailed, annotated, with_finalizers
-from crossply.provider.reconcile_effects import Create, Created, Effects, SaveAnnotations
-from crossply.provider.reconcile_result import Reconciled, Retry
+from crossply.provider.reconcile_effects import Create, Created, Effects, Reconciled, Retry, SaveAnnotations
 from crossply.values import Object
 
 FINALIZER = "finalizer.managedresource.crossplane.io"

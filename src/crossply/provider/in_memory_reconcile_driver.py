@@ -22,7 +22,7 @@ from crossply.provider.external_error import ExternalFailure, external_failure
 from crossply.provider.managed_kind import ManagedKind
 from crossply.provider.observation import encoded_details
 from crossply.provider.reconcile import reconcile_managed
-from crossply.provider.reconcile_result import Reconciled
+from crossply.provider.reconcile_effects import Reconciled
 from crossply.values import Object
 
 NAME = "example"

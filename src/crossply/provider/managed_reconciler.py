@@ -36,7 +36,7 @@ from crossply.provider.parameters import Parameters, read_parameters
 from crossply.provider.provider_configs import ProviderConfigs
 from crossply.provider.provider_declaration_errors import UnexpectedValue
 from crossply.provider.reconcile import reconcile_managed
-from crossply.provider.reconcile_result import Poll, Reconciled, Retry
+from crossply.provider.reconcile_effects import Poll, Reconciled, Retry
 from crossply.provider.reconcile_triggers import ReadObject, ReconcileTriggers
 from crossply.provider.secrets import SecretReader
 from crossply.provider.watched_objects import WatchedObjects

@@ -38,10 +38,12 @@ from crossply.provider.reconcile_effects import (
     Effects,
     External,
     Observe,
+    Poll,
+    Reconciled,
+    Retry,
     TrackUsage,
     Update,
 )
-from crossply.provider.reconcile_result import Poll, Reconciled, Retry
 from crossply.provider.references import applied_spec, resolve_references
 from crossply.values import Object
 

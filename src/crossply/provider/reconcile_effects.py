@@ -164,3 +164,26 @@ Effect = (
 Result = TypeVar("Result")
 Effects = Generator[Effect, Any, Result]
 """A part of the reconcile: it yields effects, is sent their answers, and ends in a result."""
+
+
+class Poll(NamedTuple):
+    """Reconcile again after so many seconds, give or take a jitter."""
+
+    seconds: float
+
+
+class Retry(NamedTuple):
+    """Reconcile again, at once or after a pause that grows."""
+
+    at_once: bool = False
+
+
+class Reconciled(NamedTuple):
+    """How a reconcile ended."""
+
+    requeue: Poll | Retry | None = None
+    """None where only a change of the resource matters."""
+    outcome: str = "failed"
+    """failed, waiting, paused, created, unchanged, updated, deleting or deleted."""
+    failure: str = ""
+    """The message of the Synced condition."""

@@ -13,7 +13,7 @@ from crossply.provider.in_memory_external_system import ExternalSystem
 from crossply.provider.in_memory_reconcile_driver import InMemoryResource
 from crossply.provider.managed_kind import ManagedKind
 from crossply.provider.reconcile import INCOMPLETE
-from crossply.provider.reconcile_result import Reconciled
+from crossply.provider.reconcile_effects import Reconciled
 from crossply.provider.try_out_report import Expected, Report
 from crossply.values import Object
 

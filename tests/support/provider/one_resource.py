@@ -17,7 +17,7 @@ from crossply.provider.creation import FINALIZER
 from crossply.provider.external_error import ExternalFailure
 from crossply.provider.managed_kind import ManagedKind, managed_kind
 from crossply.provider.reconcile import reconcile_managed
-from crossply.provider.reconcile_result import Reconciled
+from crossply.provider.reconcile_effects import Reconciled
 from crossply.values import Object
 from crossply.values.merge_patch import merge_patch
 
