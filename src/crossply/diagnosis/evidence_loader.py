@@ -12,7 +12,6 @@ from crossply.compose.object_metadata import uid_of
 from crossply.diagnosis.evidence import Evidence
 from crossply.diagnosis.managed_rules import config_groups
 from crossply.diagnosis.root_cause_search import Finding
-from crossply.diagnosis.unreadable_objects import is_forbidden
 from crossply.kinds.definition import Definition, parse_definition
 from crossply.kinds.fields import KindError
 from crossply.kinds.revision import COMPOSITION_NAME
@@ -33,6 +32,7 @@ _USAGES = (
 _SELECTED = frozenset({"Composition", "CompositionRevision"})
 _STEP = re.compile(r'pipeline step "([^"]+)"')
 _MOST_ABOUT = 10
+_FORBIDDEN = 403
 """The maximum number of resources whose events are loaded."""
 
 PackageLog = Callable[[str, str], Awaitable[Sequence[str]]]
@@ -55,7 +55,7 @@ class EvidenceLoader:
             return None
         reference = Reference(f"{_EXTENSIONS}/v1", "CompositeResourceDefinition", node.kind.resource)
         definition_node = await self._reader.get(reference)
-        if is_forbidden(definition_node):
+        if _is_forbidden(definition_node):
             self.unread[reference.kind] = None
         if definition_node.problem:
             return None
@@ -146,3 +146,25 @@ class EvidenceLoader:
         if isinstance(problem, Forbidden):
             self.unread[kind] = None
         return []
+
+
+def _is_forbidden(node: Node) -> bool:
+    """Whether the API server did not let the caller read a resource."""
+    status = node.problem.shown.get("ErrStatus") if node.problem else None
+    return isinstance(status, dict) and status.get("code") == _FORBIDDEN
+
+
+def leave_out_forbidden(root: Node) -> list[str]:
+    """Take what could not be read for lack of rights out of a tree; returns the names of it.
+
+    A resource without a controller stays: that is known from its kind.
+    """
+    left_out = []
+    for child in root.children:
+        if _is_forbidden(child):
+            left_out.append(child.label)
+            if child.origin:
+                child.problem = None
+        left_out += leave_out_forbidden(child)
+    root.children = [child for child in root.children if not _is_forbidden(child)]
+    return left_out

@@ -9,11 +9,10 @@ from crossply.diagnosis.cause_details import refine
 from crossply.diagnosis.composition_selection_reason import Selection, explain_selection
 from crossply.diagnosis.deletion import Blocker, deletion_blockers
 from crossply.diagnosis.evidence import Evidence
-from crossply.diagnosis.evidence_loader import EvidenceLoader, PackageLog
+from crossply.diagnosis.evidence_loader import EvidenceLoader, PackageLog, leave_out_forbidden
 from crossply.diagnosis.model import Cause
 from crossply.diagnosis.next_reconcile import next_reconcile
 from crossply.diagnosis.root_cause_search import Finding, deepest_first, make_finding
-from crossply.diagnosis.unreadable_objects import leave_out_forbidden
 from crossply.kube.client import Client
 from crossply.resource_tree.node import Node, Reference
 from crossply.resource_tree.object_reader import Reader
