@@ -22,6 +22,7 @@ from crossply.functions.builtin.go_templating.engine.program import (
     compile_source,
     missing_key,
 )
+from crossply.functions.builtin.go_templating.engine.taints import Atom, Taint
 from crossply.functions.builtin.go_templating.engine.traced_output import TracedOutput
 from crossply.functions.builtin.go_templating.engine.tracing_scope import Tracer, TracingRender, TracingScope
 from crossply.functions.builtin.go_templating.field_taints import DocumentText, FieldTaint, map_document
@@ -37,7 +38,6 @@ from crossply.functions.builtin.go_templating.response_builder import (
     ResponseBuilder,
     without_own_annotations,
 )
-from crossply.functions.builtin.go_templating.source_fields import source_fields
 from crossply.functions.builtin.go_templating.template_data import data_of
 from crossply.functions.builtin.go_templating.template_sources import (
     SourceError,
@@ -45,8 +45,23 @@ from crossply.functions.builtin.go_templating.template_sources import (
     template_text,
 )
 from crossply.functions.builtin.object_field_traces import as_conditions, leaves, union
-from crossply.functions.field_provenance import FieldTrace, FieldTraces, Path, SourceField, StepTrace
+from crossply.functions.field_provenance import (
+    COMPOSITE,
+    CONDITION,
+    CONTEXT,
+    DESIRED_COMPOSITE,
+    ENVIRONMENT,
+    ENVIRONMENT_KEY,
+    REQUEST,
+    VALUE,
+    FieldTrace,
+    FieldTraces,
+    Path,
+    SourceField,
+    StepTrace,
+)
 from crossply.values import Object
+from crossply.values.field_path import to_string
 
 
 def trace(request: Request) -> StepTrace | None:
@@ -130,7 +145,7 @@ class _Fields:
     def _deciding(self, manifest: _Manifest, *paths: Path) -> tuple[SourceField, ...]:
         """What decides which resource a manifest is."""
         taints = [_nearest(manifest.taints, path) for path in paths]
-        sources = [source_fields(taint.value, taint.control) for taint in taints]
+        sources = [_source_fields(taint.value, taint.control) for taint in taints]
         return as_conditions(union(*sources))
 
     def _fields(self, manifest: _Manifest, deciding: tuple[SourceField, ...]) -> FieldTraces:
@@ -138,10 +153,52 @@ class _Fields:
         for path, _ in leaves(manifest.object):
             taint = _nearest(manifest.taints, path)
             place = self._place(taint.at)
-            sources = union(source_fields(taint.value, taint.control), deciding)
+            sources = union(_source_fields(taint.value, taint.control), deciding)
             fields[path] = FieldTrace(f"template{place}", place.strip(" ,"), sources)
         return fields
 
 
 def _nearest(taints: dict[Path, FieldTaint], path: Path) -> FieldTaint:
     return next(taints[path[:length]] for length in range(len(path), -1, -1) if path[:length] in taints)
+
+
+def _source_fields(value: Taint, control: Taint) -> tuple[SourceField, ...]:
+    """The sources of a field: first those of its value, then those that decide about it."""
+    conditions = {atom for atom in control if atom not in value}
+    fields = [_source(atom, VALUE) for atom in sorted(value, key=_order)]
+    fields += [_source(atom, CONDITION) for atom in sorted(conditions, key=_order)]
+    return tuple(dict.fromkeys(field for field in fields if field is not None))
+
+
+def _order(atom: Atom) -> list[str]:
+    return [*map(str, atom.path), atom.use]
+
+
+def _source(atom: Atom, use: str) -> SourceField | None:
+    """The object and the path of a field; None for what the Composition itself says."""
+    if atom.path[:1] in (("input",), ("meta",)):
+        return None
+    name, path = _object(atom.path)
+    return SourceField(name, to_string(path), use if atom.use == VALUE else atom.use)
+
+
+def _object(path: Path) -> tuple[str, Path]:
+    if len(path) > 1 and path[0] == "context":
+        return (ENVIRONMENT, path[2:]) if path[1] == ENVIRONMENT_KEY else (CONTEXT, path[1:])
+    if path[:2] == ("observed", "composite"):
+        return _resource(COMPOSITE, path[2:])
+    if path[:2] == ("desired", "composite"):
+        return _resource(DESIRED_COMPOSITE, path[2:])
+    if len(path) > 2 and path[0] in ("observed", "desired") and path[1] == "resources":
+        return _resource(f"{path[0]}/{path[2]}", path[3:])
+    if len(path) > 1 and path[0] in ("requiredResources", "extraResources"):
+        return f"extra/{path[1]}", path[3:]
+    if len(path) > 1 and path[0] == "credentials":
+        return f"credentials/{path[1]}", ()
+    return REQUEST, path
+
+
+def _resource(name: str, path: Path) -> tuple[str, Path]:
+    if path[:1] == ("connectionDetails",):
+        return f"connection details of {name}", path[1:]
+    return name, path[1:]

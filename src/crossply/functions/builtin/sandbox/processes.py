@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import socket
 import sys
 from _thread import allocate_lock
-from time import monotonic
+from collections.abc import Mapping, Sequence
+from time import monotonic, sleep
 
 from crossply.functions.builtin.sandbox import frames
 from crossply.functions.builtin.sandbox.limits import (
@@ -21,7 +23,6 @@ from crossply.functions.builtin.sandbox.limits import (
     START,
     START_SECONDS,
 )
-from crossply.functions.builtin.sandbox.posix_spawn import DESCRIPTOR, ChildProcess
 
 # The standard library stays first: the parent's path may begin with the directory of a function's file.
 _MAIN = (
@@ -32,6 +33,10 @@ _PRESERVED_VARIABLES = ("LD_LIBRARY_PATH",)
 _WORKER_DIED = f"ended its process: it takes more than {MEMORY >> 20} MiB of memory, or nests too deep"
 
 _NO_PROCESS = "cannot be run: no process can be started for it"
+_DESCRIPTOR = 3
+"""Where a child finds the descriptor that it is given."""
+_IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
+_PAUSE = 0.0005
 
 
 class ProgramError(Exception):
@@ -135,10 +140,54 @@ class ZygoteProcess:
         self._process.wait(GRACE)
 
 
-def _start_process(module: str, descriptor: int) -> ChildProcess:
+def _start_process(module: str, descriptor: int) -> _ChildProcess:
     paths = [os.path.abspath(path) for path in sys.path]
-    return ChildProcess(
-        [sys.executable, "-I", "-S", "-c", _MAIN, module, str(DESCRIPTOR), *paths],
+    return _ChildProcess(
+        [sys.executable, "-I", "-S", "-c", _MAIN, module, str(_DESCRIPTOR), *paths],
         descriptor,
         {name: os.environ[name] for name in _PRESERVED_VARIABLES if name in os.environ},
     )
+
+
+class _ChildProcess:
+    """A program in a session of its own, with nothing open but one descriptor.
+
+    It is started and reaped without `subprocess`, whose import takes as long as half of Python.
+    """
+
+    __slots__ = ("_has_ended", "pid")
+
+    def __init__(self, command: Sequence[str], descriptor: int, environ: Mapping[str, str]) -> None:
+        actions = [
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDWR, 0),
+            (os.POSIX_SPAWN_DUP2, 0, 1),
+            (os.POSIX_SPAWN_DUP2, 0, 2),
+            (os.POSIX_SPAWN_DUP2, descriptor, _DESCRIPTOR),
+        ]
+        # A session of its own: it must not receive signals of the user's terminal.
+        self.pid = os.posix_spawn(
+            command[0],
+            list(command),
+            dict(environ),
+            file_actions=actions,
+            setsid=True,
+            setsigdef=_IGNORED_BY_PYTHON,
+        )
+        self._has_ended = False
+
+    def is_alive(self) -> bool:
+        if not self._has_ended:
+            try:
+                self._has_ended = os.waitpid(self.pid, os.WNOHANG)[0] != 0
+            except ChildProcessError:
+                self._has_ended = True  # reaped by somebody else
+        return not self._has_ended
+
+    def wait(self, seconds: float) -> None:
+        """Wait until it has ended; after some seconds it is killed."""
+        deadline = monotonic() + seconds
+        while self.is_alive():
+            if monotonic() > deadline:
+                os.kill(self.pid, signal.SIGKILL)
+                deadline = monotonic() + seconds
+            sleep(_PAUSE)

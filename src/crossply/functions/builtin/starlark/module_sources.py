@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import ast
+import io
+import tokenize
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 
 from crossply.functions.builtin.starlark.module_names import (
     SCHEME,
@@ -12,12 +16,13 @@ from crossply.functions.builtin.starlark.module_names import (
     full_name,
     parse,
 )
-from crossply.functions.builtin.starlark.module_scan import loaded_modules
 from crossply.functions.builtin.starlark.registry_artifacts import ArtifactError, Files
 from crossply.values.goquote import quote
 
 _MAX_DEPTH = 10
 Fetch = Callable[[str], Files]
+_LOAD = "load"
+_BLANK = (tokenize.NL, tokenize.COMMENT)
 
 
 def registry_modules(
@@ -45,7 +50,7 @@ def _targets(source: str, caller: str, default_registry: str) -> list[RegistryMo
 
 def _remote(source: str, in_artifact: bool) -> Iterable[str]:
     """The names that may be those of modules in registries."""
-    for module in loaded_modules(source):
+    for module in _loaded_modules(source):
         if ":" in module or (in_artifact and module.startswith("./")):
             yield module
 
@@ -87,3 +92,43 @@ class _Resolution:
             return _targets(self._modules[target.name], target.name, self._registry)
         except ModuleNameError:
             return []
+
+
+@lru_cache(maxsize=256)
+def _loaded_modules(source: str) -> tuple[str, ...]:
+    """The names in the load statements of a script; none for one that has syntax errors."""
+    if _LOAD not in source:
+        return ()
+    try:
+        return tuple(_names(tokenize.generate_tokens(io.StringIO(source).readline)))
+    except (tokenize.TokenError, SyntaxError, ValueError):
+        return ()
+
+
+def _names(tokens: Iterator[tokenize.TokenInfo]) -> Iterator[str]:
+    starts_statement, depth = True, 0
+    for token in tokens:
+        if token.type in _BLANK:
+            continue
+        if token.type == tokenize.INDENT or token.type == tokenize.DEDENT:
+            depth += 1 if token.type == tokenize.INDENT else -1
+            continue
+        if starts_statement and depth == 0 and token.string == _LOAD:
+            name = _first_argument(tokens)
+            if name is not None:
+                yield name
+        starts_statement = token.type == tokenize.NEWLINE or token.string == ";"
+
+
+def _first_argument(tokens: Iterator[tokenize.TokenInfo]) -> str | None:
+    opening = next(tokens, None)
+    if opening is None or opening.string != "(":
+        return None
+    for token in tokens:
+        if token.type in _BLANK:
+            continue
+        if token.type != tokenize.STRING:
+            return None
+        value = ast.literal_eval(token.string)
+        return value if isinstance(value, str) else None
+    return None
