@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from crossply.apiserver.apiextensions import cel_rule_compiler, structural_validation
-from crossply.apiserver.apiextensions.cel_rule_deduplication import with_numbered_fields
+from crossply.apiserver.apiextensions.cel_rule_compiler import with_numbered_fields
 from crossply.apiserver.apiextensions.cel_size_estimates import sizes
 from crossply.apiserver.apiextensions.customresourcedefinition_managed_fields import (
     definition_with_managed_fields,

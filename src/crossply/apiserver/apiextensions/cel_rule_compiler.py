@@ -3,24 +3,31 @@
 An expression uses no other fields than those whose names occur in it. Types are therefore declared with these
 fields alone, which takes a fraction of the time for a large schema. What was compiled is kept for other
 definitions with the same rule.
+
+The definitions of a provider have thousands of rules such as `has(self.forProvider.name)`, each about another
+field. With the names of fields replaced by numbered ones, in the expression and in the type, most of them are
+the same, and so are their costs.
 """
 
 from __future__ import annotations
 
 import functools
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from crossply.apiserver.apiextensions.cel_rule_cost import estimate
-from crossply.apiserver.apiextensions.cel_rule_deduplication import with_numbered_fields
 from crossply.apiserver.apiextensions.cel_size_estimates import Sized, restricted_size, sizes
 from crossply.schema.cel_ast import Checked, Node, read_checked, uses_variable
-from crossply.schema.cel_expression_rewriting import accepted
+from crossply.schema.cel_expression_rewriting import TOKEN, accepted
 from crossply.schema.cel_literal_checks import literal_issues
 from crossply.schema.cel_messages import compile_issues
 from crossply.schema.cel_types import Declared, declare, restricted, words_in
 from crossply.values import Object
 
 _OPTIONAL = "cel.bind(oldSelf, hasOldSelf ? optional.of(previous) : optional.none(), "
+_PREFIX = "field_"
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 class Compiled(NamedTuple):
@@ -153,3 +160,65 @@ def _functions() -> list[Any]:
     from crossply.schema.cel_library import declarations
 
     return declarations()
+
+
+class _Renamed(NamedTuple):
+    """An expression with numbered fields, the type of its data, and the sizes of that."""
+
+    text: str
+    declared: Declared
+    size: Sized
+
+
+def with_numbered_fields(text: str, declared: Declared, size: Sized) -> _Renamed:
+    """Number the fields that an expression uses, unless a name of one may mean something else in it, too."""
+    words = list(_words(text))
+    if any(word.startswith(_PREFIX) for word, _, _ in words):
+        return _Renamed(text, declared, size)
+    others = {word for word, _, is_field in words if not is_field}
+    candidates = [word for word, _, is_field in words if is_field and word not in others]
+    fields = _fields_of(declared)
+    used = [word for word in dict.fromkeys(candidates) if word in fields]
+    numbered = {word: f"{_PREFIX}{number}" for number, word in enumerate(used)}
+    parts, end = [], 0
+    for word, start, _ in words:
+        if word in numbered:
+            parts += [text[end:start], numbered[word]]
+            end = start + len(word)
+    return _Renamed(
+        "".join([*parts, text[end:]]), _renamed(declared, numbered), _renamed_size(size, numbered)
+    )
+
+
+def _words(text: str) -> Iterator[tuple[str, int, bool]]:
+    """The words of an expression, where each starts, and whether it selects a field."""
+    tokens = [token for token in TOKEN.finditer(text) if token.lastgroup != "blank"]
+    for index, token in enumerate(tokens):
+        if token.lastgroup != "text" and _WORD.fullmatch(token[0]):
+            before = tokens[index - 1][0] if index else ""
+            after = tokens[index + 1][0] if index + 1 < len(tokens) else ""
+            yield token[0], token.start(), before == "." and after != "("
+
+
+def _fields_of(declared: Declared) -> set[str]:
+    names = {escaped for escaped, _, _ in declared.fields}
+    below = [member for _, _, member in declared.fields]
+    for member in [*below, *([declared.element] if declared.element else [])]:
+        names |= _fields_of(member)
+    return names
+
+
+def _renamed(declared: Declared, numbered: Mapping[str, str]) -> Declared:
+    fields = []
+    for escaped, _, member in declared.fields:
+        name = numbered.get(escaped, escaped)
+        fields.append((name, name, _renamed(member, numbered)))
+    fields.sort(key=lambda field: field[0])
+    element = declared.element and _renamed(declared.element, numbered)
+    return Declared(declared.kind, element, tuple(fields))
+
+
+def _renamed_size(size: Sized, numbered: Mapping[str, str]) -> Sized:
+    fields = [(numbered.get(name, name), _renamed_size(member, numbered)) for name, member in size.fields]
+    element = size.element and _renamed_size(size.element, numbered)
+    return size._replace(element=element, fields=tuple(sorted(fields)))
