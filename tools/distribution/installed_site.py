@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 
 from crossply.xpkg.layer_writer import Entry
-from crossply.xpkg.pip_installed_files import stable_content, stable_files
+from crossply.xpkg.python_project_image import stable_content, stable_files
 from distribution.base_image import parents
 from distribution.paths import ROOT
 from distribution.target_python import TargetPython

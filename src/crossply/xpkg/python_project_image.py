@@ -17,7 +17,6 @@ from crossply.values import Object
 from crossply.xpkg.failures import BuildFailed
 from crossply.xpkg.image import Image, Layer, append
 from crossply.xpkg.layer_writer import Entry, write_layer
-from crossply.xpkg.pip_installed_files import stable_content, stable_files
 from crossply.xpkg.python_install import Target, compile_sources, install
 from crossply.xpkg.runtime_requirements import FUNCTION, Needs
 
@@ -26,6 +25,8 @@ ROOT = "opt/function/site-packages"
 _PORT = "9443/tcp"
 _NOBODY = "2000:2000"
 _SCRIPT = re.compile(r"([\w.]+):(\w+)")
+_UNSTABLE = ("direct_url.json", "REQUESTED", "INSTALLER")
+"""Files that say how and from where something was installed: from another directory on every machine."""
 
 
 class Project(NamedTuple):
@@ -159,3 +160,29 @@ def _runnable(inner: Object, project: Project) -> Object:
         "User": inner.get("User") or _NOBODY,
     }
     return {key: value for key, value in {**inner, **changed}.items() if key != "Cmd"}
+
+
+def stable_files(site: str) -> list[str]:
+    """All files below a directory that are the same everywhere: relative paths, in order; without scripts."""
+    files = []
+    for directory, _, names in os.walk(site):
+        inside = os.path.relpath(directory, site)
+        if inside.split(os.sep)[0] == "bin":
+            continue
+        files += [os.path.normpath(os.path.join(inside, name)) for name in names if name not in _UNSTABLE]
+    return sorted(files)
+
+
+def stable_content(site: str, path: str) -> bytes:
+    """The content of a file; of a RECORD without the files that are left out."""
+    with open(os.path.join(site, path), "rb") as file:
+        data = file.read()
+    if os.path.basename(path) != "RECORD":
+        return data
+    lines = [line for line in data.splitlines() if not _is_left_out(line)]
+    return b"\n".join(sorted(lines)) + b"\n"
+
+
+def _is_left_out(line: bytes) -> bool:
+    path = line.rsplit(b",", 2)[0].decode("utf-8", "replace")
+    return os.path.basename(path) in _UNSTABLE or "bin/" in path[:15] or "__pycache__" in path
