@@ -13,7 +13,6 @@ import secrets
 
 KEY_BYTES = 32
 _NONCE_BYTES = 16
-_DIGEST_BYTES = 32
 
 
 def mint_token(key: bytes) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -33,7 +32,6 @@ from crossply.ui.viewer import Viewer
 
 MOST_BODY = 2 * 1024 * 1024
 _STOP_SECONDS = 1.0
-_log = logging.getLogger("crossply.ui")
 
 
 class Dashboard:

@@ -13,7 +13,6 @@ from crossply.control.managed_fields import CROSSPLANE
 from crossply.kube.failures import AlreadyExists
 
 NAME = "default"
-EVERYTHING = ("*",)
 
 
 async def install_default_policy(plane: Plane, patterns: Sequence[str]) -> None:

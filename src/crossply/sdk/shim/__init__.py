@@ -14,7 +14,6 @@ import sys
 from crossply.sdk.failures import SdkError
 
 AUTO, CROSSPLY, PUBLISHED = "auto", "crossply", "published"
-CHOICES = (AUTO, CROSSPLY, PUBLISHED)
 DIRECTORY = os.path.dirname(os.path.abspath(__file__))
 """The directory for the import path, also for PYTHONPATH."""
 
