@@ -10,7 +10,14 @@ from crossply.compose.effects import Effects, FetchComposition, SelectCompositio
 from crossply.compose.engine_field_paths import INFRASTRUCTURE, Machinery
 from crossply.compose.errors import IncompatibleComposition
 from crossply.compose.events import COMPOSE, SELECT
-from crossply.compose.object_metadata import COMPOSITE_LABEL, labels_of, metadata_of, name_of, uid_of
+from crossply.compose.object_metadata import (
+    COMPOSITE_LABEL,
+    finalizers_of,
+    labels_of,
+    metadata_of,
+    name_of,
+    uid_of,
+)
 from crossply.compose.prepared_composition import PreparedComposition
 from crossply.compose.selection import Selected, default_revision_selector
 from crossply.kinds.composition import Composition
@@ -90,7 +97,7 @@ class Preparation:
 
 
 def _with_finalizer(xr: Object, finalizer: str | None) -> Object:
-    finalizers = metadata_of(xr).get("finalizers") or []
+    finalizers = finalizers_of(xr)
     if finalizer is None or finalizer in finalizers:
         return xr
     return {**xr, "metadata": {**metadata_of(xr), "finalizers": [*finalizers, finalizer]}}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from crossply.compose.connection_secret_reference import decode_data
+from crossply.compose.connection_secret import decode_data
 from crossply.compose.effect_driver import Handlers
 from crossply.compose.effects import (
     Call,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from hashlib import sha1
 from typing import Any, NamedTuple
 
-from crossply.compose.connection_secret_reference import decode_data, secret_place
+from crossply.compose.connection_secret import decode_data, secret_place
 from crossply.compose.effect_driver import Handlers, drive
 from crossply.compose.effects import (
     AcceptRequest,

@@ -104,6 +104,12 @@ def controller_of(obj: Object) -> Object | None:
     return None
 
 
+def is_controlled_by_another(obj: Object, uid: str) -> bool:
+    """Whether the object has a controller that is not the object of this UID."""
+    controller = controller_of(obj)
+    return controller is not None and controller.get("uid") != uid
+
+
 class Owner(NamedTuple):
     """What every resource composed for one composite resource is given; made once a run."""
 

@@ -7,7 +7,11 @@ from typing import NamedTuple
 
 from crossply.compose.errors import ObservedError
 from crossply.compose.messages import Resource, Snapshot, State
-from crossply.compose.object_metadata import RESOURCE_NAME_ANNOTATION, annotations_of, controller_of
+from crossply.compose.object_metadata import (
+    RESOURCE_NAME_ANNOTATION,
+    annotations_of,
+    is_controlled_by_another,
+)
 
 
 class Observed(NamedTuple):
@@ -26,8 +30,7 @@ def observe(resources: Iterable[Observed], uid: str) -> dict[str, Observed]:
     known = {}
     for observed in resources:
         obj = observed.snapshot.object
-        controller = controller_of(obj)
-        if controller is not None and controller.get("uid") != uid:
+        if is_controlled_by_another(obj, uid):
             continue
         name = annotations_of(obj).get(RESOURCE_NAME_ANNOTATION)
         if not name:

@@ -30,6 +30,7 @@ from crossply.compose.conditions import (
     read_conditions,
     set_conditions,
 )
+from crossply.compose.connection_secret import published_details
 from crossply.compose.effects import (
     AcceptRequest,
     Applied,
@@ -63,7 +64,14 @@ from crossply.compose.events import (
     StatusCondition,
 )
 from crossply.compose.messages import CAPABILITIES, Snapshot
-from crossply.compose.object_metadata import annotations_of, metadata_of, uid_of, with_annotation
+from crossply.compose.object_metadata import (
+    annotations_of,
+    finalizers_of,
+    is_paused,
+    metadata_of,
+    uid_of,
+    with_annotation,
+)
 from crossply.compose.observed_resources import observe
 from crossply.compose.pipeline import PipelineReport
 from crossply.compose.prepared_composition import PreparedComposition
@@ -109,7 +117,7 @@ def reconcile(xr: Object, settings: Settings, report: PipelineReport) -> Effects
     `report` has the results of functions, also when the reconcile fails.
     """
     reconciliation = _Reconciliation(xr, settings, report)
-    if annotations_of(xr).get("crossplane.io/paused") == "true":
+    if is_paused(xr):
         yield from reconciliation.pause()
         return None
     yield from _accept_request(xr)
@@ -152,7 +160,7 @@ class _Reconciliation:
     def delete(self) -> Effects[None]:
         """Nothing is deleted here: owner references let what was composed go with its owner."""
         finalizer = self._settings.finalizer
-        if finalizer is not None and finalizer not in (metadata_of(self._live).get("finalizers") or ()):
+        if finalizer is not None and finalizer not in finalizers_of(self._live):
             return
         yield from self._write_status(_status_of(self._live), (DELETING, SYNCED))
         if finalizer is not None:
@@ -313,7 +321,7 @@ class _Reconciliation:
         if not self._settings.machinery.publishes:
             return None
         keys = definition.connection_secret_keys if definition is not None else ()
-        details = {key: value for key, value in outcome.connection_details.items() if not keys or key in keys}
+        details = published_details(outcome.connection_details, keys)
         self._reason = PUBLISH
         published: str | None = yield PublishDetails(self._live, details)
         self._reason = COMPOSE

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
+from crossply.compose.connection_secret import encode_data, new_secret, refusal_to_write
 from crossply.compose.object_metadata import controller_of, namespace_of, owner_reference, uid_of
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.core_kinds import SECRET
 from crossply.kube.failures import Conflict, KubeError, without_values
-from crossply.provider.secrets import encoded_data, secret_data
+from crossply.provider.secrets import secret_data
 from crossply.provider.watched_objects import WatchedObjects
 from crossply.values import Object
 
-CONNECTION_TYPE = "connection.crossplane.io/v1alpha1"
 MANAGER = "crossply-provider"
 _TRIES = 5
 _PAUSE = 0.05
@@ -75,10 +75,12 @@ class ConnectionSecrets:
         details: Mapping[str, bytes],
     ) -> None:
         if current is None:
-            body = _new_secret(resource, namespace, name, details)
+            body = new_secret(resource, namespace, name, encode_data(details))
             self._objects.record_write(SECRET, await self._client.create(SECRET, body, MANAGER))
             return
-        check_controllable(current, uid_of(resource))
+        refusal = refusal_to_write(current, uid_of(resource))
+        if refusal:
+            raise ForeignSecret(refusal)
         published = secret_data(current)
         if controller_of(current) is not None and details.items() <= published.items():
             return
@@ -86,7 +88,7 @@ class ConnectionSecrets:
         references = [owner_reference(resource)]
         patch = {
             "metadata": {"resourceVersion": version, "ownerReferences": references},
-            "data": encoded_data(dict(details)),
+            "data": encode_data(details),
         }
         written = await self._client.patch_merge(SECRET, name, patch, namespace, MANAGER)
         self._objects.record_write(SECRET, written)
@@ -97,23 +99,3 @@ def _address(resource: Object) -> tuple[str, str] | None:
     name = str(reference.get("name") or "")
     namespace = namespace_of(resource) or str(reference.get("namespace") or "default")
     return (namespace, name) if name else None
-
-
-def _new_secret(resource: Object, namespace: str, name: str, details: Mapping[str, bytes]) -> Object:
-    return {
-        "apiVersion": "v1",
-        "kind": "Secret",
-        "metadata": {"name": name, "namespace": namespace, "ownerReferences": [owner_reference(resource)]},
-        "type": CONNECTION_TYPE,
-        "data": encoded_data(dict(details)),
-    }
-
-
-def check_controllable(secret: Object, uid: str) -> None:
-    """Raise ForeignSecret unless the resource of a UID controls the Secret, or it has no controller."""
-    controller = controller_of(secret)
-    if controller is None and secret.get("type") != CONNECTION_TYPE:
-        kind = secret.get("type") or "Opaque"
-        raise ForeignSecret(f'refusing to modify uncontrolled secret of type "{kind}"')
-    if controller is not None and controller.get("uid") != uid:
-        raise ForeignSecret(f'existing secret is not controlled by UID "{uid}"')

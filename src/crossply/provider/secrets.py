@@ -56,8 +56,3 @@ def secret_data(secret: Object) -> dict[str, bytes]:
         except (binascii.Error, TypeError, ValueError):
             continue
     return data
-
-
-def encoded_data(data: dict[str, bytes]) -> dict[str, str]:
-    """The data of a Secret as the API has it."""
-    return {key: base64.b64encode(value).decode() for key, value in data.items()}

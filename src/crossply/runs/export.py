@@ -7,7 +7,7 @@ from base64 import b64encode
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from crossply.compose.connection_secret_reference import secret_place
+from crossply.compose.connection_secret import secret_place
 from crossply.compose.effects import (
     FetchObject,
     FetchResources,

@@ -21,9 +21,15 @@ from crossply.compose.conditions import (
     read_conditions,
     set_conditions,
 )
-from crossply.compose.connection_secret_reference import secret_place
+from crossply.compose.connection_secret import secret_place
 from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondition
-from crossply.compose.object_metadata import annotations_of, name_of, namespace_of, uid_of
+from crossply.compose.object_metadata import (
+    finalizers_of,
+    is_paused,
+    name_of,
+    namespace_of,
+    uid_of,
+)
 from crossply.compose.ready_condition_cause import cause_of, with_cause
 from crossply.control.apply_digests import LastApplied
 from crossply.control.claims.sync import (
@@ -99,7 +105,7 @@ class ClaimReconciler:
 
     async def reconcile(self, claim: Object, interests: set[Interest]) -> None:
         """Bring one claim and its composite resource in line; adds to `interests` what it waits for."""
-        if annotations_of(claim).get("crossplane.io/paused") == "true":
+        if is_paused(claim):
             self._record(claim, NORMAL, PAUSED, RECONCILE_PAUSED.message)
             await self._write_status(claim, claim.get("status") or {}, RECONCILE_PAUSED)
             return
@@ -152,7 +158,7 @@ class ClaimReconciler:
         Nothing we do can change this. A change of the composite resource enqueues the claim.
         """
         if claim["metadata"].get("deletionTimestamp"):
-            if FINALIZER in (claim["metadata"].get("finalizers") or ()):
+            if FINALIZER in finalizers_of(claim):
                 await self._remove_finalizer(claim)
             return
         message = _refusal(self._referenced(claim), other)
@@ -263,7 +269,7 @@ class ClaimReconciler:
 
     async def _delete_bound(self, claim: Object, xr: Object | None) -> None:
         """Delete the composite resource, then the claim: at once, or when all of it is gone."""
-        if FINALIZER not in (claim["metadata"].get("finalizers") or ()):
+        if FINALIZER not in finalizers_of(claim):
             return
         if xr is not None and is_retained(xr, self._binding):
             await self._release(claim, xr)
@@ -289,7 +295,7 @@ class ClaimReconciler:
         await self._remove_finalizer(claim)
 
     async def _remove_finalizer(self, claim: Object) -> None:
-        left = [finalizer for finalizer in claim["metadata"]["finalizers"] if finalizer != FINALIZER]
+        left = [finalizer for finalizer in finalizers_of(claim) if finalizer != FINALIZER]
         claim = await self._patch(claim, {"metadata": {"finalizers": left or None}})
         if left:
             await self._write_status(claim, claim.get("status") or {}, DELETING, SYNCED)

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 import orjson
 
 from crossply.compose.composed_resource_limits import check_count
-from crossply.compose.connection_secret_reference import decode_data
+from crossply.compose.connection_secret import decode_data
 from crossply.compose.effect_driver import Handlers
 from crossply.compose.effects import (
     Call,

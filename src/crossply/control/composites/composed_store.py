@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import orjson
 
-from crossply.compose.connection_secret_reference import decode_data, secret_place
+from crossply.compose.connection_secret import decode_data, secret_place
 from crossply.compose.engine_field_paths import Machinery
 from crossply.compose.errors import ComposeError
 from crossply.compose.messages import Snapshot

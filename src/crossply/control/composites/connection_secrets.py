@@ -6,19 +6,17 @@ that it is for, or without a controller and of the type that connection secrets 
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Mapping
 from datetime import timedelta
 
-from crossply.compose.connection_secret_reference import secret_place
-from crossply.compose.object_metadata import controller_of, name_of, namespace_of, uid_of
+from crossply.compose.connection_secret import encode_data, new_secret, refusal_to_write, secret_place
+from crossply.compose.object_metadata import controller_of, name_of, namespace_of, owner_reference, uid_of
 from crossply.control.controller_context import Plane
 from crossply.errors import CrossplyError
 from crossply.kube.core_kinds import SECRET
 from crossply.values import Object
 from crossply.values.timestamps import format_timestamp, parse_timestamp
 
-TYPE = "connection.crossplane.io/v1alpha1"
 MANAGER = "crossplane"
 
 
@@ -59,11 +57,11 @@ async def _write_details(plane: Plane, xr: Object, details: Mapping[str, bytes],
     namespace, name = secret_place(xr)
     if not name:
         return False
-    data = encoded(details)
+    data = encode_data(details)
     if live is None:
         await plane.as_composer.create(SECRET, new_secret(xr, namespace, name, data), MANAGER)
         return True
-    check_controllable(live, uid_of(xr))
+    _check_writable(live, xr)
     stored = live.get("data") or {}
     missing = {key: value for key, value in data.items() if stored.get(key) != value}
     if not missing:
@@ -83,7 +81,7 @@ async def propagate(plane: Plane, xr: Object, claim: Object) -> bool:
     if live is None:
         await plane.as_composer.create(SECRET, new_secret(claim, namespace, name, data), MANAGER)
         return True
-    check_controllable(live, uid_of(claim))
+    _check_writable(live, claim)
     if (live.get("data") or {}) == data:
         return False
     body = {**live, "metadata": {**live["metadata"], **_controlled(live, claim)}, "data": data}
@@ -117,30 +115,10 @@ async def _source(plane: Plane, xr: Object) -> Object:
     return secret
 
 
-def encoded(details: Mapping[str, bytes]) -> dict[str, str]:
-    """The data of a Secret."""
-    return {key: b64encode(value).decode() for key, value in details.items()}
-
-
-def new_secret(owner: Object, namespace: str, name: str, data: Mapping[str, str]) -> Object:
-    """A connection secret that its owner controls."""
-    metadata = {"name": name, "namespace": namespace, "ownerReferences": [_reference_to(owner)]}
-    secret: Object = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": TYPE}
-    return {**secret, "data": dict(data)} if data else secret
-
-
-def check_controllable(secret: Object, uid: str) -> None:
-    """Refuse a secret that is not ours to write."""
-    owner = controller_of(secret)
-    if owner is None and secret.get("type") != TYPE:
-        raise SecretRefused(
-            "cannot create or update connection secret: refusing to modify uncontrolled secret of type "
-            f'"{secret.get("type", "")}"'
-        )
-    if owner is not None and owner.get("uid") != uid:
-        raise SecretRefused(
-            f'cannot create or update connection secret: existing secret is not controlled by UID "{uid}"'
-        )
+def _check_writable(secret: Object, owner: Object) -> None:
+    refusal = refusal_to_write(secret, uid_of(owner))
+    if refusal:
+        raise SecretRefused(f"cannot create or update connection secret: {refusal}")
 
 
 def _controlled(secret: Object, owner: Object) -> Object:
@@ -148,18 +126,7 @@ def _controlled(secret: Object, owner: Object) -> Object:
     if controller_of(secret) is not None:
         return {}
     references = secret["metadata"].get("ownerReferences") or []
-    return {"ownerReferences": [*references, _reference_to(owner)]}
-
-
-def _reference_to(owner: Object) -> Object:
-    return {
-        "apiVersion": owner["apiVersion"],
-        "kind": owner["kind"],
-        "name": name_of(owner),
-        "uid": uid_of(owner),
-        "controller": True,
-        "blockOwnerDeletion": True,
-    }
+    return {"ownerReferences": [*references, owner_reference(owner)]}
 
 
 def published_at(owner: Object, now: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from crossply.compose.connection_secret_reference import decode_data, secret_place
+from crossply.compose.connection_secret import decode_data, secret_place
 from crossply.compose.effect_driver import Handlers, drive_async
 from crossply.compose.effects import (
     AcceptRequest,

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crossply.compose.object_metadata import controller_of, labels_of, name_of, uid_of
+from crossply.compose.object_metadata import (
+    is_controlled_by_another,
+    labels_of,
+    name_of,
+    uid_of,
+)
 from crossply.control.calls.function_revision_runtime import ACTIVE, INACTIVE, PACKAGE, runtime_annotations
 from crossply.control.package_manager.package_fetcher import DIGEST
 from crossply.control.package_manager.package_kinds import PackageKind
@@ -97,6 +102,5 @@ def _secret_name(package: Object, suffix: str) -> str:
 
 def check_controller(live: Object, package: Object) -> None:
     """Refuse to write a revision that another object controls."""
-    controller = controller_of(live)
-    if controller is not None and controller.get("uid") != uid_of(package):
+    if is_controlled_by_another(live, uid_of(package)):
         raise RevisionNotControlled(f'existing object is not controlled by UID "{uid_of(package)}"')

@@ -9,7 +9,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Literal
 
-from crossply.compose.connection_secret_reference import secret_place
+from crossply.compose.connection_secret import secret_place
 from crossply.compose.object_metadata import (
     RESOURCE_NAME_ANNOTATION,
     annotations_of,
