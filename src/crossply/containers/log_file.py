@@ -10,7 +10,8 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable
-from datetime import UTC, datetime
+
+from crossply.values.timestamps import current_timestamp
 
 MAX_BYTES = 8 << 20
 _TAIL_LINES = 12
@@ -47,11 +48,10 @@ class LogFile:
 
     def note(self, message: str) -> None:
         """Append a line of our own, with the time."""
-        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         with self._lock:
             self._tail.clear()
             with contextlib.suppress(OSError):
-                self._append(f"{_MARK}{now} {message}\n".encode())
+                self._append(f"{_MARK}{current_timestamp()} {message}\n".encode())
 
     def tail(self) -> str:
         """The last lines since the last note, as the end of a message."""

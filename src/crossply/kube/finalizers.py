@@ -16,7 +16,9 @@ async def add_finalizer(client: Client, kind: Kind, obj: Object, finalizer: str,
     return await _write(client, kind, obj, [*finalizers, finalizer], manager)
 
 
-async def remove_finalizer(client: Client, kind: Kind, obj: Object, finalizer: str, manager: str) -> Object:
+async def remove_finalizer(
+    client: Client, kind: Kind, obj: Object, finalizer: str, manager: str = ""
+) -> Object:
     """The object without a finalizer; written only where it still has it. Raises NotFound if it is gone."""
     finalizers = finalizers_of(obj)
     if finalizer not in finalizers:

@@ -10,6 +10,7 @@ import re
 from typing import NamedTuple
 
 from crossply.schema.builtin_go_types import GoTypes, go_types
+from crossply.values.api_version import split_api_version
 
 META_PACKAGE = "io.k8s.apimachinery.pkg.apis.meta.v1"
 LIST, MAP, REFERENCE, SCALAR, ANYTHING = "list", "map", "reference", "scalar", "anything"
@@ -82,7 +83,7 @@ def _kinds(table: GoTypes) -> list[_Kind]:
     kinds = []
     for key, type_name in table.kinds.items():
         api_version, _, name = key.partition(" ")
-        group, _, version = api_version.rpartition("/")
+        group, version = split_api_version(api_version)
         package = f"io.k8s.api.{group.partition('.')[0] or 'core'}.{version}"
         kinds.append(_Kind(api_version, name, type_name, package))
     # Types of core are first: what others use of them, they import.

@@ -7,7 +7,7 @@ from typing import Any
 
 from crossply.compose import effects
 from crossply.compose.object_metadata import (
-    annotations_of,
+    is_paused,
     metadata_of,
     name_of,
     namespace_of,
@@ -97,7 +97,7 @@ def _outcome(capture: Capture) -> str:
     if problem is not None:
         reported = isinstance(problem, CrossplyError) and problem.code != WAITING
         return FAILED if reported else INTERRUPTED
-    if capture.operation is None and annotations_of(capture.xr).get("crossplane.io/paused") == "true":
+    if capture.operation is None and is_paused(capture.xr):
         return PAUSED
     return DELETED if metadata_of(capture.xr).get("deletionTimestamp") else COMPOSED
 

@@ -23,6 +23,7 @@ from crossply.kube.client import Client
 from crossply.kube.discovery import Discovery, UnknownKind
 from crossply.runs.model import Subject
 from crossply.values import Object
+from crossply.values.api_version import split_api_version
 
 AUDIENCE = "crossply-runs"
 """The audience of tokens that are made for nothing but this."""
@@ -81,7 +82,7 @@ class Viewers:
 
     async def may_see(self, viewer: Viewer, subject: Subject) -> bool:
         """Whether a viewer may get the object of a run."""
-        group, _, version = subject.api_version.rpartition("/")
+        group, version = split_api_version(subject.api_version)
         try:
             plural = (await self._discovery.kind_for(subject.api_version, subject.kind)).plural
         except (UnknownKind, CrossplyError):

@@ -6,6 +6,7 @@ import os
 import re
 import time
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -14,6 +15,7 @@ from markupsafe import Markup
 
 from crossply.ui.object_state import WORDS
 from crossply.ui.views.run_waterfall import duration, outcome_state
+from crossply.values.timestamps import format_timestamp
 
 HERE = os.path.dirname(__file__)
 MOST_CHARACTERS = 300
@@ -69,7 +71,7 @@ def age(since: float) -> str:
 
 def utc_time(since: float) -> str:
     """A time in UTC, for titles and the datetime attribute."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(since)) if since else ""
+    return format_timestamp(datetime.fromtimestamp(since, UTC)) if since else ""
 
 
 def cut(value: Any, most: int = MOST_CHARACTERS) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import orjson
 
-from crossply.compose.object_metadata import controller_of, uid_of
+from crossply.compose.object_metadata import controller_of, finalizers_of, uid_of
 from crossply.control.claims.reconciler import ClaimReconciler
 from crossply.control.claims.sync import (
     CLAIM,
@@ -84,7 +84,7 @@ class ClaimKind:
     def _claim_changed(self, key: Key, old: bytes | None, new: bytes | None) -> Iterable[Key]:
         if new is None and old is not None:
             claim = orjson.loads(old)
-            if FINALIZER in (claim["metadata"].get("finalizers") or ()):
+            if FINALIZER in finalizers_of(claim):
                 self._vanished[key] = claim
         return (key,)
 

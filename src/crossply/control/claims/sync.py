@@ -19,6 +19,7 @@ from crossply.compose.object_metadata import (
     CLAIM_NAMESPACE_LABEL,
     annotations_of,
     controller_of,
+    finalizers_of,
     labels_of,
     name_of,
     namespace_of,
@@ -187,7 +188,7 @@ def desired_claim(
     fields["resourceRef"] = {"apiVersion": type_[0], "kind": type_[1], "name": name}
     fields.update(_returned_fields(fields, engine_fields(xr, binding), enforced))
     metadata = dict(claim["metadata"])
-    finalizers = metadata.get("finalizers") or []
+    finalizers = finalizers_of(claim)
     if FINALIZER not in finalizers:
         metadata["finalizers"] = [*finalizers, FINALIZER]
     external_name = annotations_of(xr or {}).get(EXTERNAL_NAME)

@@ -9,6 +9,7 @@ from crossply.compose.resource_names import COMPOSITE_MANAGER
 from crossply.control.controller_context import Plane
 from crossply.control.managed_fields import CROSSPLANE as MANAGER
 from crossply.kube.core_kinds import CRD
+from crossply.kube.finalizers import remove_finalizer
 from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
 from crossply.schema.crd_watched_refs_field import has_watched_refs, with_watched_refs
@@ -65,10 +66,7 @@ class CompositeWrites:
 
     async def remove_finalizer(self, xr: Object) -> None:
         """Let the API server delete a composite resource."""
-        left = [finalizer for finalizer in xr["metadata"].get("finalizers") or () if finalizer != FINALIZER]
-        version = xr["metadata"]["resourceVersion"]
-        body = {"metadata": {"finalizers": left or None, "resourceVersion": version}}
-        await self._plane.as_controller.patch_merge(self._kind, name_of(xr), body, namespace_of(xr))
+        await remove_finalizer(self._plane.as_controller, self._kind, xr, FINALIZER)
 
     def latest(self, xr: Object) -> Object:
         """The composite resource as it was last written."""

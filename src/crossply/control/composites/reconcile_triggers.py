@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crossply.compose.object_metadata import annotations_of, metadata_of, uid_of
+from crossply.compose.object_metadata import (
+    annotations_of,
+    finalizers_of,
+    is_being_deleted,
+    uid_of,
+)
 from crossply.control.composites.composite_writes import FINALIZER
 from crossply.runs.capture import generation_of
 from crossply.values import Object
@@ -55,11 +60,11 @@ class Triggers:
             uid_of(xr),
             generation_of(xr),
             annotations_of(xr).get(_REQUESTED, ""),
-            bool(metadata_of(xr).get("deletionTimestamp")),
+            is_being_deleted(xr),
         )
         self._last[key] = now
         if last is None or last.uid != now.uid:
-            known = FINALIZER in (metadata_of(xr).get("finalizers") or ())
+            known = FINALIZER in finalizers_of(xr)
             return (self._started if known else "created",)
         own = _own_changes(last, now)
         if own or CHANGED not in noted:

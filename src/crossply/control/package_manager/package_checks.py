@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from crossply.compose.object_metadata import PAUSED_ANNOTATION
 from crossply.control.calls.function_revision_runtime import PACKAGE
 from crossply.errors import CrossplyError
 from crossply.values import Object
@@ -25,7 +26,7 @@ LOCAL_META: Object = {
 _SHORT_ID = re.compile(r"-([0-9a-f]{12})$")
 _RUNTIME_PREFIXES = ("crossply.dev/", "render.crossplane.io/")
 """Say how a Function is run, which is the word of who installs it and never of the package itself."""
-_OWN_KEYS = (PACKAGE, "crossplane.io/paused")
+_OWN_KEYS = (PACKAGE, PAUSED_ANNOTATION)
 
 
 class Incompatible(CrossplyError):

@@ -7,7 +7,7 @@ from typing import Any
 
 from crossply.compose.conditions import read_conditions
 from crossply.compose.events import WARNING
-from crossply.compose.object_metadata import is_paused, metadata_of, uid_of
+from crossply.compose.object_metadata import PAUSED_ANNOTATION, is_paused, metadata_of, uid_of
 from crossply.control.planning.api_urls import ObjectKey
 from crossply.control.planning.dry_run_store import DryRunStore
 from crossply.control.planning.governed_kinds import Governed
@@ -22,7 +22,7 @@ def blocking_reason(governed: Governed, xr: Object) -> str:
     if metadata_of(xr).get("deletionTimestamp"):
         return "is being deleted"
     if is_paused(xr):
-        return "is paused by its annotation crossplane.io/paused"
+        return f"is paused by its annotation {PAUSED_ANNOTATION}"
     revision = machinery.name_in(xr, "compositionRevisionRef")
     if machinery.read(xr, "compositionUpdatePolicy") == "Manual" and revision:
         return f"stays at revision {revision}: its compositionUpdatePolicy is Manual"

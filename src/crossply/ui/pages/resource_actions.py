@@ -5,8 +5,6 @@ The server refuses them without --allow-writes and without the CSRF token, befor
 
 from __future__ import annotations
 
-import time
-
 from aiohttp import web
 
 from crossply.compose.object_metadata import PAUSED_ANNOTATION, finalizers_of, uid_of
@@ -17,6 +15,7 @@ from crossply.ui.object_state import row_of
 from crossply.ui.page_types import Content, MissingRight, PageRequest, Route
 from crossply.ui.pages.resource import PATH, load
 from crossply.values import Object
+from crossply.values.timestamps import current_timestamp
 
 REQUESTED_AT = "crossplane.io/reconcile-requested-at"
 MANAGER = "crossply-ui"
@@ -31,7 +30,7 @@ async def resume(page: PageRequest) -> Content:
 
 
 async def reconcile(page: PageRequest) -> Content:
-    return await _annotate(page, {REQUESTED_AT: time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())})
+    return await _annotate(page, {REQUESTED_AT: current_timestamp()})
 
 
 async def plan_deletion(page: PageRequest) -> Content:
