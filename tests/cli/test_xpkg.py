@@ -44,6 +44,21 @@ def test_building_reports_errors(run: Run, tmp_path: Path) -> None:
     assert "failed to get runtime base image options: failed to load runtime tarball: " in err
 
 
+def test_a_file_in_another_directory_of_examples_gives_a_hint_to_name_that(run: Run, tmp_path: Path) -> None:
+    examples = tmp_path / "package" / "examples"
+    examples.mkdir(parents=True)
+    (tmp_path / "package" / "crossplane.yaml").write_text(FUNCTION)
+    (examples / "xr.yaml").write_text("apiVersion: example.org/v1\nkind: Thing\nmetadata: {name: one}\n")
+    words = ("build", "-f", "package", "-o", "x.xpkg")
+    code, _, err = run(*words)
+    assert code == 1
+    assert f"--examples-root={examples}; by default" in err
+    assert run(*words, f"--examples-root={examples}") == (0, "", "")
+    # Other directories are no examples.
+    examples.rename(tmp_path / "package" / "more")
+    assert "--examples-root" not in run(*words)[2]
+
+
 def saved(tmp_path: Path, form: str) -> str:
     """An image in a file, as other tools write it."""
     path = tmp_path / "image.tar"

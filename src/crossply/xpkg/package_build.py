@@ -11,7 +11,7 @@ from typing import NamedTuple
 from crossply.errors import CrossplyError
 from crossply.values import Object
 from crossply.xpkg import media_types as media
-from crossply.xpkg.failures import BuildFailed
+from crossply.xpkg.failures import BadStream, BuildFailed
 from crossply.xpkg.image import EMPTY, Image, Layer, append
 from crossply.xpkg.layer_writer import Entry, WrittenLayer, write_layer
 from crossply.xpkg.package_directory import Directory, read_directory
@@ -19,6 +19,7 @@ from crossply.xpkg.package_lint import check_single_meta, lint
 from crossply.xpkg.package_yaml import Package, check_example, decode, write
 from crossply.xpkg.run_to_completion_image import LABEL, RUNS_TO_COMPLETION
 
+_EXAMPLES = "examples"
 _READING = "failed to initialize package parsing backend"
 
 
@@ -60,8 +61,23 @@ def build(plan: BuildPlan) -> BuiltPackage:
         files = read_directory(plan.root, plan.ignored, plan.examples)
         examples = read_examples(plan.examples, plan.ignored)
     is_completed = plan.base.labels.get(LABEL) == RUNS_TO_COMPLETION
-    content = pack(files, examples, {LABEL: RUNS_TO_COMPLETION} if is_completed else {})
+    try:
+        content = pack(files, examples, {LABEL: RUNS_TO_COMPLETION} if is_completed else {})
+    except BadStream as problem:
+        raise _with_examples_hint(problem, plan) from None
     return BuiltPackage(content.package, content.onto(plan.base))
+
+
+def _with_examples_hint(problem: BadStream, plan: BuildPlan) -> BadStream:
+    """The problem; for a file in another directory of examples, with how to name that one."""
+    directories = os.path.relpath(os.path.dirname(problem.place), plan.root).split(os.sep)
+    if not problem.place or _EXAMPLES not in directories:
+        return problem
+    path = os.path.join(plan.root, *directories[: directories.index(_EXAMPLES) + 1])
+    hint = (
+        f"if the file is an example, add --examples-root={path}; by default examples are in {plan.examples}"
+    )
+    return problem.replace(hint=hint)
 
 
 @contextlib.contextmanager
