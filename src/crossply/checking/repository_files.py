@@ -12,7 +12,7 @@ from typing import NamedTuple
 from crossply.checking.finding import Finding, Place, error
 from crossply.errors import CrossplyError
 from crossply.kinds import PROJECT_FILES
-from crossply.manifests.files import SourceError, read_bytes
+from crossply.manifests.files import SourceError, is_pipe_or_device, read_bytes
 from crossply.manifests.manifest import Manifest
 from crossply.project import file_in
 from crossply.project.folder import ProjectFolder, open_project
@@ -187,8 +187,11 @@ def _is_project(directory: str) -> bool:
 
 
 def _has_configuration(directory: str) -> bool:
+    file = os.path.join(directory, PACKAGE_FILE)
+    if is_pipe_or_device(file):
+        return False
     try:
-        manifests = _manifests(os.path.join(directory, PACKAGE_FILE))
+        manifests = _manifests(file)
     except (SourceError, YamlError):
         return False
     return any(item.group_kind == ("meta.pkg.crossplane.io", "Configuration") for item in manifests)

@@ -37,6 +37,11 @@ def read_bytes(path: str, purpose: str) -> bytes:
     return data
 
 
+def is_pipe_or_device(path: str) -> bool:
+    """Return whether reading a path may never end. What users name may be one; what is found may not."""
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+
+
 def reason(problem: OSError) -> str:
     """Why the operating system refused, in the words that Go has for it."""
     text = problem.strerror or str(problem)
@@ -70,7 +75,7 @@ def _files(path: str) -> list[str]:
     if not os.path.isdir(path):
         return [path]
     try:
-        names = sorted(entry.name for entry in os.scandir(path) if not entry.is_dir())
+        names = sorted(entry.name for entry in os.scandir(path) if not _is_unread(entry))
     except OSError as problem:
         raise SourceError(f"{_STREAM}: cannot open file: open {path}: {reason(problem)}") from None
     files = [os.path.join(path, name) for name in names if name.endswith(_ENDINGS)]
@@ -80,6 +85,10 @@ def _files(path: str) -> list[str]:
             hint="files of sub-directories are not read",
         )
     return files
+
+
+def _is_unread(entry: os.DirEntry[str]) -> bool:
+    return entry.is_dir() or is_pipe_or_device(entry.path)
 
 
 def object_of(document: Document, purpose: str) -> Object:

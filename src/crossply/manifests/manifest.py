@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import NamedTuple, TextIO
 
-from crossply.manifests.files import SourceError, object_of, read_bytes, reason
+from crossply.manifests.files import SourceError, is_pipe_or_device, object_of, read_bytes, reason
 from crossply.values import Object
 from crossply.values.api_version import api_group
 from crossply.values.yaml import Document, YamlError, read_documents
@@ -85,11 +85,7 @@ def _load(sources: list[str], index: int, stdin: TextIO) -> list[Manifest]:
 def files_below(path: str) -> list[str]:
     """All YAML files in a directory and below it; a pipe or a device is none, and might never end."""
     files = [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names]
-    return sorted(file for file in files if file.endswith(_ENDINGS) and not _is_special(file))
-
-
-def _is_special(path: str) -> bool:
-    return os.path.exists(path) and not os.path.isfile(path)
+    return sorted(file for file in files if file.endswith(_ENDINGS) and not is_pipe_or_device(file))
 
 
 def _documents(path: str, purpose: str) -> list[Document]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from crossply.errors import CrossplyError
 from crossply.kinds.project import Project, parse_project
 from crossply.manifests.file_io import ConvertError, in_go_words, make_directory
+from crossply.manifests.files import is_pipe_or_device
 from crossply.project import file_in
 from crossply.values import Object
 from crossply.values.yaml import YamlError, read_first
@@ -98,6 +99,8 @@ def _is_inside(path: str, folder: str) -> bool:
 
 
 def _read(path: str) -> bytes:
+    if is_pipe_or_device(path):
+        raise ConvertError(f"{path} is not a regular file")
     try:
         with open(path, "rb") as file:
             return file.read(MAX_BYTES + 1)

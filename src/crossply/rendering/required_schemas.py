@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from crossply.compose.object_metadata import name_of, text_in
 from crossply.errors import CrossplyError
-from crossply.manifests.files import SourceError, read_bytes
+from crossply.manifests.files import SourceError, is_pipe_or_device, read_bytes
 from crossply.schema.defaults import apply_defaults
 from crossply.schema.definition_crds import composite_crd
 from crossply.values import Object
@@ -31,7 +31,8 @@ def _json_files(path: str) -> Iterator[str]:
     if not os.path.isdir(path):
         yield from [path] if path.endswith(".json") else []
     for folder, _, names in os.walk(path):
-        yield from (os.path.join(folder, name) for name in names if name.endswith(".json"))
+        files = (os.path.join(folder, name) for name in names if name.endswith(".json"))
+        yield from (file for file in files if not is_pipe_or_device(file))
 
 
 def _openapi(file: str, prefix: str) -> Object:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from crossply.errors import CrossplyError
-from crossply.manifests.files import read_bytes
+from crossply.manifests.files import is_pipe_or_device, read_bytes
 from crossply.testing.suite_parser import is_suite
 from crossply.testing.suite_program import SuiteProgram, program_in
 from crossply.testing.upbound_tests import COMPOSITION_TEST, is_upbound_test, items_of, with_kinds
@@ -88,7 +88,7 @@ def _folders(path: str) -> Iterator[tuple[str, list[str]]]:
     """A directory and those below it, each with its files."""
     for folder, folders, names in os.walk(path):
         folders[:] = sorted(name for name in folders if name[0] != "." and name not in _SKIPPED_FOLDERS)
-        yield folder, sorted(names)
+        yield folder, sorted(name for name in names if not is_pipe_or_device(os.path.join(folder, name)))
 
 
 def _places(path: str) -> Iterator[str | SuiteProgram]:

@@ -12,7 +12,7 @@ from crossply.compose.connection_detail_validation import check_contract
 from crossply.compose.engine_field_paths import Machinery
 from crossply.compose.prepared_composition import PreparedComposition, prepare
 from crossply.kinds.definition import parse_definition
-from crossply.manifests.files import object_of
+from crossply.manifests.files import is_pipe_or_device, object_of
 from crossply.rendering import inputs
 from crossply.rendering.available_functions import available_functions, find_project_file
 from crossply.rendering.required_schemas import apply_definition_defaults, load_schemas
@@ -177,4 +177,9 @@ def _inline(suite: Suite, value: Object, path: Path) -> Object:
 
 def _beside(suite: Suite, path: str) -> str:
     """A path of the suite, which is relative to its file, or to the project of a published test."""
-    return os.path.normpath(os.path.join(suite.base or os.path.dirname(suite.document.source), path))
+    full = os.path.normpath(os.path.join(suite.base or os.path.dirname(suite.document.source), path))
+    if is_pipe_or_device(full):
+        raise SuiteError(
+            f"{full} is not a regular file", place=suite.document.source, hint="name a YAML file"
+        )
+    return full

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from crossply.errors import CrossplyError
-from crossply.manifests.files import SourceError, objects_in, read_documents
+from crossply.manifests.files import SourceError, is_pipe_or_device, objects_in, read_documents
 from crossply.resource_tree.node import Node, Reference
 from crossply.values import Object
 from crossply.values.api_version import api_group
@@ -114,8 +114,9 @@ def files_below(path: str) -> Iterator[str]:
             name for name in names if not name.startswith(".") and not name.endswith(".snapshots")
         )
         for name in sorted(files):
-            if name.endswith(_ENDINGS) and not name.startswith("."):
-                yield os.path.join(directory, name)
+            file = os.path.join(directory, name)
+            if name.endswith(_ENDINGS) and not name.startswith(".") and not is_pipe_or_device(file):
+                yield file
 
 
 def _read(file: str) -> list[FileObject]:
