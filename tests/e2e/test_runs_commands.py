@@ -145,3 +145,9 @@ async def test_an_exported_run_is_a_test_that_passes_and_has_no_secret_in_it(
     repeated = await crossply("runs", "export", words[0], "report", words[1])
     assert repeated.code == 1
     assert "--force" in repeated.stderr
+    (tmp_path / "report" / "README.md").unlink()
+    (tmp_path / "report" / "README.md").symlink_to(tmp_path / "kept.md")
+    (tmp_path / "kept.md").write_text("mine")
+    through_link = await crossply("runs", "export", words[0], "report", words[1], "--force")
+    assert "is reached through a symbolic link" in through_link.stderr
+    assert (tmp_path / "kept.md").read_text() == "mine"

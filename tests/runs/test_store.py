@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
@@ -138,6 +139,47 @@ def test_a_damaged_store_is_set_aside(tmp_path, caplog, damage: str) -> None:
     recorder.stop()
     assert "they are set aside as" in caplog.text
     assert any(name.startswith(f"{FILE}.unreadable-") for name in os.listdir(tmp_path))
+
+
+VALUES = {
+    "a text that is not UTF-8": "UPDATE runs SET name = CAST(x'ff61' AS TEXT)",
+    "an object that is not UTF-8": "UPDATE runs SET uid = CAST(x'ff61' AS TEXT)",
+    "a text where bytes belong": "UPDATE runs SET summary = 'text'",
+    "a number where a text belongs": "UPDATE runs SET kind = x'00'",
+    "sizes beyond all numbers": "UPDATE runs SET bytes = 9223372036854775807",
+    "a size that is none": "UPDATE runs SET bytes = 'many'",
+    "another table": "ALTER TABLE runs RENAME COLUMN repeats TO other",
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_values_that_nobody_stored_stop_nothing(tmp_path, name: str) -> None:
+    store = RunStore(str(tmp_path))
+    store.append([run(number) for number in range(30)])
+    store.close()
+    connection = apsw.Connection(str(tmp_path / FILE))
+    connection.execute(VALUES[name])
+    connection.close()
+    recorder = open_recorder(RunSettings(str(tmp_path), Limits(runs_per_object=20)))
+    assert recorder is not None
+    with contextlib.suppress(apsw.CorruptError):
+        recorder.store.list_runs()
+    recorder.store.append([run(100 + number) for number in range(30)])
+    assert run(129).summary in [stored.summary for stored in recorder.store.list_runs()]
+    recorder.stop()
+
+
+def test_an_index_without_the_runs_of_an_object_is_no_endless_search(tmp_path) -> None:
+    store = RunStore(str(tmp_path), Limits(runs_per_object=5))
+    store.append([run(number) for number in range(5)])
+    other = apsw.Connection(str(tmp_path / FILE))
+    other.execute("DELETE FROM runs")
+    other.close()
+    for number in range(5, 15):
+        with contextlib.suppress(apsw.CorruptError):
+            store.append([run(number)])
+    assert store.list_runs(limit=1)[0].summary == run(14).summary
+    store.close()
 
 
 def test_a_store_that_cannot_be_opened_stops_nothing(tmp_path, caplog) -> None:

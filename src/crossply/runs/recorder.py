@@ -70,6 +70,14 @@ def open_recorder(settings: RunSettings | None) -> RunRecorder | None:
     return RunRecorder(store, _open_journal(settings, store))
 
 
+def _newest(store: RunStore) -> dict[str, str]:
+    """The newest run of each object; none where the file is damaged, which is replaced by a new one."""
+    try:
+        return store.newest()
+    except apsw.Error:
+        return {}
+
+
 def _open_journal(settings: RunSettings, store: RunStore) -> RunJournal | None:
     """The journal, once what a killed process left in it is stored; None where there cannot be one."""
     if settings.directory == IN_MEMORY:
@@ -102,7 +110,7 @@ class RunRecorder:
         self.store = store
         self._journal = journal
         self._packer = RunPacker()
-        self._newest = store.newest()
+        self._newest = _newest(store)
         """The newest run of each object, by UID: what repeats are counted for."""
         self._lock = threading.Lock()
         """Held for moments only; for what follows, and to append to the journal."""

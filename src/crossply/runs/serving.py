@@ -22,6 +22,7 @@ from crossply.kube.tls import load_private_pem
 from crossply.runs.run_server_addresses import PATH, TOKEN_HEADER
 from crossply.runs.store import RunStore, StoredRun
 from crossply.runs.viewers import Viewer, Viewers, certificate_viewer
+from crossply.values import Object
 
 T = TypeVar("T")
 _MOST = 1_000
@@ -73,7 +74,7 @@ class RunServer:
             if len(page) < limit or len(visible) >= limit:
                 break
             before = page[-1].id
-        runs = [{**orjson.loads(run.summary), "repeats": run.repeats} for run in visible[:limit]]
+        runs = [summary for run in visible[:limit] if (summary := _summary(run))]
         return web.Response(body=orjson.dumps({"runs": runs}), content_type="application/json")
 
     async def _load(self, request: web.Request) -> web.Response:
@@ -110,6 +111,14 @@ class RunServer:
             return await question
         except CrossplyError as problem:
             raise web.HTTPServiceUnavailable(text=f"cannot ask the API server: {problem}") from None
+
+
+def _summary(run: StoredRun) -> Object | None:
+    """What is listed of a run; None where it is damaged."""
+    try:
+        return {**orjson.loads(run.summary), "repeats": run.repeats}
+    except (ValueError, TypeError):
+        return None
 
 
 def _limit(text: str) -> int:

@@ -170,9 +170,12 @@ class RunStore:
 
     def _delete_oldest(self, connection: apsw.Connection, uid: str, usage: _Usage) -> None:
         """Delete the oldest runs of one object, but for its last, until the others are within its limits."""
-        query = "SELECT id, bytes FROM runs WHERE uid = ? ORDER BY id LIMIT 4"
+        query = f"SELECT id, {_BYTES} FROM runs WHERE uid = ? ORDER BY id LIMIT 4"
         while usage.runs > 1:
-            for id_, size in _rows(connection, query, (uid,)):
+            oldest = _rows(connection, query, (uid,))
+            if not oldest:
+                raise apsw.CorruptError("an object has fewer runs than were counted")
+            for id_, size in oldest:
                 within = (
                     usage.runs <= self._limits.runs_per_object
                     and usage.bytes <= self._limits.bytes_per_object
@@ -185,7 +188,7 @@ class RunStore:
     def _make_room(self, connection: apsw.Connection) -> None:
         """Delete the oldest runs of all until the others are within the limits."""
         while self._total.runs > self._limits.runs or self._total.bytes > self._limits.bytes:
-            oldest = _rows(connection, "SELECT id, uid, bytes FROM runs ORDER BY id LIMIT 100")
+            oldest = _rows(connection, f"SELECT id, uid, {_BYTES} FROM runs ORDER BY id LIMIT 100")
             for id_, uid, size in oldest:
                 if self._total.runs <= self._limits.runs and self._total.bytes <= self._limits.bytes:
                     return
@@ -205,13 +208,15 @@ class RunStore:
         return usage
 
     def _readable(self, rows: Iterable[Any]) -> Iterator[StoredRun]:
-        """The runs that can be decrypted: a key that is not there any more hides its own runs only."""
+        """The runs that are whole and can be decrypted: a key that is removed hides its own runs only."""
         for row in rows:
-            with suppress(CrossplyError):
+            with suppress(CrossplyError, apsw.CorruptError):
                 yield self._stored(row)
 
     def _stored(self, row: Any) -> StoredRun:
         id_, uid, api_version, kind, namespace, name, repeats, summary, data = row
+        if tuple(map(type, row)) != _TYPES:
+            raise apsw.CorruptError("a run has values of other types than it was stored with")
         key = (_RESOURCE, "", id_)
         return StoredRun(
             id_,
@@ -248,7 +253,7 @@ class RunStore:
         try:
             connection = self._connect()
             self._check(connection)
-        except (*_DAMAGED, CrossplyError) as problem:
+        except (*_DAMAGED, apsw.SQLError, CrossplyError) as problem:
             self._set_aside(problem)
             connection = self._connect()
         self._recount(connection)
@@ -282,7 +287,7 @@ class RunStore:
         self._recount(connection)
 
     def _recount(self, connection: apsw.Connection) -> None:
-        rows = _rows(connection, "SELECT uid, count(*), sum(bytes) FROM runs GROUP BY uid")
+        rows = _rows(connection, f"SELECT uid, count(*), sum({_BYTES}) FROM runs GROUP BY uid")
         self._usage = {uid: _Usage(count, size) for uid, count, size in rows}
         self._total = _Usage(
             sum(usage.runs for usage in self._usage.values()),
@@ -315,11 +320,18 @@ def _transaction(connection: apsw.Connection) -> Iterator[None]:
 
 
 def _rows(connection: apsw.Connection, query: str, values: Any = ()) -> list[Any]:
-    rows: list[Any] = connection.execute(query, values).fetchall()
+    try:
+        rows: list[Any] = connection.execute(query, values).fetchall()
+    except UnicodeDecodeError:
+        raise apsw.CorruptError("a text in it is not UTF-8") from None
     return rows
 
 
 _COLUMNS = "id, uid, api_version, kind, namespace, name, repeats"
+_TYPES = (*(str,) * 6, int, bytes, bytes)
+"""The types of these columns, of the summary and of the data, which damage may change."""
+_BYTES = "min(max(CAST(bytes AS INTEGER), 0), 1 << 40)"
+"""The size of a run; no damage makes sums of it overflow."""
 
 
 def _set_aside_before(directory: str, newest: str) -> list[str]:

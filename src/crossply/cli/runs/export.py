@@ -25,7 +25,7 @@ def run(invocation: Invocation) -> int:
     recorded, functions = with_recorder(invocation, lambda recorder: _load(invocation, recorder))
     files = export_files(recorded, functions)
     for path, text in files.items():
-        _write(os.path.join(directory, path), text)
+        _write(directory, path, text)
     shown = os.path.relpath(directory)
     invocation.stdout.write(f"Exported run {recorded.summary.id} to {shown}: {len(files)} files.\n")
     if recorded.redacted:
@@ -55,9 +55,11 @@ _MISSING = (
 )
 
 
-def _write(path: str, text: str) -> None:
-    from crossply.manifests.file_io import make_directory, write_file
+def _write(directory: str, name: str, text: str) -> None:
+    from crossply.manifests.file_io import check_no_links, make_directory, write_file
 
+    path = os.path.join(directory, name)
+    check_no_links(directory, path, "cannot export the run")
     make_directory(os.path.dirname(path), "cannot export the run")
     write_file(path, text, "cannot export the run")
 
