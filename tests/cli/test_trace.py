@@ -75,8 +75,8 @@ def test_with_wide_the_causes_and_the_next_commands_are_on_stderr(trace) -> None
     _, _, err = trace("shop ruin -n town -o wide")
     assert err.splitlines()[0] == "Not ready because of:"
     assert '  Shelf/gone (town): shelves.acme.test "gone" not found' in err.splitlines()
-    assert "    next: kubectl describe shops.acme.test ruin -n town" in err.splitlines()
-    assert "    next: kubectl describe providers.pkg.crossplane.io sky" in err.splitlines()
+    assert "    next: crossply explain shops.acme.test/ruin -n town" in err.splitlines()
+    assert "    next: crossply explain providers.pkg.crossplane.io/sky" in err.splitlines()
 
 
 def test_a_claim_leads_to_its_xr_and_its_composed_resources_in_both_places(trace) -> None:
@@ -266,5 +266,5 @@ def test_on_a_terminal_there_are_ages_colours_and_reasons(world) -> None:
     assert out.splitlines()[-3:] == [
         "Not ready because of:",
         "  Shelf/b (town): Creating: waiting for wood",
-        "    next: kubectl describe shelves.acme.test b -n town",
+        "    next: crossply explain shelves.acme.test/b -n town",
     ]

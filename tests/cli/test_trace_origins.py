@@ -80,7 +80,7 @@ def test_the_provider_that_does_not_run_and_the_inactive_kind_are_named(sky, tra
         "  Cloud/c1 (town): its kind comes from Provider sky, which is not running: "
         "UnhealthyPackageRevision: no such image"
     ) in lines
-    assert "    next: kubectl describe providers.pkg.crossplane.io sky" in lines
+    assert "    next: crossply explain providers.pkg.crossplane.io/sky" in lines
     [star] = [line for line in lines if line.startswith("  Star/s")]
     assert star.endswith(
         'no matches for kind "Star" in version "sky.test/v1"; its ManagedResourceDefinition stars.sky.test '

@@ -281,7 +281,7 @@ def test_a_composed_resource_without_a_ready_condition_is_the_cause(names, statu
     )
     assert explain(Trace([root], False)) == (
         f"Not ready because of:\n  Deployment/shop-deployment (team-a): {reason}\n"
-        "    next: kubectl describe Deployment shop-deployment -n team-a\n"
+        "    next: crossply explain Deployment.apps/shop-deployment -n team-a\n"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crossply.diagnosis.model import Cause
-from crossply.diagnosis.root_cause_search import find_cause, find_causes
+from crossply.diagnosis.root_cause_search import explain_command, find_cause, in_tree_order
 from crossply.resource_tree.node import NOT_FOUND, Node, Origin, Problem, Reference
 
 WHEN = "2026-01-01T00:00:00Z"
@@ -46,7 +46,7 @@ def test_the_cause_is_where_the_waiting_ends() -> None:
 def test_a_failure_is_deeper_than_mere_waiting() -> None:
     failed = ("False", "ReconcileError", 'pipeline step "a" failed')
     xr = node("xr", node("slow", Ready=WAITS), Synced=failed, Ready=WAITS)
-    assert [cause.ref.name for cause in find_causes(xr)] == ["xr", "slow"]
+    assert [finding.cause.ref.name for finding in in_tree_order(xr)] == ["xr", "slow"]
     cause = cause_of(xr)
     assert cause.sentence == 'ReconcileError: pipeline step "a" failed'
 
@@ -71,3 +71,20 @@ def test_a_ready_resource_whose_provider_is_down_is_a_cause_at_the_root_too() ->
     stale = node("db", kind="Database", Synced=("True",), Ready=("True",))
     stale.origin = Origin("its kind comes from Provider sql, which is not running", "kubectl describe p sql")
     assert cause_of(stale).sentence == "its kind comes from Provider sql, which is not running"
+
+
+def test_before_explain_has_run_it_is_the_next_command() -> None:
+    missing, paused = node("gone"), node("held", Synced=("False", "ReconcilePaused"))
+    missing.problem = Problem(NOT_FOUND, "not there", {})
+    paused.object["metadata"]["annotations"] = {"crossplane.io/paused": "true"}
+    stale = node("db", kind="Database", Ready=WAITS)
+    stale.origin = Origin(
+        "its kind comes from Provider sql, which is not running", "kubectl describe p sql", "sql"
+    )
+    xr = node("xr", missing, paused, stale, Synced=("False", "ReconcileError"))
+    assert [explain_command(finding) for finding in in_tree_order(xr)] == [
+        "crossply explain Shop.acme.test/xr",
+        "crossply explain Shop.acme.test/xr",
+        "kubectl annotate Shop held crossplane.io/paused-",
+        "crossply explain providers.pkg.crossplane.io/sql",
+    ]

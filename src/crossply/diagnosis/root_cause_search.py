@@ -14,6 +14,8 @@ from crossply.diagnosis.model import Cause
 from crossply.resource_tree.node import NOT_FOUND, NOT_SERVED, Condition, Node
 from crossply.resource_tree.unready_children import unready_children, why_unready
 
+_PROVIDERS = "providers.pkg.crossplane.io"
+
 
 class Finding(NamedTuple):
     """A cause, with its rank among several."""
@@ -33,9 +35,9 @@ def find_cause(root: Node) -> Cause | None:
     return findings[0].cause if findings else None
 
 
-def find_causes(root: Node) -> list[Cause]:
+def in_tree_order(root: Node) -> list[Finding]:
     """All causes in a tree, in its order."""
-    return [finding.cause for finding in _find(root)]
+    return list(_find(root))
 
 
 def deepest_first(root: Node) -> list[Finding]:
@@ -138,14 +140,40 @@ def next_command(node: Node, parent: Node) -> str:
     """A command that shows more about a resource, or fixes it."""
     if node.origin and node.origin.command:
         return node.origin.command
+    return _special_command(node) or kubectl("describe", _describable(node, parent))
+
+
+def explain_command(finding: Finding) -> str:
+    """The same, where `crossply explain` has not run yet: it says more than `kubectl describe`."""
+    node, parent = finding.node, finding.parent
+    origin = node.origin
+    if origin and origin.command:
+        return f"crossply explain {_PROVIDERS}/{origin.provider}" if origin.provider else origin.command
+    special = _special_command(node)
+    if special:
+        return special
+    shown = _describable(node, parent)
+    word, reference = shown.kind.resource if shown.kind else _type_of(shown), shown.reference
+    place = f" -n {reference.namespace}" if reference.namespace else ""
+    return f"crossply explain {word}/{reference.name}{place}"
+
+
+def _special_command(node: Node) -> str:
+    """A command for what is wrong with a resource; empty where only looking at one helps."""
     if node.problem and node.problem.sort == NOT_SERVED:
         return f"kubectl api-resources --api-group={node.group}"
-    if node.problem and node.problem.sort == NOT_FOUND:
-        # It has no events itself; those of its creator say why it does not exist.
-        return kubectl("describe", parent)
     if is_paused(node.object):
         return f"{kubectl('annotate', node)} {PAUSED_ANNOTATION}-"
-    return kubectl("describe", node)
+    return ""
+
+
+def _describable(node: Node, parent: Node) -> Node:
+    """What to look at: what does not exist has no events; those of its creator say why."""
+    return parent if node.problem and node.problem.sort == NOT_FOUND else node
+
+
+def _type_of(node: Node) -> str:
+    return f"{node.reference.kind}.{node.group}" if node.group else node.reference.kind
 
 
 def kubectl(verb: str, node: Node) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from crossply.cli.framework.failure_reports import harmless
 from crossply.cli.framework.styling import PLAIN, Style
 from crossply.diagnosis.model import Cause
-from crossply.diagnosis.root_cause_search import find_causes
+from crossply.diagnosis.root_cause_search import explain_command, in_tree_order
 from crossply.resource_tree.node import Trace
 
 MOST_SHOWN = 5
@@ -15,7 +15,8 @@ def explain(trace: Trace, style: Style = PLAIN) -> str:
     """Say what is wrong and what to do; nothing where all is well."""
     causes: dict[tuple[str, ...], Cause] = {}
     for root in trace.roots:
-        for cause in find_causes(root):
+        for finding in in_tree_order(root):
+            cause = finding.cause._replace(command=explain_command(finding))
             causes.setdefault((*cause.ref, cause.sentence), cause)
     if not causes:
         return ""
