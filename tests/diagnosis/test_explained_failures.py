@@ -63,6 +63,49 @@ def test_a_missing_right(scenarios: FailureScenarios) -> None:
     assert "--serviceaccount=default:notes" in text
 
 
+def test_a_service_account_that_does_not_exist_is_the_cause_of_its_missing_rights(
+    scenarios: FailureScenarios,
+) -> None:
+    scenarios.apply(
+        definition("Memo", serviceAccountRef={"namespace": "default", "name": "memos"}),
+        composition("Memo", composing("ConfigMap", "v1", "memo")),
+        xr("Memo"),
+    )
+    text = scenarios.explain_until("does not exist", "memo/mine")
+    assert "service account default/memos does not exist, which the definition composes as" in text
+    assert "next: kubectl create serviceaccount memos -n default\n" in text
+    metadata = {"name": "memos", "namespace": "default"}
+    scenarios.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata})
+    text = scenarios.explain("memo/mine")
+    assert "a right is missing: service account default/memos may not " in text
+
+
+def test_an_unmet_readiness_check_is_named_with_what_the_resource_has(scenarios: FailureScenarios) -> None:
+    function = {
+        "apiVersion": "pkg.crossplane.io/v1",
+        "kind": "Function",
+        "metadata": {"name": "function-patch-and-transform"},
+        "spec": {"package": "xpkg.crossplane.io/crossplane-contrib/function-patch-and-transform:v0.10.0"},
+    }
+    part = {
+        "name": "settings",
+        "base": {"apiVersion": "v1", "kind": "ConfigMap", "data": {"state": "down"}},
+        "readinessChecks": [{"type": "MatchString", "fieldPath": "data.state", "matchString": "up"}],
+    }
+    composed = composition("Gate", "")
+    composed["spec"]["pipeline"] = [
+        {
+            "step": "compose",
+            "functionRef": {"name": "function-patch-and-transform"},
+            "input": {"apiVersion": "pt.fn.crossplane.io/v1beta1", "kind": "Resources", "resources": [part]},
+        }
+    ]
+    scenarios.apply(function, definition("Gate"), composed, xr("Gate"))
+    text = scenarios.explain_until("readiness check", "gate/mine")
+    assert "Why: ConfigMap/mine-" in text
+    assert "readiness check is not met: data.state must be 'up', and is 'down'" in text
+
+
 def test_a_provider_that_is_down(scenarios: FailureScenarios) -> None:
     text = scenarios.explain_until("no such database: orders", "order/mine")
     assert "its kind comes from Provider provider-try, which is not running: " in text

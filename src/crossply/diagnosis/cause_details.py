@@ -19,6 +19,7 @@ from crossply.diagnosis.managed_rules import MANAGED_RULES
 from crossply.diagnosis.model import Cause
 from crossply.diagnosis.root_cause_search import kubectl, kubectl_name
 from crossply.diagnosis.unmet_readiness_check import unmet_check
+from crossply.kinds.definition import ServiceAccount
 from crossply.resource_tree.node import NOT_FOUND, Node
 
 Rule = Callable[[Cause, Node, Node, Evidence], Cause | None]
@@ -59,9 +60,23 @@ def _missing_right(cause: Cause, node: Node, parent: Node, evidence: Evidence) -
         message, separator, commands = sentence.partition(_GRANT)
         if separator:
             refusal = message.rpartition(". ")[2]
+            absent = evidence.absent_account
+            if absent and refusal.startswith(f"service account {absent.namespace}/{absent.name} "):
+                return _absent_account(cause, absent)
             shown = tuple(text for text in cause.evidence if _GRANT not in text)
             return cause._replace(sentence=f"a right is missing: {refusal}", evidence=shown, command=commands)
     return None
+
+
+def _absent_account(cause: Cause, account: ServiceAccount) -> Cause:
+    """Rights of a service account that does not exist are not what is missing first."""
+    shown = tuple(text for text in cause.evidence if _GRANT not in text)
+    return cause._replace(
+        sentence=f"service account {account.namespace}/{account.name} does not exist, "
+        "which the definition composes as (spec.serviceAccountRef)",
+        evidence=shown,
+        command=f"kubectl create serviceaccount {account.name} -n {account.namespace}",
+    )
 
 
 def _refused_by_schema(cause: Cause, node: Node, parent: Node, evidence: Evidence) -> Cause | None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from crossply.compose.composite_status import INVALID_RESOURCES
 from crossply.compose.engine_field_paths import MODERN, Machinery, machinery_at
 from crossply.compose.object_metadata import uid_of
-from crossply.kinds.definition import Definition
+from crossply.kinds.definition import Definition, ServiceAccount
 from crossply.resource_tree.node import Node
 from crossply.values import Object
 
@@ -32,6 +32,8 @@ class Evidence(NamedTuple):
     provider_configs: Sequence[Object] = ()
     """Of the API groups of what is at fault."""
     usages: Sequence[Object] = ()
+    absent_account: ServiceAccount | None = None
+    """The service account that the definition composes as, if there is none of its name."""
     logs: Mapping[str, Sequence[str]] = {}
     """The last lines that a package wrote, by `provider/NAME` or `function/NAME`."""
 

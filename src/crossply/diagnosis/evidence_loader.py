@@ -12,11 +12,11 @@ from crossply.compose.object_metadata import uid_of
 from crossply.diagnosis.evidence import Evidence
 from crossply.diagnosis.managed_rules import config_groups
 from crossply.diagnosis.root_cause_search import Finding
-from crossply.kinds.definition import Definition, parse_definition
+from crossply.kinds.definition import Definition, ServiceAccount, parse_definition
 from crossply.kinds.fields import KindError
 from crossply.kinds.revision import COMPOSITION_NAME
 from crossply.kube.client import Client
-from crossply.kube.core_kinds import EVENT
+from crossply.kube.core_kinds import EVENT, SERVICE_ACCOUNT
 from crossply.kube.failures import Forbidden, KubeError
 from crossply.kube.list_options import Selection
 from crossply.resource_tree.node import Node, Reference
@@ -67,12 +67,13 @@ class EvidenceLoader:
     async def load(self, xr: Node, definition: Definition | None, findings: Sequence[Finding]) -> Evidence:
         """What there is about an XR and the causes that were found below it."""
         nodes = {id(node): node for finding in findings for node in (finding.node, finding.parent)}
-        usages, events, compositions, functions, configs = await asyncio.gather(
+        usages, events, compositions, functions, configs, account = await asyncio.gather(
             asyncio.gather(*(self._all(*kind) for kind in _USAGES)),
             self._events([xr, *nodes.values()]),
             self._all(f"{_EXTENSIONS}/v1", "Composition"),
             self._all("pkg.crossplane.io/v1", "Function"),
             self._provider_configs(findings),
+            self._absent_account(definition, findings),
         )
         evidence = Evidence(
             events=events,
@@ -81,6 +82,7 @@ class EvidenceLoader:
             functions={str(function["metadata"]["name"]): function for function in functions},
             provider_configs=configs,
             usages=[usage for listed in usages for usage in listed],
+            absent_account=account,
         )
         revisions = await self._revisions(xr.object, evidence)
         unread = not _SELECTED.isdisjoint(self.unread)
@@ -115,6 +117,19 @@ class EvidenceLoader:
                 for kind in ("ProviderConfig", "ClusterProviderConfig"):
                     configs += await self._all(version, kind)
         return configs
+
+    async def _absent_account(
+        self, definition: Definition | None, findings: Sequence[Finding]
+    ) -> ServiceAccount | None:
+        account = None if definition is None else definition.service_account
+        if account is None or not findings:
+            return None
+        try:
+            found = await self._client.get(SERVICE_ACCOUNT, account.name, account.namespace)
+        except KubeError as problem:
+            self._nothing(SERVICE_ACCOUNT.kind, problem)
+            return None
+        return account if found is None else None
 
     async def _logs(
         self, xr: Object, findings: Sequence[Finding], evidence: Evidence
