@@ -20,8 +20,9 @@ from crossply.functions.builtin.go_templating.template_data import data_of
 from crossply.functions.builtin.object_field_traces import leaves
 from crossply.functions.builtin.patch_and_transform.function import run as run_patches
 from crossply.functions.field_provenance import KEYS, VALUE, Path
+from crossply.provenance.call_recorder import StepCall
 from crossply.provenance.model import FieldSource
-from crossply.provenance.pipeline import StepCall, explain_pipeline
+from crossply.provenance.pipeline import explain_pipeline
 from crossply.values.field_path import parse, to_string
 from tests.support.provenance import patches, templates
 

@@ -8,8 +8,9 @@ import pytest
 
 from crossply.compose.messages import Request, Resource, State
 from crossply.functions.builtin.go_templating.function import run
+from crossply.provenance.call_recorder import StepCall
 from crossply.provenance.model import FieldSource
-from crossply.provenance.pipeline import StepCall, explain_pipeline
+from crossply.provenance.pipeline import explain_pipeline
 
 XR: dict[str, Any] = {
     "apiVersion": "example.org/v1",

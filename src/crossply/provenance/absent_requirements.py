@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from crossply.compose.messages import ResourceSelector
-from crossply.provenance.pipeline import StepCall
+from crossply.provenance.call_recorder import StepCall
 
 
 def absent_requirements(calls: Iterable[StepCall]) -> Iterator[str]:

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from crossply.compose.in_memory_cluster import CallFunction
 from crossply.compose.messages import Request, Response
 from crossply.kinds.composition import Step
-from crossply.provenance.pipeline import StepCall
+
+
+class StepCall(NamedTuple):
+    """The last call of a step: what its function was sent, and what it answered."""
+
+    step: str
+    function: str
+    request: Request
+    response: Response
 
 
 class CallRecorder:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
-from crossply.compose.messages import Request, Resource, Response
+from crossply.compose.messages import Request, Resource
 from crossply.functions.builtin.object_field_traces import is_near, leaves, union
 from crossply.functions.field_provenance import (
     CONTEXT,
@@ -22,21 +22,12 @@ from crossply.functions.field_provenance import (
     StepTrace,
 )
 from crossply.kinds.composition import NATIVE_FUNCTION
+from crossply.provenance.call_recorder import StepCall
 from crossply.provenance.model import COMPOSITE_STATUS, FieldSource, Provenance
 from crossply.values import Object
 from crossply.values.api_version import api_group
 from crossply.values.deepcopy import equal
 from crossply.values.field_path import PathError, parse, to_string
-
-
-class StepCall(NamedTuple):
-    """The last call of a step: what its function was sent, and what it answered."""
-
-    step: str
-    function: str
-    request: Request
-    response: Response
-
 
 Sources = dict[Path, FieldSource]
 """The sources of the fields of one object."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from crossply.compose.effects import Call, FetchComposition
+from crossply.provenance.call_recorder import StepCall
 from crossply.provenance.model import Provenance
-from crossply.provenance.pipeline import StepCall, explain_pipeline
+from crossply.provenance.pipeline import explain_pipeline
 from crossply.runs.model import World
 
 

@@ -19,14 +19,12 @@ from crossply.compose.prepared_composition import prepare
 from crossply.errors import CrossplyError
 from crossply.functions.builtin import PUBLISHED
 from crossply.kinds.composition import Composition
+from crossply.provenance.absent_requirements import absent_requirements
+from crossply.provenance.call_recorder import CallRecorder
 from crossply.rendering import inputs
 from crossply.rendering.output import documents, write_json, write_yaml
 from crossply.rendering.running_functions import caller, running
 from crossply.values import Object
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from crossply.provenance.call_recorder import CallRecorder
 
 
 def run(invocation: Invocation) -> int:
@@ -49,14 +47,15 @@ def render(invocation: Invocation) -> int:
     definition = inputs.load_definition(invocation["xrd"]) if invocation["xrd"] else None
     if definition is not None:
         xr = _with_defaults(xr, definition)
-    recorder = None
+    recorder = CallRecorder()
+    try:
+        with _progress(invocation):
+            rendered = _render(invocation, xr, definition, file, functions, recorder)
+    finally:
+        # Also where a step failed, for which this may be the reason.
+        for sentence in absent_requirements(recorder.calls()):
+            invocation.stderr.write(f"crossply: warning: {harmless(sentence)}: --required-resources=FILE\n")
     if invocation["explain"]:
-        from crossply.provenance.call_recorder import CallRecorder
-
-        recorder = CallRecorder()
-    with _progress(invocation):
-        rendered = _render(invocation, xr, definition, file, functions, recorder)
-    if recorder is not None:
         return _write_explained(invocation, rendered, recorder)
     shown = documents(
         rendered,
@@ -83,11 +82,8 @@ def _progress(invocation: Invocation) -> AbstractContextManager[object]:
 
 def _write_explained(invocation: Invocation, rendered: Rendered, recorder: CallRecorder) -> int:
     from crossply.cli.render.explain_output import explained_json, explained_text
-    from crossply.provenance.absent_requirements import absent_requirements
     from crossply.provenance.pipeline import explain_pipeline
 
-    for sentence in absent_requirements(recorder.calls()):
-        invocation.stderr.write(f"crossply: warning: {harmless(sentence)}: --required-resources=FILE\n")
     provenance = explain_pipeline(recorder.calls())
     if invocation["output"] == "json":
         invocation.stdout.write(explained_json(rendered, provenance))
@@ -102,7 +98,7 @@ def _render(
     definition: Object | None,
     file: inputs.CompositionFile,
     functions: list[Object],
-    recorder: CallRecorder | None,
+    recorder: CallRecorder,
 ) -> Rendered:
     secrets = inputs.load_secrets(path) if (path := invocation["function-credentials"]) else []
     observed = _load_observed(invocation["observed-resources"])
@@ -114,8 +110,8 @@ def _render(
     world = InMemoryCluster([*observed, *required], secrets, schemas, lambda: definitions)
     with running(functions, invocation["function-runtime"]) as runners:
         machinery = inputs.machinery_for(xr, definition)
-        call = caller(runners, invocation["timeout"])
-        rendering = Rendering(machinery, world, call if recorder is None else recorder.recorded(call))
+        call = recorder.recorded(caller(runners, invocation["timeout"]))
+        rendering = Rendering(machinery, world, call)
         try:
             if definition is not None:
                 _check_contract(definition, file.composition)
