@@ -55,15 +55,15 @@ def commands_page() -> str:
         "# Commands",
         NOTICE,
         f"Every command of `{PROGRAM}`. Command lines written for `crossplane` are accepted as they are. The "
-        "exit code is 0 for success, 1 for an error while running, 80 for a line that is not understood.",
+        "exit code is 0 for success, 1 for an error while running, 80 for an invalid command line.",
         "## Flags of every command",
         _flags_table(GLOBAL_FLAGS),
         f"`{PROGRAM} --version` prints the version of the program. The word `help` before a command does the "
-        "same as `--help` behind it.",
+        "same as `--help` after it.",
         "On a terminal, output has colors and symbols, and progress is shown on standard error. `--color` "
-        "decides about colors, then `NO_COLOR` (none), `FORCE_COLOR` (also where there is no terminal) and "
-        "`TERM=dumb` (none, and nothing is painted over). Where the locale's character set is not UTF-8, "
-        "symbols are ASCII. What is written to files and pipes has neither, and is what programs expect.",
+        "takes precedence over `NO_COLOR` (no colors), `FORCE_COLOR` (colors without a terminal, too) and "
+        "`TERM=dumb` (no colors, and no line is redrawn). If the locale's character set is not UTF-8, "
+        "symbols are ASCII. Output to files and pipes has no colors and symbols: programs can parse it.",
     ]
     for entry in COMMANDS:
         if not entry.hidden:
@@ -100,11 +100,11 @@ def _flag_cell(flag: Flag) -> str:
 
 def _flag_meaning(flag: Flag) -> str:
     notes = []
-    if flag.placeholder and flag.default not in (None, "", False, ()):
+    if flag.placeholder and flag.default not in (None, "", False, ()) and "Default: " not in flag.help:
         notes.append(f"Default: `{flag.default}`.")
     if flag.env and f"${flag.env}" not in flag.help:
         notes.append(f"Environment: `{flag.env}`.")
-    if flag.choices:
+    if flag.choices and "One of: " not in flag.help:
         notes.append("One of " + ", ".join(f"`{choice}`" for choice in flag.choices) + ".")
     return " ".join([flag.help, *notes])
 

@@ -147,7 +147,7 @@ COMMANDS = (
     Entry(
         "doctor",
         "doctor.command",
-        "Check this machine, the cluster and the control plane, and say how to fix what is wrong.",
+        "Check this machine, the cluster and the control plane, and suggest fixes.",
         "beta",
     ),
     Entry("logs", "logs", "Show the output of a Provider or Function on this machine.", "beta"),

@@ -103,9 +103,9 @@ COMMAND = Command(
     name="logs",
     summary="Show the output of a Provider or Function on this machine.",
     description=(
-        "Shows what the container or process of a package wrote, which `crossply up` keeps in its data "
-        "directory, and when it was started, ended and started again. Of each package the newest 8 to 16 MiB "
-        "are kept, also after it was removed.\n"
+        "Shows what the container or process of a package wrote, and when it started, ended and was started "
+        "again. `crossply up` keeps the newest 8 to 16 MiB of each package in its data directory, also after "
+        "the package was removed.\n"
         "\n"
         "On a Kubernetes cluster use kubectl: "
         "kubectl -n crossplane-system logs -l pkg.crossplane.io/provider=NAME"
@@ -121,7 +121,7 @@ COMMAND = Command(
         Argument("name", "The name, if it is not part of the first argument.", optional=True),
     ),
     flags=(
-        Flag("follow", "Go on printing what is written. Ctrl-C ends it.", short="f"),
+        Flag("follow", "Keep printing new output until Ctrl-C.", short="f"),
         Flag("tail", "How many lines to print. -1 means all.", kind="int", default=-1, placeholder="-1"),
         data_flag("The data directory of the control plane."),
     ),

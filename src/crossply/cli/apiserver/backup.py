@@ -22,11 +22,12 @@ COMMAND = Command(
     name="backup",
     summary="Back up an API server's objects, also while it runs.",
     description=(
-        "Writes all objects, as they are at one moment, into a new file. A server that runs is asked for it "
-        "with the administrator's token in the data directory, and goes on serving; if none runs, the data "
-        "is read directly. The file holds every Secret, encrypted if the server encrypts them, and is "
-        "readable by its owner only. Certificates, encryption keys and tokens are not in it: keep the "
-        "directory pki, the file admin.token and the keys too."
+        "Writes a consistent snapshot of all objects into a new file. If a server is running, it writes the "
+        "snapshot and continues to serve; the command authenticates with the administrator's token in the "
+        "data directory. If no server is running, the data is read directly. The file contains every Secret, "
+        "encrypted if the server encrypts them, and only its owner can read it. It does not contain "
+        "certificates, encryption keys and tokens: also keep the directory pki, the file admin.token and the "
+        "keys."
     ),
     examples=("crossply apiserver backup --data ./state monday.db",),
     run=run,

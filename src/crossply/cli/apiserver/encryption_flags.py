@@ -24,8 +24,8 @@ ENCRYPTION_FLAGS = (
     Flag(
         _FILE,
         "Encrypt stored Secrets with the key in this file: 32 bytes in base64, one key on each line. The "
-        "first one encrypts, all decrypt; the word identity stands for plain text. By default nothing is "
-        "encrypted.",
+        "first key encrypts, and all keys decrypt; a line with the word identity means plain text. By "
+        "default nothing is encrypted.",
         kind="path",
         placeholder="PATH",
         exclusive="encryption",
@@ -39,16 +39,16 @@ ENCRYPTION_FLAGS = (
     ),
     Flag(
         _COMMAND,
-        "Encrypt stored Secrets with the key that this command prints, in the same form. It is run without a "
-        "shell at each start, within 60 seconds.",
+        "Encrypt stored Secrets with the key that this command prints, in the same form. It runs at each "
+        "start, without a shell, for at most 60 seconds.",
         kind="string",
         placeholder="COMMAND",
         exclusive="encryption",
     ),
     Flag(
         _CONFIG,
-        "Encrypt stored objects as this EncryptionConfiguration (apiserver.config.k8s.io/v1) says. Its "
-        "providers may be aesgcm and identity.",
+        "Encrypt stored objects by the rules of this EncryptionConfiguration (apiserver.config.k8s.io/v1). "
+        "The providers aesgcm and identity are supported.",
         kind="path",
         placeholder="PATH",
         exclusive="encryption",
@@ -56,7 +56,7 @@ ENCRYPTION_FLAGS = (
     Flag(
         _RESOURCES,
         "The resources to encrypt with a key of one of the other flags, such as secrets, "
-        "widgets.example.org, *.example.org or *.*.",
+        "widgets.example.org, *.example.org or *.*. Default: secrets.",
         kind="strings",
         default=("secrets",),
         placeholder="RESOURCE,...",

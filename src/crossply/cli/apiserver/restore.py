@@ -30,10 +30,10 @@ COMMAND = Command(
     name="restore",
     summary="Restore an API server from a backup.",
     description=(
-        "Checks a backup and makes the data of a server of it. Stop the server first. The directory must "
-        "hold no data yet: move the old directory data away. Clients that watched before list everything "
-        "again, because resource versions go on far above those of the backup. A backup of encrypted objects "
-        "needs the keys that encrypted them; the first key encrypts what is restored."
+        "Checks a backup and creates the data of a server from it. Stop the server first. The data directory "
+        "must not contain data: first rename its directory data. Resource versions continue far above those "
+        "of the backup, so clients that watched before list everything again. A backup of encrypted objects "
+        "needs the keys that encrypted them; the first key encrypts the restored objects."
     ),
     examples=(
         "crossply apiserver restore --data ./state monday.db",

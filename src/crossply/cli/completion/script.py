@@ -89,9 +89,9 @@ COMMAND = Command(
     ),
     flags=(Flag("uninstall", "Print the command that removes the completions instead."),),
     description=(
-        "Source it where your shell starts, for example in ~/.bashrc.\n\n"
-        "The program is a plugin of kubectl, too: kubectl crossply trace. Where kubectl completes words, "
-        "it completes these, too."
+        "Source the script in the start-up file of your shell, for example ~/.bashrc.\n\n"
+        "Crossply is also a kubectl plugin: kubectl crossply trace. The completion of kubectl completes its "
+        "words, too."
     ),
     examples=(
         "source <(crossply completions bash)",

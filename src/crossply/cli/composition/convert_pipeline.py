@@ -33,8 +33,9 @@ COMMAND = Command(
     description=(
         "Rewrites a Composition that patches and transforms natively (mode Resources, or the first design's\n"
         "from and to): its templates become the input of function-patch-and-transform, and its environment\n"
-        "that of function-environment-configs. What the functions require and the engine had as a default\n"
-        "is filled in: types of patches and transforms, names of templates, policies. Comments are kept."
+        "that of function-environment-configs. Fields that were optional for the engine and that the\n"
+        "functions require are filled in: types of patches and transforms, names of templates, policies.\n"
+        "Comments are kept."
     ),
     examples=(
         "crossply composition convert pipeline-composition composition.yaml -o pipeline.yaml",

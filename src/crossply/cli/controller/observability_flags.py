@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager
 from crossply.cli.framework.command import Flag, Invocation
 
 LOOPBACK = "127.0.0.1"
-IN_A_CLUSTER = "in a cluster at every address, elsewhere at this machine's own"
+IN_A_CLUSTER = "in a cluster on all addresses, elsewhere on loopback"
 INSPECTOR_SOCKET = "/var/run/pipeline-inspector/socket"
-HERE_ONLY = "at this machine's own address"
+HERE_ONLY = "on loopback"
 
 LOG_FORMAT = Flag(
     "log-format",
@@ -29,7 +29,7 @@ INSPECTOR_FLAGS = (
     ),
     Flag(
         "pipeline-inspector-socket",
-        "The unix socket of a pipeline inspector, which is sent every call of a function. "
+        "The Unix socket of a pipeline inspector, which receives every call of a function. "
         f"Defaults to {INSPECTOR_SOCKET} with --enable-pipeline-inspector, else to none.",
         kind="path",
         env="PIPELINE_INSPECTOR_SOCKET",
@@ -51,7 +51,7 @@ def metrics_port(default: int, setting: str) -> Flag:
     """The flag for the port of the metrics."""
     return Flag(
         "metrics-port",
-        f"The port that serves /metrics for Prometheus: {setting}. 0 serves none.",
+        f"The port that serves /metrics for Prometheus: {setting}. 0 disables it.",
         kind="int",
         default=default,
         placeholder=str(default),

@@ -135,7 +135,7 @@ def _as_json(findings: list[Finding]) -> str:
 
 COMMAND = Command(
     "doctor",
-    "Check this machine, the cluster and the control plane, and say how to fix what is wrong.",
+    "Check this machine, the cluster and the control plane, and suggest fixes.",
     run,
     flags=(
         CONTEXT,
@@ -147,7 +147,7 @@ COMMAND = Command(
     description=(
         "Checks versions, Python, the container runtime, control groups, disk space, the control plane on\n"
         "this machine, the kubeconfig, certificates, the clock, rights, packages, definitions, the recorder\n"
-        "and logins for registries. Every finding is OK, WARN or FAIL, with its fix. Nothing is changed.\n"
+        "and logins for registries. Each result is OK, WARN or FAIL, with a fix. Nothing is changed.\n"
         "The exit code is 1 if there is a FAIL."
     ),
     examples=(

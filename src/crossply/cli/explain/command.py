@@ -97,12 +97,12 @@ COMMAND = Command(
         *IMPERSONATION,
     ),
     description=(
-        "For a claim, an XR, a composed or managed resource, or a package it says why it is not ready: the\n"
-        "deepest cause, what shows it, and the command to run next. For an XR also why it uses its\n"
-        "Composition and revision, what makes the control plane reconcile it next, and what blocks its\n"
-        "deletion. With a field, it says where the field comes from.\n"
+        "Explains why a claim, an XR, a composed or managed resource, or a package is not ready: the root\n"
+        "cause, the evidence, and the command to run next. For an XR, also shows why it uses its\n"
+        "Composition and revision, what starts its next reconcile, and what blocks its deletion. With a\n"
+        "field, shows where the field comes from.\n"
         "\n"
-        "For the code of an error it prints the page of the error, without a cluster."
+        "For an error code, prints the page of the error. This needs no cluster."
     ),
     examples=(
         "crossply explain app/web -n apps",

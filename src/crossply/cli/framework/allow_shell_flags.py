@@ -24,8 +24,8 @@ SHELL_FLAGS = (
     ),
     Flag(
         _NETWORK,
-        "Give these containers a network of their own, by pasta: commands then reach what this machine "
-        "reaches, but for its loopback.",
+        "Connect these containers to the network, with pasta: commands can then reach everything that this "
+        "machine can reach, except its loopback.",
         env="CROSSPLY_SHELL_NETWORK",
     ),
 )

@@ -218,10 +218,10 @@ COMMAND = Command(
         PROJECT_FILE_FLAG,
     ),
     description=(
-        "Writes a function that works below the functions of a project: Go templates, a KCL module with\n"
-        "models of the project's kinds, or Python on Crossply's SDK with models and a test. A Composition\n"
-        "that is named gets a first step that calls it; its comments and order are kept. Nothing is written\n"
-        "over."
+        "Writes a working function into the functions directory of a project: Go templates, a KCL module\n"
+        "with models of the project's kinds, or Python on Crossply's SDK with models and a test. If a\n"
+        "Composition is named, a first step that calls the function is added to it; its comments and order\n"
+        "are kept. Existing files are not overwritten."
     ),
     examples=(
         "crossply function generate compose-lamp",

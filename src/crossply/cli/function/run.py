@@ -27,16 +27,16 @@ COMMAND = Command(
     "run",
     "Serve the composition function in a Python file.",
     run,
-    arguments=(Argument("file", "The file, or FILE:NAME where there are several functions in it."),),
+    arguments=(Argument("file", "The file, or FILE:NAME if it contains several functions."),),
     flags=(
         Flag("reload", "Load the function again when one of its files changes.", short="r"),
         SDK,
         *SERVING,
     ),
     description=(
-        "The function is one that crossply.sdk's @function made, or a class that was written for the\n"
-        "published Python SDK, crossplane.function. The server answers v1 and v1beta1 of the function\n"
-        "protocol, reflection and health checks."
+        "The function is one that is decorated with crossply.sdk's @function, or a class that was written\n"
+        "for the published Python SDK, crossplane.function. The server supports v1 and v1beta1 of the\n"
+        "function protocol, reflection and health checks."
     ),
     examples=(
         "crossply function run main.py --insecure --reload",

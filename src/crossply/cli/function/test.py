@@ -41,8 +41,8 @@ COMMAND = Command(
         Flag("timeout", "How long to wait for the response.", kind="duration", default="1m"),
     ),
     description=(
-        "The response is printed as YAML, in the names of the protocol's JSON. The exit code is 1 where it\n"
-        "has a fatal result."
+        "The response is printed as YAML, with the field names of the protocol's JSON. The exit code is 1\n"
+        "if the response has a fatal result."
     ),
     examples=("crossply function test registry.example.org/team/function-x:v1.0.0 request.json",),
 )

@@ -87,9 +87,9 @@ COMMAND = Command(
     summary="Render an Operation.",
     description=(
         "Shows what an Operation would apply: the Operation itself with its status, and every resource that "
-        "the last step of its pipeline wants. A CronOperation or a WatchOperation is rendered as the "
-        "Operation that it would make. The same engine runs in the control plane. Functions run as they do "
-        "for render, and those that ship with Crossply without Docker."
+        "the last step of its pipeline desires. A CronOperation or a WatchOperation is rendered as the "
+        "Operation that it would create. The same engine runs in the control plane. Functions run as for "
+        "render; built-in functions need no Docker."
     ),
     examples=(
         _EXAMPLE,

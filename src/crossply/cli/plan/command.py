@@ -98,7 +98,7 @@ COMMAND = Command(
     flags=(
         Flag(
             "filename",
-            "Another spelling of a file argument, as kubectl has it. Repeatable.",
+            "A file argument as a flag, as for kubectl. Repeatable.",
             short="f",
             kind="strings",
             placeholder="FILE",

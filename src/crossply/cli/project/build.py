@@ -197,11 +197,11 @@ COMMAND = Command(
         ),
     ),
     description=(
-        "Makes a Configuration of the definitions, Compositions and operations of a project, and a Function\n"
-        "of each directory in functions/: a KCL module (kcl.mod), a Python project (pyproject.toml), a\n"
-        "Python file (main.py), or Go templates (*.gotmpl, *.tmpl). The Configuration depends on its\n"
-        "Functions by their digests. No container engine is needed; the images below the functions are\n"
-        "fetched from their registries.\n\n"
+        "Builds a Configuration from the definitions, Compositions and operations of a project, and a\n"
+        "Function from each directory in functions/: a KCL module (kcl.mod), a Python project\n"
+        "(pyproject.toml), a Python file (main.py), or Go templates (*.gotmpl, *.tmpl). The Configuration\n"
+        "depends on its Functions by their digests. No container engine is needed; the base images of the\n"
+        "functions are fetched from their registries.\n\n"
         "The same files always give the same packages."
     ),
     examples=(

@@ -107,8 +107,8 @@ COMMAND = Command(
         "Generates the CRDs in package/crds from the provider's classes, then builds a package that "
         "Crossplane\n"
         "and Crossply install: the CRDs, the examples, and an image that runs the provider with what its\n"
-        "requirements.txt lists. No container engine is needed. Packages that are installed beside Crossply\n"
-        "and fit the image are taken from here, the rest from an index (PIP_INDEX_URL).\n\n"
+        "requirements.txt lists. No container engine is needed. Python packages that are installed\n"
+        "together with Crossply and fit the image are copied; others come from an index (PIP_INDEX_URL).\n\n"
         "The same files always give the same package."
     ),
     examples=(

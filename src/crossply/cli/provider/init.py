@@ -39,8 +39,8 @@ COMMAND = Command(
     description=(
         "Creates a directory with a Python package that declares a kind of managed resource and the "
         "provider's\n"
-        "configuration, tests, examples, generated CRDs and package metadata. It works as it is: the kind\n"
-        "manages text files. Replace it with kinds of your own."
+        "configuration, tests, examples, generated CRDs and package metadata. The provider works\n"
+        "without changes: its kind manages text files. Replace the kind with your own."
     ),
     examples=(
         "crossply provider init provider-tickets",

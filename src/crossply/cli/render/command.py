@@ -183,9 +183,9 @@ COMMAND = Command(
     name="render",
     summary="Render a composite resource (XR).",
     description=(
-        "Shows what a Composition makes of a composite resource: the resource itself with its status, and "
-        "every resource it would be composed of. The same engine runs in the control plane. Nothing is "
-        "called but the functions, and those that ship with Crossply run without Docker: "
+        "Shows the result of a Composition for a composite resource: the composite resource with its status, "
+        "and all its composed resources. The same engine runs in the control plane. Only the functions are "
+        "called. These functions are built in and run without Docker: "
         f"{', '.join(PUBLISHED)}."
     ),
     examples=(

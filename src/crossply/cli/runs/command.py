@@ -80,8 +80,8 @@ COMMAND = Command(
         ),
     ),
     description=(
-        "The control plane records each run of a pipeline that changes something, or fails: what woke it, "
-        "what each function was sent and answered, and what was written. Runs that change nothing are "
+        "The control plane records each run of a pipeline that changes something or fails: what triggered "
+        "it, the request and response of each function, and what was written. Runs that change nothing are "
         "counted in SAME SINCE. You see the runs of the XRs that you may get.\n\n"
         "crossply up records by default, crossply controller with --record-runs."
     ),

@@ -66,11 +66,11 @@ def _write(directory: str, name: str, text: str) -> None:
 
 COMMAND = Command(
     "export",
-    "Export a recorded run to a directory that 'crossply render' and 'crossply test' take.",
+    "Export a recorded run to a directory that 'crossply render' and 'crossply test' read.",
     run,
     arguments=(
         RUN,
-        Argument("directory", "The directory to write. It is made if it is not there.", kind="path"),
+        Argument("directory", "The directory to write. It is created if it does not exist.", kind="path"),
     ),
     flags=(
         Flag("force", "Also write to a directory that is not empty."),
@@ -78,10 +78,10 @@ COMMAND = Command(
         *ACCESS_FLAGS,
     ),
     description=(
-        "A bug report, or a test case, from production in one command. The directory has the XR, the "
-        "Composition, the functions, what was observed and required, a test that expects the recorded "
-        "result, and a README with the commands.\n\n"
-        "Secret values were not recorded: placeholders stand for them."
+        "Use the directory as a bug report or as a test case. It contains the XR, the Composition, the "
+        "functions, the observed and required resources, a test that expects the recorded result, and a "
+        "README with the commands.\n\n"
+        "Secret values are never recorded: placeholders replace them."
     ),
     examples=(
         "crossply runs export app/web report -n apps",

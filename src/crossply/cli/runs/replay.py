@@ -106,14 +106,14 @@ COMMAND = Command(
         ),
         Flag(
             "function",
-            "Run a function from a directory, or from a Python file, in this process. Repeat for several.",
+            "Run a function from a directory, or from a Python file, in this process. Repeatable.",
             kind="map",
             separator="",
             placeholder="NAME=DIR",
         ),
         Flag(
             "recorded-functions",
-            "Do not call functions: take what each answered then. Those of --function are called.",
+            "Use recorded responses instead of calling functions. Functions of --function are still called.",
         ),
         Flag(
             "timeout",
@@ -134,14 +134,14 @@ COMMAND = Command(
         ),
     ),
     description=(
-        "The engine is given what it was given then: the XR, what was observed and required, the time. Only "
-        "functions are called again, unless --recorded-functions is given. Nothing is written. What would be "
-        "written is compared byte by byte with what the run wrote: the exit code is 0 where it is the same "
-        "and 1 where it differs.\n\n"
-        "A Python function that is given with --function runs in this process, so breakpoint() in it opens "
-        "the debugger, with the request of production.\n\n"
-        "Secret values were not recorded: functions get placeholders for them. What a function makes of the "
-        "time, of chance or of a secret can differ."
+        "The engine gets the recorded input: the XR, the observed and required resources, and the time. Only "
+        "functions are called again, unless --recorded-functions is set. Nothing is written. Instead, what "
+        "would be written is compared byte by byte with what the run wrote: the exit code is 0 if it is the "
+        "same and 1 if it differs.\n\n"
+        "A Python function that --function names runs in this process, so breakpoint() in it opens the "
+        "debugger, with the recorded request.\n\n"
+        "Secret values are never recorded: functions get placeholders for them. A result that a function "
+        "computes from the time, random numbers or a secret can differ."
     ),
     examples=(
         "crossply runs replay app/web -n apps",

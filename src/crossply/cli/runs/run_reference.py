@@ -24,8 +24,8 @@ _NEAREST = 50
 
 RUN = Argument(
     "run",
-    "The run: its id or the beginning of it, 'latest', or KIND[.GROUP]/NAME for the latest run of an XR; ~1 "
-    "behind it is the run before.",
+    "The run: its id or a unique prefix of it, 'latest', or KIND[.GROUP]/NAME for the latest run of an XR. "
+    "With ~1 at the end, the run before that one.",
 )
 ACCESS_FLAGS = (
     Flag("namespace", "Namespace of the XR.", short="n", kind="string", default=""),

@@ -91,10 +91,11 @@ COMMAND = Command(
         ),
     ),
     description=(
-        "In the waterfall each step is a bar on the time of the run. Below it are the fields of the desired "
-        "state that each step added (+), changed (~) or removed (-), what it asked for and how much was "
-        "found, its results, and then what was written with the fields that changed. Behind a field is the "
-        "patch or the line of a template that set it, where the function reports it.\n\n"
+        "In the waterfall each step is a bar on the time axis of the run. Below it, each step lists the "
+        "fields of the desired state that it added (+), changed (~) or removed (-), the resources that it "
+        "required and how many were found, and its results. The end lists what was written, with the fields "
+        "that changed. After a field is the patch or template line that set it, if the function reports it."
+        "\n\n"
         "Secret values are never recorded: each is shown as redacted- and eight characters, the same "
         "wherever the value occurred."
     ),

@@ -126,7 +126,7 @@ COMMAND = Command(
     "Show XRs by state, reconciles and functions, live.",
     run,
     flags=(
-        Flag("once", "Print the figures of one second and end. The default where stdout is no terminal."),
+        Flag("once", "Print the figures of one second and exit. The default if stdout is not a terminal."),
         Flag(
             "output",
             "Output format. One of: text, json.",

@@ -203,14 +203,14 @@ COMMAND = Command(
     summary="Run a control plane on this machine.",
     description=(
         "Starts the embedded Kubernetes API server and the controllers. The data directory holds "
-        "all data and a kubeconfig for kubectl. Functions and Providers that are installed run in "
-        "containers; crossply logs shows what they write. Ctrl-C stops everything.\n"
+        "all data and a kubeconfig for kubectl. Installed Functions and Providers run in containers; "
+        "crossply logs shows their output. Ctrl-C stops everything.\n"
         "\n"
-        "Files and directories that are named are applied once the control plane is ready: definitions "
-        "first, then Compositions, packages and the rest, each as soon as its kind is served. With --watch "
-        "they are applied again after every save. The trees of what was applied are shown meanwhile, with "
-        "what each save changed. Objects that leave the files are deleted, except definitions, packages and "
-        "namespaces. Where the control plane runs already, the files are applied to it.\n"
+        "The named files and directories are applied when the control plane is ready: definitions first, "
+        "then Compositions, packages and the rest, each as soon as its kind is served. With --watch they are "
+        "applied again after every save; the command shows the trees of the applied resources and what each "
+        "save changed, and deletes objects that are no longer in the files, except definitions, packages "
+        "and namespaces. If the control plane is already running, the files are applied to it.\n"
         "\n"
         "The default data directory must have been created by you on this machine. The API "
         "server is restarted if it ends, and stops with this command."
@@ -233,7 +233,7 @@ COMMAND = Command(
         ),
     ),
     flags=(
-        Flag("watch", "Apply the files again after every save, and show what comes of them.", short="w"),
+        Flag("watch", "Apply the files again after every save, and show what changes.", short="w"),
         data_flag("The data directory: objects, certificates and the kubeconfig."),
         Flag("detach", "Run in the background. Stop it with crossply down.", short="d"),
         Flag("in-memory", "Store objects in memory only. They are lost when the control plane stops."),

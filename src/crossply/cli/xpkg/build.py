@@ -155,8 +155,8 @@ COMMAND = Command(
         ),
     ),
     description=(
-        "A package is an OCI image that holds a Configuration, a Function or a Provider. It is described by\n"
-        "crossplane.yaml; all other YAML files below the directory are what it brings.\n\n"
+        "A package is an OCI image that contains a Configuration, a Function or a Provider. crossplane.yaml\n"
+        "describes it; all other YAML files below the directory are its content.\n\n"
         "Function and Provider packages can embed the image of their runtime, so that one image both\n"
         "installs and runs them. No container engine is needed. The same files always give the same package."
     ),

@@ -159,7 +159,7 @@ COMMAND = Command(
     ),
     description=(
         "Takes the same extensions as validate: definitions, CRDs, Providers, Functions, Configurations and\n"
-        "crossplane.yaml files, whose packages are fetched together with what they depend on."
+        "crossplane.yaml files. Packages are fetched together with their dependencies."
     ),
     examples=(
         "crossply xpkg get-crds crossplane.yaml --output-dir crds",

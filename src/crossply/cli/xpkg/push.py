@@ -90,10 +90,10 @@ COMMAND = Command(
         ),
     ),
     description=(
-        "The package is the only xpkg file of the directory unless files are named. Several files are\n"
+        "If no files are named, pushes the only xpkg file of the current directory. Several files are\n"
         "pushed as one package for several platforms.\n\n"
-        "The login for the registry is that of docker, a credential helper or podman. Registries on\n"
-        "this machine are accessed without TLS where they have none."
+        "The login for the registry is that of docker, a credential helper or podman. Registries are\n"
+        "accessed over TLS. Plain HTTP is allowed for registries on this machine."
     ),
     examples=(
         "crossply xpkg push registry.example.org/team/function-x:v1.0.0",
