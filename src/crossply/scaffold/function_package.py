@@ -94,11 +94,11 @@ from crossply.sdk import Request, Response, function
 
 @function
 def compose(req: Request, rsp: Response) -> None:
-    """Compose a ConfigMap that greets whom the composite resource names."""
+    """Compose a ConfigMap with a greeting for the name in the composite resource."""
     greeting = req.input.get("greeting", "Hello")
     text = f"{greeting}, {req.xr.at('spec.name', 'World')}!"
     rsp.desired["greeting"] = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"text": text}}
-    # A ConfigMap has no conditions: it is ready when it is there.
+    # A ConfigMap has no conditions: it is ready as soon as it exists.
     rsp.desired["greeting"].ready = "greeting" in req.observed
     rsp.xr.status["greeting"] = text
 
@@ -130,7 +130,7 @@ def test_it_greets() -> None:
     assert rsp.xr.status == {"greeting": "Hello, Ada!"}
 
 
-def test_the_composition_says_how() -> None:
+def test_the_input_of_the_step_sets_the_greeting() -> None:
     rsp = compose.try_out(XR, input={"greeting": "Welcome"})
     assert rsp.desired["greeting"]["data"]["text"] == "Welcome, Ada!"
 
@@ -243,7 +243,7 @@ spec:
   xr: xr.yaml
   xrd: definition.yaml
   cases:
-  - name: greets whom the XR names
+  - name: greets the person in spec.name
     rounds:
     - expect:
         resources:
@@ -259,7 +259,7 @@ spec:
         - type: Ready
           status: "True"
 
-  - name: greets the World where nobody is named
+  - name: greets the World by default
     xrPatch:
       spec:
         name: null

@@ -195,7 +195,7 @@ spec:
   xr: ../examples/{one}.yaml
   validate: true
   cases:
-  - name: runs the image, twice unless told otherwise
+  - name: runs the image, with two replicas by default
     expect:
       resources:
       - name: deployment
@@ -234,7 +234,7 @@ spec:
         - type: Ready
           status: "True"
 
-  - name: runs as often as it is told
+  - name: runs as many replicas as the XR says
     xrPatch:
       spec:
         replicas: 5

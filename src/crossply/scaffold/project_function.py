@@ -36,7 +36,7 @@ def python_files(name: str, composed: Composed | None, models: dict[str, str]) -
         "read": f"xr = {composed.kind.models[0].name}.from_dict(req.xr)\n    " if composed else "",
         "about": "{xr.kind}" if composed else "{req.xr['kind']}",
         "example": "".join(f"    {literal(key)}: {literal(value)},\n" for key, value in xr.items()),
-        "told": f"{xr['kind']} {xr['metadata']['name']}",
+        "description": f"{xr['kind']} {xr['metadata']['name']}",
     }
     shared = {path: text for path, text in function_files(name).items() if path in _SHARED}
     written = {_filled(path, words): _filled(text, words) for path, text in _PYTHON.items()}
@@ -101,14 +101,14 @@ from crossply.sdk import Request, Response, function
 
 @function
 def compose(req: Request, rsp: Response) -> None:
-    """Compose a ConfigMap that tells of the composite resource."""
+    """Compose a ConfigMap with the kind and name of the composite resource."""
     <read>rsp.desired["about"] = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": {"namespace": req.xr.at("metadata.namespace", "default")},
         "data": {"about": f"<about> {req.xr.at('metadata.name')}"},
     }
-    # A ConfigMap has no conditions: it is ready when it is there.
+    # A ConfigMap has no conditions: it is ready as soon as it exists.
     rsp.desired["about"].ready = "about" in req.observed
 
 
@@ -129,13 +129,13 @@ XR: dict[str, Any] = {
 <example>}
 
 
-def test_it_tells_of_the_composite_resource() -> None:
+def test_it_names_the_composite_resource() -> None:
     rsp = compose.try_out(XR)
-    assert rsp.desired["about"]["data"] == {"about": "<told>"}
+    assert rsp.desired["about"]["data"] == {"about": "<description>"}
     assert not rsp.desired["about"].ready
 
 
-def test_it_is_ready_when_it_is_there() -> None:
+def test_it_is_ready_when_it_exists() -> None:
     there = {"about": {"apiVersion": "v1", "kind": "ConfigMap"}}
     assert compose.try_out(XR, observed=there).desired["about"].ready
 
@@ -196,7 +196,7 @@ items = [
     {
         apiVersion = "v1"
         kind = "ConfigMap"
-        # A ConfigMap has no conditions: it is ready when it is there.
+        # A ConfigMap has no conditions: it is ready as soon as it exists.
         metadata = _named("about", "about" in _observed)
         data.about = "{} {}".format(_xr.kind, _xr.metadata.name)
     }

@@ -92,4 +92,4 @@ def release_before(directory: pathlib.Path) -> Release:
             with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
                 archive.extractall(directory, filter="data")
             return Release("0.1.0", directory / "src")
-    pytest.skip("NO UPGRADE IS TESTED: version 0.1.0 is not in the history of this checkout")
+    pytest.skip("NO UPGRADE IS TESTED: this checkout does not have version 0.1.0; run git fetch --unshallow")

@@ -94,7 +94,7 @@ def _replay(
 
 COMMAND = Command(
     "replay",
-    "Replay a recorded run with the engine and functions of today, and show what differs.",
+    "Replay a recorded run with the current engine and functions, and show what differs.",
     run,
     arguments=(RUN,),
     flags=(
