@@ -95,7 +95,7 @@ class UntrustedToken(CrossplyError):
     """The administrator's token may be known to others."""
 
     code = "CP-639"
-    hint = "delete the file: the next start makes a new token"
+    hint = "delete the file: the next start creates a new token"
 
 
 class RunningServer:

@@ -21,7 +21,7 @@ _EMBEDDED = "+crossply-"
 
 
 class ServerVersionUnknown(CrossplyError):
-    """The version of the control plane could not be found out."""
+    """The version of the control plane could not be determined."""
 
     code = "CP-565"
     hint = "crossply version --client needs no server"

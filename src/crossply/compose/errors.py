@@ -16,7 +16,7 @@ class ComposeError(CrossplyError):
 
 
 class SelectionError(ComposeError):
-    """No Composition, or no revision of one, fits the composite resource."""
+    """No Composition, or no revision of one, matches the composite resource."""
 
     code = "CP-201"
     hint = "compare the Composition's compositeTypeRef and labels with the composite resource"
@@ -40,7 +40,7 @@ class StepFailed(ComposeError):
     """A function returned a fatal result."""
 
     code = "CP-207"
-    hint = "the message is the function's own; look at the step's input and at the fields it reads"
+    hint = "the message comes from the function; check the step's input and the fields that it reads"
 
     def __init__(self, message: str, *, function: str = "", place: str = "", hint: str = "") -> None:
         """`function` is the name of the Function."""
@@ -55,7 +55,7 @@ class StepNotRun(ComposeError):
 
 
 class BootstrapMissing(StepNotRun):
-    """What a step is to be given from its first call on could not be read."""
+    """The resources that a step requires from its first call on could not be read."""
 
     code = "CP-219"
 
@@ -64,7 +64,7 @@ class CredentialMissing(ComposeError):
     """A Secret that a step needs as a credential does not exist."""
 
     code = "CP-209"
-    hint = "create the Secret, or give it to render with --function-credentials"
+    hint = "create the Secret, or pass it to render with --function-credentials"
 
 
 class RequirementsUnstable(ComposeError):
@@ -103,17 +103,17 @@ class ExtraResourcesDisabled(ComposeError):
 
 
 class ComposedResourceError(ComposeError):
-    """A function desires a resource that cannot be composed as it stands."""
+    """A function desires a resource that cannot be composed."""
 
     code = "CP-212"
-    hint = "look at the metadata that the function gives this resource"
+    hint = "check the metadata that the function sets on this resource"
 
 
 class OperationResourceError(ComposeError):
-    """An Operation wants a resource that cannot be applied as it stands."""
+    """An Operation desires a resource that cannot be applied."""
 
     code = "CP-220"
-    hint = "Operations name nothing themselves: the function gives apiVersion, kind, name and namespace"
+    hint = "an Operation generates no names: the function must set apiVersion, kind, name and namespace"
 
 
 class CollectionRefused(ComposeError):
@@ -124,21 +124,21 @@ class CollectionRefused(ComposeError):
 
 
 class ContractBroken(ComposeError):
-    """A Composition provides a connection detail that its definition names not at all, or more than once."""
+    """A Composition does not provide each connection detail of its definition exactly once."""
 
     code = "CP-218"
     hint = "list each key of the definition once among the connectionDetails of the Composition's resources"
 
 
 class OutOfBounds(ComposeError):
-    """A resource lies where this kind of composite resource may not compose anything."""
+    """A resource is in a place where this kind of composite resource may not compose."""
 
     code = "CP-217"
-    hint = "an application composes within its namespace, infrastructure only what is cluster scoped"
+    hint = "an application composes only within its namespace, infrastructure only cluster-scoped resources"
 
 
 class TooManyResources(ComposeError):
-    """Functions want more resources of one composite resource than it may have."""
+    """Functions desire more composed resources than one composite resource may have."""
 
     code = "CP-222"
     hint = "split it into several composite resources, or raise --max-composed-resources"
@@ -152,6 +152,6 @@ class CompositionLoop(ComposeError):
 
 
 class RenderInputError(CrossplyError):
-    """What was given to render could not exist together in a control plane."""
+    """The inputs of render could not exist together in a control plane."""
 
     code = "CP-215"

@@ -30,10 +30,10 @@ CallFunction = Callable[[Step, Request], Response]
 
 
 class NotFound(ComposeError):
-    """An object that is needed is not there."""
+    """A required object does not exist."""
 
     code = "CP-214"
-    hint = "give it to render, for example with --required-resources or --function-credentials"
+    hint = "pass it to render, for example with --required-resources or --function-credentials"
 
 
 class InMemoryCluster:

@@ -6,20 +6,20 @@ from crossply.errors import CrossplyError
 
 
 class ContainerError(CrossplyError):
-    """A container could not be started, or did not do what it was started for."""
+    """A container could not be started, or failed."""
 
     code = "CP-330"
 
 
 class NoContainerEngine(ContainerError):
-    """There is no program that starts containers."""
+    """No container runtime is installed."""
 
     code = "CP-331"
     hint = "install crun (or runc), for example with: apt-get install crun"
 
 
 class ContainersForbidden(ContainerError):
-    """This machine does not let us make the namespaces that containers need."""
+    """This machine does not allow Crossply to create the namespaces that containers need."""
 
     code = "CP-332"
     hint = (
@@ -32,11 +32,11 @@ class BadImage(ContainerError):
     """An image cannot be run: it names no command, or a user that it does not have."""
 
     code = "CP-333"
-    hint = "has the image an entry point, and was it made for this machine's architecture?"
+    hint = "check that the image has an entry point and is built for this machine's architecture"
 
 
 class ContainerExited(ContainerError):
-    """A container ended although it was to go on."""
+    """A container ended unexpectedly."""
 
     code = "CP-334"
     hint = "the last lines that it wrote say why"
@@ -46,7 +46,7 @@ class OutOfMemory(ContainerExited):
     """A container exceeded its memory limit and was killed."""
 
     code = "CP-335"
-    hint = "raise its memory limit, or let it need less"
+    hint = "raise its memory limit, or reduce its memory usage"
 
 
 class NotListening(ContainerError):
@@ -64,28 +64,28 @@ class TookTooLong(ContainerError):
 
 
 class OutputTooLarge(ContainerError):
-    """A container wrote more than it may, and was ended."""
+    """A container wrote more output than allowed, and was stopped."""
 
     code = "CP-338"
-    hint = "let it write less"
+    hint = "reduce its output"
 
 
 class ImageMissing(ContainerError):
-    """An image is not here, and may not be fetched."""
+    """An image is not on this machine, and its pull policy does not allow fetching it."""
 
     code = "CP-339"
     hint = "use the pull policy IfNotPresent or Always"
 
 
 class NoOwnNetwork(ContainerError):
-    """A container cannot have a network of its own here."""
+    """A container cannot get its own network on this machine."""
 
     code = "CP-341"
     hint = "install pasta, for example with: apt-get install passt"
 
 
 class StoreFull(ContainerError):
-    """Images that are in use leave no room for another one."""
+    """The image store is full, and all its images are in use."""
 
     code = "CP-340"
-    hint = "give the store more room, or stop functions that are not needed"
+    hint = "increase the size of the store, or stop functions that are not needed"

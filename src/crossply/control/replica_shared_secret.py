@@ -24,7 +24,7 @@ Files = dict[str, bytes]
 
 
 class NoAgreement(CrossplyError):
-    """Replicas write a Secret against each other, or another client writes it all the time."""
+    """Replicas, or another client, keep overwriting the same Secret."""
 
     code = "CP-870"
     hint = "find the other client that writes this Secret; if deleted, it is created again"

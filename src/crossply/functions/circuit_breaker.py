@@ -20,7 +20,7 @@ INITIAL_PAUSE, MAX_PAUSE = 1.0, 10.0
 
 
 class CircuitOpen(FunctionError):
-    """The function did not answer several times in a row, and is called only now and then."""
+    """The function did not answer several times in a row, and is now called less often."""
 
     code = "CP-324"
     grpc_code = "Unavailable"

@@ -27,15 +27,15 @@ class FunctionError(CrossplyError):
 
 
 class FunctionUnavailable(FunctionError):
-    """Nothing that serves the function can be reached."""
+    """The function cannot be reached."""
 
     code = "CP-311"
     grpc_code = "Unavailable"
-    hint = "start the function, or correct the address it is expected at"
+    hint = "start the function, or correct its address"
 
 
 class FunctionNotRunning(FunctionUnavailable):
-    """The revision that the step calls is known not to run, and nothing answers at its endpoint."""
+    """The revision that the step calls does not run, and nothing responds at its endpoint."""
 
     code = "CP-325"
     hint = "see why it does not run: kubectl describe functionrevision NAME"
@@ -74,7 +74,7 @@ class FunctionNotBound(FunctionError):
     """There is no way to run the function here."""
 
     code = "CP-316"
-    hint = "name the function in the functions file, or say by an annotation how it is run"
+    hint = "list the function in the functions file, or add an annotation that says how to run it"
 
 
 class RuntimeAnnotationError(FunctionError):
@@ -85,14 +85,14 @@ class RuntimeAnnotationError(FunctionError):
 
 
 class ContainerEngineUnavailable(FunctionError):
-    """No container engine answers."""
+    """No container engine responds."""
 
     code = "CP-320"
     hint = "start Docker or podman's socket and set DOCKER_HOST, or run the function another way"
 
 
 class ContainerFailed(FunctionError):
-    """The container engine refused, or the function's container did not come up."""
+    """The container engine refused the request, or the function's container did not start."""
 
     code = "CP-321"
     hint = "try the same image by hand: docker run IMAGE --insecure"

@@ -22,7 +22,7 @@ _PROVIDER_ELSEWHERE = "install the provider as a package"
 
 
 class HostAccessRefused(FunctionNotBound):
-    """A Function or Provider uses something of the control plane's machine that is not allowed to it."""
+    """A Function or Provider uses files or commands of the control plane's machine without permission."""
 
     code = "CP-329"
     hint = (

@@ -34,10 +34,10 @@ DIRECTORY, TARBALL = "Directory", "Tarball"
 
 
 class ProjectError(KindError):
-    """A project file cannot be read, or does not say what it must."""
+    """A project file cannot be read, or is invalid."""
 
     code = "CP-419"
-    hint = "compare it with a project that `crossply project init` makes"
+    hint = "compare it with a project that `crossply project init` creates"
 
 
 class EmbeddedFunction(NamedTuple):

@@ -19,7 +19,7 @@ SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 
 class ConfigError(CrossplyError):
-    """It is not known how to reach a Kubernetes API server: no kubeconfig, or one that cannot be used."""
+    """No Kubernetes API server is configured: there is no kubeconfig, or it cannot be used."""
 
     code = "CP-720"
     hint = "name a kubeconfig with KUBECONFIG, or run in a pod with a service account"

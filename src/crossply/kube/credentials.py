@@ -15,7 +15,7 @@ FILE_SECONDS = 60.0
 
 
 class CredentialsFailed(CrossplyError):
-    """The credentials that a kubeconfig describes could not be had."""
+    """The credentials that a kubeconfig describes could not be obtained."""
 
     code = "CP-721"
     hint = "check the user of the kubeconfig's context"

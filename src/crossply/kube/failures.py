@@ -28,7 +28,7 @@ class Cause(NamedTuple):
 
 
 class KubeError(CrossplyError):
-    """The Kubernetes API server refused a request, or could not be asked."""
+    """The Kubernetes API server refused a request, or the request could not be sent."""
 
     code = "CP-700"
 
@@ -89,7 +89,7 @@ class NotFound(KubeError):
 
 
 class NotServed(NotFound):
-    """The API server does not serve this kind at all (or not yet), which says nothing about its objects."""
+    """The API server does not serve this kind (yet), so it is unknown whether the object exists."""
 
     code = "CP-703"
     hint = "check that the kind's CustomResourceDefinition is installed and established"
@@ -129,7 +129,7 @@ class Expired(KubeError):
 
 
 class Busy(KubeError):
-    """The API server asks to come back later: it is overloaded, starting, or timed out."""
+    """The API server asks to retry later: it is overloaded, starting, or timed out."""
 
     code = "CP-710"
 

@@ -18,7 +18,7 @@ _IDENTITY = {XPKG: "package", "git": "repository", "http": "url", "k8s": ""}
 
 
 class ProjectDependencyError(CrossplyError):
-    """A dependency of a project cannot be had, or cannot be written like this."""
+    """A dependency of a project cannot be fetched, or is invalid."""
 
     code = "CP-586"
 

@@ -7,7 +7,7 @@ from crossply.kube.failures import Conflict
 
 
 class ExternalError(CrossplyError):
-    """The external system refused what a provider asked of it."""
+    """The external system refused a request of a provider."""
 
     code = "CP-880"
 

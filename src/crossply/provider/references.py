@@ -28,7 +28,7 @@ NO_MATCH = "no resources matched selector"
 
 
 class UnresolvedReference(CrossplyError):
-    """What a managed resource refers to does not exist yet, or has no external name yet."""
+    """An object that a managed resource refers to does not exist yet, or has no external name yet."""
 
     code = "CP-882"
     hint = "create the referenced resource, or correct the reference or the labels of the selector"

@@ -15,7 +15,7 @@ _INVALID = f"invalid resource, must be provided in the {_FORM} format"
 
 
 class TraceError(CrossplyError):
-    """What was to be traced is not understood, does not exist, or cannot be read."""
+    """The resource to trace has an invalid name, does not exist, or cannot be read."""
 
     code = "CP-580"
 

@@ -26,7 +26,7 @@ class RunAmbiguous(RunsError):
 
 
 class NoRecorder(RunsError):
-    """No replica of the control plane records runs, or none could be asked."""
+    """No replica of the control plane records runs, or none could be reached."""
 
     code = "CP-863"
     hint = "start the control plane with --record-runs, and look at its logs"

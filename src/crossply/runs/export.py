@@ -49,14 +49,14 @@ _OPEN = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
 class NotExportable(RunsError):
-    """A run cannot be exported: it is not one of a Composition's pipeline."""
+    """A run cannot be exported: it is not a run of a Composition's pipeline."""
 
     code = "CP-867"
     hint = "look at it with: crossply runs show"
 
 
 class ExportRefused(RunsError):
-    """The directory that a run is to be exported to has something in it."""
+    """The directory for the export of a run is not empty."""
 
     code = "CP-868"
     hint = "name another directory, or write into this one with --force"

@@ -14,7 +14,7 @@ from crossply.kinds.gostructs import json_kind
 
 
 class UnmarshalFailed(CrossplyError):
-    """A Go type that reads itself refused a value."""
+    """A Go type with its own decoder refused a value."""
 
     code = "CP-440"
 

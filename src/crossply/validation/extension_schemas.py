@@ -23,7 +23,7 @@ _PACKAGES = {
 
 
 class ExtensionError(CrossplyError):
-    """Something that should define kinds cannot be used for it."""
+    """A file or package that should define kinds cannot be used."""
 
     code = "CP-560"
 
@@ -156,7 +156,7 @@ def _definition_crds(value: Object) -> list[Object]:
 
 
 class GetCrdsError(CrossplyError):
-    """The CRDs of extensions could not be had or written."""
+    """The CRDs of extensions could not be fetched or written."""
 
     code = "CP-597"
 

@@ -31,7 +31,7 @@ _LOOPBACK_NAMES = (".localhost", ".local")
 
 
 class AddressRefused(PackagesError):
-    """A registry sent us to an address that it must not send us to."""
+    """A registry redirects to an address that is not allowed."""
 
     code = "CP-920"
     hint = "if this is your own registry, name the address in its configuration by a public name"

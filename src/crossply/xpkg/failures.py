@@ -19,7 +19,7 @@ class BadReference(PackagesError):
 
 
 class BadArchive(PackagesError):
-    """A file does not hold an image: no xpkg, no image tarball, no OCI layout, or a damaged one."""
+    """A file is not an image (xpkg, image tarball or OCI layout), or is damaged."""
 
     code = "CP-902"
 
@@ -31,7 +31,7 @@ class BadStream(PackagesError):
 
 
 class LintFailed(PackagesError):
-    """A package holds what a package of its kind must not hold, or lacks what it must have."""
+    """A package contains something that its kind of package must not contain, or lacks a required part."""
 
     code = "CP-904"
 
@@ -43,27 +43,27 @@ class BuildFailed(PackagesError):
 
 
 class TooLarge(PackagesError):
-    """Something in an image is larger than it may be, and is not read on."""
+    """A part of an image exceeds its size limit, and is not read."""
 
     code = "CP-906"
 
 
 class WrongDigest(PackagesError):
-    """Bytes are not those that their digest promises: changed, cut off, or of something else."""
+    """Content does not match its digest: it was changed or cut off, or is something else."""
 
     code = "CP-907"
     hint = "fetch it again; if it happens again, do not trust the registry"
 
 
 class UnsafeEntry(PackagesError):
-    """A layer holds an entry that could reach outside of its directory, or that no function needs."""
+    """A layer contains an entry that could reach outside of its directory, or that no function needs."""
 
     code = "CP-908"
     hint = "do not use this image, or have it rebuilt"
 
 
 class NoDiskSpace(PackagesError):
-    """An image cannot be written to disk: it is full, or would be, or refuses the write."""
+    """An image cannot be written to disk: the disk is full or would be, or the write failed."""
 
     code = "CP-909"
     hint = "free disk space where packages and images are kept, then the image is pulled again"

@@ -25,7 +25,7 @@ class NoStream(BadArchive):
     """An image has no package.yaml, so it is not a package."""
 
     code = "CP-910"
-    hint = "is it the image of a package, and not only of its runtime?"
+    hint = "check that it is the image of a package, and not only of its runtime"
 
 
 def stream_of(image: Image) -> bytes:

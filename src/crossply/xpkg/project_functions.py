@@ -41,7 +41,7 @@ _MOST_TEMPLATES = 10_000
 
 
 class NoBuilder(BuildFailed):
-    """A function of a project is of a kind that is not built here."""
+    """A function of a project is written in a language that Crossply does not build."""
 
     code = "CP-912"
     hint = (

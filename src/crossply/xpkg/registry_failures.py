@@ -17,21 +17,21 @@ _USUAL = {
 
 
 class RegistryError(PackagesError):
-    """A registry refused a request, or answered it in a way that is not understood."""
+    """A registry refused a request, or returned an invalid response."""
 
     code = "CP-922"
     status = 0
 
 
 class NotInRegistry(RegistryError):
-    """A registry has no such image, or hides it from who is not logged in."""
+    """A registry has no such image, or shows it only to users who are logged in."""
 
     code = "CP-923"
     hint = "check the repository and the tag, and whether you must log in to see them"
 
 
 class NotAllowed(RegistryError):
-    """A registry wants to know who asks, or does not let them."""
+    """A registry requires a login, or the login has no access."""
 
     code = "CP-924"
     hint = (
@@ -47,17 +47,17 @@ class RegistryUnreachable(RegistryError):
 
 
 class PullTimedOut(RegistryUnreachable):
-    """An image was not pulled before the deadline, however slowly its bytes still arrive."""
+    """An image was not pulled before the deadline."""
 
     code = "CP-928"
-    hint = "is the registry slow? a control plane waits longer with --image-pull-timeout"
+    hint = "if the registry is slow, raise --image-pull-timeout of the control plane"
 
 
 class MalformedAnswer(RegistryError):
-    """What answers at the address of a registry is not valid HTTP, or names no address."""
+    """The server at the address of a registry does not return valid HTTP, or redirects to no address."""
 
     code = "CP-927"
-    hint = "is it the address of a registry? a proxy in between can also answer like this"
+    hint = "check the address of the registry; a proxy in between can also be the cause"
 
 
 def refusal(method: str, url: str, status: int, reason: str, body: bytes, hint: str = "") -> RegistryError:

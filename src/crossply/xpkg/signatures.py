@@ -39,7 +39,7 @@ _HASHES: dict[str, type[hashes.HashAlgorithm]] = {
 
 
 class NotSigned(PackagesError):
-    """An image is not signed by anybody who is trusted to."""
+    """An image has no signature of a trusted key."""
 
     code = "CP-931"
     hint = "have the image signed with a key of the ImageConfig, or correct the key"

@@ -13,7 +13,7 @@ class StorageError(CrossplyError):
 
 
 class Exists(StorageError):
-    """An object is to be created that is there already."""
+    """An object to create already exists."""
 
     code = "CP-611"
 
@@ -34,7 +34,7 @@ class Changed(StorageError):
 
 
 class Compacted(StorageError):
-    """History is asked for that is no longer kept."""
+    """The requested history is no longer kept."""
 
     code = "CP-613"
 
@@ -45,14 +45,14 @@ class Compacted(StorageError):
 
 
 class StorageFull(StorageError):
-    """A write found no space on the disk. Nothing of it was kept; reads go on."""
+    """A write failed because the disk is full. Nothing of it was stored; reads still work."""
 
     code = "CP-614"
     hint = "make space on the disk that holds the data directory; writes then succeed again by themselves"
 
 
 class StorageFailed(StorageError):
-    """A write could not be made durable. Nothing of it is visible; reads go on."""
+    """A write could not be made durable. Nothing of it is visible; reads still work."""
 
     code = "CP-615"
     hint = "look at the disk that holds the data directory (kernel log, file system, permissions)"
@@ -65,7 +65,7 @@ class StorageClosed(StorageError):
 
 
 class StorageDamaged(StorageError):
-    """The database is not what was written to it, so it is not served."""
+    """The database is damaged, so it is not served."""
 
     code = "CP-617"
     hint = "restore the newest backup into an empty directory and start from there"

@@ -14,10 +14,10 @@ _UNFINISHED = re.compile(r".+\.[0-9]+\.new")
 
 
 class CertificateError(CrossplyError):
-    """The server's certificates or keys cannot be read or made."""
+    """The server's certificates or keys cannot be read or created."""
 
     code = "CP-633"
-    hint = "move the directory away to have new ones made; clients then need the new kubeconfig"
+    hint = "move the directory away to get new ones; clients then need the new kubeconfig"
 
 
 @dataclass(frozen=True, slots=True)

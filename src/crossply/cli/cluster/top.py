@@ -34,7 +34,7 @@ _LARGEST_SCALE = 30
 
 
 class TopError(CrossplyError):
-    """What the pods of a control plane use could not be found out."""
+    """The resource usage of the control plane's pods could not be read."""
 
     code = "CP-582"
 

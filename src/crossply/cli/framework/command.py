@@ -33,7 +33,7 @@ class CommandMissing(UsageError):
 
 
 class UnusablePath(UsageError):
-    """A file or directory on the command line does not exist, or is not what is needed there."""
+    """A file or directory on the command line does not exist, or has the wrong type."""
 
     code = "CP-504"
 

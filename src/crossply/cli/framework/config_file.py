@@ -17,7 +17,7 @@ GO_KINDS = {str: "string", int: "number", float: "number", bool: "bool", list: "
 
 
 class ConfigError(CrossplyError):
-    """The configuration file cannot be read or written, or does not say what it should."""
+    """The configuration file cannot be read or written, or is invalid."""
 
     code = "CP-502"
     hint = "correct the file, or name another one with --config"

@@ -27,7 +27,7 @@ _INDEX = "json/index.schema.json"
 
 
 class FunctionGenerateError(CrossplyError):
-    """A function cannot be generated like this, or not here."""
+    """A function cannot be generated with these arguments, or in this project."""
 
     code = "CP-587"
 

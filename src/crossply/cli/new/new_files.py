@@ -17,7 +17,7 @@ class AlreadyThere(CrossplyError):
     """A file that would be created exists already."""
 
     code = "CP-581"
-    hint = "--force writes over it"
+    hint = "--force overwrites it"
 
 
 def write_new(

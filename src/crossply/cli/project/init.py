@@ -14,7 +14,7 @@ _FOLDERS = ("apis", "functions", "examples", "tests", "operations")
 
 
 class ProjectInitError(CrossplyError):
-    """A project cannot be begun like this, or not here."""
+    """A project cannot be created with these arguments, or in this directory."""
 
     code = "CP-584"
 

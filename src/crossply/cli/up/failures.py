@@ -6,7 +6,7 @@ from crossply.errors import CrossplyError
 
 
 class StartFailed(CrossplyError):
-    """The control plane did not come up."""
+    """The control plane did not start."""
 
     code = "CP-570"
     hint = "look at the end of the log, and at whether another one runs on the same data or port"
@@ -42,7 +42,7 @@ class NoLog(CrossplyError):
 
 
 class StopFailed(CrossplyError):
-    """The control plane does not end."""
+    """The control plane does not stop."""
 
     code = "CP-576"
     hint = "see which processes use its lock: fuser -v FILE"

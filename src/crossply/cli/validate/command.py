@@ -22,13 +22,13 @@ _IMAGE = "xpkg.crossplane.io/crossplane/crossplane:stable"
 
 
 class ValidateError(CrossplyError):
-    """Validation could not be done."""
+    """The validation could not be run."""
 
     code = "CP-563"
 
 
 class InvalidResourcesError(CrossplyError):
-    """At least one resource is not valid, or its schema is missing and must not be."""
+    """At least one resource is not valid, or a required schema is missing."""
 
     code = "CP-564"
 

@@ -23,7 +23,7 @@ _SCALARS = (str, bool, int, float, type(None))
 
 
 class MetadataError(BuildFailed):
-    """The template for the metadata of packages, or a variable for it, is not as it should be."""
+    """The template for the metadata of packages, or a variable for it, is invalid."""
 
     code = "CP-583"
 

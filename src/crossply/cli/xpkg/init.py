@@ -22,7 +22,7 @@ _NOTES, _SCRIPT = "NOTES.txt", "init.sh"
 
 
 class InitError(CrossplyError):
-    """A package could not be begun from a template."""
+    """A package could not be created from a template."""
 
     code = "CP-595"
 

@@ -72,7 +72,7 @@ class NoCertificate(CrossplyError):
     """A Provider has webhooks, and its runtime has not made a certificate for them yet."""
 
     code = "CP-854"
-    hint = "look at the runtime of the revision: its condition RuntimeHealthy says how far it is"
+    hint = "check the runtime of the revision: its condition RuntimeHealthy shows the progress"
 
 
 class Established(NamedTuple):

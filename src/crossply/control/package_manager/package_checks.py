@@ -30,7 +30,7 @@ _OWN_KEYS = (PACKAGE, PAUSED_ANNOTATION)
 
 
 class Incompatible(CrossplyError):
-    """A package does not work with this version, by its own account."""
+    """A package declares that it does not work with this version."""
 
     code = "CP-853"
     hint = "install another version of the package, or set ignoreCrossplaneConstraints"

@@ -32,7 +32,7 @@ _SERVER, _CLIENT = "-tls-server", "-tls-client"
 
 
 class RevisionNotControlled(CrossplyError):
-    """A revision has the name that ours must have, and belongs to another owner."""
+    """A revision with the required name exists already, and belongs to another owner."""
 
     code = "CP-851"
     hint = "delete it, or install the package under another name"

@@ -36,7 +36,7 @@ Progress = Callable[[int, int], None]
 
 
 class Unreadable(CrossplyError):
-    """A kind that the controllers watch cannot be listed, so what they would do cannot be found out."""
+    """A kind that the controllers watch cannot be listed, so their changes cannot be planned."""
 
     code = "CP-841"
     hint = "check that you may list it: kubectl auth can-i list THE-KIND --all-namespaces"

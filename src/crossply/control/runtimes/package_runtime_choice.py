@@ -12,10 +12,12 @@ _ALLOWED = {FUNCTION: (DEPLOYMENT, CONTAINER, EXTERNAL), PROVIDER: (DEPLOYMENT, 
 
 
 class UnknownRuntime(CrossplyError):
-    """`--package-runtime` names a runtime or a kind of package that there is none of."""
+    """`--package-runtime` names an unknown runtime or kind of package."""
 
     code = "CP-872"
-    hint = "use Deployment, Container or External, or one a kind: Provider=External;Function=Deployment"
+    hint = (
+        "use Deployment, Container or External, or one for each kind: Provider=External;Function=Deployment"
+    )
 
 
 class PackageRuntimes(NamedTuple):

@@ -16,7 +16,7 @@ from crossply.values import Object
 
 
 class NotRunning(CrossplyError):
-    """A package's revision does not run, or not yet."""
+    """A package's revision does not run (yet)."""
 
     code = "CP-873"
     hint = "look at its Deployment and Pods: kubectl -n crossplane-system get deployment,pods"

@@ -23,10 +23,10 @@ _SET_PULL_SECRET = "SetImagePullSecret"
 
 
 class NoRuntimeConfig(CrossplyError):
-    """What a package is to be run with is not there, or of a kind that cannot be used."""
+    """The runtime config of a package does not exist, or has an unsupported kind."""
 
     code = "CP-875"
-    hint = "make the DeploymentRuntimeConfig that spec.runtimeConfigRef names, or name another one"
+    hint = "create the DeploymentRuntimeConfig that spec.runtimeConfigRef names, or name another one"
 
 
 class SelectedConfig(NamedTuple):

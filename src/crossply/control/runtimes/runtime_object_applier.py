@@ -26,7 +26,7 @@ class ObjectNotControlled(CrossplyError):
     """An object that would run a package belongs to another owner."""
 
     code = "CP-874"
-    hint = "delete it, or give ours another name by a DeploymentRuntimeConfig"
+    hint = "delete it, or set another name in a DeploymentRuntimeConfig"
 
 
 class RuntimeObjects:

@@ -22,7 +22,7 @@ Review = Callable[[Object], Awaitable[Object]]
 
 
 class CannotListen(CrossplyError):
-    """The port for admission webhooks cannot be had."""
+    """The port for admission webhooks cannot be used."""
 
     code = "CP-812"
     hint = "choose another with --webhook-port, or do without webhooks: --enable-webhooks=false"

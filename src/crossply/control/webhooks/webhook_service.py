@@ -49,7 +49,7 @@ _log = logging.getLogger("crossply.webhook")
 
 
 class InformerNotSynced(CrossplyError):
-    """What webhooks need cannot be read, most often for lack of rights."""
+    """Objects that webhooks need cannot be read, usually because a right is missing."""
 
     code = "CP-814"
     hint = "grant the rights to it, or do without webhooks: --enable-webhooks=false"
