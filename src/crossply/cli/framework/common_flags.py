@@ -20,11 +20,12 @@ IMPERSONATION = (
     ),
     Flag("as-uid", "UID to impersonate for the operation.", kind="string"),
 )
-DEFAULT_OR_JSON = Flag(
-    "output",
-    "Output format. One of: default, json.",
-    short="o",
-    kind="string",
-    default="default",
-    choices=("default", "json"),
-)
+
+
+def output_flag(*choices: str) -> Flag:
+    """The format of the output; the first choice is the default."""
+    summary = f"Output format. One of: {', '.join(choices)}."
+    return Flag("output", summary, short="o", kind="string", default=choices[0], choices=choices)
+
+
+DEFAULT_OR_JSON = output_flag("default", "json")

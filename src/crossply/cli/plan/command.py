@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from crossply.cli.controller.function_flags import HOST_ACCESS_FLAGS, host_access
 from crossply.cli.framework.allow_shell_flags import SHELL_FLAGS, allow_shell
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation, UsageError
+from crossply.cli.framework.common_flags import output_flag
 from crossply.cli.framework.progress import progress
 from crossply.cli.up.data_directory import data_directories_near
 
@@ -104,14 +105,7 @@ COMMAND = Command(
             placeholder="FILE",
             separator="",
         ),
-        Flag(
-            "output",
-            "Output format. One of: text, json.",
-            short="o",
-            kind="string",
-            default="text",
-            choices=("text", "json"),
-        ),
+        output_flag("text", "json"),
         Flag(
             "explain",
             "Show for each field which step would set it, by which patch or line of a template, and from "

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
+from crossply.cli.framework.common_flags import output_flag
 from crossply.cli.runs.run_reference import ACCESS_FLAGS, Recorder, with_recorder
 
 if TYPE_CHECKING:
     from crossply.runs.model import RunSummary
 
-OUTPUTS = ("default", "wide", "json", "yaml")
 _NONE = "No runs: one is recorded when it changes something, and shown to users who may get its XR.\n"
 
 
@@ -70,14 +70,7 @@ COMMAND = Command(
     flags=(
         *ACCESS_FLAGS,
         Flag("limit", "How many runs to list.", kind="int", default="20"),
-        Flag(
-            "output",
-            f"Output format. One of: {', '.join(OUTPUTS)}.",
-            short="o",
-            kind="string",
-            default="default",
-            choices=OUTPUTS,
-        ),
+        output_flag("default", "wide", "json", "yaml"),
     ),
     description=(
         "The control plane records each run of a pipeline that changes something or fails: what triggered "

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crossply.cli.framework.command import Argument, Command, Flag, Invocation
+from crossply.cli.framework.command import Argument, Command, Invocation
+from crossply.cli.framework.common_flags import output_flag
 from crossply.cli.runs.run_reference import ACCESS_FLAGS, Recorder, with_recorder
 
 if TYPE_CHECKING:
     from crossply.runs.model import Run
-
-OUTPUTS = ("default", "json", "yaml")
 
 
 def run(invocation: Invocation) -> int:
@@ -56,14 +55,7 @@ COMMAND = Command(
     ),
     flags=(
         *ACCESS_FLAGS,
-        Flag(
-            "output",
-            f"Output format. One of: {', '.join(OUTPUTS)}.",
-            short="o",
-            kind="string",
-            default="default",
-            choices=OUTPUTS,
-        ),
+        output_flag("default", "json", "yaml"),
     ),
     description="The exit code is 0 where the runs are the same and 1 where they differ.",
     examples=(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from crossply.cli.controller.function_flags import HOST_ACCESS_FLAGS
 from crossply.cli.framework.command import Command, Flag, Invocation
+from crossply.cli.framework.common_flags import output_flag
 from crossply.cli.runs.run_reference import ACCESS_FLAGS, RUN, Recorder, with_recorder
 
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from crossply.runs.replay import Replayed
     from crossply.values import Object
 
-OUTPUTS = ("default", "json", "yaml")
 _DEBUGGED_SECONDS = 86_400.0
 """The timeout for functions of directories, which may be stopped in a debugger."""
 
@@ -124,14 +124,7 @@ COMMAND = Command(
         ),
         *HOST_ACCESS_FLAGS,
         *ACCESS_FLAGS,
-        Flag(
-            "output",
-            f"Output format. One of: {', '.join(OUTPUTS)}.",
-            short="o",
-            kind="string",
-            default="default",
-            choices=OUTPUTS,
-        ),
+        output_flag("default", "json", "yaml"),
     ),
     description=(
         "The engine gets the recorded input: the XR, the observed and required resources, and the time. Only "

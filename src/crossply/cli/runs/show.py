@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crossply.cli.framework.command import Command, Flag, Invocation, UsageError
+from crossply.cli.framework.common_flags import output_flag
 from crossply.cli.runs.run_reference import ACCESS_FLAGS, RUN, with_recorder
 
 if TYPE_CHECKING:
     from crossply.runs.model import Run, StepRun
-
-OUTPUTS = ("default", "json", "yaml")
 
 
 def run(invocation: Invocation) -> int:
@@ -81,14 +80,7 @@ COMMAND = Command(
             placeholder="STEP",
         ),
         *ACCESS_FLAGS,
-        Flag(
-            "output",
-            f"Output format. One of: {', '.join(OUTPUTS)}.",
-            short="o",
-            kind="string",
-            default="default",
-            choices=OUTPUTS,
-        ),
+        output_flag("default", "json", "yaml"),
     ),
     description=(
         "In the waterfall each step is a bar on the time axis of the run. Below it, each step lists the "

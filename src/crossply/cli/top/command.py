@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crossply.cli.framework.command import Command, Flag, Invocation
-from crossply.cli.framework.common_flags import CONTEXT
+from crossply.cli.framework.common_flags import CONTEXT, output_flag
 
 if TYPE_CHECKING:
     from crossply.cli.top.metrics_source import Source
@@ -127,14 +127,7 @@ COMMAND = Command(
     run,
     flags=(
         Flag("once", "Print the figures of one second and exit. The default if stdout is not a terminal."),
-        Flag(
-            "output",
-            "Output format. One of: text, json.",
-            short="o",
-            kind="string",
-            default="text",
-            choices=("text", "json"),
-        ),
+        output_flag("text", "json"),
         Flag("interval", "How often the figures are read.", kind="duration", default="2s"),
         CONTEXT,
         Flag(

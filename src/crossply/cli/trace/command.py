@@ -9,13 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
-from crossply.cli.framework.common_flags import CONTEXT, IMPERSONATION
+from crossply.cli.framework.common_flags import CONTEXT, IMPERSONATION, output_flag
 
 if TYPE_CHECKING:
     from crossply.kube.config import ClusterConfig
     from crossply.resource_tree.trace_target import Target
-
-OUTPUTS = ("default", "wide", "json", "dot", "yaml", "mermaid")
 
 
 def run(invocation: Invocation) -> int:
@@ -86,14 +84,7 @@ COMMAND = Command(
     flags=(
         CONTEXT,
         Flag("namespace", "Namespace of the resource.", short="n", kind="string", default=""),
-        Flag(
-            "output",
-            f"Output format. One of: {', '.join(OUTPUTS)}.",
-            short="o",
-            kind="string",
-            default="default",
-            choices=OUTPUTS,
-        ),
+        output_flag("default", "wide", "json", "dot", "yaml", "mermaid"),
         Flag("show-connection-secrets", "Show connection secrets in the output.", short="s"),
         Flag(
             "show-package-dependencies",
