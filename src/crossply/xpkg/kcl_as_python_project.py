@@ -5,32 +5,16 @@ The module must be complete: what it imports is in its directory.
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
 
-from crossply.version import __version__
 from crossply.xpkg.runtime_requirements import Needs
+from crossply.xpkg.single_file_project import source_folder, write_project
 
 NEEDS = Needs(
     ("crossply.sdk", "crossply.functions.builtin.kcl", "crossply.functions.builtin.sandbox"),
     ("grpcio", "orjson", "kcl-lib"),
 )
 """What serving such a function needs. Workers of the sandbox import modules by their names."""
-_PACKAGE = "function_of_project"
-_PYPROJECT = """\
-[build-system]
-requires = ["hatchling"]
-build-backend = "hatchling.build"
-[project]
-name = "function-of-project"
-version = "0.0.0"
-dependencies = {dependencies}
-[project.scripts]
-function = "{package}:serve"
-[tool.hatch.build.targets.wheel]
-packages = ["{package}"]
-"""
 _SERVE = '''\
 """Serves the KCL module in source."""
 
@@ -63,16 +47,6 @@ def serve():
 
 def project_around(directory: str, scratch: str) -> str:
     """The directory of a project that serves the KCL module of another, made in a directory of its own."""
-    package = os.path.join(scratch, _PACKAGE)
-    shutil.copytree(directory, os.path.join(package, "source"))
-    dependencies = json.dumps([f"crossply>={__version__}", "kcl-lib"])
-    for path, content in (
-        (
-            os.path.join(scratch, "pyproject.toml"),
-            _PYPROJECT.format(dependencies=dependencies, package=_PACKAGE),
-        ),
-        (f"{package}/__init__.py", _SERVE),
-    ):
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(content)
+    shutil.copytree(directory, source_folder(scratch))
+    write_project(scratch, ["kcl-lib"], _SERVE)
     return scratch

@@ -16,6 +16,7 @@ from crossply.xpkg.requirements_file import read_requirements
 
 FILE = "main.py"
 _PACKAGE = "function_of_project"
+"""The Python package that such a project consists of; what it serves is in its folder `source`."""
 _LEFT_OUT = ("__pycache__", "examples")
 
 _PYPROJECT = """\
@@ -47,17 +48,23 @@ def serve():
 
 def project_around(directory: str, scratch: str) -> str:
     """The directory of a project that serves the main.py of another, made in a directory of its own."""
-    package = os.path.join(scratch, _PACKAGE)
-    shutil.copytree(directory, os.path.join(package, "source"), symlinks=True, ignore=_ignored)
-    dependencies = json.dumps([f"crossply>={__version__}", *read_requirements(directory)])
-    text = _PYPROJECT.format(dependencies=dependencies, package=_PACKAGE)
-    for path, content in (
-        (os.path.join(scratch, "pyproject.toml"), text),
-        (f"{package}/__init__.py", _SERVE),
-    ):
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(content)
+    shutil.copytree(directory, source_folder(scratch), symlinks=True, ignore=_ignored)
+    write_project(scratch, read_requirements(directory), _SERVE)
     return scratch
+
+
+def source_folder(project: str) -> str:
+    """Where what a project serves is copied to."""
+    return os.path.join(project, _PACKAGE, "source")
+
+
+def write_project(directory: str, requirements: list[str], serve: str) -> None:
+    """Write the files of a project beside its source: what it needs, and the module whose `serve` it runs."""
+    dependencies = json.dumps([f"crossply>={__version__}", *requirements])
+    text = _PYPROJECT.format(dependencies=dependencies, package=_PACKAGE)
+    for path, content in (("pyproject.toml", text), (f"{_PACKAGE}/__init__.py", serve)):
+        with open(os.path.join(directory, path), "w", encoding="utf-8") as file:
+            file.write(content)
 
 
 def _ignored(folder: str, names: list[str]) -> list[str]:
