@@ -76,10 +76,7 @@ _TOPICS = (COMPOSITION.resource, REVISION.resource, FUNCTION.resource)
 
 async def functions_by_name(view: ClusterView) -> dict[str, Object]:
     """The Functions that the viewer may see."""
-    try:
-        return {name_of(function): function for function in await view.objects(FUNCTION)}
-    except MissingRight:
-        return {}
+    return {name_of(function): function for function in await view.readable_objects(FUNCTION)}
 
 
 async def _composition(page: PageRequest) -> Object:
@@ -92,9 +89,8 @@ async def _composition(page: PageRequest) -> Object:
 
 async def _revisions(view: ClusterView, composition: Object) -> list[RevisionRow]:
     name = name_of(composition)
-    try:
-        revisions = await view.objects(REVISION)
-    except MissingRight:
+    revisions = await view.readable_objects(REVISION)
+    if not revisions:
         return []
     own = [revision for revision in revisions if labels_of(revision).get(COMPOSITION_NAME) == name]
     return revision_table(own, await _used(view, composition))

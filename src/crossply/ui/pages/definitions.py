@@ -8,7 +8,7 @@ from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition, parse_definition
 from crossply.ui.cluster_view import ClusterView
 from crossply.ui.object_state import row_of
-from crossply.ui.page_types import Content, MissingRight, Navigation, PageNotFound, PageRequest, Route
+from crossply.ui.page_types import Content, Navigation, PageNotFound, PageRequest, Route
 from crossply.ui.playground.platform import Platform, schema_at
 from crossply.ui.views.schema_fields import SchemaField, schema_fields
 from crossply.ui.views.short_text import block
@@ -67,10 +67,7 @@ async def definition_named(page: PageRequest) -> tuple[Object, Definition]:
 
 async def compositions_of(view: ClusterView) -> list[Object]:
     """The Compositions that the viewer may see."""
-    try:
-        return await view.objects(COMPOSITION)
-    except MissingRight:
-        return []
+    return await view.readable_objects(COMPOSITION)
 
 
 def _parsed(obj: Object) -> Definition | None:

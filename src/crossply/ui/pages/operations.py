@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from crossply.compose.object_metadata import name_of
 from crossply.control.kinds import CRON_OPERATION, FUNCTION, OPERATION, WATCH_OPERATION
-from crossply.kube.kind import Kind
-from crossply.ui.cluster_view import ClusterView
-from crossply.ui.page_types import Content, MissingRight, Navigation, PageNotFound, PageRequest, Route
+from crossply.ui.page_types import Content, Navigation, PageNotFound, PageRequest, Route
 from crossply.ui.pages.compositions import functions_by_name
 from crossply.ui.views.object_health import conditions_of
 from crossply.ui.views.operation_rows import operation_row, operation_rows, parent_row
 from crossply.ui.views.pipeline_picture import operation_picture
 from crossply.ui.views.short_text import block
-from crossply.values import Object
 
 KINDS = {kind.plural: kind for kind in (OPERATION, CRON_OPERATION, WATCH_OPERATION)}
 _SHOWN = 100
@@ -22,11 +19,11 @@ _TOPICS = {FUNCTION.resource, *(kind.resource for kind in KINDS.values())}
 async def show_list(page: PageRequest) -> Content:
     """What runs by a schedule or a watch, and the latest Operations."""
     view = await page.view.watch(OPERATION)
-    rows = operation_rows(await _visible(page.view, OPERATION))
+    rows = operation_rows(await page.view.readable_objects(OPERATION))
     parents = [
         parent_row(obj, rows)
         for kind in (CRON_OPERATION, WATCH_OPERATION)
-        for obj in await _visible(page.view, kind)
+        for obj in await page.view.readable_objects(kind)
     ]
     values = {
         "parents": sorted(parents, key=lambda row: (row.kind, row.name)),
@@ -44,12 +41,12 @@ async def show(page: PageRequest) -> Content:
     if kind is None:
         raise PageNotFound("there is no such kind of operation")
     name = page.match["name"]
-    obj = next((obj for obj in await _visible(page.view, kind) if name_of(obj) == name), None)
+    obj = next((obj for obj in await page.view.readable_objects(kind) if name_of(obj) == name), None)
     if obj is None:
         raise PageNotFound(
             f'there is no {kind.kind} "{name}"', hint="finished Operations are deleted in time"
         )
-    rows = operation_rows(await _visible(page.view, OPERATION))
+    rows = operation_rows(await page.view.readable_objects(OPERATION))
     values = {
         "kind": kind,
         "name": name,
@@ -60,13 +57,6 @@ async def show(page: PageRequest) -> Content:
         "yaml_text": block(obj),
     }
     return Content("operation.html", values, title=f"{kind.kind} {name}", topics=_TOPICS)
-
-
-async def _visible(view: ClusterView, kind: Kind) -> list[Object]:
-    try:
-        return await view.objects(kind)
-    except MissingRight:
-        return []
 
 
 ROUTES = (

@@ -14,7 +14,6 @@ from crossply.control.kinds import (
     PROVIDER_REVISION,
 )
 from crossply.kube.kind import Kind
-from crossply.ui.cluster_view import ClusterView
 from crossply.ui.package_logs import read_log
 from crossply.ui.page_types import Content, MissingRight, Navigation, PageNotFound, PageRequest, Route
 from crossply.ui.views.object_health import conditions_of
@@ -39,7 +38,7 @@ KINDS = {
 async def show_list(page: PageRequest) -> Content:
     """All packages."""
     rows, hidden = [], []
-    compositions = await _visible(page.view, COMPOSITION)
+    compositions = await page.view.readable_objects(COMPOSITION)
     for kind, _ in KINDS.values():
         try:
             rows += package_rows(await page.view.objects(kind), compositions)
@@ -53,10 +52,10 @@ async def show(page: PageRequest) -> Content:
     """One package."""
     kind, revision_kind = _kinds(page)
     package = await _package(page, kind)
-    revisions = await _visible(page.view, revision_kind)
+    revisions = await page.view.readable_objects(revision_kind)
     callers = [
         name_of(composition)
-        for composition in await _visible(page.view, COMPOSITION)
+        for composition in await page.view.readable_objects(COMPOSITION)
         if name_of(package) in called_functions(composition)
     ]
     row = package_row(package, callers)
@@ -113,14 +112,6 @@ async def _lock(page: PageRequest) -> Object:
         return await page.view.read(LOCK, "", "lock") or {}
     except MissingRight:
         return {}
-
-
-async def _visible(view: ClusterView, kind: Kind) -> list[Object]:
-    """What the viewer may see of a kind."""
-    try:
-        return await view.objects(kind)
-    except MissingRight:
-        return []
 
 
 ROUTES = (
