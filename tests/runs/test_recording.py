@@ -18,7 +18,7 @@ from crossply.runs.record_format import decompress, read_run
 from crossply.runs.recorder import RunRecorder
 from crossply.runs.redaction import Redactor
 from crossply.runs.store import IN_MEMORY, RunStore
-from tests.control.test_same_reconcile import Scenario, StepScript, run_controller, scenarios
+from tests.support.control.reconcile_scenarios import Scenario, StepScript, run_controller, scenarios
 
 NEW = Scenario(
     is_legacy=False,

@@ -22,8 +22,8 @@ from crossply.values.keyed_locks import KeyedLocks
 from crossply.xpkg.blobs import in_memory
 from crossply.xpkg.failures import TooLarge
 from crossply.xpkg.image import Image, Layer
-from tests.functions.kcl.test_kcl_registry import archive, push
 from tests.support.functions.kcl import answered, composed, fatal_of
+from tests.support.functions.kcl_modules import archive, push
 from tests.support.programs import needs
 from tests.support.registry import docker_registry, pushed
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import shutil
-import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,32 +10,14 @@ import pytest
 
 from crossply.functions.builtin.kcl.module_directory import ModuleTree
 from crossply.functions.builtin.kcl.module_source_policy import CACHE, REGISTRIES
-from crossply.xpkg.blobs import in_memory
-from crossply.xpkg.image import Image, Layer
 from tests.support.functions.kcl import answered, composed, fatal_of
+from tests.support.functions.kcl_modules import push
 from tests.support.programs import needs
-from tests.support.registry import docker_registry, pushed
+from tests.support.registry import docker_registry
 
 pytestmark = [needs("docker-registry"), pytest.mark.xdist_group("kcl-registry")]
 
 LIBRARY = {"kcl.mod": '[package]\nname = "lib"\nversion = "{0}"\n', "api/v1/x.k": 'version = "{0}"\n'}
-
-
-def archive(files: dict[str, str], version: str = "") -> bytes:
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
-        for name, text in files.items():
-            data = text.replace("{0}", version).encode()
-            info = tarfile.TarInfo(name)
-            info.size = len(data)
-            tar.addfile(info, io.BytesIO(data))
-    return buffer.getvalue()
-
-
-def push(registry: str, name: str, files: dict[str, str], version: str) -> str:
-    image = Image({}, (Layer(in_memory(archive(files, version))),))
-    pushed(registry, image, f"{name}:{version}")
-    return f"oci://{registry}/{name}"
 
 
 @pytest.fixture(scope="module")

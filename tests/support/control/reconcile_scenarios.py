@@ -1,0 +1,317 @@
+"""Scenarios of a reconcile, generated and played by the controller on an API server in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import orjson
+from hypothesis import strategies as st
+
+from crossply.compose.engine_field_paths import LEGACY, MODERN, Machinery
+from crossply.compose.in_memory_reconcile import NOW, RESOURCE_VERSION
+from crossply.compose.messages import (
+    READY_FALSE,
+    READY_TRUE,
+    SEVERITY_FATAL,
+    SEVERITY_NORMAL,
+    STATUS_TRUE,
+    Condition,
+    Request,
+    Requirements,
+    Resource,
+    ResourceSelector,
+    Response,
+    Result,
+    State,
+    respond,
+)
+from crossply.compose.object_metadata import owner_from
+from crossply.compose.prepared_composition import prepare
+from crossply.compose.resource_names import child_name
+from crossply.compose.wire import encode_request
+from crossply.control.composite_dependencies import Dependencies
+from crossply.control.composites.circuit_breaker import CircuitBreaker
+from crossply.control.composites.composed_store import ComposedStore
+from crossply.control.composites.composite_writes import FINALIZER
+from crossply.control.composites.composition_selection import Compositions
+from crossply.control.composites.reconciler import CompositeReconciler
+from crossply.control.controller_context import Plane
+from crossply.control.kinds import COMPOSITION, REVISION
+from crossply.errors import CrossplyError
+from crossply.kinds.composition import Step, parse_composition
+from crossply.kinds.definition import parse_definition
+from crossply.kube.kind import Kind
+from crossply.runs.recorder import RunRecorder
+from crossply.values import Object
+from tests.support.in_memory_api import (
+    Functions,
+    InMemoryApi,
+    InMemoryInformers,
+    Kinds,
+    Recorded,
+)
+
+CONFIG_MAP = Kind("", "v1", "ConfigMap", "configmaps", True)
+NAMES = ("a", "b", "c")
+
+
+@dataclass(frozen=True)
+class StepScript:
+    """What the function of one step does."""
+
+    desired: frozenset[str]
+    ready: frozenset[str]
+    drops: frozenset[str]
+    condition: bool
+    result: str
+    requires: str
+    status: int | None
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A composite resource, what exists of it, and its functions."""
+
+    is_legacy: bool
+    size: int
+    generation: int
+    has_status: bool
+    existing: frozenset[str]
+    required: frozenset[str]
+    steps: tuple[StepScript, ...]
+
+    @property
+    def machinery(self) -> Machinery:
+        return LEGACY if self.is_legacy else MODERN
+
+
+names = st.frozensets(st.sampled_from(NAMES))
+scripts = st.builds(
+    StepScript,
+    names,
+    names,
+    names,
+    st.booleans(),
+    st.sampled_from(["", "", "", "normal", "fatal"]),
+    st.sampled_from(["", "", "labels", "name"]),
+    st.none() | st.integers(0, 3),
+)
+scenarios = st.builds(
+    Scenario,
+    st.booleans(),
+    st.integers(0, 9),
+    st.integers(1, 3),
+    st.booleans(),
+    names,
+    st.frozensets(st.sampled_from(["r1", "r2"])),
+    st.lists(scripts, min_size=1, max_size=2).map(tuple),
+)
+
+
+class Done(NamedTuple):
+    """What came of one reconcile."""
+
+    requests: list[bytes]
+    applied: list[Object]
+    deleted: list[str]
+    references: Any
+    status: Object
+    messages: set[str]
+    problem: str
+
+
+async def run_controller(scenario: Scenario, runs: RunRecorder | None = None) -> Done:
+    calls, recorded = Calls(scenario), Recorded()
+    definition = parse_definition(xrd(scenario))
+    kind = Kind("example.org", "v1", "XBucket", "xbuckets", not scenario.is_legacy)
+    revision = {**composition(scenario), "kind": "CompositionRevision", **REVISED}
+    revision["spec"] = {**revision["spec"], "revision": 1}
+    api = InMemoryApi(
+        [composite(scenario), *existing(scenario), *required(scenario), composition(scenario), revision]
+    )
+    informers = InMemoryInformers(api)
+    plane: Any = Plane(
+        api,  # type: ignore[arg-type]
+        api,  # type: ignore[arg-type]
+        api,  # type: ignore[arg-type]
+        Kinds(CONFIG_MAP, kind),  # type: ignore[arg-type]
+        informers,  # type: ignore[arg-type]
+        recorded,  # type: ignore[arg-type]
+        Dependencies(informers),  # type: ignore[arg-type]
+        None,  # type: ignore[arg-type]
+        functions=Functions(calls),  # type: ignore[arg-type]
+        now=lambda: NOW,
+        runs=runs,
+    )
+    reconciler = CompositeReconciler(
+        plane,
+        definition,
+        kind,
+        scenario.machinery,
+        Compositions(informers.acquire(COMPOSITION), informers.acquire(REVISION)),
+        ComposedStore(plane, kind, lambda *_: None),
+        informers.acquire(kind),
+        CircuitBreaker(),
+        lambda *_: None,
+    )
+    problem = ""
+    try:
+        await reconciler.reconcile(composite(scenario))
+    except CrossplyError as failure:
+        problem = str(failure)
+    xr = next(obj for obj in api.objects.values() if obj["kind"] == "XBucket")
+    saved = api.saved[-1] if api.saved else {}
+    references = (saved if scenario.is_legacy else saved.get("crossplane") or {}).get("resourceRefs")
+    messages = {part for event in recorded.events for part in event.message.split("; ")}
+    return Done(calls.sent, api.applied, api.deleted, references, xr["status"], messages, problem)
+
+
+REVISED: Object = {
+    "metadata": {
+        "name": "comp-1",
+        "uid": "revision",
+        "resourceVersion": "3",
+        "labels": {"crossplane.io/composition-name": "comp"},
+    },
+    "status": {"conditions": [{"type": "ValidPipeline", "status": "True", "reason": "ValidPipeline"}]},
+}
+
+
+class Calls:
+    """Calls the functions of a scenario, and keeps what they were sent."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.sent: list[bytes] = []
+        self._scripts = {f"step-{index}": script for index, script in enumerate(scenario.steps)}
+
+    def __call__(self, step: Step, request: Request) -> Response:
+        self.sent.append(encode_request(request))
+        script = self._scripts[step.name]
+        if script.result == "fatal":
+            return respond(request, results=(Result(SEVERITY_FATAL, "broken"),))
+        resources = {n: r for n, r in request.desired.resources.items() if n not in script.drops}
+        count = sum(len(group) for group in request.required_resources.values())
+        for name in sorted(script.desired):
+            data = {"seen": str(len(request.observed.resources)), "required": str(count)}
+            obj = {
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": {"namespace": "default"},
+                "data": data,
+            }
+            ready = READY_TRUE if name in script.ready else READY_FALSE
+            resources[name] = Resource(obj, ready=ready)
+        composite = request.desired.composite
+        if script.status is not None:
+            composite = Resource({"status": {"count": script.status}})
+        return respond(
+            request,
+            desired=State(composite, resources),
+            conditions=(Condition("Checked", STATUS_TRUE, "Fine", None, None),) if script.condition else (),
+            results=(Result(SEVERITY_NORMAL, "hello"),) if script.result else (),
+            requirements=Requirements(resources=_selectors(script.requires)),
+        )
+
+
+def _selectors(requires: str) -> dict[str, ResourceSelector]:
+    if requires == "labels":
+        return {"all": ResourceSelector("v1", "ConfigMap", None, {"role": "required"}, "default")}
+    if requires == "name":
+        return {"one": ResourceSelector("v1", "ConfigMap", "r1", None, "default")}
+    return {}
+
+
+def prepared_composition(scenario: Scenario) -> Any:
+    return prepare(parse_composition(composition(scenario)))
+
+
+def composition(scenario: Scenario) -> Object:
+    pipeline = [
+        {"step": f"step-{index}", "functionRef": {"name": "f"}} for index in range(len(scenario.steps))
+    ]
+    return {
+        "apiVersion": "apiextensions.crossplane.io/v1",
+        "kind": "Composition",
+        "metadata": {"name": "comp", "uid": "composition", "resourceVersion": "2"},
+        "spec": {
+            "compositeTypeRef": {"apiVersion": "example.org/v1", "kind": "XBucket"},
+            "mode": "Pipeline",
+            "pipeline": pipeline,
+        },
+    }
+
+
+def xrd(scenario: Scenario) -> Object:
+    return {
+        "apiVersion": f"apiextensions.crossplane.io/v{1 if scenario.is_legacy else 2}",
+        "kind": "CompositeResourceDefinition",
+        "metadata": {"name": "xbuckets.example.org", "uid": "xrd"},
+        "spec": {
+            "group": "example.org",
+            "names": {"kind": "XBucket", "plural": "xbuckets"},
+            "scope": "LegacyCluster" if scenario.is_legacy else "Namespaced",
+            "versions": [{"name": "v1", "served": True, "referenceable": True}],
+        },
+    }
+
+
+def bare(scenario: Scenario) -> Object:
+    """The composite resource as the API server has it once it was reconciled."""
+    metadata: Object = {
+        "name": "xr",
+        "uid": "uid-1",
+        "resourceVersion": RESOURCE_VERSION,
+        "generation": scenario.generation,
+        "finalizers": [FINALIZER],
+        "labels": {"crossplane.io/composite": "xr"},
+    }
+    if not scenario.is_legacy:
+        metadata["namespace"] = "default"
+    fields = {"compositionRef": {"name": "comp"}, "compositionRevisionRef": {"name": "comp-1"}}
+    spec = {"size": scenario.size, **(fields if scenario.is_legacy else {"crossplane": fields})}
+    xr = {"apiVersion": "example.org/v1", "kind": "XBucket", "metadata": metadata, "spec": spec}
+    if scenario.has_status:
+        condition = {"type": "Old", "status": "True", "reason": "R", "lastTransitionTime": NOW}
+        xr["status"] = {"conditions": [condition]}
+    return xr
+
+
+def composite(scenario: Scenario) -> Object:
+    xr, objects = bare(scenario), existing(scenario)
+    if not objects:
+        return xr
+    references = [
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "name": obj["metadata"]["name"],
+            **({"namespace": "default"} if scenario.is_legacy else {}),
+        }
+        for obj in objects
+    ]
+    result: Object = orjson.loads(orjson.dumps(scenario.machinery.with_field(xr, "resourceRefs", references)))
+    return result
+
+
+def existing(scenario: Scenario) -> list[Object]:
+    owner = owner_from(bare(scenario))
+    return [
+        config_map(
+            child_name("xr-", "uid-1", name),
+            uid=f"uid-of-{name}",
+            annotations={"crossplane.io/composition-resource-name": name},
+            labels=owner.labels,
+            ownerReferences=[owner.reference],
+        )
+        for name in sorted(scenario.existing)
+    ]
+
+
+def required(scenario: Scenario) -> list[Object]:
+    return [config_map(name, labels={"role": "required"}) for name in sorted(scenario.required)]
+
+
+def config_map(name: str, **metadata: Any) -> Object:
+    place = {"name": name, "namespace": "default", "resourceVersion": "5"}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {**place, **metadata}}
