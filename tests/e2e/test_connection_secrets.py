@@ -74,14 +74,22 @@ async def test_published_keys_are_never_removed(s):
     await s.until(SECRET, "out", lambda secret: secret["data"] == encoded(user="root", host="db"))
 
 
-async def test_a_changed_published_value_is_restored_with_the_next_run(s):
+async def test_a_changed_or_deleted_published_secret_is_restored(s):
     things = await Things.defined(s, "LegacyCluster")
     await things.compose(holding(s, user="root"))
     await things.apply(s.id, to(s))
-    await s.until(SECRET, "out", lambda secret: secret["data"] == encoded(user="root"))
+    before = await s.until(SECRET, "out", lambda secret: secret["data"] == encoded(user="root"))
+    await things.until(s.id, READY)
     await s.client.patch_merge(SECRET, "out", {"data": encoded(user="evil")}, s.id)
-    await things.change(s.id, {"spec": {"mode": "again"}})
     await s.until(SECRET, "out", lambda secret: secret["data"] == encoded(user="root"))
+    await s.client.delete(SECRET, "out", s.id)
+    await s.until(
+        SECRET,
+        "out",
+        lambda secret: (
+            secret["metadata"]["uid"] != before["metadata"]["uid"] and secret["data"] == encoded(user="root")
+        ),
+    )
 
 
 async def test_a_foreign_secret_is_refused(s):

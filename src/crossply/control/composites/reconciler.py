@@ -47,7 +47,7 @@ from crossply.control.composites.composed_store import ComposedStore, count_owne
 from crossply.control.composites.composed_writes import ComposedWrites
 from crossply.control.composites.composite_writes import FINALIZER, CompositeWrites, WatchedRefsField
 from crossply.control.composites.composition_selection import Compositions
-from crossply.control.composites.connection_secrets import PublishFailed, find_secret, publish
+from crossply.control.composites.connection_secrets import find_secret, publish
 from crossply.control.composites.events import record_events
 from crossply.control.composites.polling import poll_interval, spread
 from crossply.control.composites.reconcile_triggers import FUNCTION_CHANGED, STARTED, Triggers
@@ -243,7 +243,10 @@ class _Driver:
         )
         resources = await kind.composed.load(xr, kind.machinery)
         self._interests.update(kind.composed.secrets_of(resources))
-        self._secret = await find_secret(self._plane, xr) if kind.machinery.publishes else None
+        if kind.machinery.publishes and secret_place(xr)[1]:
+            # Its own secret, too: whoever changes or deletes it finds it restored.
+            self._interests.add(Interest(SECRET, *secret_place(xr)))
+            self._secret = await find_secret(self._plane, xr)
         return Observation(resources, decode_data(self._secret) if self._secret is not None else {})
 
     async def _find_scope(self, find: FindScope) -> bool | None:
@@ -275,11 +278,7 @@ class _Driver:
             self._interests.add(await self._reconciler.composed_writes.place_of(obj))
 
     async def _publish_details(self, effect: PublishDetails) -> str | None:
-        try:
-            return await publish(self._plane, effect.xr, effect.details, self._secret)
-        except PublishFailed:
-            self._interests.add(Interest(SECRET, *secret_place(effect.xr)))
-            raise
+        return await publish(self._plane, effect.xr, effect.details, self._secret)
 
     def _watch_dependencies(self, interests: set[Interest]) -> None:
         enqueue, settles = self._reconciler.enqueue, takes_effect_later(interests)
