@@ -5,21 +5,26 @@ from __future__ import annotations
 import time
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
+from json import dumps
 from typing import Any
 
 import pytest
 
 from crossply.compose.messages import Request, Resource, Response, State
-from crossply.functions.builtin import extra_resources
+from crossply.functions.builtin import deletion_protection, extra_resources
 from crossply.functions.builtin.cidr import function as cidr_function
 from crossply.functions.builtin.cidr.context_path import lookup
 from crossply.functions.builtin.cidr.gjson_query import PathSyntaxError
 from crossply.functions.builtin.environment_configs import function as environment_function
+from crossply.functions.builtin.kcl import function as kcl_function
 from crossply.functions.builtin.sequencer import function as sequencer_function
+from crossply.functions.builtin.shell import function as shell_function
+from crossply.functions.builtin.status_transformer import function as status_function
 from crossply.functions.builtin.tag_manager import function as tag_function
 from crossply.functions.failures import FunctionReplyTooLarge
 from crossply.functions.in_process import InProcess
-from crossply.functions.reply_limits import MAX_REPLY, TooMuchAtOnce
+from crossply.functions.reply_limits import MAX_REPLY, Limits, TooMuchAtOnce, reset_limits, set_limits
 
 XR = Resource({"apiVersion": "example.org/v1", "kind": "App", "metadata": {"name": "x"}})
 MANY = 2_000
@@ -142,3 +147,66 @@ def test_a_path_that_nests_too_deep_is_an_error_of_the_path() -> None:
         nested = [nested]
     with pytest.raises(PathSyntaxError, match="nests too deep"):
         lookup({"l": nested}, "l" + ".#" * 510)
+
+
+BASE = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "r"}}
+LABELLED = {**BASE, "metadata": {"name": "r", "labels": {deletion_protection.LABEL: "true"}}}
+
+
+def patching(target: str) -> Request:
+    spec = {"source": f"items = [{dumps(BASE)}]", "target": target}
+    if target == "PatchResources":
+        spec["resources"] = [{"name": "r", "base": BASE}]
+    return request({"kind": "KCLInput", "spec": spec}, desired={"r": Resource(BASE)})
+
+
+def transforming() -> Request:
+    matcher = {"resources": [{"name": ".*"}], "conditions": [{"type": "Ready", "status": "True"}]}
+    return request({"statusConditionHooks": [{"matchers": [matcher]}]}, observed={"r": Resource(BASE)})
+
+
+def extending() -> Request:
+    many_bits = Resource({**XR.object, "spec": {"bits": [8] * 70_000}})
+    parameters = {"cidrFunc": "cidrsubnets", "prefix": "::/0", "newBitsField": "spec.bits"}
+    return Request(State(many_bits), State(), input=parameters)
+
+
+LOOPS: dict[str, tuple[Run, Callable[[], Request]]] = {
+    "cidr, of a field": (cidr_function.run, extending),
+    "cidr, of the input": (
+        cidr_function.run,
+        lambda: request({"cidrFunc": "cidrsubnets", "prefix": "::/0", "newBits": [8] * 70_000}),
+    ),
+    "deletion-protection": (
+        deletion_protection.run,
+        lambda: request({}, desired={"r": Resource(BASE)}, observed={"r": Resource(LABELLED)}),
+    ),
+    "status-transformer": (status_function.run, transforming),
+    "shell": (
+        shell_function.run,
+        lambda: request({"shellCommand": "true", "shellEnvVars": [{"key": "A", "value": "a"}]}),
+    ),
+    **{
+        f"kcl, {target}": (kcl_function.run, partial(patching, target))
+        for target in ("Default", "Resources", "PatchDesired", "PatchResources", "XR")
+    },
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_loops_that_grow_with_the_request_end_at_the_deadline(name: str) -> None:
+    run, make = LOOPS[name]
+    token = set_limits(Limits(deadline=0.0, in_event_loop=True))
+    try:
+        with pytest.raises(TooMuchAtOnce):
+            run(make())
+    finally:
+        reset_limits(token)
+
+
+def test_variables_of_a_command_are_bounded_together() -> None:
+    variables = [{"key": f"A{number}", "valueRef": "spec.text"} for number in range(100)]
+    long_text = Resource({**XR.object, "spec": {"text": "a" * 100_000}})
+    asked = Request(State(long_text), State(), input={"shellCommand": "true", "shellEnvVars": variables})
+    (result,) = shell_function.run(asked).results
+    assert "all variables are longer than 1024 KiB" in result.message

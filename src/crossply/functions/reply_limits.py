@@ -7,13 +7,16 @@ sets them for a call, and whatever copies values checks them as it goes, before 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from contextvars import ContextVar, Token
 from marshal import dumps
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from crossply.compose.messages import State
 from crossply.values.goquote import quote
+
+T = TypeVar("T")
 
 MAX_REPLY = 4 << 20
 """The largest reply in bytes: the default limit of every gRPC client."""
@@ -115,6 +118,14 @@ def check_deadline(limits: Limits) -> None:
         "its calculations take longer than the timeout of the call: give it less to do, copy smaller "
         "fields, or raise the timeout"
     )
+
+
+def within_deadline(items: Iterable[T]) -> Iterator[T]:
+    """The items of a loop, each after `check_deadline`."""
+    limits = current_limits()
+    for item in items:
+        check_deadline(limits)
+        yield item
 
 
 class Meter:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from crossply.compose.messages import Request, Resource, Response, State, fatal, respond
 from crossply.functions.builtin.input_decoder import OBJECT, InputError, boolean, decode, struct, text
 from crossply.functions.builtin.usages import kind_of, metadata_of, name_of, namespace_of, protection
+from crossply.functions.reply_limits import within_deadline
 from crossply.values import Object
 from crossply.values.durations import parse_duration
 
@@ -73,7 +74,7 @@ def _usages(request: Request, *, is_legacy: bool) -> dict[str, Resource]:
 
 def _for_composed(request: Request, is_legacy: bool) -> Iterator[tuple[str, Resource]]:
     """A Usage for each composed resource that exists and has the label, as observed or as desired."""
-    for name, desired in sorted(request.desired.resources.items()):
+    for name, desired in within_deadline(sorted(request.desired.resources.items())):
         observed = request.observed.resources.get(name)
         if observed is None or not (is_labelled(desired.object) or is_labelled(observed.object)):
             continue
@@ -85,7 +86,7 @@ def _for_composed(request: Request, is_legacy: bool) -> Iterator[tuple[str, Reso
 def _for_required(request: Request) -> Iterator[tuple[str, Resource]]:
     for requirement, resources in sorted(request.required_resources.items()):
         is_watched = requirement == WATCHED
-        for required in resources:
+        for required in within_deadline(resources):
             obj = required.object
             if is_watched or is_labelled(obj):
                 name = f"{kind_of(obj)}-{name_of(obj)}-{namespace_of(obj)}-required-resource-fn-protection"

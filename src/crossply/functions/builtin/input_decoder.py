@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from crossply.compose.messages import Request
+from crossply.functions.reply_limits import within_deadline
 from crossply.kinds.gostructs import json_kind
 from crossply.values import Object
 from crossply.values.goquote import quote
@@ -63,7 +64,7 @@ def array(go_type: str, item: FieldType, absent: Any) -> FieldType:
     def read(value: Any) -> list[Any]:
         if not isinstance(value, list):
             raise _mismatch(value, go_type)
-        return [absent if member is None else item(member) for member in value]
+        return [absent if member is None else item(member) for member in within_deadline(value)]
 
     return read
 
@@ -91,7 +92,10 @@ def mapping(go_type: str, item: FieldType, absent: Any) -> FieldType:
     def read(value: Any) -> Object:
         if not isinstance(value, dict):
             raise _mismatch(value, go_type)
-        return {name: absent if member is None else item(member) for name, member in value.items()}
+        return {
+            name: absent if member is None else item(member)
+            for name, member in within_deadline(value.items())
+        }
 
     return read
 

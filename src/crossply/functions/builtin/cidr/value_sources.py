@@ -8,6 +8,7 @@ from crossply.compose.messages import Request
 from crossply.functions.builtin.cidr.context_path import ABSENT, lookup
 from crossply.functions.builtin.cidr.gjson_query import PathSyntaxError
 from crossply.functions.builtin.patch_and_transform.object_fields import text_field
+from crossply.functions.reply_limits import within_deadline
 from crossply.kinds.gostructs import (
     JSON_STRING,
     DecodeError,
@@ -32,6 +33,7 @@ _PREFIXES = list_of(
         package="v1beta1",
     )
 )
+_PART = 256
 _DESIRED_XR = "desired.composite.resource."
 _DESIRED_RESOURCES = "desired.resources."
 _CONTEXT = "context."
@@ -86,7 +88,16 @@ class Sources:
 
     def _decoded(self, path: str, go_type: GoType) -> list[Any]:
         try:
-            return round_trip(from_wire(get(self._xr, path)), go_type) or []
+            value = get(self._xr, path)
+            # A long list takes seconds: the deadline is checked after each part of it.
+            parts = (
+                [value[start : start + _PART] for start in range(0, len(value), _PART)]
+                if isinstance(value, list)
+                else [value]
+            )
+            return [
+                item for part in within_deadline(parts) for item in round_trip(from_wire(part), go_type) or ()
+            ]
         except PathError as error:
             raise SourceError(str(error)) from None
         except DecodeError as error:

@@ -22,6 +22,7 @@ from crossply.functions.builtin.kcl.outcome import (
     take_name,
     take_ready,
 )
+from crossply.functions.reply_limits import within_deadline
 from crossply.values import Object
 from crossply.values.deepcopy import deepcopy
 from crossply.values.goquote import quote
@@ -39,7 +40,7 @@ def apply(step_input: Input, objects: list[Object], outcome: Outcome) -> None:
 
 def _default(step_input: Input, objects: list[Object], outcome: Outcome) -> None:
     names = _NamesUsed()
-    for obj in objects:
+    for obj in within_deadline(objects):
         if _is_xr(obj, outcome):
             _merge_status(obj, outcome)
         elif text_in(obj, "apiVersion") == META_VERSION:
@@ -58,7 +59,7 @@ def _apply_meta(obj: Object, outcome: Outcome) -> None:
 
 def _resources(step_input: Input, objects: list[Object], outcome: Outcome) -> None:
     names = _NamesUsed()
-    for obj in objects:
+    for obj in within_deadline(objects):
         name, remaining = names.take(obj)
         if name in outcome.resources:
             remaining = {**outcome.resources[name].object, **remaining}
@@ -73,7 +74,7 @@ def _patch_desired(step_input: Input, objects: list[Object], outcome: Outcome) -
     matched = [(name, patch) for name, patch in patches if name in outcome.resources]
     if len(matched) != len(patches):
         raise OutputRefused(f"failed to match all resources, found {len(matched)} / {len(patches)} patches")
-    for name, patch in matched:
+    for name, patch in within_deadline(matched):
         resource = outcome.resources[name]
         obj = deepcopy(resource.object)
         copy_fields(patch, obj, _IDENTITY, "cannot set data existing desired composed object")
@@ -90,7 +91,7 @@ def _xr(step_input: Input, objects: list[Object], outcome: Outcome) -> None:
     from crossply.functions.builtin.kcl.field_copy import copy_fields
 
     xr = deepcopy(outcome.xr)
-    for obj in objects:
+    for obj in within_deadline(objects):
         copy_fields(obj, xr, (), "cannot set data on xr")
     outcome.xr = xr
 

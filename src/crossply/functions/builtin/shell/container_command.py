@@ -23,9 +23,6 @@ SECONDS = 20.0
 MAX_OUTPUT = MEBIBYTE
 """The most bytes that a command may print."""
 
-MAX_ARGUMENT = 120 << 10
-"""The longest command, and the longest value of a variable, in bytes: the kernel takes no longer ones."""
-
 _PULL_SECONDS = 300.0
 _AT_ONCE = 8
 _LIMITS = Limits(memory=256 * MEBIBYTE, pids=256)

@@ -21,7 +21,8 @@ from crossply.functions.builtin.input_decoder import InputError
 from crossply.functions.builtin.patch_and_transform.object_fields import text_field
 from crossply.functions.builtin.shell.access import REFUSAL, shell_access
 from crossply.functions.builtin.shell.parameters import ParameterError, read_parameters, validate
-from crossply.functions.builtin.shell.variables import VariableError, environment
+from crossply.functions.builtin.shell.variables import MAX_ARGUMENT, VariableError, environment
+from crossply.functions.reply_limits import text_size
 from crossply.values import Object
 from crossply.values.deepcopy import deepcopy
 from crossply.values.durations import parse_duration
@@ -91,11 +92,9 @@ def _finished(command: str, variables: dict[str, str]) -> Finished:
     access = shell_access(os.environ)
     if access is None:
         raise _StepError(f"cannot run shellCommand: {REFUSAL}")
-    from crossply.functions.builtin.shell.container_command import MAX_ARGUMENT, run_command
+    from crossply.functions.builtin.shell.container_command import run_command
 
-    if any(
-        len(text.encode("utf-8", "surrogateescape")) > MAX_ARGUMENT for text in (command, *variables.values())
-    ):
+    if any(text_size(text) > MAX_ARGUMENT for text in (command, *variables.values())):
         raise _StepError(
             f"cannot run shellCommand: it, or a variable, is longer than {MAX_ARGUMENT >> 10} KiB"
         )

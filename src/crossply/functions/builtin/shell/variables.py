@@ -9,6 +9,7 @@ from typing import Any
 from crossply.compose.messages import Request
 from crossply.functions.builtin.shell.access import SECRETS_PREFIX
 from crossply.functions.builtin.shell.parameters import FIELD_REF, VALUE, VALUE_REF, kind_of
+from crossply.functions.reply_limits import text_size, within_deadline
 from crossply.values import Object
 from crossply.values.field_path import PathError, get
 from crossply.values.goformat import sprintf
@@ -17,15 +18,29 @@ _CONTEXT = re.compile(r"context\[(.+?)\].(.+)", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
+MAX_ARGUMENT = 120 << 10
+"""The longest command, and the longest value of a variable, in bytes: the kernel takes no longer ones."""
+
+MAX_VARIABLES = 1 << 20
+"""The most bytes of all variables together: the kernel takes little more."""
+
+
 class VariableError(Exception):
     """An environment variable has no value. It becomes a fatal result."""
 
 
 def environment(request: Request, parameters: Object, environ: Mapping[str, str]) -> dict[str, str]:
     """The variables of a command; `environ` are those of this process."""
-    variables = {}
-    for variable in parameters.get("shellEnvVars", ()):
-        variables[variable.get("key", "")] = _value(request, variable)
+    variables, size = {}, 0
+    for variable in within_deadline(parameters.get("shellEnvVars", ())):
+        name, value = variable.get("key", ""), _value(request, variable)
+        size += text_size(value)
+        if text_size(value) > MAX_ARGUMENT or size > MAX_VARIABLES:
+            raise VariableError(
+                f"shellEnvVars: {sprintf('%q', [name])} is longer than {MAX_ARGUMENT >> 10} KiB, or all "
+                f"variables are longer than {MAX_VARIABLES >> 10} KiB"
+            )
+        variables[name] = value
     reference = parameters.get("shellEnvVarsRef", {})
     if reference.get("keys"):
         try:

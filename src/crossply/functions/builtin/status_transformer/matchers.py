@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from crossply.compose.messages import Request
 from crossply.functions.builtin.extra_resources import CONTEXT_KEY
+from crossply.functions.reply_limits import check_deadline, current_limits, within_deadline
 from crossply.values import Object
 from crossply.values.gotypes import go_type
 from crossply.values.regexp import RegexpError, compile_go
@@ -54,7 +55,7 @@ def _select_resources(matcher: Object, observed: Observed) -> list[Object]:
     candidates = observed.resources
     if matcher.get("includeExtraResources"):
         candidates = {**candidates, **observed.extra}
-    for index, resource in enumerate(matcher.get("resources", ())):
+    for index, resource in enumerate(within_deadline(matcher.get("resources", ()))):
         error = f"cannot compile resource key regex, resourcesIndex: {index}"
         pattern = _pattern(resource.get("name", ""), error)
         names.update((name, obj) for name, obj in candidates.items() if pattern.search(name))
@@ -114,6 +115,7 @@ def _matches_all(conditions: list[Object], obj: Object, captured: Groups) -> boo
 
 
 def _condition_groups(expected: Object, obj: Object) -> Groups | None:
+    check_deadline(current_limits())
     condition = _condition(obj, expected.get("type", ""))
     for field in ("reason", "status"):
         if field in expected and expected[field] != condition.get(field, ""):
