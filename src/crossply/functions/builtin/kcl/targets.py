@@ -74,11 +74,15 @@ def _patch_desired(step_input: Input, objects: list[Object], outcome: Outcome) -
     matched = [(name, patch) for name, patch in patches if name in outcome.resources]
     if len(matched) != len(patches):
         raise OutputRefused(f"failed to match all resources, found {len(matched)} / {len(patches)} patches")
+    patched: dict[str, Resource] = {}
     for name, patch in within_deadline(matched):
-        resource = outcome.resources[name]
-        obj = deepcopy(resource.object)
-        copy_fields(patch, obj, _IDENTITY, "cannot set data existing desired composed object")
-        outcome.resources[name] = resource._replace(object=obj, snapshot=None)
+        if name not in patched:  # once: many patches of one large resource would copy it each time
+            obj = deepcopy(outcome.resources[name].object)
+            patched[name] = outcome.resources[name]._replace(object=obj, snapshot=None)
+        copy_fields(
+            patch, patched[name].object, _IDENTITY, "cannot set data existing desired composed object"
+        )
+    outcome.resources.update(patched)
     _take_all_ready(outcome)
 
 
