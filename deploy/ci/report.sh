@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Write a report about a platform repository, in Markdown for a pull request: a check, tests, validation, and, where there is
-# a kubeconfig, the plan of what merging would change in the control plane.
+# Write a report about a platform repository, in Markdown for a pull request: check, tests, validation, and, if there is a
+# kubeconfig, the plan of what merging would change in the control plane.
 #
 #   report.sh [REPORT]            by default crossply-report.md
 #
 # Environment (all optional):
-#   CROSSPLY_CHECK       what to check, or "none"                          default: all, if apis or examples are there
-#   CROSSPLY_TESTS       directories with tests of Compositions            default: tests, if it is there
-#   CROSSPLY_SCHEMAS     definitions, CRDs, packages to validate against   default: apis, if it is there
-#   CROSSPLY_RESOURCES   resources to validate                             default: examples, if it is there
-#   CROSSPLY_PLAN        files to plan                                     default: apis, if it is there
-#   KUBECONFIG           the control plane to plan for; without it there is no plan
+#   CROSSPLY_CHECK       what to check, or "none"                          default: all, if apis or examples exists
+#   CROSSPLY_TESTS       directories with tests of Compositions            default: tests, if it exists
+#   CROSSPLY_SCHEMAS     definitions, CRDs, packages to validate against   default: apis, if it exists
+#   CROSSPLY_RESOURCES   resources to validate                             default: examples, if it exists
+#   CROSSPLY_PLAN        files to plan                                     default: apis, if it exists
+#   KUBECONFIG           the control plane to plan for; without it, there is no plan
 #
 # On GitHub, findings of the check are also printed as annotations of lines.
-# Exit code: 1 where the check, a test or the validation fails or the plan would fail, else 0. A plan with changes is no failure.
+# Exit code: 1 if the check, a test or the validation fails, or if applying would fail, else 0. A plan with changes is no failure.
 set -uo pipefail
 report=${1:-crossply-report.md}
 result=0
