@@ -134,6 +134,21 @@ def test_another_api_is_noted_among_apis(crossply: Run) -> None:
     assert spec["apiDependencies"] == [{"type": "k8s", "k8s": {"version": "v1.33.0"}}]
 
 
+def test_kinds_of_kubernetes_have_models_as_soon_as_they_are_added(crossply: Run) -> None:
+    file = Path("upbound.yaml")
+    file.write_text(PROJECT.replace(PROJECT[PROJECT.index("  # What") : PROJECT.index("  license")], ""))
+    assert crossply("dependency", "add", "k8s:v1.33.0")[0] == 0
+    assert "class ConfigMap" in Path(".up/python/models/io/k8s/api/core/v1.py").read_text()
+    assert "schema ConfigMap" in "".join(
+        path.read_text() for path in Path(".up/kcl/models/io/k8s/api/core/v1").glob("*.k")
+    )
+    code, _, err = crossply("dependency", "update-cache")
+    assert code == 0
+    assert [line for line in err.splitlines() if line.startswith("no models of the kinds")] == [
+        "no models of the kinds of Kubernetes itself are generated for json"
+    ]
+
+
 @needs("docker-registry")
 def test_a_package_for_its_kinds_only_has_no_place(crossply: Run, registry: str) -> None:
     Path("upbound.yaml").write_text(PROJECT)

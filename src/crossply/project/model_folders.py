@@ -48,6 +48,14 @@ def left_out(project: Project) -> list[str]:
     return [language for language in project.languages if language not in LANGUAGES]
 
 
+def without_kubernetes(project: Project) -> list[str]:
+    """The languages of a project that have no models of the kinds of Kubernetes itself, if it wants these."""
+    if not _uses_kubernetes(project):
+        return []
+    lacking = ("json",) if project.is_upbound else ("python", "json")
+    return [language for language in project.languages or LANGUAGES if language in lacking]
+
+
 def schema_files(folder: ProjectFolder, crds: list[Object]) -> dict[str, dict[str, str]]:
     """Model files by name, for each language of the project; `crds` are those of its dependencies."""
     chosen = folder.project.languages or LANGUAGES
@@ -170,7 +178,7 @@ def _kcl(folder: ProjectFolder, crds: list[Object]) -> dict[str, str]:
     from crossply.models.kcl_models import package_files
     from crossply.validation.extension_schemas import with_schemas
 
-    kubernetes = kubernetes_files() if _uses_kubernetes(folder) else {}
+    kubernetes = kubernetes_files() if _uses_kubernetes(folder.project) else {}
     if not crds and not own_crds(folder) and not kubernetes:
         return {}
     files = {**package_files(map(with_schemas, crds)), **kubernetes}
@@ -184,12 +192,12 @@ def _pydantic(folder: ProjectFolder, crds: list[Object]) -> dict[str, str]:
     from crossply.models.pydantic_models import package_files
     from crossply.validation.extension_schemas import with_schemas
 
-    kubernetes = kubernetes_files() if _uses_kubernetes(folder) else {}
+    kubernetes = kubernetes_files() if _uses_kubernetes(folder.project) else {}
     if not crds and not own_crds(folder) and not kubernetes:
         return {}
     files = {**package_files(map(with_schemas, crds)), **kubernetes}
     return {**{f"models/{name}": text for name, text in files.items()}, **_own_pydantic(folder)}
 
 
-def _uses_kubernetes(folder: ProjectFolder) -> bool:
-    return any(entry.get("k8s") for entry in folder.project.dependencies)
+def _uses_kubernetes(project: Project) -> bool:
+    return any(entry.get("k8s") for entry in project.dependencies)

@@ -27,7 +27,8 @@ def run(invocation: Invocation) -> int:
         entry = fetching.add(entry)
         schema_files(folder, fetching.crds)  # What there can be no models of is not noted.
         folder.rewrite(text_with(folder, entry))
-    _generate(invocation, folder, fetching, entry)
+    # Opened anew: what models there are depends on the entries of the file.
+    _generate(invocation, open_project(invocation["project-file"]), fetching, entry)
     return 0
 
 

@@ -8,7 +8,7 @@ from crossply.cli.project.flags import CACHE_DIR_FLAG, PROJECT_FILE_FLAG
 from crossply.project.dependency_entries import described
 from crossply.project.dependency_fetcher import DependencyFetcher
 from crossply.project.folder import open_project
-from crossply.project.model_folders import left_out, schema_files, write_schemas
+from crossply.project.model_folders import left_out, schema_files, without_kubernetes, write_schemas
 from crossply.project.remote_crds import GitLogin
 
 
@@ -21,10 +21,10 @@ def run(invocation: Invocation) -> int:
     for entry in folder.project.dependencies:
         with step_output(f"Updating dependency {described(entry)}", say):
             fetching.add(entry)
-        if entry.get("k8s"):
-            say("models of the kinds of Kubernetes itself are generated for KCL only\n")
     with step_output("Generating models", say):
         written = write_schemas(folder, schema_files(folder, fetching.crds))
+    for language in without_kubernetes(folder.project):
+        say(f"no models of the kinds of Kubernetes itself are generated for {language}\n")
     for language in left_out(folder.project):
         say(f"no models are generated for {language}\n")
     for path in written:
