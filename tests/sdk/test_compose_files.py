@@ -63,3 +63,21 @@ def test_something_else_of_the_name_is_no_function(folder: Path, line: str) -> N
     (folder / "main.py").write_text(f"{line}\n")
     with pytest.raises(FunctionFileError, match="there is no function in"):
         load(str(folder / "main.py"))
+
+
+def test_models_are_made_of_what_the_request_has(folder: Path) -> None:
+    pytest.importorskip("pydantic")
+    (folder / "main.py").write_text(
+        "import pydantic\n"
+        "from crossplane.function import resource\n"
+        "class Word(pydantic.BaseModel):\n    text: str\n"
+        "class Spec(pydantic.BaseModel):\n    word: str\n    more: list[Word] | None = None\n"
+        "class Shop(pydantic.BaseModel):\n    spec: Spec\n"
+        "def compose(req, rsp):\n"
+        "    spec = Shop(**req.observed.composite.resource).spec\n"
+        "    said = {'apiVersion': 'v1', 'kind': 'ConfigMap', 'data': {spec.word: spec.more[0].text}}\n"
+        "    resource.update(rsp.desired.resources['said'], said)\n"
+    )
+    xr = {"metadata": {"name": "x"}, "spec": {"word": "hello", "more": [{"text": "there"}]}}
+    response = load(str(folder / "main.py")).function.run(Request(State(Resource(xr)), State(None, {})))
+    assert response.desired.resources["said"].object["data"] == {"hello": "there"}, response.results

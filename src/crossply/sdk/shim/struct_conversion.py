@@ -57,6 +57,17 @@ def dict_of(struct: Any) -> dict[str, Any]:
     return read
 
 
-def patch_struct_update() -> None:
-    """Make `Struct.update` itself fast, for code that calls it."""
+def get(struct: Any, key: str, default: Any = None) -> Any:
+    """The value of a field, as `get` of a dict."""
+    return struct[key] if key in struct else default  # noqa: SIM401 - this is what get is
+
+
+def patch_struct() -> None:
+    """Make `Struct.update` itself fast, for code that calls it, and have `Struct.get`.
+
+    Protobuf registers Struct as a Mapping, but it has no `get`. pydantic from 2.12 on calls that of every
+    Mapping, so `Model(**req.observed.composite.resource)` fails with it where it works with older versions.
+    """
     setattr(well_known_types.Struct, "update", update)  # noqa: B010 - its type is narrower
+    if not hasattr(well_known_types.Struct, "get"):
+        setattr(well_known_types.Struct, "get", get)  # noqa: B010 - it is not declared

@@ -10,7 +10,7 @@ from typing import Any
 from google.protobuf import struct_pb2
 
 from crossply.sdk.child_names import child_name
-from crossply.sdk.shim.struct_conversion import dict_of, patch_struct_update, struct_of
+from crossply.sdk.shim.struct_conversion import dict_of, patch_struct, struct_of
 from crossply.sdk.shim.struct_conversion import update as update_struct
 
 from .proto.v1 import run_function_pb2
@@ -29,7 +29,7 @@ _Resource: Any = run_function_pb2.Resource
 
 _CONDITION = ("type", "status", "message", "reason", "lastTransitionTime")
 
-patch_struct_update()
+patch_struct()
 
 
 def update(r: Any, source: Any) -> None:
