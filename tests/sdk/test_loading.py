@@ -10,7 +10,7 @@ import pytest
 from crossply.compose.messages import Request, Resource, State
 from crossply.sdk.auto_reload import ReloadingFunction
 from crossply.sdk.failures import FunctionFileError
-from crossply.sdk.function_file import load
+from crossply.sdk.function_file import load, unload
 from tests.support.sdk.loaded_modules import imported
 
 ONE = """
@@ -55,6 +55,38 @@ def test_one_of_several_is_named(tmp_path):
     assert problem.value.hint == "say which: FILE:NAME, of compose, other"
     with pytest.raises(FunctionFileError, match="there is no function nobody"):
         load(f"{path}:nobody")
+
+
+RUNNER = """
+from crossplane.function import response
+from crossplane.function.proto.v1 import run_function_pb2_grpc as grpcv1
+
+class FunctionRunner(grpcv1.FunctionRunnerService):
+    async def RunFunction(self, req, _):
+        rsp = response.to(req)
+        response.normal(rsp, "one")
+        return rsp
+"""
+MAIN = """
+from crossplane.function import runtime
+from function import {imported}
+
+def cli():
+    runtime.serve(fn.FunctionRunner(), "0.0.0.0:9443", creds=None, insecure=True)
+"""
+
+
+def test_a_program_that_serves_the_function_of_a_file_beside_it_has_that_function(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    write(tmp_path, "function/__init__.py", "")
+    runner = write(tmp_path, "function/fn.py", RUNNER)
+    loaded = load(write(tmp_path, "function/main.py", MAIN.format(imported="fn")))
+    assert message_of(loaded.function) == "one"
+    assert runner in loaded.files
+    unload(loaded)
+    write(tmp_path, "function/other.py", RUNNER)
+    with pytest.raises(FunctionFileError, match="there is no function in"):
+        load(write(tmp_path, "function/main.py", MAIN.format(imported="fn, other")))
 
 
 def test_files_beside_and_packages_around_are_imported(tmp_path):

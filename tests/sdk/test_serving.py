@@ -18,7 +18,9 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from crossply.compose.messages import SEVERITY_FATAL, Request, Resource, State
 from crossply.compose.wire import decode_response, encode_request
 from crossply.functions.failures import FunctionError
+from crossply.functions.proto.v1 import run_function_pb2
 from crossply.functions.remote import METHOD, Remote
+from crossply.sdk.shim.grpc_services import service
 from tests.support.function_servers import CROSSPLY, started
 from tests.support.ports import free_port
 
@@ -42,6 +44,21 @@ if __name__ == "__main__":
 """
 
 
+GUIDE = """
+import grpc
+from crossplane.function import response
+from crossplane.function.proto.v1 import run_function_pb2 as fnv1
+from crossplane.function.proto.v1 import run_function_pb2_grpc as grpcv1
+
+
+class FunctionRunner(grpcv1.FunctionRunnerService):
+    async def RunFunction(self, req: fnv1.RunFunctionRequest, _: grpc.aio.ServicerContext):
+        rsp = response.to(req)
+        response.normal(rsp, f"hello {req.observed.composite.resource['spec']['name']}")
+        return rsp
+"""
+
+
 @pytest.fixture
 def file(tmp_path):
     (tmp_path / "main.py").write_text(FILE)
@@ -59,6 +76,17 @@ def greeting(response):
 
 def run(file, address, *arguments):
     return [CROSSPLY, "function", "run", str(file), "--address", address, *arguments]
+
+
+def test_a_function_with_the_base_class_of_the_guide_is_served_and_called_by_it(tmp_path):
+    (tmp_path / "fn.py").write_text(GUIDE)
+    address = f"127.0.0.1:{free_port()}"
+    with started(run(tmp_path / "fn.py", address, "--insecure"), address):
+        client = service("apiextensions.fn.proto.v1.FunctionRunnerService", run_function_pb2).service
+        message = run_function_pb2.RunFunctionRequest.FromString(encode_request(new_request()))
+        with pytest.warns(match="experimental"):
+            answer = client.RunFunction(message, address, insecure=True, timeout=10)
+    assert [result.message for result in answer.results] == ["hello you"]
 
 
 def test_a_file_is_a_program_that_serves_and_ends_on_sigterm(file):

@@ -25,7 +25,7 @@ from crossply.sdk.function_decorator import Function
 if TYPE_CHECKING:
     from importlib.abc import Loader
 
-_SERVICER = "FunctionRunnerServiceServicer"
+_SERVICERS = frozenset({"FunctionRunnerServiceServicer", "FunctionRunnerService"})
 _USUAL_CLASS = "FunctionRunner"
 _COMPOSE = re.compile(rb"^def[ \t]+compose\b", re.MULTILINE)
 _RELATIVE_IMPORT = re.compile(rb"^[ \t]*from[ \t]+\.", re.MULTILINE)
@@ -155,6 +155,8 @@ def _find(module: ModuleType, path: str, name: str) -> Served:
         different = [_USUAL_CLASS]
     if not different and is_compose_function(vars(module).get(COMPOSE)):
         return _served(vars(module)[COMPOSE], path)
+    if not different and len(runners := _runners_beside(module, path)) == 1:
+        return _served(runners[0], path)
     if not different:
         raise FunctionFileError(
             f"there is no function in {path}",
@@ -166,10 +168,22 @@ def _find(module: ModuleType, path: str, name: str) -> Served:
     return _served(functions[different[0]], path)
 
 
+def _runners_beside(module: ModuleType, path: str) -> list[Any]:
+    """The classes `FunctionRunner` of modules that a program imports from its own directories.
+
+    The main.py of the usual template only starts the server: all it has of it is `from function import fn`.
+    """
+    root = _module_name(path)[0] + os.sep
+    modules = [value for value in vars(module).values() if isinstance(value, ModuleType)]
+    own = [value for value in modules if _is_own(_file(value), root)]
+    candidates = [vars(neighbour).get(_USUAL_CLASS) for neighbour in own]
+    return list({id(value): value for value in candidates if _is_function(value)}.values())
+
+
 def _is_function(value: Any) -> bool:
     if isinstance(value, Function):
         return True
-    return isinstance(value, type) and any(base.__name__ == _SERVICER for base in value.__mro__[1:])
+    return isinstance(value, type) and any(base.__name__ in _SERVICERS for base in value.__mro__[1:])
 
 
 def _names_hint(functions: dict[str, Any]) -> str:
@@ -210,8 +224,11 @@ def _files(path: str, loaded: set[str]) -> tuple[str, ...]:
     """The files of the function: modules from its directory, not from libraries."""
     root = _module_name(path)[0] + os.sep
     files = {_file(sys.modules.get(name)) for name in loaded}
-    own = {file for file in files if file.startswith(root) and "site-packages" not in file}
-    return tuple(sorted({path, *own}))
+    return tuple(sorted({path, *(file for file in files if _is_own(file, root))}))
+
+
+def _is_own(file: str, root: str) -> bool:
+    return file.startswith(root) and "site-packages" not in file
 
 
 def _file(module: Any) -> str:

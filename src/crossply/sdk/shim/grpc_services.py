@@ -10,10 +10,11 @@ import grpc
 
 
 class Service(NamedTuple):
-    """The stub of clients, the base class of servers, and the function that adds a server to gRPC."""
+    """The stub of clients, two base classes of servers, and the function that adds a server to gRPC."""
 
     stub: Any
     servicer: Any
+    service: Any
     add_to_server: Callable[[Any, Any], None]
 
 
@@ -38,6 +39,41 @@ def service(name: str, messages: ModuleType) -> Service:
             context.set_details("Method not implemented!")
             raise NotImplementedError("Method not implemented!")
 
+    class FunctionRunnerService:
+        """Calls a function without a stub. Functions in Crossplane's guide have it as their base class."""
+
+        @staticmethod
+        def RunFunction(  # noqa: N802 - the protocol's name
+            request: Any,
+            target: str,
+            options: Any = (),
+            channel_credentials: Any = None,
+            call_credentials: Any = None,
+            insecure: bool = False,
+            compression: Any = None,
+            wait_for_ready: bool | None = None,
+            timeout: float | None = None,
+            metadata: Any = None,
+        ) -> Any:
+            """Run the function at an address."""
+            import grpc.experimental
+
+            return grpc.experimental.unary_unary(
+                request,
+                target,
+                f"/{name}/RunFunction",
+                request_serializer=messages.RunFunctionRequest.SerializeToString,
+                response_deserializer=messages.RunFunctionResponse.FromString,
+                options=options,
+                channel_credentials=channel_credentials,
+                insecure=insecure,
+                call_credentials=call_credentials,
+                compression=compression,
+                wait_for_ready=wait_for_ready,
+                timeout=timeout,
+                metadata=metadata,
+            )
+
     def add_to_server(servicer: Any, server: Any) -> None:
         call = grpc.unary_unary_rpc_method_handler(
             servicer.RunFunction,
@@ -46,4 +82,6 @@ def service(name: str, messages: ModuleType) -> Service:
         )
         server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(name, {"RunFunction": call}),))
 
-    return Service(FunctionRunnerServiceStub, FunctionRunnerServiceServicer, add_to_server)
+    return Service(
+        FunctionRunnerServiceStub, FunctionRunnerServiceServicer, FunctionRunnerService, add_to_server
+    )

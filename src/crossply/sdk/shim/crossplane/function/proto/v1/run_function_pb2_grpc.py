@@ -7,4 +7,5 @@ _made = service("apiextensions.fn.proto.v1.FunctionRunnerService", run_function_
 
 FunctionRunnerServiceStub = _made.stub
 FunctionRunnerServiceServicer = _made.servicer
+FunctionRunnerService = _made.service
 add_FunctionRunnerServiceServicer_to_server = _made.add_to_server  # noqa: N816 - gRPC's name
