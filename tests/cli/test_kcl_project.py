@@ -112,6 +112,18 @@ def test_models_are_those_of_the_definition_as_it_is_now(project: Run) -> None:
     assert "about: True hello" in project(*RENDER)[1]
 
 
+def test_a_model_of_an_older_definition_asks_for_the_definition(project: Run) -> None:
+    file = Path("apis/greetings/definition.yaml")
+    definition = yaml.safe_load(file.read_text())
+    definition["spec"]["scope"] = "LegacyCluster"
+    file.write_text(yaml.safe_dump(definition))
+    code, _, err = project(*RENDER)
+    assert (code, "does not contain attribute crossplane" in err) == (1, True), err
+    assert err.strip().endswith("(the definition says where Crossplane's own fields are: give it with --xrd)")
+    code, out, err = project(*RENDER, f"--xrd={file}")
+    assert (code, "about: Greeting hello" in out) == (0, True), err
+
+
 def test_a_program_in_kcl_prints_tests(project: Run) -> None:
     write_test()
     code, out, _ = project("test")
