@@ -120,6 +120,7 @@ async def test_writes_are_refused_without_the_csrf_token_or_from_another_origin(
         for headers in (
             {"Origin": writable.url},
             {"Origin": writable.url, "X-CSRF-Token": "wrong"},
+            {"Origin": "http://[", "X-CSRF-Token": csrf},
             {"X-CSRF-Token": csrf},
             {"Origin": "http://evil.example.org", "X-CSRF-Token": csrf},
             {"Origin": writable.url, "X-CSRF-Token": csrf, "Sec-Fetch-Site": "cross-site"},
@@ -164,6 +165,7 @@ async def test_a_session_ends_when_it_is_not_used():
     sessions = Sessions(lambda: now)
     session = await sessions.open(viewer)
     assert sessions.get(session.id) is session
+    assert not session.has_csrf("\udcff"), "a byte of a header that is not UTF-8"
     now = IDLE_SECONDS + 1
     assert sessions.get(session.id) is None
     await sessions.open(Viewer())

@@ -43,9 +43,16 @@ def check_same_origin(request: web.Request) -> None:
     they say in Sec-Fetch-Site, which no script can set, must be that the page is ours.
     """
     origin, site = request.headers.get("Origin", ""), request.headers.get("Sec-Fetch-Site", "")
-    is_ours = urlsplit(origin).netloc.lower() == request.host.lower() and site in ("", "same-origin")
+    is_ours = _host_of(origin) == request.host.lower() and site in ("", "same-origin")
     if not (is_ours or (origin == "null" and site == "same-origin")):
         raise web.HTTPForbidden(text="This request does not come from the dashboard.\n")
+
+
+def _host_of(origin: str) -> str:
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:  # brackets without an address in them
+        return ""
 
 
 async def csrf_token(request: web.Request) -> str:

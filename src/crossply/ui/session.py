@@ -31,7 +31,7 @@ class Session:
         self.last_used = now
 
     def has_csrf(self, token: str) -> bool:
-        return hmac.compare_digest(token.encode(), self.csrf.encode())
+        return hmac.compare_digest(token.encode("utf-8", "surrogateescape"), self.csrf.encode())
 
 
 class Sessions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import secrets
@@ -51,7 +52,7 @@ async def render(page: PageRequest) -> Content | web.StreamResponse:
     sent = {key: str(value) for key, value in (await page.http.post()).items()}
     text, note = sent.get("text", ""), ""
     if "pointer" in sent:
-        text, note = _with_field(obj, text, sent["pointer"], sent.get("value", ""))
+        text, note = await asyncio.to_thread(_with_field, obj, text, sent["pointer"], sent.get("value", ""))
     try:
         values = await _rendered(page, obj, text, sent.get("composition", ""), sent.get("tab", ""))
     except Superseded:
