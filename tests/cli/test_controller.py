@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 
 import aiohttp
@@ -82,13 +81,10 @@ def test_the_environment_sets_namespace_replica_and_shards() -> None:
     assert (invocation["namespace"], invocation["replica"], invocation["shards"]) == ("home", "pod-1", 4)
 
 
-def test_a_controller_without_shards_works_alone() -> None:
-    async def case() -> None:
-        async with Client(ClusterConfig(server="http://127.0.0.1:1")) as client:
-            assert shards_of(called("--shards=0"), client) is None
-            assert shards_of(called(), client) is not None
-
-    asyncio.run(case())
+async def test_a_controller_without_shards_works_alone() -> None:
+    async with Client(ClusterConfig(server="http://127.0.0.1:1")) as client:
+        assert shards_of(called("--shards=0"), client) is None
+        assert shards_of(called(), client) is not None
 
 
 @pytest.mark.parametrize(
@@ -105,18 +101,14 @@ def test_nonsense_is_refused(word, why) -> None:
         timing_of(called(word))
 
 
-def test_probes_report_liveness_and_readiness() -> None:
+async def test_probes_report_liveness_and_readiness() -> None:
     ready = False
+    async with probes("127.0.0.1", 0, lambda: ready) as port, aiohttp.ClientSession() as session:
 
-    async def case() -> list[int]:
-        nonlocal ready
-        async with probes("127.0.0.1", 0, lambda: ready) as port, aiohttp.ClientSession() as session:
-            statuses = []
-            for path in ("healthz", "readyz"):
-                async with session.get(f"http://127.0.0.1:{port}/{path}") as answer:
-                    statuses.append(answer.status)
-            ready = True
-            async with session.get(f"http://127.0.0.1:{port}/readyz") as answer:
-                return [*statuses, answer.status]
+        async def status_of(path: str) -> int:
+            async with session.get(f"http://127.0.0.1:{port}/{path}") as answer:
+                return answer.status
 
-    assert asyncio.run(case()) == [200, 503, 200]
+        assert [await status_of("healthz"), await status_of("readyz")] == [200, 503]
+        ready = True
+        assert await status_of("readyz") == 200

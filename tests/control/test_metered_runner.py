@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from crossply.compose.messages import (
@@ -61,11 +59,11 @@ def metered(result) -> MeteredRunner:
         ((SEVERITY_FATAL, SEVERITY_WARNING, SEVERITY_NORMAL), "Fatal", "the worst counts, wherever it is"),
     ],
 )
-def test_an_answer_is_counted_by_its_worst_result(severities, worst, why) -> None:
+async def test_an_answer_is_counted_by_its_worst_result(severities, worst, why) -> None:
     counted = FUNCTION_RESPONSES.of(*LABELS, "OK", worst)
     before, requests_before = counted.value, FUNCTION_REQUESTS.of(*LABELS).value
     response = Response(results=tuple(Result(severity, "said") for severity in severities))
-    assert asyncio.run(metered(response)(CALL)).response is response
+    assert (await metered(response)(CALL)).response is response
     assert counted.value == before + 1, why
     assert FUNCTION_REQUESTS.of(*LABELS).value == requests_before + 1
 
@@ -79,11 +77,11 @@ def test_an_answer_is_counted_by_its_worst_result(severities, worst, why) -> Non
         (CrossplyError("something else"), "Unknown"),
     ],
 )
-def test_a_failure_is_counted_by_its_grpc_code_and_goes_on(problem, code) -> None:
+async def test_a_failure_is_counted_by_its_grpc_code_and_goes_on(problem, code) -> None:
     counted, timed = (family.of(*LABELS, code, "Normal") for family in (FUNCTION_RESPONSES, FUNCTION_SECONDS))
     before, times = counted.value, sum(timed.buckets)
     with pytest.raises(type(problem)):
-        asyncio.run(metered(problem)(CALL))
+        await metered(problem)(CALL)
     assert (counted.value, sum(timed.buckets)) == (before + 1, times + 1)
 
 

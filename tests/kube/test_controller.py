@@ -79,39 +79,36 @@ class Reconciles:
                 await asyncio.sleep(0.005)
 
 
-def play(reconciles: Reconciles, times: int, shards: Any = None, **spec: Any) -> None:
+async def play(reconciles: Reconciles, times: int, shards: Any = None, **spec: Any) -> None:
     """Reconcile one object until the function was called so many times."""
 
-    async def scene() -> None:
-        informer = informer_of(DB)
-        informer.record_write(an_object(DB, "mine", "team"))
-        replica = SimpleNamespace(shards=shards or SingleReplica(), retry=RetryPauses(0.01, 0.1))
-        declared = Spec(name="composite/dbs", reconciles=informer, reconcile=reconciles, **spec)
-        controller = reconciles.controller = Controller(replica, declared)
-        controller.start()
-        await reconciles.called(times)
-        await asyncio.sleep(0.05)
-        await controller.stop()
-
-    asyncio.run(scene())
+    informer = informer_of(DB)
+    informer.record_write(an_object(DB, "mine", "team"))
+    replica = SimpleNamespace(shards=shards or SingleReplica(), retry=RetryPauses(0.01, 0.1))
+    declared = Spec(name="composite/dbs", reconciles=informer, reconcile=reconciles, **spec)
+    controller = reconciles.controller = Controller(replica, declared)
+    controller.start()
+    await reconciles.called(times)
+    await asyncio.sleep(0.05)
+    await controller.stop()
 
 
-def test_existing_objects_are_reconciled_once() -> None:
+async def test_existing_objects_are_reconciled_once() -> None:
     reconciles = Reconciles()
-    play(reconciles, 1)
+    await play(reconciles, 1)
     assert reconciles.keys == [KEY]
 
 
 @pytest.mark.parametrize("signal", [Conflict("somebody wrote"), Waiting("not yet")])
-def test_a_conflict_and_waiting_are_retried_soon_and_not_logged(signal: Exception, caplog) -> None:
+async def test_a_conflict_and_waiting_are_retried_soon_and_not_logged(signal: Exception, caplog) -> None:
     reconciles = Reconciles(signal, signal)
     with caplog.at_level(logging.INFO, "crossply"):
-        play(reconciles, 3)
+        await play(reconciles, 3)
     assert reconciles.keys == [KEY] * 3
     assert not caplog.records
 
 
-def test_an_error_is_logged_and_retried() -> None:
+async def test_an_error_is_logged_and_retried() -> None:
     lines: list[logging.LogRecord] = []
     handler = logging.Handler()
     handler.emit = lines.append  # type: ignore[method-assign]
@@ -119,17 +116,17 @@ def test_an_error_is_logged_and_retried() -> None:
     logger.addHandler(handler)
     try:
         reconciles = Reconciles(CrossplyError("down"))
-        play(reconciles, 2)
+        await play(reconciles, 2)
     finally:
         logger.removeHandler(handler)
     assert [(line.levelname, line.getMessage()) for line in lines] == [("WARNING", "reconcile failed")]
     assert vars(lines[0])["fields"] == {"code": "CP-100", "error": "down"}
 
 
-def test_an_unexpected_failure_is_logged_with_its_run_and_retried_in_another(caplog) -> None:
+async def test_an_unexpected_failure_is_logged_with_its_run_and_retried_in_another(caplog) -> None:
     reconciles = Reconciles(ZeroDivisionError("a mistake"))
     with caplog.at_level(logging.ERROR, "crossply.control"):
-        play(reconciles, 2)
+        await play(reconciles, 2)
     assert [record.getMessage() for record in caplog.records] == ["reconcile failed unexpectedly"]
     first, second = reconciles.runs
     assert first is not None
@@ -138,76 +135,70 @@ def test_an_unexpected_failure_is_logged_with_its_run_and_retried_in_another(cap
     assert first.id != second.id
 
 
-def test_a_requeue_comes_after_its_seconds_and_nothing_comes_without_one() -> None:
+async def test_a_requeue_comes_after_its_seconds_and_nothing_comes_without_one() -> None:
     reconciles = Reconciles(Requeue(0.05), None)
-    play(reconciles, 2)
+    await play(reconciles, 2)
     assert len(reconciles.keys) == 2
     assert reconciles.times[1] - reconciles.times[0] >= 0.05
 
 
-def test_a_requeue_without_seconds_backs_off_like_a_failure() -> None:
+async def test_a_requeue_without_seconds_backs_off_like_a_failure() -> None:
     reconciles = Reconciles(Requeue(), Requeue())
-    play(reconciles, 3)
+    await play(reconciles, 3)
     assert reconciles.failures == [0, 1, 2]
 
 
-def test_a_lost_shard_is_not_retried() -> None:
+async def test_a_lost_shard_is_not_retried() -> None:
     reconciles = Reconciles(NotOwner("another replica"))
-    play(reconciles, 1)
+    await play(reconciles, 1)
     assert reconciles.keys == [KEY]
 
 
-def test_an_object_of_another_replica_is_only_followed() -> None:
+async def test_an_object_of_another_replica_is_only_followed() -> None:
     class NoShards(SingleReplica):
         def owns(self, key: str) -> bool:
             return False
 
     reconciles, elsewhere = Reconciles(), Reconciles()
 
-    async def scene() -> None:
-        informer = informer_of(DB)
-        informer.record_write(an_object(DB, "mine", "team"))
-        replica = SimpleNamespace(shards=NoShards(), retry=RetryPauses())
-        spec = Spec(name="dbs", reconciles=informer, reconcile=reconciles, elsewhere=elsewhere)
-        controller = Controller(replica, spec)
-        controller.start()
-        await elsewhere.called(1)
-        await controller.stop()
-
-    asyncio.run(scene())
+    informer = informer_of(DB)
+    informer.record_write(an_object(DB, "mine", "team"))
+    replica = SimpleNamespace(shards=NoShards(), retry=RetryPauses())
+    spec = Spec(name="dbs", reconciles=informer, reconcile=reconciles, elsewhere=elsewhere)
+    controller = Controller(replica, spec)
+    controller.start()
+    await elsewhere.called(1)
+    await controller.stop()
     assert (reconciles.keys, elsewhere.keys) == ([], [KEY])
 
 
-def test_watches_enqueue_by_owner_and_by_index_until_the_controller_stops() -> None:
-    async def scene() -> None:
-        reconciled, owned, named = informer_of(SETTINGS), informer_of(DB), informer_of(DB)
-        reconciled.add_index("db", lambda obj: [obj["metadata"]["labels"]["db"]])
-        reconciled.record_write(an_object(SETTINGS, "large", labels={"db": "mine"}))
-        replica = SimpleNamespace(shards=SingleReplica(), retry=RetryPauses())
-        names: list[str] = []
+async def test_watches_enqueue_by_owner_and_by_index_until_the_controller_stops() -> None:
+    reconciled, owned, named = informer_of(SETTINGS), informer_of(DB), informer_of(DB)
+    reconciled.add_index("db", lambda obj: [obj["metadata"]["labels"]["db"]])
+    reconciled.record_write(an_object(SETTINGS, "large", labels={"db": "mine"}))
+    replica = SimpleNamespace(shards=SingleReplica(), retry=RetryPauses())
+    names: list[str] = []
 
-        async def reconcile(name: str) -> None:
-            names.append(name)
+    async def reconcile(name: str) -> None:
+        names.append(name)
 
-        async def reconciled_next(name: str) -> None:
-            async with asyncio.timeout(30):
-                while name not in names:
-                    await asyncio.sleep(0.005)
-            names.clear()
+    async def reconciled_next(name: str) -> None:
+        async with asyncio.timeout(30):
+            while name not in names:
+                await asyncio.sleep(0.005)
+        names.clear()
 
-        watches = [Watch(owned, owned_by(SETTINGS)), Watch(named, indexed_by(reconciled, "db"))]
-        spec = Spec(name="settings", reconciles=reconciled, reconcile=by_name(reconcile), watches=watches)
-        controller = Controller(replica, spec)
-        controller.start()
-        await reconciled_next("large")
-        owner = {"kind": "Settings", "name": "small", "controller": True}
-        owned.record_write(an_object(DB, "one", "team", ownerReferences=[owner]))
-        await reconciled_next("small")
-        named.record_write(an_object(DB, "mine", "team"))
-        await reconciled_next("large")
-        await controller.stop()
-        owned.record_write(an_object(DB, "two", "team", ownerReferences=[owner]))
-        await asyncio.sleep(0.02)
-        assert names == []
-
-    asyncio.run(scene())
+    watches = [Watch(owned, owned_by(SETTINGS)), Watch(named, indexed_by(reconciled, "db"))]
+    spec = Spec(name="settings", reconciles=reconciled, reconcile=by_name(reconcile), watches=watches)
+    controller = Controller(replica, spec)
+    controller.start()
+    await reconciled_next("large")
+    owner = {"kind": "Settings", "name": "small", "controller": True}
+    owned.record_write(an_object(DB, "one", "team", ownerReferences=[owner]))
+    await reconciled_next("small")
+    named.record_write(an_object(DB, "mine", "team"))
+    await reconciled_next("large")
+    await controller.stop()
+    owned.record_write(an_object(DB, "two", "team", ownerReferences=[owner]))
+    await asyncio.sleep(0.02)
+    assert names == []

@@ -22,7 +22,7 @@ OBJECT = {"kind": "ConfigMap", "metadata": {"name": "one"}}
 Answer = Callable[[web.BaseRequest], web.Response | None]
 
 
-def answers(
+async def answers(
     *responses: Answer, use: Callable[[Client], Awaitable[object]], credentials=None
 ) -> tuple[object, int]:
     """What a client makes of these answers in turn (None breaks the connection), and how many were needed."""
@@ -38,23 +38,20 @@ def answers(
             return web.Response()
         return answer
 
-    async def case() -> object:
-        runner = web.ServerRunner(web.Server(handle))
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        port = runner.addresses[0][1]
-        options = {"credentials": credentials} if credentials else {}
-        try:
-            async with Client(ClusterConfig(server=f"http://127.0.0.1:{port}", **options)) as client:
-                try:
-                    return await use(client)
-                except (Busy, Unauthorized, Unreachable) as problem:
-                    return type(problem)
-        finally:
-            await runner.cleanup()
-
-    return asyncio.run(case()), count
+    runner = web.ServerRunner(web.Server(handle))
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    port = runner.addresses[0][1]
+    options = {"credentials": credentials} if credentials else {}
+    try:
+        async with Client(ClusterConfig(server=f"http://127.0.0.1:{port}", **options)) as client:
+            try:
+                return await use(client), count
+            except (Busy, Unauthorized, Unreachable) as problem:
+                return type(problem), count
+    finally:
+        await runner.cleanup()
 
 
 def good(_: web.BaseRequest) -> web.Response:
@@ -105,15 +102,15 @@ SOON = refused(503, Retry_After="0.01")
         pytest.param(read, refused(503, Retry_After="600"), Busy, 1, id="too long to wait here"),
     ],
 )
-def test_requests_are_repeated_where_that_is_safe(use, first, result, requests) -> None:
-    assert answers(first, good, use=use) == (result, requests)
+async def test_requests_are_repeated_where_that_is_safe(use, first, result, requests) -> None:
+    assert await answers(first, good, use=use) == (result, requests)
 
 
-def test_there_is_an_end_to_trying() -> None:
-    assert answers(SOON, use=read) == (Busy, 4)
+async def test_there_is_an_end_to_trying() -> None:
+    assert await answers(SOON, use=read) == (Busy, 4)
 
 
-def test_a_refused_credential_is_refetched_once() -> None:
+async def test_a_refused_credential_is_refetched_once() -> None:
     class Renewed:
         def __init__(self) -> None:
             self.count = 1
@@ -128,17 +125,17 @@ def test_a_refused_credential_is_refetched_once() -> None:
         right = request.headers["Authorization"] == "Bearer 2"
         return web.json_response(OBJECT) if right else web.Response(status=401)
 
-    assert answers(second, use=read, credentials=Renewed()) == (OBJECT, 2)
-    assert answers(refused(401), use=read, credentials=Renewed()) == (Unauthorized, 2)
+    assert await answers(second, use=read, credentials=Renewed()) == (OBJECT, 2)
+    assert await answers(refused(401), use=read, credentials=Renewed()) == (Unauthorized, 2)
 
 
-def test_connections_can_be_severed_and_are_reopened() -> None:
+async def test_connections_can_be_severed_and_are_reopened() -> None:
     async def use(client: Client) -> object:
         await client.get(CONFIG_MAP, "one", "ns")
         client.sever()
         return await client.get(CONFIG_MAP, "one", "ns")
 
-    assert answers(good, use=use)[0] == OBJECT
+    assert (await answers(good, use=use))[0] == OBJECT
 
 
 async def test_a_sign_of_life_does_not_wait_behind_all_other_requests() -> None:
@@ -164,7 +161,7 @@ async def test_a_sign_of_life_does_not_wait_behind_all_other_requests() -> None:
     await runner.cleanup()
 
 
-def test_watches_have_a_limit_and_other_requests_go_on(monkeypatch) -> None:
+async def test_watches_have_a_limit_and_other_requests_go_on(monkeypatch) -> None:
     monkeypatch.setattr(transport, "MOST_STREAMS", 3)
 
     def endless(request: web.BaseRequest) -> web.Response:
@@ -181,6 +178,6 @@ def test_watches_have_a_limit_and_other_requests_go_on(monkeypatch) -> None:
         async with client._transport.stream(sent, 60):
             return live
 
-    result, count = answers(endless, use=use)
+    result, count = await answers(endless, use=use)
     assert result == OBJECT
     assert count == 5

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -147,7 +146,7 @@ def test_a_combination_of_many_large_fields_is_refused_before_it_is_built(name: 
     assert "text is longer than 16777216 characters" in message
 
 
-def test_a_large_call_leaves_the_event_loop_for_a_thread() -> None:
+async def test_a_large_call_leaves_the_event_loop_for_a_thread() -> None:
     function = bind_builtin("patch-and-transform", "f")
     assert isinstance(function, InProcess)
     large, small = _request("x" * 600_000, _copies(3)), _request("x", _copies(3))
@@ -157,13 +156,10 @@ def test_a_large_call_leaves_the_event_loop_for_a_thread() -> None:
 
     runner = EventLoopRunner(function)
 
-    async def call_both() -> None:
-        for request in (large, small):
-            answer = await runner(FunctionCall("step", request, 30.0))
-            assert not answer.response.results
-            assert set(answer.response.desired.resources) == {"r0"}
-
-    asyncio.run(call_both())
+    for request in (large, small):
+        answer = await runner(FunctionCall("step", request, 30.0))
+        assert not answer.response.results
+        assert set(answer.response.desired.resources) == {"r0"}
     runner.close()
 
 
