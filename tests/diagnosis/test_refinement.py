@@ -69,6 +69,21 @@ def test_known_failures_have_plain_sentences(message: str, sentence: str, comman
     assert cause.command == command
 
 
+@pytest.mark.parametrize(
+    ("reason", "message", "is_paused"),
+    [
+        ("ReconcilePaused", "Reconciliation is paused", True),
+        ("ReconcileError", "the class ReconcilePaused is unknown", False),
+    ],
+)
+def test_the_reason_of_the_condition_says_whether_a_resource_is_paused(
+    reason: str, message: str, is_paused: bool
+) -> None:
+    paused = node("x", message)
+    paused.object["status"]["conditions"][0]["reason"] = reason
+    assert refined(paused).sentence.startswith("it is paused") is is_paused
+
+
 def test_a_cluster_provider_config_of_the_same_name_is_mentioned() -> None:
     config = {"kind": "ClusterProviderConfig", "metadata": {"name": "default"}}
     cause = refined(node("x", 'ProviderConfig.acme.test "default" not found'), provider_configs=[config])

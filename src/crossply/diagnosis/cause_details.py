@@ -13,6 +13,7 @@ from difflib import get_close_matches
 
 import orjson
 
+from crossply.compose.conditions import RECONCILE_PAUSED
 from crossply.diagnosis.composition_selection_reason import explain_selection
 from crossply.diagnosis.evidence import REFUSED, Evidence
 from crossply.diagnosis.managed_rules import MANAGED_RULES
@@ -190,7 +191,7 @@ def _no_revision(cause: Cause, node: Node, parent: Node, evidence: Evidence) -> 
 
 
 def _paused(cause: Cause, node: Node, parent: Node, evidence: Evidence) -> Cause | None:
-    if "ReconcilePaused" not in cause.sentence:
+    if node.deleting or node.condition("Synced").reason != RECONCILE_PAUSED.reason:
         return None
     return cause._replace(sentence="it is paused: it is not reconciled until it is resumed")
 
