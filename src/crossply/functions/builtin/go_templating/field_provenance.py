@@ -24,7 +24,8 @@ from crossply.functions.builtin.go_templating.engine.program import (
 )
 from crossply.functions.builtin.go_templating.engine.taints import Atom, Taint
 from crossply.functions.builtin.go_templating.engine.traced_output import TracedOutput
-from crossply.functions.builtin.go_templating.engine.tracing_scope import Tracer, TracingRender, TracingScope
+from crossply.functions.builtin.go_templating.engine.tracer import Tracer, TracingRender
+from crossply.functions.builtin.go_templating.engine.tracing_scope import TracingScope
 from crossply.functions.builtin.go_templating.field_taints import DocumentText, FieldTaint, map_document
 from crossply.functions.builtin.go_templating.input import Input, InputError, read_input
 from crossply.functions.builtin.go_templating.manifests import (
