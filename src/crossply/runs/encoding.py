@@ -19,6 +19,7 @@ from crossply.compose.messages import NO_STATE, Request, Resource, Response, Sta
 from crossply.compose.prepared_composition import PreparedComposition
 from crossply.errors import CrossplyError
 from crossply.runs.capture import Capture
+from crossply.runs.object_table import ObjectTable
 from crossply.runs.plain_values import plain
 from crossply.runs.redaction import Redactor
 from crossply.values import Object
@@ -72,10 +73,9 @@ class _Encoding:
         self._capture = capture
         self._redactor = redactor
         self._fragment = fragment
-        self._objects: list[Any] = []
-        self._by_id: dict[int, int] = {}
-        self._by_version: dict[tuple[str, str], int] = {}
-        self._last_composite: int | None = None
+        self._table = table = ObjectTable()
+        self._ref, self._live = table.ref, table.live
+        self._composite, self._optional = table.composite, table.optional
         self._states: list[Any] = []
         self._state_ids: dict[int, int] = {}
         self._prepared: PreparedComposition | None = None
@@ -106,7 +106,7 @@ class _Encoding:
             document["operation"] = plain(capture.operation)
             document["writes"] = [[self._optional(old), self._ref(new)] for old, new in capture.writes]
         document["states"] = self._states
-        document["objects"] = self._objects
+        document["objects"] = self._table.objects
         return RunDocument(document, self._secrets, self._public)
 
     def _exchanges(self) -> list[Any]:
@@ -119,47 +119,6 @@ class _Encoding:
                 entry.append(encode_problem(problem))
             exchanges.append(entry)
         return exchanges
-
-    # Objects
-
-    def _ref(self, obj: Any) -> int:
-        """The number of an object in the table of objects."""
-        index = self._by_id.get(id(obj))
-        if index is None:
-            index = self._by_id[id(obj)] = len(self._objects)
-            self._objects.append(obj)
-        return index
-
-    def _live(self, obj: Object) -> int:
-        """The same for an object as the API server has it: of one version there is one content."""
-        index = self._by_id.get(id(obj))
-        if index is not None:
-            return index
-        metadata = obj.get("metadata") or {}
-        uid, version = metadata.get("uid"), metadata.get("resourceVersion")
-        if not uid or not version:
-            return self._ref(obj)
-        index = self._by_version.setdefault((uid, version), len(self._objects))
-        if index == len(self._objects):
-            self._objects.append(obj)
-        self._by_id[id(obj)] = index
-        return index
-
-    def _composite(self, obj: Object) -> int:
-        """The same for the composite resource, which is often what it was before.
-
-        Some views of one version have no status, so that its content is compared.
-        """
-        index = self._by_id.get(id(obj))
-        if index is None:
-            last = self._last_composite
-            index = last if last is not None and self._objects[last] == obj else self._ref(obj)
-            self._by_id[id(obj)] = index
-        self._last_composite = index
-        return index
-
-    def _optional(self, obj: Any) -> int | None:
-        return None if obj is None else self._ref(obj)
 
     def _details(self, details: Mapping[str, bytes]) -> dict[str, str]:
         if not details:
