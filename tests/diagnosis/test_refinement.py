@@ -204,3 +204,18 @@ def test_old_events_of_a_synced_resource_are_ignored() -> None:
     assert refined(xr, events={"xr": [old, new]}).sentence == (
         'composed resource "db" has a wrong field: spec.a: no'
     )
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        'ConfigMap "x" is invalid: []: Too long: may not be more than 1048576 bytes',
+        'Db "x" is invalid: <nil>: Invalid value: null: some validation rules were not checked',
+    ],
+)
+def test_a_composed_resource_that_is_refused_as_a_whole_has_no_wrong_field(reason: str) -> None:
+    xr = node("xr")
+    condition = {"type": "Synced", "status": "False", "message": "Unsynced resources: db"}
+    xr.object["status"] = {"conditions": [condition]}
+    event = {"type": "Warning", "message": f'cannot apply composed resource "db": {reason}'}
+    assert refined(xr, events={"xr": [event]}).sentence == f'composed resource "db" is refused: {reason}'

@@ -29,7 +29,8 @@ Rule = Callable[[Cause, Node, Node, Evidence], Cause | None]
 _GRANT = "; to grant it: "
 _REFUSED = re.compile(rf'{REFUSED}"(?P<resource>[^"]+)": (?P<reason>.+)', re.DOTALL)
 _INVALID = re.compile(r'(?P<type>\S+) "(?P<name>[^"]+)" is invalid: (?P<fields>.+)', re.DOTALL)
-_FIELD = re.compile(r"\[?(?P<path>[^\s:]+): (?P<problem>.+)", re.DOTALL)
+# The object itself is called [] or <nil>.
+_FIELD = re.compile(r"\[?(?P<path>[^\s:\[\]<][^\s:]*): (?P<problem>.+)", re.DOTALL)
 _FATAL = re.compile(r'pipeline step "(?P<step>[^"]+)" returned a fatal result: (?P<message>.+)', re.DOTALL)
 _CALL = re.compile(r'cannot run Composition pipeline step "(?P<step>[^"]+)": (?P<message>.+)', re.DOTALL)
 _NO_COMPOSITION = re.compile(r'Composition\.\S+ "(?P<name>[^"]+)" not found')
