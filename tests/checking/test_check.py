@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -198,6 +199,60 @@ def test_an_example_whose_function_is_an_image_is_not_rendered_and_said_so(platf
     report = platform.report()
     assert (report.findings, report.rendered) == ((), 0)
     assert "the function team-provider-bulbs is not built in" in report.skipped[0].reason
+
+
+KCL_STEP = """\
+  - step: program
+    functionRef:
+      name: function-kcl
+    input:
+      apiVersion: krm.kcl.dev/v1alpha1
+      kind: KCLInput
+      spec:
+        dependencies: |
+          {}
+        source: |
+          items = []
+  - step: ready
+"""
+
+
+@pytest.mark.parametrize(
+    ("dependency", "is_rendered"),
+    [('k8s = "1.31"', False), ('k8s = { git = "https://example.org/k8s" }', True)],
+)
+def test_an_example_whose_program_has_modules_of_a_registry_is_not_rendered(
+    platform: Platform, dependency: str, is_rendered: bool
+) -> None:
+    platform.replace(COMPOSED, "  - step: ready\n", KCL_STEP.format(dependency))
+    report = platform.report()
+    assert report.rendered == int(is_rendered)
+    if not is_rendered:
+        assert report.findings == ()
+        assert 'step "program" fetches modules' in report.skipped[0].reason
+
+
+def test_an_example_whose_function_has_modules_of_a_registry_is_not_rendered(platform: Platform) -> None:
+    platform.write("functions/compose/main.k", "items = []\n")
+    platform.write("functions/compose/kcl.mod", '[dependencies]\nmodels = { path = "../../lib" }\n')
+    platform.write("lib/kcl.mod", '[dependencies]\nk8s = "1.31"\n')
+    platform.replace(COMPOSED, "function-auto-ready", "team-lampscompose")
+    report = platform.report()
+    assert (report.findings, report.rendered) == ((), 0)
+    assert 'step "ready" fetches modules' in report.skipped[0].reason
+
+
+def test_a_directory_that_cannot_be_read_is_a_finding(platform: Platform) -> None:
+    start = os.getcwd()
+    os.chdir(platform.root)
+    try:
+        for _ in range(30):  # longer together than any path may be
+            os.mkdir("d" * 200)
+            os.chdir("d" * 200)
+    finally:
+        os.chdir(start)
+    (finding,) = platform.report().findings
+    assert finding.message == "cannot read the directory: file name too long"
 
 
 def test_what_a_rendering_printed_is_no_example(platform: Platform) -> None:

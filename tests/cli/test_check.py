@@ -35,6 +35,14 @@ def test_an_error_is_shown_with_file_line_code_and_hint_and_fails(crossply: Run,
     assert output.splitlines()[-1].startswith("1 error, 0 warnings in 4 files")
 
 
+def test_the_name_of_a_file_neither_steers_a_terminal_nor_begins_a_line(
+    crossply: Run, platform: Platform
+) -> None:
+    platform.write("examples/a\n::error::\x1b[31m.yaml", "a: [")
+    _, output, _ = crossply("check")
+    assert output.startswith("examples/a\\n::error::\\x1b[31m.yaml:2: error: ")
+
+
 def test_a_hint_follows_its_finding(crossply: Run, platform: Platform) -> None:
     platform.replace("apis/lamps/composition.yaml", "status.address", "status.adress")
     _, output, _ = crossply("check", "apis")

@@ -19,10 +19,6 @@ class Finding(NamedTuple):
     code: str = ""
     hint: str = ""
 
-    @property
-    def place(self) -> str:
-        return f"{self.file}:{self.line}"
-
 
 class Place(NamedTuple):
     """A line of a file."""

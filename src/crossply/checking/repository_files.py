@@ -12,7 +12,7 @@ from typing import NamedTuple
 from crossply.checking.finding import Finding, Place, error
 from crossply.errors import CrossplyError
 from crossply.kinds import PROJECT_FILES
-from crossply.manifests.files import SourceError, is_pipe_or_device, read_bytes
+from crossply.manifests.files import SourceError, is_pipe_or_device, read_bytes, reason
 from crossply.manifests.manifest import Manifest
 from crossply.project import file_in
 from crossply.project.folder import ProjectFolder, open_project
@@ -20,6 +20,7 @@ from crossply.values.yaml import Document, YamlError, read_documents
 
 PACKAGE_FILE = "crossplane.yaml"
 _ENDINGS = (".yaml", ".yml")
+_LONGEST_SHOWN = 500
 _LEFT_OUT = frozenset({"node_modules", "venv", "__pycache__", "_output"})
 
 
@@ -53,12 +54,12 @@ def find_units(paths: Iterable[str]) -> tuple[list[Unit], list[Finding]]:
     """
     roots, files = _roots_and_files(paths)
     by_unit: dict[str, list[str]] = {}
+    findings: list[Finding] = []
     for root in roots:
-        for directory, unit, names in _walk(root):
+        for directory, unit, names in _walk(root, findings):
             listed = by_unit.setdefault(unit, [])
             yaml = sorted(name for name in names if name.endswith(_ENDINGS))
             listed += [os.path.normpath(os.path.join(directory, name)) for name in yaml]
-    findings: list[Finding] = []
     units = _with_nested([_unit(directory, listed, findings) for directory, listed in by_unit.items()])
     if files:
         units.append(Unit(os.curdir, None, False, _read(files, findings), files))
@@ -146,20 +147,19 @@ def _read(files: Iterable[str], findings: list[Finding]) -> list[Manifest]:
     return manifests
 
 
-def _walk(root: str) -> Iterator[tuple[str, str, list[str]]]:
+def _walk(root: str, findings: list[Finding]) -> Iterator[tuple[str, str, list[str]]]:
     """The directories at and below a root, each with its unit and the names of its files."""
     waiting = [(root, root)]
     while waiting:
         directory, unit = waiting.pop()
         if _is_project(directory) or (_has_configuration(directory) and not _is_project(unit)):
             unit = directory
-        with os.scandir(directory) as entries:
-            names, directories = [], []
-            for entry in entries:
-                if entry.is_file():
-                    names.append(entry.name)
-                elif entry.is_dir(follow_symlinks=False):
-                    directories.append(entry.name)
+        try:
+            names, directories = _listed(directory)
+        except OSError as problem:
+            failure = SourceError(f"cannot read the directory: {reason(problem)}", hint="check its rights")
+            findings.append(error(failure, Place(_shortened(directory), 1)))
+            continue
         left_out = _LEFT_OUT | _generated(directory, names)
         waiting += [
             (os.path.join(directory, name), unit)
@@ -167,6 +167,23 @@ def _walk(root: str) -> Iterator[tuple[str, str, list[str]]]:
             if not name.startswith(".") and name not in left_out
         ]
         yield directory, unit, names
+
+
+def _listed(directory: str) -> tuple[list[str], list[str]]:
+    """The names of the files and of the directories in a directory; raises OSError."""
+    names, directories = [], []
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            if entry.is_file():
+                names.append(entry.name)
+            elif entry.is_dir(follow_symlinks=False):
+                directories.append(entry.name)
+    return names, directories
+
+
+def _shortened(directory: str) -> str:
+    """The path of a directory, without the end of one that is too long for the operating system."""
+    return directory[:_LONGEST_SHOWN].rpartition(os.sep)[0] if len(directory) > _LONGEST_SHOWN else directory
 
 
 def _generated(directory: str, names: Iterable[str]) -> frozenset[str]:

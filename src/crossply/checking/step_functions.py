@@ -139,11 +139,29 @@ def why_not_run(step: Step, function: Object | None) -> str:
         runtime = choose_runtime(function) if function is not None else ""
         if runtime not in ON_THIS_MACHINE or runtime == PROCESS:
             return f"the function {step.function} is not built in"
-    if step.input is not None and any(scheme in dumps(step.input) for scheme in _FETCHED):
+    if _fetches_modules(step, function, name):
         return f'step "{step.name}" fetches modules'
     if step.credentials:
         return f'step "{step.name}" needs credentials'
     return ""
+
+
+def _fetches_modules(step: Step, function: Object | None, name: str | None) -> bool:
+    """Whether a step has programs or modules of registries."""
+    if step.input is not None and any(scheme in dumps(step.input) for scheme in _FETCHED):
+        return True
+    directory = "" if function is None else annotations_of(function).get(KCL_DIRECTORY, "")
+    if name != "kcl" and not directory:
+        return False
+    from crossply.functions.builtin.kcl.registry_dependencies import depends_on_registry
+    from crossply.functions.kcl_directory import readable_root
+
+    spec = (step.input or {}).get("spec")
+    dependencies = spec.get("dependencies") if isinstance(spec, dict) else None
+    declared = dependencies if isinstance(dependencies, str) else ""
+    if not directory:
+        return depends_on_registry(declared)
+    return depends_on_registry(declared, directory, (directory, readable_root(directory)))
 
 
 def _function(name: str, package: str) -> Object:

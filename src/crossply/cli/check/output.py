@@ -14,7 +14,7 @@ def as_text(report: Report, style: Style) -> str:
     """Findings with their files and lines, then what was not rendered, then the totals."""
     lines = [line for finding in report.findings for line in _lines(finding, style)]
     lines += [
-        style.dim(f"{item.file}:{item.line}: not rendered: {harmless(item.reason)}")
+        style.dim(f"{_shown(item.file)}:{item.line}: not rendered: {harmless(item.reason)}")
         for item in report.skipped
     ]
     lines.append(_summary(report, style))
@@ -24,10 +24,16 @@ def as_text(report: Report, style: Style) -> str:
 def _lines(finding: Finding, style: Style) -> list[str]:
     paint = style.bad if finding.level == ERROR else style.warn
     code = f" [{finding.code}]" if finding.code else ""
-    lines = [f"{finding.place}: {paint(finding.level)}: {harmless(finding.message)}{style.dim(code)}"]
+    place = f"{_shown(finding.file)}:{finding.line}"
+    lines = [f"{place}: {paint(finding.level)}: {harmless(finding.message)}{style.dim(code)}"]
     if finding.hint:
         lines.append(f"    {style.accent('hint:')} {harmless(finding.hint)}")
     return lines
+
+
+def _shown(file: str) -> str:
+    """The path of a file on one line."""
+    return harmless(file).replace("\n", "\\n")
 
 
 def _summary(report: Report, style: Style) -> str:
