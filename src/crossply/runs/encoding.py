@@ -10,6 +10,7 @@ reads it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import orjson
@@ -26,6 +27,8 @@ from crossply.values import Object
 from crossply.values.bounded_cache import BoundedCache
 
 FORMAT = 1
+_plain_condition = lru_cache(maxsize=16)(plain)
+"""Nearly all runs have the same condition."""
 SAME = True
 """Stands for a value that is the one before."""
 _FRAGMENT_BYTES = 16 << 20
@@ -36,8 +39,8 @@ class RunDocument(NamedTuple):
 
     fields: Object
     secrets: set[bytes]
-    public: set[str]
-    """Texts in which nothing is secret: names and kinds."""
+    public: list[tuple[object, ...]]
+    """Words of texts in which nothing is secret: names and kinds."""
 
 
 class RunEncoder:
@@ -82,7 +85,7 @@ class _Encoding:
         self._response: Response | None = None
         """The last response of a function."""
         self._secrets: set[bytes] = set()
-        self._public: set[str] = set()
+        self._public: list[tuple[object, ...]] = []
         self._calls = iter(capture.calls)
 
     def document(self) -> RunDocument:
@@ -94,7 +97,7 @@ class _Encoding:
             "machinery": list(settings.machinery.path),
             "definition": None if settings.definition is None else self._fragment(settings.definition),
             "finalizer": settings.finalizer,
-            "responsive": plain(settings.responsive),
+            "responsive": _plain_condition(settings.responsive),
             "capabilities": settings.capabilities,
             "context": settings.context,
             "required": plain(dict(capture.required)) if capture.required else {},
@@ -143,9 +146,9 @@ class _Encoding:
 
     def _observed(self, resource: Resource) -> list[Any]:
         """An observed resource: the object that its snapshot is of, not the view that functions have."""
-        snapshot = resource.snapshot
-        ref = self._ref(resource.object) if snapshot is None else self._ref(snapshot.object)
-        return [ref, self._details(resource.connection_details), snapshot is not None]
+        snapshot, details = resource.snapshot, resource.connection_details
+        ref = self._ref(resource.object if snapshot is None else snapshot.object)
+        return [ref, self._details(details) if details else {}, snapshot is not None]
 
     def _selected(self, resources: Mapping[str, Iterable[Resource]]) -> dict[str, list[Any]]:
         return {
@@ -173,8 +176,8 @@ class _Encoding:
         if resource is None:
             return None
         is_same = before is not None and resource.object == before.object
-        obj = SAME if is_same else self._ref(resource.object)
-        return [obj, self._details(resource.connection_details), resource.ready]
+        obj, details = SAME if is_same else self._ref(resource.object), resource.connection_details
+        return [obj, self._details(details) if details else {}, resource.ready]
 
     def _request(self, request: Request, step: str) -> Object:
         before = self._response
@@ -231,7 +234,7 @@ class _Encoding:
 
     def call(self, effect: effects.Call, answer: Response | None) -> tuple[Any, Any]:
         question = {"step": effect.step.name, "request": self._request(effect.request, effect.step.name)}
-        self._public.add(f"{effect.step.name} {effect.step.function}")
+        self._public.append((effect.step.name, effect.step.function))
         if answer is None:
             return question, None
         note = next(self._calls, None)
@@ -265,14 +268,14 @@ class _Encoding:
         return None, answer and [answer.name, answer.changed]
 
     def select_revision(self, effect: effects.SelectRevision, answer: Any) -> tuple[Any, Any]:
-        self._public.add(effect.composition)
+        self._public.append((effect.composition,))
         return effect.composition, answer and [answer.name, answer.changed]
 
     def fetch_composition(
         self, effect: effects.FetchComposition, answer: PreparedComposition | None
     ) -> tuple[Any, Any]:
         self._prepared = answer
-        self._public.add(effect.revision)
+        self._public.append((effect.revision,))
         # The pipeline runs again: its first step has no response before it.
         self._response = None
         return effect.revision, None if answer is None else self._fragment(answer.composition)
@@ -313,7 +316,7 @@ class _Encoding:
         composed = []
         for resource in effect.composed:
             obj, observed = resource.object, resource.observed
-            self._public.add(f"{obj.get('apiVersion')} {obj.get('kind')} {resource.name}")
+            self._public.append((obj.get("apiVersion"), obj.get("kind"), resource.name))
             live = None if observed is None else self._live(observed.object)
             composed.append([resource.name, self._ref(obj), resource.ready, live])
         if answer is None:

@@ -27,7 +27,7 @@ class RunDraft(NamedTuple):
     summary: bytes
     data: bytes
     secrets: set[bytes]
-    public: set[str]
+    public: list[tuple[object, ...]]
 
 
 class RedactedRun(NamedTuple):
@@ -54,12 +54,13 @@ class RunPacker:
         summary = orjson.dumps(summarize(capture, id_, subject))
         document.fields["summary"] = orjson.Fragment(summary)
         data = orjson.dumps(document.fields, default=_unknown)
-        document.public.add(" ".join(subject))
+        document.public.append(subject)
         return RunDraft(id_, subject, summary, data, document.secrets, document.public)
 
     def redact(self, run: RunDraft) -> RedactedRun:
         """The run without secrets."""
-        data, redacted = self._redactor.redact(run.data, run.secrets, run.public)
+        # Few runs have secrets, and only these need the texts.
+        data, redacted = self._redactor.redact(run.data, run.secrets, map(_text, run.public))
         summary = run.summary
         if redacted:
             document = orjson.loads(data)
@@ -80,6 +81,10 @@ def new_id(started: float) -> str:
         f"{pairs[time_part >> 30 & 1023]}{pairs[time_part >> 20 & 1023]}{pairs[time_part >> 10 & 1023]}"
         f"{pairs[time_part & 1023]}{pairs[number >> 10 & 1023]}{pairs[number & 1023]}"
     )
+
+
+def _text(words: tuple[object, ...]) -> str:
+    return " ".join(map(str, words))
 
 
 def _unknown(value: Any) -> Any:

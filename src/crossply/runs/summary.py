@@ -54,14 +54,17 @@ def summarize(capture: Capture, id_: str, subject: Subject) -> Object:
     changes: dict[str, None] = {}
     for effect, answer, failure, _, _ in capture.exchanges:
         kind = type(effect)
+        if kind not in _SUMMARIZED:
+            continue
         if kind is effects.Call:
             steps.add((pipelines, effect.step.name))
         elif kind is effects.FetchComposition:
             pipelines += 1
         elif kind is effects.SelectRevision and answer is not None:
             composition, revision = effect.composition, answer.name
-        elif failure is None and kind in _CHANGING:
-            changes.update(dict.fromkeys(_changes(effect, answer)))
+        elif failure is None:
+            for change in _changes(effect, answer):
+                changes[change] = None
     for _, written in capture.writes:
         changes[f"{APPLIED} {_named(written)}"] = None
     return {
@@ -80,8 +83,11 @@ def summarize(capture: Capture, id_: str, subject: Subject) -> Object:
     }
 
 
-_CHANGING = frozenset(
+_SUMMARIZED = frozenset(
     {
+        effects.Call,
+        effects.FetchComposition,
+        effects.SelectRevision,
         effects.ApplyComposed,
         effects.DeleteComposed,
         effects.SaveComposite,
