@@ -63,6 +63,13 @@ def test_directories_of_dependabot_exist() -> None:
             assert (ROOT / directory.strip("/")).is_dir(), directory
 
 
+def test_dependabot_updates_every_go_module() -> None:
+    updates = yaml.load((GITHUB / "dependabot.yml").read_bytes())["updates"]
+    [listed] = [update["directories"] for update in updates if update["package-ecosystem"] == "gomod"]
+    modules = [path for folder in ("tests", "tools") for path in (ROOT / folder).rglob("go.mod")]
+    assert sorted(listed) == sorted(f"/{path.parent.relative_to(ROOT)}" for path in modules)
+
+
 def test_templates_of_issues_can_be_read() -> None:
     for path in (GITHUB / "ISSUE_TEMPLATE").glob("*.yml"):
         assert yaml.load(path.read_bytes())
