@@ -187,6 +187,20 @@ def test_loose_files_are_checked_together(tmp_path: Path) -> None:
     assert [(Path(item.file).name, item.line) for item in report.findings] == [("claim.yaml", 8)]
 
 
+def test_the_fields_of_a_claim_itself_do_not_reach_functions(platform: Platform) -> None:
+    source = (
+        "{{ if .observed.composite.resource.spec.compositeDeletePolicy }}{{ fail `of the claim` }}{{ end }}"
+    )
+    template = (
+        "  pipeline:\n  - step: fields\n    functionRef:\n      name: function-go-templating\n    input:\n"
+        "      apiVersion: gotemplating.fn.crossplane.io/v1beta1\n      kind: GoTemplate\n"
+        f"      source: Inline\n      inline:\n        template: '{source}'\n"
+    )
+    platform.replace(COMPOSED, "  pipeline:\n", template)
+    platform.replace(EXAMPLE, "spec:\n", "spec:\n  compositeDeletePolicy: Foreground\n")
+    assert (platform.report().findings, platform.report().rendered) == ((), 1)
+
+
 def test_what_may_be_elsewhere_is_a_warning_in_loose_files(tmp_path: Path) -> None:
     (tmp_path / "composition.yaml").write_text(COMPOSITION.replace("function-auto-ready", "ours"))
     report = check([str(tmp_path)], CheckOptions(str(tmp_path / "cache")))

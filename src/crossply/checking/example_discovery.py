@@ -17,6 +17,9 @@ from crossply.manifests.manifest import Manifest
 from crossply.values import Object
 from crossply.values.api_version import api_group
 
+_OF_CLAIMS = ("compositeDeletePolicy", "resourceRef", "writeConnectionSecretToRef")
+"""Fields of a claim that a control plane does not copy into its composite resource."""
+
 
 class Example(NamedTuple):
     """A composite resource or claim, and what defines it."""
@@ -87,7 +90,8 @@ def composite_of(example: Example) -> Object:
     if not example.is_claim or example.definition is None:
         return example.manifest.value
     options = CompositeOptions(kind=example.definition.names.kind)
-    return claim_to_composite(example.manifest.value, options, lambda: "check")
+    xr = claim_to_composite(example.manifest.value, options, lambda: "check")
+    return {**xr, "spec": {key: value for key, value in xr["spec"].items() if key not in _OF_CLAIMS}}
 
 
 def compositions_for(
