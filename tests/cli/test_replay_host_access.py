@@ -31,7 +31,7 @@ def _function(**annotations: str) -> Object:
     }
 
 
-async def _found(function: Object, access: HostAccess) -> list[Object]:
+async def _resolved(function: Object, access: HostAccess) -> list[Object]:
     client = cast(Client, InMemoryApi([function]))
     return await functions_of_cluster(client, RUN, ["function-x"], access)
 
@@ -47,16 +47,16 @@ async def _found(function: Object, access: HostAccess) -> list[Object]:
 )
 async def test_annotations_in_the_cluster_run_and_read_nothing_here(function: Object) -> None:
     with pytest.raises(HostAccessRefused) as refused:
-        await _found(function, HostAccess())
+        await _resolved(function, HostAccess())
     assert "runs replay --function" in refused.value.hint
 
 
 async def test_what_the_flags_allow_is_run(tmp_path: pathlib.Path) -> None:
     file = _function(file=str(tmp_path / "function.py"))
-    assert await _found(file, HostAccess((str(tmp_path),))) == [file]
+    assert await _resolved(file, HostAccess((str(tmp_path),))) == [file]
     command = _function(runtime="process", command="serve")
-    assert await _found(command, HostAccess(commands=True)) == [command]
+    assert await _resolved(command, HostAccess(commands=True)) == [command]
 
 
 async def test_a_package_needs_no_flag() -> None:
-    assert await _found(_function(), HostAccess()) == [_function()]
+    assert await _resolved(_function(), HostAccess()) == [_function()]

@@ -13,13 +13,13 @@ def thing(**spec):
 
 
 def test_fields_no_longer_in_the_applied_file_are_removed_and_the_rest_stays():
-    live = thing(kept="by others", old=1, size=1, inner={"a": 1, "b": 2})
+    live = thing(other="by others", old=1, size=1, inner={"a": 1, "b": 2})
     patch = three_way(thing(old=1, size=1, inner={"a": 1, "b": 2}), thing(size=2, inner={"a": 1}))
-    assert merge_patch(live, patch)["spec"] == {"kept": "by others", "size": 2, "inner": {"a": 1}}
+    assert merge_patch(live, patch)["spec"] == {"other": "by others", "size": 2, "inner": {"a": 1}}
 
 
 def test_fields_that_were_never_applied_stay():
-    assert merge_patch(thing(kept=1), three_way({}, thing(size=2)))["spec"] == {"kept": 1, "size": 2}
+    assert merge_patch(thing(other=1), three_way({}, thing(size=2)))["spec"] == {"other": 1, "size": 2}
 
 
 def test_the_last_applied_annotation_equals_that_of_kubectl():

@@ -58,8 +58,8 @@ def merging(count: int = 5 * MANY, path: str = "f{0}") -> Request:
     numbers = range(count)
     source = {"type": "Reference", "ref": {"name": "e"}}
     sources = [{**source, "toFieldPath": path.format(number)} for number in numbers]
-    found = {f"environment-config-{number}": (config,) for number in numbers}
-    return request({"spec": {"environmentConfigs": sources}}, required_resources=found)
+    configs = {f"environment-config-{number}": (config,) for number in numbers}
+    return request({"spec": {"environmentConfigs": sources}}, required_resources=configs)
 
 
 def requiring() -> Request:
@@ -85,11 +85,11 @@ FUNCTIONS: dict[str, tuple[Run, Callable[[], Request]]] = {
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_what_would_be_far_too_large_is_refused_before_it_is_made(name: str) -> None:
     run, make = FUNCTIONS[name]
-    asked = make()
+    sent = make()
     tracemalloc.start()
     try:
         with pytest.raises(FunctionReplyTooLarge, match=r"larger than|take longer than the timeout"):
-            InProcess(name, run)(asked, 20.0)
+            InProcess(name, run)(sent, 20.0)
         assert tracemalloc.get_traced_memory()[1] < MEMORY
     finally:
         tracemalloc.stop()
@@ -98,10 +98,10 @@ def test_what_would_be_far_too_large_is_refused_before_it_is_made(name: str) -> 
 @pytest.mark.parametrize("name", [name for name in FUNCTIONS if name != "sequencer"])
 def test_an_event_loop_is_not_kept_from_other_work(name: str) -> None:
     run, make = FUNCTIONS[name]
-    asked = make()
+    sent = make()
     start = time.process_time()
     with pytest.raises((TooMuchAtOnce, FunctionReplyTooLarge)):
-        InProcess(name, run).call_in_event_loop(asked)
+        InProcess(name, run).call_in_event_loop(sent)
     assert time.process_time() - start < LOOP_SECONDS
 
 
@@ -109,15 +109,15 @@ def test_tags_are_removed_in_time_that_grows_with_their_number() -> None:
     names = [f"name-{number}" for number in range(30_000)]
     labels = {f"label-{number}": "" for number in range(30_000)}
     resource = Resource({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"labels": labels}})
-    asked = request({"removeLabels": [{"type": "FromValue", "keys": names}]}, desired={"r": resource})
+    sent = request({"removeLabels": [{"type": "FromValue", "keys": names}]}, desired={"r": resource})
     start = time.process_time()
-    InProcess("tag-manager", tag_function.run)(asked, 0)
+    InProcess("tag-manager", tag_function.run)(sent, 0)
     assert time.process_time() - start < LOOP_SECONDS
 
 
 def test_configs_that_replace_one_another_are_counted_as_what_is_left() -> None:
-    asked = merging(count=500, path="same")
-    assert not InProcess("environment-configs", environment_function.run)(asked, 0).results
+    sent = merging(count=500, path="same")
+    assert not InProcess("environment-configs", environment_function.run)(sent, 0).results
 
 
 PATHS = {
@@ -129,12 +129,12 @@ PATHS = {
 @pytest.mark.parametrize("name", PATHS)
 def test_a_path_into_the_context_does_not_keep_an_event_loop(name: str) -> None:
     context, path = PATHS[name]
-    asked = request(
+    sent = request(
         {"cidrFunc": "cidrhost", "prefixField": f"context.{path}", "hostNum": 1.0}, context=context
     )
     start = time.process_time()
     try:
-        response = InProcess("cidr", cidr_function.run).call_in_event_loop(asked)
+        response = InProcess("cidr", cidr_function.run).call_in_event_loop(sent)
         assert response.results
     except TooMuchAtOnce:
         pass

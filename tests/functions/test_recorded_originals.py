@@ -6,7 +6,7 @@ import pytest
 
 from crossply.functions import builtin
 from crossply.functions.builtin.catalogue import CATALOGUE, BuiltIn
-from crossply.functions.builtin.catalogue import RECORDED as SAID_TO_BE_RECORDED
+from crossply.functions.builtin.catalogue import RECORDED as RECORDED_COMPARISON
 from tests.support.functions.original_comparison import (
     Case,
     expected_answer,
@@ -32,4 +32,4 @@ def test_the_answer_is_that_of_the_published_function(function: str, case: Case)
 @pytest.mark.parametrize("function", CATALOGUE, ids=lambda function: function.name)
 def test_the_catalogue_says_that_answers_are_recorded_where_there_is_a_recording(function: BuiltIn) -> None:
     is_recorded = (folder(function.name) / "recorded.json").exists()
-    assert (function.comparison == SAID_TO_BE_RECORDED) is is_recorded
+    assert (function.comparison == RECORDED_COMPARISON) is is_recorded

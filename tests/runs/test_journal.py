@@ -114,9 +114,9 @@ def test_any_damaged_byte_costs_only_what_is_after_it(tmp_path) -> None:
         damaged = bytearray(whole)
         damaged[position] ^= 0xFF
         (directory / FILES[0]).write_bytes(damaged)
-        found = [stored.id for stored in restored(RunSettings(str(directory)))]
-        assert found == ids[: len(found)]
-        assert len(found) < 5
+        recovered = [stored.id for stored in restored(RunSettings(str(directory)))]
+        assert recovered == ids[: len(recovered)]
+        assert len(recovered) < 5
 
 
 def test_zeros_at_the_end_are_no_runs(tmp_path) -> None:

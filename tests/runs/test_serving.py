@@ -223,28 +223,28 @@ async def test_nonsense_is_refused_or_ignored_without_a_failure(client: Client, 
 class Counted(Client):
     """A client that knows how many of its requests were under way at once."""
 
-    under_way = most = 0
+    running = most = 0
 
     async def request(self, *arguments: Any, **options: Any) -> Any:
-        self.under_way += 1
-        self.most = max(self.most, self.under_way)
+        self.running += 1
+        self.most = max(self.most, self.running)
         try:
             return await super().request(*arguments, **options)
         finally:
-            self.under_way -= 1
+            self.running -= 1
 
 
 async def test_one_viewer_does_not_take_the_requests_of_the_control_plane(client: Client) -> None:
     async with Counted(client.config) as counted:
         viewers = Viewers(counted, Discovery(client))
         subjects = [Subject("v1", "ConfigMap", "default", f"map-{n}", "") for n in range(20)]
-        seen = await asyncio.gather(*(viewers.may_see(Viewer("jane"), subject) for subject in subjects))
-        assert (seen, counted.most) == ([False] * 20, 1)
+        allowed = await asyncio.gather(*(viewers.may_see(Viewer("jane"), subject) for subject in subjects))
+        assert (allowed, counted.most) == ([False] * 20, 1)
 
 
 async def test_forged_tokens_do_not_take_the_requests_of_the_control_plane(client: Client) -> None:
     async with Counted(client.config) as counted:
         viewers = Viewers(counted, Discovery(client))
-        found = await asyncio.gather(*(viewers.authenticate(f"forged-{n}") for n in range(20)))
-        assert found == [None] * 20
+        authenticated = await asyncio.gather(*(viewers.authenticate(f"forged-{n}") for n in range(20)))
+        assert authenticated == [None] * 20
         assert counted.most <= 4

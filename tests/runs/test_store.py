@@ -226,10 +226,10 @@ def test_a_key_that_was_removed_hides_its_own_runs_only(tmp_path) -> None:
     rotating = RunStore(str(tmp_path), codec=both)
     after = run(2)
     rotating.append([after])
-    assert [found.id for found in rotating.list_runs()] == [after.id, before.id]
+    assert [run.id for run in rotating.list_runs()] == [after.id, before.id]
     rotating.close()
     store = RunStore(str(tmp_path), codec=encryption_with_keys(NEW_KEY, "a test", ["secrets"]))
-    assert [found.id for found in store.list_runs()] == [after.id]
+    assert [run.id for run in store.list_runs()] == [after.id]
     assert store.load(before.id) == []
     store.close()
 

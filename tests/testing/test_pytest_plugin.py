@@ -151,8 +151,7 @@ def test_it(render):
     run(project, code, passed=1)
 
 
-def test_a_control_plane_composes_applied_resources(project: pytest.Pytester) -> None:
-    code = """
+ON_A_CONTROL_PLANE = """
 import pytest
 
 FUNCTIONS = ["patch-and-transform", "auto-ready", "go-templating"]
@@ -188,11 +187,12 @@ def test_it_composes(control_plane):
     xr = control_plane.wait_until(XR, "Ready")
     (composed,) = control_plane.composed(xr)
     assert composed["data"] == {"cdn": "small"}
-    assert [each["metadata"]["name"] for each in control_plane.list("v1", "ConfigMap", "team")]
+    assert [obj["metadata"]["name"] for obj in control_plane.list("v1", "ConfigMap", "team")]
     patched = control_plane.set_status(xr, {"url": "https://x"})
     assert patched["status"]["url"] == "https://x"
     ready = control_plane.set_ready(xr)["status"]["conditions"]
-    assert {each["type"]: each["reason"] for each in ready} == {"Ready": "Available", "Synced": "Available"}
+    reasons = {entry["type"]: entry["reason"] for entry in ready}
+    assert reasons == {"Ready": "Available", "Synced": "Available"}
 
 def test_a_function_of_the_test(control_plane):
     from crossply.sdk import function
@@ -224,7 +224,10 @@ def test_waiting_ends(control_plane):
     with pytest.raises(NotInTime, match="condition Ready did not come true in 0.1 s of App shop, which"):
         control_plane.wait_until(XR, "Ready", timeout=0.1)
 """
-    run(project, code, passed=4)
+
+
+def test_a_control_plane_composes_applied_resources(project: pytest.Pytester) -> None:
+    run(project, ON_A_CONTROL_PLANE, passed=4)
 
 
 def test_suites_without_it_load_nothing_and_keep_their_own_fixtures(project: pytest.Pytester) -> None:

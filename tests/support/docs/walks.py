@@ -24,23 +24,23 @@ def walk_of_an_edit() -> Walk:
 
 def stated_length_of_an_edit() -> int:
     """How many modules the sentence above the list says it has."""
-    found = re.search(r"(\d+) modules", _after("From an edited composite resource", "\n"))
-    assert found is not None
-    return int(found[1])
+    length = re.search(r"(\d+) modules", _after("From an edited composite resource", "\n"))
+    assert length is not None
+    return int(length[1])
 
 
 def walk_of_a_render() -> Walk:
-    """From files to what `render` prints: the first line of a drawing, which is its main way."""
+    """From files to what `render` prints: the first line of a drawing, which is the main flow."""
     drawing = _after("How one render flows:", "How a call finds")
-    way = next(line for line in drawing.splitlines() if "─▶" in line)
-    return tuple((module,) for module in _DRAWN.findall(way))
+    flow = next(line for line in drawing.splitlines() if "─▶" in line)
+    return tuple((module,) for module in _DRAWN.findall(flow))
 
 
 def walk_of_a_write() -> Walk:
     """From `kubectl apply` to the event of a watcher: a drawing of modules below `apiserver`."""
     drawing = _ASIDE.sub("", _after("How one write to the API server flows", "A create also passes"))
     before, after = drawing.split("after the commit:")
-    return tuple(tuple(_DRAWN.findall(way.split("below")[-1])) for way in (before, after))
+    return tuple(tuple(_DRAWN.findall(flow.split("below")[-1])) for flow in (before, after))
 
 
 def walk_of_a_function_package(runtime: str) -> Walk:
