@@ -19,7 +19,6 @@ from crossply.compose.prepared_composition import prepare
 from crossply.errors import CrossplyError
 from crossply.functions.builtin import PUBLISHED
 from crossply.kinds.composition import Composition
-from crossply.provenance.absent_requirements import absent_requirements
 from crossply.provenance.call_recorder import CallRecorder
 from crossply.rendering import inputs
 from crossply.rendering.output import documents, write_json, write_yaml
@@ -52,9 +51,7 @@ def render(invocation: Invocation) -> int:
         with _progress(invocation):
             rendered = _render(invocation, xr, definition, file, functions, recorder)
     finally:
-        # Also where a step failed, for which this may be the reason.
-        for sentence in absent_requirements(recorder.calls()):
-            invocation.stderr.write(f"crossply: warning: {harmless(sentence)}: --required-resources=FILE\n")
+        _warn_of_absent_requirements(invocation, recorder)  # also where a step failed: this may be why
     if invocation["explain"]:
         return _write_explained(invocation, rendered, recorder)
     shown = documents(
@@ -69,6 +66,15 @@ def render(invocation: Invocation) -> int:
         if event.reason == OBSERVED_CHANGED:
             invocation.stderr.write(f"crossply: warning: {event.message}\n")
     return 0
+
+
+def _warn_of_absent_requirements(invocation: Invocation, recorder: CallRecorder) -> None:
+    if all(call.response.requirements is None for call in recorder.calls()):
+        return
+    from crossply.provenance.absent_requirements import absent_requirements
+
+    for sentence in absent_requirements(recorder.calls()):
+        invocation.stderr.write(f"crossply: warning: {harmless(sentence)}: --required-resources=FILE\n")
 
 
 def _progress(invocation: Invocation) -> AbstractContextManager[object]:
