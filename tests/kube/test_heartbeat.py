@@ -85,8 +85,9 @@ async def test_a_jump_of_the_wall_clock_evicts_no_member(client: Client, ns, mon
     shards = LeasedShards(client, namespace=ns, count=COUNT, replica="right", timing=QUICK)
     being = asyncio.create_task(shards.run())
     life = Life(client, ns, QUICK)
-    await life.heart._beat(life.now, life.note)
     async with asyncio.timeout(20):
+        while not await life.heart._beat(life.now, life.note):
+            pass
         while not shards.owned:
             await asyncio.sleep(0.02)
     monkeypatch.setattr("crossply.values.timestamps.datetime", Jumping)
