@@ -11,13 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from crossply.functions.builtin.kcl import imports, module_cache, registry_modules
+from crossply.functions.builtin.kcl import imports, registry_modules
 from crossply.functions.builtin.kcl.imports import FileCollector
-from crossply.functions.builtin.kcl.module_cache import ModuleCache
 from crossply.functions.builtin.kcl.module_directory import ModuleTree
 from crossply.functions.builtin.kcl.module_failures import ModuleError
 from crossply.functions.builtin.kcl.module_source_policy import CACHE, REGISTRIES
 from crossply.functions.builtin.kcl.shared_private_names import with_shared_members
+from crossply.functions.builtin.module_registry import module_cache
+from crossply.functions.builtin.module_registry.module_cache import ModuleCache
 from crossply.values.keyed_locks import KeyedLocks
 from crossply.xpkg.blobs import in_memory
 from crossply.xpkg.failures import TooLarge

@@ -7,18 +7,20 @@ tag the highest version is used, which is looked up again after a while. A diges
 from __future__ import annotations
 
 import contextlib
-import time
 from functools import cmp_to_key
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from crossply.errors import CrossplyError
-from crossply.functions.builtin.kcl.module_cache import MAX_ARCHIVE, ModuleCache
 from crossply.functions.builtin.kcl.module_directory import ModuleTree
 from crossply.functions.builtin.kcl.module_failures import ModuleError
 from crossply.functions.builtin.kcl.module_source_policy import REGISTRIES, ModuleAccess, RegistryLogin
 from crossply.functions.builtin.kcl.registry_address import ModuleAddress, read_address
-from crossply.values.keyed_locks import KeyedLocks
+from crossply.functions.builtin.module_registry.module_cache import MAX_ARCHIVE, ModuleCache
+from crossply.functions.builtin.module_registry.module_fetch import (
+    FetchError,
+    RegistryAccess,
+    modules_directory,
+)
 from crossply.values.semver import InvalidVersion, compare
 from crossply.values.semver import parse as parse_version
 
@@ -26,71 +28,22 @@ if TYPE_CHECKING:
     from crossply.xpkg.keychain import Login
     from crossply.xpkg.registry import Registries
 
-_FRESH_SECONDS = 600.0
-_PULL_SECONDS = 50.0
-_fetching = KeyedLocks()
-
 
 def fetch_module(access: ModuleAccess, address: str, version: str = "") -> ModuleTree:
     """The module at an address; raises ModuleError."""
     parsed = read_address(address, version)
     cache = ModuleCache(access.cache, access.login)
-    with _fetching.holding((parsed, access.login)):  # so that two calls do not fetch the same module
-        directory = _cached(cache, parsed) or _fetched(cache, parsed, access)
-    return ModuleTree(directory, None).module(parsed.module)
+    login = _StepLogin(parsed, access.login)
+    allowed = RegistryAccess(access.registries, REGISTRIES, access.allows_plain_http, login)
 
+    async def pull(registries: Registries) -> str:
+        return await _pull(registries, cache, parsed)
 
-def _cached(cache: ModuleCache, address: ModuleAddress) -> str | None:
-    digest = address.digest
-    if not digest:
-        remembered = cache.remembered(str(address))
-        if remembered is None or (not address.tag and time.time() - remembered.time > _FRESH_SECONDS):
-            return None
-        digest = remembered.digest
-    return cache.get(digest)
-
-
-def _fetched(cache: ModuleCache, address: ModuleAddress, access: ModuleAccess) -> str:
     try:
-        digest = _in_thread(cache, address, access)
-    except (CrossplyError, OSError) as error:
-        remembered = cache.remembered(str(address))
-        directory = cache.get(remembered.digest) if remembered is not None else None
-        if directory is not None:
-            return directory  # an older version is better than none while the registry cannot be reached
-        raise ModuleError(f"cannot fetch {address}: {error}") from None
-    if not address.digest:
-        cache.remember(str(address), digest)
-    directory = cache.get(digest)
-    if directory is None:
-        raise ModuleError(f"cannot fetch {address}: it was removed from the cache {access.cache}")
-    return directory
-
-
-def _in_thread(cache: ModuleCache, address: ModuleAddress, access: ModuleAccess) -> str:
-    """Fetch a module and return its digest. The calling thread may have a running event loop."""
-    import asyncio
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(1) as executor:
-        return executor.submit(lambda: asyncio.run(_fetch(cache, address, access))).result()
-
-
-async def _fetch(cache: ModuleCache, address: ModuleAddress, access: ModuleAccess) -> str:
-    from urllib.request import getproxies_environment
-
-    from crossply.xpkg.address_guard import host_of, is_public_host
-    from crossply.xpkg.registry import Registries, Trust
-
-    if address.registry not in access.registries and not await is_public_host(host_of(address.registry)):
-        raise ModuleError(
-            f"registry {address.registry} is inside of a private network; modules come from there only where "
-            f"{REGISTRIES} lists it"
-        )
-    plain = frozenset((address.registry,)) if access.allows_plain_http else frozenset[str]()
-    trust = Trust(plain_http=plain, proxies=getproxies_environment(), pull_seconds=_PULL_SECONDS)
-    async with Registries(_StepLogin(address, access.login), trust) as registries:
-        return await _pull(registries, cache, address)
+        directory = modules_directory(cache, parsed, allowed, pull, is_fixed=bool(parsed.tag))
+    except FetchError as error:
+        raise ModuleError(f"cannot fetch {parsed}: {error}") from None
+    return ModuleTree(directory, None).module(parsed.module)
 
 
 async def _pull(registries: Registries, cache: ModuleCache, address: ModuleAddress) -> str:

@@ -10,17 +10,19 @@ import io
 import os
 import tarfile
 import threading
-import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crossply.errors import CrossplyError
-from crossply.functions.builtin.kcl.module_cache import MAX_ARCHIVE, ModuleCache
-from crossply.functions.builtin.kcl.module_source_policy import RegistryLogin
+from crossply.functions.builtin.module_registry.module_cache import MAX_ARCHIVE, ModuleCache
+from crossply.functions.builtin.module_registry.module_fetch import (
+    FetchError,
+    RegistryAccess,
+    modules_directory,
+)
 from crossply.values.bounded_cache import BoundedCache
 from crossply.values.digest import sha256_hex
 from crossply.values.goquote import quote
-from crossply.values.keyed_locks import KeyedLocks
 
 if TYPE_CHECKING:
     from crossply.xpkg.image_reference import Reference
@@ -41,9 +43,6 @@ _MAX_FILES = 1000
 _MAX_LAYERS = 16 << 20
 _MAX_MODULES = 16 << 20
 """The most bytes of all modules of an artifact; a program may have less."""
-_FRESH_SECONDS = 600.0
-_PULL_SECONDS = 50.0
-_fetching = KeyedLocks()
 
 Files = Mapping[str, str]
 """The modules of an artifact by their paths in it."""
@@ -57,7 +56,7 @@ class ArtifactError(Exception):
     """An artifact cannot be used; the message says why."""
 
 
-class RegistryAccess(NamedTuple):
+class ArtifactAccess(NamedTuple):
     """Which registries may be used, and how."""
 
     private: frozenset[str] = frozenset()
@@ -70,15 +69,15 @@ class RegistryAccess(NamedTuple):
 
 def access_of(
     environ: Mapping[str, str], plain_http: tuple[str, ...] = (), credential: bytes = b""
-) -> RegistryAccess:
+) -> ArtifactAccess:
     """The access that an environment grants a step."""
     home = environ.get("XDG_CACHE_HOME") or os.path.join(environ.get("HOME") or "/var/tmp", ".cache")
     private = (name.strip() for name in environ.get(REGISTRIES, "").split(","))
     cache = environ.get(CACHE) or os.path.join(home, "crossply", "starlark")
-    return RegistryAccess(frozenset(filter(None, private)), frozenset(plain_http), cache, credential)
+    return ArtifactAccess(frozenset(filter(None, private)), frozenset(plain_http), cache, credential)
 
 
-def fetch(reference: str, access: RegistryAccess) -> Files:
+def fetch(reference: str, access: ArtifactAccess) -> Files:
     """The modules of an artifact; raises ArtifactError."""
     from crossply.xpkg.image_reference import parse
 
@@ -86,65 +85,22 @@ def fetch(reference: str, access: RegistryAccess) -> Files:
         parsed = parse(reference, strict=True)
     except CrossplyError as error:
         raise ArtifactError(f"parsing OCI reference {quote(reference)}: {error}") from None
-    login = RegistryLogin(sha256_hex(access.credential)) if access.credential else RegistryLogin()
-    cache = ModuleCache(access.cache, login)
-    with _fetching.holding((str(parsed), login)):  # so that two calls do not fetch the same artifact
-        directory = _cached(cache, parsed) or _fetched(cache, parsed, access)
+    cache = ModuleCache(access.cache, (sha256_hex(access.credential),) if access.credential else ())
+
+    async def pull(registries: Registries) -> str:
+        return await _pull(registries, cache, parsed)
+
+    try:
+        directory = modules_directory(cache, parsed, _registry_access(parsed.registry, access), pull)
+    except FetchError as error:
+        raise ArtifactError(f"fetching OCI artifact {parsed}: {error}") from None
     return _read(directory)
 
 
-def _cached(cache: ModuleCache, reference: Reference) -> str | None:
-    if reference.digest:
-        return cache.get(reference.digest)
-    remembered = cache.remembered(str(reference))
-    if remembered is None or time.time() - remembered.time > _FRESH_SECONDS:
-        return None
-    return cache.get(remembered.digest)
-
-
-def _fetched(cache: ModuleCache, reference: Reference, access: RegistryAccess) -> str:
-    try:
-        digest = _in_thread(cache, reference, access)
-    except (CrossplyError, OSError) as error:
-        remembered = cache.remembered(str(reference))
-        directory = cache.get(remembered.digest) if remembered is not None else None
-        if directory is not None:
-            return directory
-        raise ArtifactError(f"fetching OCI artifact {reference}: {error}") from None
-    if not reference.digest:
-        cache.remember(str(reference), digest)
-    directory = cache.get(digest)
-    if directory is None:
-        raise ArtifactError(f"fetching OCI artifact {reference}: it was removed from the cache")
-    return directory
-
-
-def _in_thread(cache: ModuleCache, reference: Reference, access: RegistryAccess) -> str:
-    """Fetch an artifact and return its digest. The calling thread may have a running event loop."""
-    import asyncio
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(1) as executor:
-        return executor.submit(lambda: asyncio.run(_fetch(cache, reference, access))).result()
-
-
-async def _fetch(cache: ModuleCache, reference: Reference, access: RegistryAccess) -> str:
-    from urllib.request import getproxies_environment
-
-    from crossply.xpkg.address_guard import host_of, is_public_host
-    from crossply.xpkg.registry import Registries, Trust
-
-    registry = reference.registry
-    if registry not in access.private and not await is_public_host(host_of(registry)):
-        raise ArtifactError(
-            f"registry {registry} is inside of a private network; modules come from there only where "
-            f"{REGISTRIES} lists it"
-        )
-    plain = access.plain_http & {registry}
-    trust = Trust(plain_http=plain, proxies=getproxies_environment(), pull_seconds=_PULL_SECONDS)
-    keychain = None if plain else _keychain(access.credential)
-    async with Registries(keychain, trust) as registries:
-        return await _pull(registries, cache, reference)
+def _registry_access(registry: str, access: ArtifactAccess) -> RegistryAccess:
+    plain_http = registry in access.plain_http
+    keychain = None if plain_http else _keychain(access.credential)
+    return RegistryAccess(access.private, REGISTRIES, plain_http, keychain)
 
 
 def _keychain(credential: bytes) -> Keychain | None:

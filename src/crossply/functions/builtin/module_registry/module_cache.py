@@ -11,8 +11,6 @@ import tempfile
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from crossply.functions.builtin.kcl.module_source_policy import NOBODY, RegistryLogin
-
 MAX_ARCHIVE = 64 << 20
 """The largest archive of a module, as the published function has it."""
 
@@ -35,9 +33,9 @@ class ModuleCache:
     What an address stands for is remembered for each login: without one, the registry decides again.
     """
 
-    def __init__(self, directory: str, login: RegistryLogin = NOBODY) -> None:
+    def __init__(self, directory: str, login: tuple[str, ...] = ()) -> None:
         self._directory = directory
-        self._login = login
+        self.login = login
 
     def get(self, digest: str) -> str | None:
         """The directory of a module, if it is there."""
@@ -89,7 +87,7 @@ class ModuleCache:
         return os.path.join(self._directory, digest.replace(":", "-").replace("/", "-"))
 
     def _tag_path(self, address: str) -> str:
-        key = "\0".join((address, *self._login)).encode()
+        key = "\0".join((address, *self.login)).encode()
         return os.path.join(self._directory, _TAGS, hashlib.sha256(key).hexdigest())
 
     def _make_room(self) -> None:
