@@ -14,7 +14,7 @@ from crossply.containers.container import Container
 from crossply.containers.failures import NoOwnNetwork
 from crossply.containers.image_store import Store
 from crossply.containers.output_tail import ContainerLog
-from crossply.containers.own_network import PortForwards, Resolver, find_resolver, pasta_command
+from crossply.containers.pasta import PortForwards, Resolver, find_resolver, pasta_command
 from crossply.containers.settings import OWN, Settings
 from tests.support.patience import PATIENCE
 from tests.support.ports import free_port

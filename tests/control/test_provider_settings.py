@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.containers.own_network import PortForwards
+from crossply.containers.pasta import PortForwards
 from crossply.containers.settings import OWN, RUNNER, Limits, Settings
 from crossply.control.runtimes import provider_network_isolation
 from crossply.control.runtimes.manifest_metadata import Subject

@@ -21,7 +21,7 @@ from crossply.errors import CrossplyError
 from crossply.functions.composition_container_functions import ContainerFunctions
 from crossply.functions.containerized_function_runner_client import FIRST_METHOD, METHOD, is_our_own
 from crossply.functions.containerized_function_runner_server import RunnerServer, RunnerSettings
-from crossply.functions.image_runs import ImageRuns
+from crossply.functions.one_shot_image_run import ImageRuns
 from crossply.functions.proto.v1alpha1 import run_function_pb2 as messages
 from crossply.kinds.composition import parse_composition
 from tests.support import registry as peers

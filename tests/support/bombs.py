@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from crossply.xpkg import media_types as media
-from crossply.xpkg.blobs import in_memory
+from crossply.xpkg.blob_content import in_memory
 from crossply.xpkg.image import Image, Layer
 from crossply.xpkg.layer_writer import compress
 from tests.support.images import image, member

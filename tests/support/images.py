@@ -14,7 +14,7 @@ else:
     from backports import zstd
 
 from crossply.xpkg import media_types as media
-from crossply.xpkg.blobs import digest_of, in_memory
+from crossply.xpkg.blob_content import digest_of, in_memory
 from crossply.xpkg.image import EMPTY, Image, Layer
 from crossply.xpkg.layer_writer import compressed
 

@@ -10,7 +10,7 @@ import orjson
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from crossply.xpkg.blobs import in_memory
+from crossply.xpkg.blob_content import in_memory
 from crossply.xpkg.image import Image, Layer
 from crossply.xpkg.signatures import Authority
 from tests.support.images import image

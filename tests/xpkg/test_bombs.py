@@ -12,7 +12,7 @@ import pytest
 
 from crossply.xpkg import media_types as media
 from crossply.xpkg import package_stream_extraction as contents
-from crossply.xpkg.blobs import in_memory
+from crossply.xpkg.blob_content import in_memory
 from crossply.xpkg.failures import TooLarge
 from crossply.xpkg.image import Layer
 from crossply.xpkg.layer_writer import compress

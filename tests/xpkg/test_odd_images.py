@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from crossply.errors import CrossplyError
 from crossply.xpkg.archive_reader import read_archive
-from crossply.xpkg.blobs import Bytes, digest_of
+from crossply.xpkg.blob_content import Bytes, digest_of
 from crossply.xpkg.dependencies import read_lock
 from crossply.xpkg.image import EMPTY, Image, append, digest
 from crossply.xpkg.image_manifests import choose, from_manifest

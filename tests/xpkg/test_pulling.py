@@ -111,7 +111,7 @@ def test_indexes_within_indexes_come_to_an_end(tmp_path: Path) -> None:
     async def scene(registry: ScriptedRegistry, registries: Registries, reference: Reference) -> None:
         data = encode(package()).manifest.data
         for _ in range(10):
-            from crossply.xpkg.blobs import digest_of
+            from crossply.xpkg.blob_content import digest_of
 
             registry.serve(f"/v2/acme/x/manifests/{digest_of(data)}", data)
             data = _endless(manifests=[{"digest": digest_of(data), "size": len(data)}])

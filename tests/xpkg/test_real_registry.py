@@ -17,7 +17,7 @@ import pytest
 from crossply.xpkg import image_push as pushing
 from crossply.xpkg import media_types as media
 from crossply.xpkg.archive_writer import write_archive
-from crossply.xpkg.blobs import CHUNK, Blob, file_part
+from crossply.xpkg.blob_content import CHUNK, Blob, file_part
 from crossply.xpkg.image import Image, encode
 from crossply.xpkg.image_pull import manifest, pull_image, pull_package, resolve, tags
 from crossply.xpkg.image_push import BlobCutShort, has_blob, push_blob, push_images

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crossply.xpkg import media_types as media
-from crossply.xpkg.blobs import in_memory
+from crossply.xpkg.blob_content import in_memory
 from crossply.xpkg.cancellable_thread import cancellable_thread
 from crossply.xpkg.failures import (
     BadArchive,

@@ -8,7 +8,7 @@ import tarfile
 from typing import Any
 
 from crossply.xpkg import media_types as media
-from crossply.xpkg.blobs import Blob, in_memory
+from crossply.xpkg.blob_content import Blob, in_memory
 from crossply.xpkg.image import Image, encode
 from crossply.xpkg.layer_writer import Entry, header
 

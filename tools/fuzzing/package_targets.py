@@ -16,7 +16,7 @@ from crossply.values.yaml import dump
 from crossply.xpkg import media_types as media
 from crossply.xpkg.archive_reader import read_archive, read_tagged
 from crossply.xpkg.archive_writer import write_archive
-from crossply.xpkg.blobs import in_memory
+from crossply.xpkg.blob_content import in_memory
 from crossply.xpkg.image import Image, Layer
 from crossply.xpkg.layer_unpack import Limits, unpack
 from crossply.xpkg.package_lint import check_single_meta, failures

@@ -17,7 +17,7 @@ from crossply.containers.launcher.protocol import NO_NETWORK, Message
 from crossply.containers.launcher_client import current_launcher
 from crossply.containers.limit_enforcement import BY_WATCHING, enforced_limits, places
 from crossply.containers.oci_runtime import find_engine
-from crossply.containers.own_network import find_pasta, find_resolver, pasta_command
+from crossply.containers.pasta import find_pasta, find_resolver, pasta_command
 from crossply.containers.root_filesystem import without_links
 from crossply.containers.settings import ISOLATED, MEBIBYTE, OWN, Settings
 from crossply.containers.user_namespace import Identity, map_for

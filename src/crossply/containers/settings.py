@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from crossply.containers.own_network import PortForwards
+from crossply.containers.pasta import PortForwards
 
 CRUN, RUNC = "crun", "runc"
 ENGINES = (CRUN, RUNC)

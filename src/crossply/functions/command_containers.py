@@ -11,7 +11,7 @@ from crossply.errors import CrossplyError
 from crossply.functions.composition_container_functions import ContainerFunctions
 from crossply.functions.daemonless_container_runner import InContainer
 from crossply.functions.docker_settings import ContainerSettings
-from crossply.functions.image_runs import ImageRun, fetch_within
+from crossply.functions.one_shot_image_run import ImageRun, fetch_within
 from crossply.xpkg.keychain import default_keychain
 from crossply.xpkg.progress import ProgressBar
 from crossply.xpkg.registry import Trust

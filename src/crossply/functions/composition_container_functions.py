@@ -14,7 +14,7 @@ from crossply.functions.containerized_function_runner_client import call_runner,
 from crossply.functions.function_io.container_function_output import read
 from crossply.functions.function_io.container_function_stdin import write
 from crossply.functions.function_io.function_io_context import read_pipeline_state
-from crossply.functions.image_runs import ImageRun, ImageRuns, keychain_of
+from crossply.functions.one_shot_image_run import ImageRun, ImageRuns, keychain_of
 from crossply.kinds.composition import Step
 from crossply.kinds.composition_container_function import DEFAULT_ENDPOINT, ContainerFunction
 from crossply.xpkg.keychain import Keychain

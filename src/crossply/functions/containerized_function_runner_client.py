@@ -14,7 +14,7 @@ from crossply.functions.failures import (
     FunctionTimedOut,
     FunctionUnavailable,
 )
-from crossply.functions.image_runs import ImageRun
+from crossply.functions.one_shot_image_run import ImageRun
 from crossply.functions.remote import silence_grpc
 from crossply.xpkg.image_reference import parse
 from crossply.xpkg.keychain import ANONYMOUS, Login

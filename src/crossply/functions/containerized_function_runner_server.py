@@ -16,7 +16,7 @@ from crossply.containers import failures as containers
 from crossply.errors import CrossplyError
 from crossply.functions.containerized_function_runner_client import FIRST_METHOD, LARGEST, METHOD
 from crossply.functions.failures import FunctionSettingsWrong, ServeError
-from crossply.functions.image_runs import ImageRun, ImageRuns
+from crossply.functions.one_shot_image_run import ImageRun, ImageRuns
 from crossply.functions.remote import silence_grpc
 from crossply.xpkg.failures import BadReference
 from crossply.xpkg.keychain import CombinedKeychain, Keychain, Login

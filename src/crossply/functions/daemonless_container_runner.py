@@ -16,8 +16,8 @@ from crossply.containers.served_container import ServedContainer
 from crossply.containers.settings import Settings
 from crossply.errors import CrossplyError
 from crossply.functions.failures import FunctionError, FunctionUnavailable
-from crossply.functions.image_runs import completed
 from crossply.functions.json_messages import read_answer, write_request
+from crossply.functions.one_shot_image_run import completed
 from crossply.functions.remote import Remote
 from crossply.functions.runner import Runner
 from crossply.xpkg.run_to_completion_image import LABEL, RUNS_TO_COMPLETION

@@ -15,7 +15,7 @@ import orjson
 
 from crossply.values import Object
 from crossply.xpkg import media_types as media
-from crossply.xpkg.blobs import Blob, FilePart, file_part, read_whole
+from crossply.xpkg.blob_content import Blob, FilePart, file_part, read_whole
 from crossply.xpkg.decompression import uncompressed
 from crossply.xpkg.failures import BadArchive, WrongDigest
 from crossply.xpkg.image import Image, Layer, decode_object

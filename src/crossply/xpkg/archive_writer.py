@@ -12,7 +12,7 @@ from typing import BinaryIO
 import orjson
 
 from crossply.xpkg import media_types as media
-from crossply.xpkg.blobs import Blob
+from crossply.xpkg.blob_content import Blob
 from crossply.xpkg.image import Image, Layer, encode
 from crossply.xpkg.layer_writer import Entry, header
 

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator
 from typing import BinaryIO, cast
 
-from crossply.xpkg.blobs import CHUNK
+from crossply.xpkg.blob_content import CHUNK
 from crossply.xpkg.failures import TooLarge
 from crossply.xpkg.layer_writer import GZIP_MAGIC
 

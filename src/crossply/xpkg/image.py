@@ -11,7 +11,7 @@ import orjson
 
 from crossply.values import Object
 from crossply.xpkg import media_types as media
-from crossply.xpkg.blobs import Blob, Bytes, digest_of, in_memory
+from crossply.xpkg.blob_content import Blob, Bytes, digest_of, in_memory
 from crossply.xpkg.failures import BadArchive
 
 NO_TIME = "0001-01-01T00:00:00Z"

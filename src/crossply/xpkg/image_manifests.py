@@ -9,7 +9,7 @@ from typing import Any
 
 from crossply.values import Object
 from crossply.xpkg import media_types as media
-from crossply.xpkg.blobs import Blob, read_whole
+from crossply.xpkg.blob_content import Blob, read_whole
 from crossply.xpkg.failures import BadArchive, TooLarge
 from crossply.xpkg.image import Image, Layer, decode_object
 

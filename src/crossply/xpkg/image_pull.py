@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from crossply.values import Object
 from crossply.xpkg import media_types as media
-from crossply.xpkg.blobs import CHUNK, Blob, FilePart, digest_of
+from crossply.xpkg.blob_content import CHUNK, Blob, FilePart, digest_of
 from crossply.xpkg.disk_space import check_space, explained_disk_errors
 from crossply.xpkg.failures import BadArchive, TooLarge, WrongDigest
 from crossply.xpkg.image import Image, decode_object

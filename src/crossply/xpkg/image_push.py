@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from crossply.xpkg.blobs import CHUNK, Blob
+from crossply.xpkg.blob_content import CHUNK, Blob
 from crossply.xpkg.failures import PackagesError
 from crossply.xpkg.image import Image, Manifest, encode, encode_index
 from crossply.xpkg.image_reference import Reference

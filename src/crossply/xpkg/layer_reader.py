@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterator
 from typing import BinaryIO, Self
 
-from crossply.xpkg.blobs import CHUNK
+from crossply.xpkg.blob_content import CHUNK
 from crossply.xpkg.decompression import uncompressed
 from crossply.xpkg.failures import BadArchive, TooLarge
 

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Iterable
 from typing import BinaryIO, NamedTuple, cast
 
-from crossply.xpkg.blobs import CHUNK
+from crossply.xpkg.blob_content import CHUNK
 from crossply.xpkg.confined_directory import ConfinedDirectory, Parent
 from crossply.xpkg.decompression import uncompressed
 from crossply.xpkg.failures import PackagesError, TooLarge, UnsafeEntry, WrongDigest

@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Iterable
 from typing import BinaryIO, NamedTuple
 
-from crossply.xpkg.blobs import Blob, chunks, digest_of, file_part, in_memory
+from crossply.xpkg.blob_content import Blob, chunks, digest_of, file_part, in_memory
 
 GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 """Deflate, no name, no time, an unknown system."""

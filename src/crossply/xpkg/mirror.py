@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 from crossply.errors import CrossplyError
 from crossply.values import Object
-from crossply.xpkg.blobs import FilePart
+from crossply.xpkg.blob_content import FilePart
 from crossply.xpkg.dependencies import Dependency, DependencyError, best_version, dependencies_of
 from crossply.xpkg.failures import BadArchive
 from crossply.xpkg.image_manifests import check_manifest, is_descriptor

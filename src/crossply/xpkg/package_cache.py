@@ -12,7 +12,7 @@ import os
 import tempfile
 import zlib
 
-from crossply.xpkg.blobs import digest_of
+from crossply.xpkg.blob_content import digest_of
 from crossply.xpkg.dns_names import friendly_id
 from crossply.xpkg.failures import TooLarge, WrongDigest
 from crossply.xpkg.image_reference import Reference

@@ -28,7 +28,7 @@ from crossply.xpkg.address_guard import (
     read_address,
     schemes_beside,
 )
-from crossply.xpkg.blobs import CHUNK
+from crossply.xpkg.blob_content import CHUNK
 from crossply.xpkg.failures import PackagesError, TooLarge
 from crossply.xpkg.image_reference import Reference
 from crossply.xpkg.keychain import CombinedKeychain, Keychain

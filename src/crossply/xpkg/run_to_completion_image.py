@@ -10,7 +10,7 @@ import tempfile
 import zlib
 
 from crossply.xpkg.archive_reader import read_archive
-from crossply.xpkg.blobs import CHUNK
+from crossply.xpkg.blob_content import CHUNK
 from crossply.xpkg.decompression import uncompressed
 from crossply.xpkg.failures import BadArchive, TooLarge
 from crossply.xpkg.image import Image

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.protobuf import decode_object
 from crossply.apiserver.protobuf.message_table import table
-from crossply.apiserver.protobuf.scalars import LEAVES
+from crossply.apiserver.protobuf.single_value_messages import LEAVES
 
 Wire = dict[int, Any]
 """Fields by number: an int, text, bytes, a float, a message, or a list of those."""

@@ -20,7 +20,7 @@ from crossply.functions.builtin.kcl.shared_private_names import with_shared_memb
 from crossply.functions.builtin.module_registry import module_cache
 from crossply.functions.builtin.module_registry.module_cache import ModuleCache
 from crossply.values.keyed_locks import KeyedLocks
-from crossply.xpkg.blobs import in_memory
+from crossply.xpkg.blob_content import in_memory
 from crossply.xpkg.failures import TooLarge
 from crossply.xpkg.image import Image, Layer
 from tests.support.functions.kcl import answered, composed, fatal_of

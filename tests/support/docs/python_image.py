@@ -9,7 +9,7 @@ import platform
 import sys
 import tarfile
 
-from crossply.xpkg.blobs import digest_of, in_memory
+from crossply.xpkg.blob_content import digest_of, in_memory
 from crossply.xpkg.image import EMPTY, Image, Layer
 from tests.support.interpreter_image import add_interpreter
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import tarfile
 
-from crossply.xpkg.blobs import in_memory
+from crossply.xpkg.blob_content import in_memory
 from crossply.xpkg.image import Image, Layer
 from tests.support.registry import pushed
 

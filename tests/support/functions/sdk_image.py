@@ -18,7 +18,7 @@ import pytest
 from crossply.containers.image_store import Store, StoredImage
 from crossply.values.digest import sha256_hex
 from crossply.xpkg import python_project_image
-from crossply.xpkg.blobs import digest_of, in_memory
+from crossply.xpkg.blob_content import digest_of, in_memory
 from crossply.xpkg.image import EMPTY, Image, Layer, digest
 from crossply.xpkg.python_install import PipFailed
 from tests.support.interpreter_image import _shared_libraries, included

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from crossply.xpkg.blobs import Blob, digest_of, in_memory
+from crossply.xpkg.blob_content import Blob, digest_of, in_memory
 from crossply.xpkg.image_push import push_blob, put_manifest
 from crossply.xpkg.image_reference import parse
 from crossply.xpkg.media_types import OCI_MANIFEST

@@ -14,7 +14,7 @@ import tarfile
 
 from crossply.values import Object, yaml
 from crossply.xpkg import media_types as media
-from crossply.xpkg.blobs import digest_of, in_memory
+from crossply.xpkg.blob_content import digest_of, in_memory
 from crossply.xpkg.image import Image, Layer
 from crossply.xpkg.layer_writer import compressed
 from tests.support.container_images import python_image

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from crossply.apiserver.protobuf.message_table import ALTERNATIVES, EMBEDDED, LIST, MAP, POINTER, Field, table
-from crossply.apiserver.protobuf.scalars import LEAVES, int32
+from crossply.apiserver.protobuf.single_value_messages import LEAVES, int32
 from crossply.apiserver.protobuf.wire import (
     BYTES,
     END_GROUP,

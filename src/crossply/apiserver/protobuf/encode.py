@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from crossply.apiserver.protobuf.message_table import ALTERNATIVES, EMBEDDED, LIST, MAP, Field, table
-from crossply.apiserver.protobuf.scalars import LEAVES
+from crossply.apiserver.protobuf.single_value_messages import LEAVES
 from crossply.apiserver.protobuf.wire import BYTES, FIXED64, VARINT, chunk, varint
 
 Write = Callable[[Any], bytes]

@@ -6,7 +6,7 @@ from crossply.apiserver.endpoints.status_errors import StatusError, bad_request,
 from crossply.apiserver.protobuf.decode import decode_message
 from crossply.apiserver.protobuf.encode import encode_message
 from crossply.apiserver.protobuf.message_table import message_of
-from crossply.apiserver.protobuf.scalars import text
+from crossply.apiserver.protobuf.single_value_messages import text
 from crossply.apiserver.protobuf.wire import Malformed, chunk, fields
 from crossply.values import Object
 from crossply.values.api_version import api_group, split_api_version

@@ -41,7 +41,7 @@ def _python() -> Finding:
 
 def _containers(environ: Mapping[str, str]) -> Iterator[Finding]:
     from crossply.containers.oci_runtime import find_engine
-    from crossply.containers.own_network import find_pasta
+    from crossply.containers.pasta import find_pasta
 
     try:
         engine = find_engine("", environ)

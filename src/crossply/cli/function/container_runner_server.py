@@ -25,7 +25,7 @@ def run(invocation: Invocation) -> int:
     from crossply.containers.image_store import Store
     from crossply.containers.settings import Settings, store_directory
     from crossply.functions.containerized_function_runner_server import RunnerServer, RunnerSettings
-    from crossply.functions.image_runs import ImageRuns
+    from crossply.functions.one_shot_image_run import ImageRuns
 
     settings = RunnerSettings(
         target=_target(invocation["network"], invocation["address"]),

@@ -10,7 +10,7 @@ import signal
 from typing import Any, NoReturn
 
 from crossply.containers.launcher import syscalls as kernel
-from crossply.containers.launcher.own_network import OwnNetwork
+from crossply.containers.launcher.container_network_namespace import OwnNetwork
 from crossply.containers.launcher.relay import run_relay
 
 _NOT_STARTED = 126

@@ -11,7 +11,7 @@ from typing import Any
 
 from crossply.containers.launcher import protocol as wire
 from crossply.containers.launcher.bundle import Bundle
-from crossply.containers.launcher.own_network import NetworkFailed
+from crossply.containers.launcher.container_network_namespace import NetworkFailed
 
 _CHECK_INTERVAL = 0.05
 """Seconds between looks at the memory of containers that no control group bounds."""

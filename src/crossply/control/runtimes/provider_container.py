@@ -17,7 +17,7 @@ from typing import NamedTuple
 from crossply.containers.container import Container
 from crossply.containers.image_store import StoredImage
 from crossply.containers.log_file import LogFile
-from crossply.containers.own_network import PortForwards
+from crossply.containers.pasta import PortForwards
 from crossply.containers.settings import OWN, RUNNER, Limits, Mount, Settings
 from crossply.control.runtimes.manifest_metadata import PORT, Subject
 from crossply.control.runtimes.provider_environment import (

@@ -6,7 +6,7 @@ import os
 from typing import NamedTuple
 
 from crossply.compose.events import StatusCondition
-from crossply.containers.own_network import find_pasta
+from crossply.containers.pasta import find_pasta
 
 _ISOLATED = StatusCondition("NetworkIsolated", "True", "NetworkOfItsOwn")
 _NOT_ISOLATED = StatusCondition("NetworkIsolated", "False", "NetworkOfThisMachine")

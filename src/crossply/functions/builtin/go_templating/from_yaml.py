@@ -147,7 +147,7 @@ def _scalar(node: Node) -> Any:
 
 def _timestamp(text: str) -> Any:
     from crossply.functions.builtin.go_templating.sprig.date_parser import TimeParseError, read
-    from crossply.functions.builtin.go_templating.sprig.time_values import time_value
+    from crossply.functions.builtin.go_templating.sprig.go_time_type import time_value
 
     for layout in _LAYOUTS:
         try:

@@ -91,7 +91,7 @@ def _utc_json(text: str | None) -> str | None:
 def _timestamp(text: str) -> Structure | None:
     """The time of a text, or None; an empty text is the zero time. Conditions rarely change, so cache."""
     from crossply.functions.builtin.go_templating.sprig.go_time import ZERO
-    from crossply.functions.builtin.go_templating.sprig.time_values import time_value
+    from crossply.functions.builtin.go_templating.sprig.go_time_type import time_value
 
     time = _read(text) if text else ZERO
     return None if time is None else time_value(time)

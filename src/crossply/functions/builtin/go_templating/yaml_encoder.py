@@ -135,7 +135,7 @@ def _float(number: float) -> str:
 
 def _structure(value: Structure | Failure) -> str:
     """A struct without fields: a time is encoded as such, any other as an empty map."""
-    from crossply.functions.builtin.go_templating.sprig.time_values import time_of
+    from crossply.functions.builtin.go_templating.sprig.go_time_type import time_of
 
     time = time_of(value)
     if time is None:

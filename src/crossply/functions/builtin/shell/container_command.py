@@ -12,7 +12,7 @@ from crossply.containers.run_to_completion import run_once
 from crossply.containers.settings import ISOLATED, MEBIBYTE, OWN, Limits, Settings, store_directory
 from crossply.functions.builtin.shell.access import ShellAccess
 from crossply.functions.failures import FunctionTimedOut
-from crossply.functions.image_runs import ImageRun, fetch_within
+from crossply.functions.one_shot_image_run import ImageRun, fetch_within
 from crossply.functions.reply_limits import current_limits
 from crossply.xpkg.keychain import default_keychain
 from crossply.xpkg.registry import Trust

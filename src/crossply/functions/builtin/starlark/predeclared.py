@@ -15,7 +15,7 @@ from crossply.functions.builtin.starlark.library.dicts import DICT
 from crossply.functions.builtin.starlark.library.encodings import ENCODING
 from crossply.functions.builtin.starlark.library.regexes import REGEX
 from crossply.functions.builtin.starlark.library.yaml_module import YAML
-from crossply.functions.builtin.starlark.reading import Readers
+from crossply.functions.builtin.starlark.request_lookups import Readers
 from crossply.values import Object
 
 _MISSING_STATE: Object = {"composite": {"resource": {}}, "resources": {}}

@@ -12,7 +12,7 @@ from crossply.functions.builtin.go_templating.sprig import durations
 from crossply.functions.builtin.go_templating.sprig.casting import parse_clipped, wrap64
 from crossply.functions.builtin.go_templating.sprig.date_parser import TimeParseError, read
 from crossply.functions.builtin.go_templating.sprig.go_time import SECOND, ZERO, Time, zone_named
-from crossply.functions.builtin.go_templating.sprig.time_values import clipped, time_of, time_value
+from crossply.functions.builtin.go_templating.sprig.go_time_type import clipped, time_of, time_value
 
 _HTML = "2006-01-02"
 _HOUR = 3600 * SECOND
