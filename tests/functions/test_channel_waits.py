@@ -16,6 +16,7 @@ from crossply.functions.server_certificates import server_credentials
 from tests.support.function_servers import V1, Methods
 from tests.support.mutual_tls_functions import at, message_from, serving
 from tests.support.ports import free_port
+from tests.support.slow_connections import slow_connections
 
 
 def test_a_call_waits_for_a_function_that_is_not_there_yet(server_files, client_files):
@@ -46,6 +47,18 @@ def test_a_waiting_call_goes_to_the_new_address_of_the_function(server_files, cl
         waiting.join(20)
     remote.close()
     assert messages == ["here"]
+
+
+def test_a_function_with_a_slow_handshake_is_waited_for(server_files, client_files):
+    """A busy machine takes long for a handshake; to begin again would make it busier."""
+    with (
+        serving("slowly", server_files.directory) as port,
+        slow_connections(port, delay=1.0) as slow,
+    ):
+        remote = Remote("f", "f", client_files.directory, resolve=at(slow.port))
+        assert message_from(remote, 20.0) == "slowly"
+        remote.close()
+    assert slow.accepted == 1
 
 
 def test_an_unreachable_function_is_reported_in_time(client_files):

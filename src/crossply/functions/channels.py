@@ -28,8 +28,9 @@ _OPTIONS = (
     ("grpc.service_config", _IN_TURN),
     # A function that is just starting should be found soon after it listens, not a second later.
     ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.min_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 2000),
+    # In spite of its name: how long an attempt to connect may take. A handshake with a busy server is slow.
+    ("grpc.min_reconnect_backoff_ms", 5000),
     # Where a replica is lost, ask for the addresses of the others; not half a minute later.
     ("grpc.dns_min_time_between_resolutions_ms", 1000),
 )
