@@ -16,6 +16,7 @@ from crossply.kube.client import Client
 from crossply.kube.config import load_config
 from crossply.kube.lease_objects import LEASE
 from crossply.kube.leased_shards import SHARDS
+from crossply.kube.sharding import member_of
 from tests.support.api_servers import embedded
 from tests.support.e2e.pipelines import SIZE, entry, resources
 from tests.support.e2e.replicas import Replica, Replicas, replicas_of
@@ -69,18 +70,30 @@ async def events(s: Scenario) -> list[tuple[str, str, str]]:
 
 
 async def shared(s: Scenario, *replicas: Replica) -> None:
-    """Wait until so many replicas have all shards between them."""
+    """Wait until each of these replicas has all shards that it should have, and no other replica has any."""
 
-    async def have_all_shards() -> bool:
+    async def have_their_shards() -> bool:
         assert [replica.process.returncode for replica in replicas] == [None] * len(replicas)
-        listed = (await s.client.list(LEASE, HOME)).items
-        leases = [orjson.loads(data) for data in listed]
-        identities = [
-            lease["spec"].get("holderIdentity") for lease in leases if "-shard-" in lease["metadata"]["name"]
-        ]
-        return len(identities) == SHARDS and None not in identities and len(set(identities)) == len(replicas)
+        holders = await holders_of_shards(s.client)
+        members = set(holders.values())
+        return (
+            len(holders) == SHARDS
+            and len(members) == len(replicas)
+            and all(holder == member_of(shard, members) for shard, holder in holders.items())
+        )
 
-    await until(have_all_shards, f"{len(replicas)} replicas have all shards")
+    await until(have_their_shards, f"{len(replicas)} replicas have all shards")
+
+
+async def holders_of_shards(client: Client) -> dict[int, str]:
+    """The identity of the replica that holds each shard, of those that are held."""
+    leases = [orjson.loads(data) for data in (await client.list(LEASE, HOME)).items]
+    return {
+        int(shard): lease["spec"]["holderIdentity"]
+        for lease in leases
+        for _, is_shard, shard in [lease["metadata"]["name"].rpartition("-shard-")]
+        if is_shard and lease["spec"].get("holderIdentity")
+    }
 
 
 async def many(s: Scenario) -> Things:
