@@ -19,7 +19,13 @@ class Service(NamedTuple):
 
 
 def service(name: str, messages: ModuleType) -> Service:
+    """What the compiler generates for the service of this name."""
+    return Service(
+        _stub_class(name, messages), _servicer_class(), _caller_class(name, messages), _adder(name, messages)
+    )
 
+
+def _stub_class(name: str, messages: ModuleType) -> type:
     class FunctionRunnerServiceStub:
         """Calls a function."""
 
@@ -30,6 +36,10 @@ def service(name: str, messages: ModuleType) -> Service:
                 response_deserializer=messages.RunFunctionResponse.FromString,
             )
 
+    return FunctionRunnerServiceStub
+
+
+def _servicer_class() -> type:
     class FunctionRunnerServiceServicer:
         """A function."""
 
@@ -39,6 +49,10 @@ def service(name: str, messages: ModuleType) -> Service:
             context.set_details("Method not implemented!")
             raise NotImplementedError("Method not implemented!")
 
+    return FunctionRunnerServiceServicer
+
+
+def _caller_class(name: str, messages: ModuleType) -> type:
     class FunctionRunnerService:
         """Calls a function without a stub. Functions in Crossplane's guide have it as their base class."""
 
@@ -74,6 +88,10 @@ def service(name: str, messages: ModuleType) -> Service:
                 metadata=metadata,
             )
 
+    return FunctionRunnerService
+
+
+def _adder(name: str, messages: ModuleType) -> Callable[[Any, Any], None]:
     def add_to_server(servicer: Any, server: Any) -> None:
         call = grpc.unary_unary_rpc_method_handler(
             servicer.RunFunction,
@@ -82,6 +100,4 @@ def service(name: str, messages: ModuleType) -> Service:
         )
         server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(name, {"RunFunction": call}),))
 
-    return Service(
-        FunctionRunnerServiceStub, FunctionRunnerServiceServicer, FunctionRunnerService, add_to_server
-    )
+    return add_to_server
