@@ -48,6 +48,12 @@ def test_the_last_results_are_those_of_these_promises_and_none_failed() -> None:
     assert "failed" not in RESULTS
 
 
+def test_every_promise_that_names_a_test_has_results() -> None:
+    without = set(re.findall(r"^\| ([a-z0-9-]+) \|.* no test ran \|$", RESULTS, re.MULTILINE))
+    named = {row[1] for row in re.finditer(r"^\| ([a-z0-9-]+) \|.*`.*test_\w+\.py.*`", PAGE, re.MULTILINE)}
+    assert without & named == set()
+
+
 def test_every_test_on_the_page_exists() -> None:
     named = re.findall(r"`((?:tests/)?[\w/]+(?:\.py)?(?:::\w+)?)`", PAGE)
     places = [name for name in named if "test_" in name or name.startswith("tests/")]
