@@ -67,6 +67,21 @@ def test_a_module_of_a_registry_reads_no_file_outside_of_it(
     assert "is outside of the module" in message or "there is no KCL file" in message
 
 
+@pytest.mark.parametrize("version", ["@..", "@.", "@sha256:..", "?tag=../../secret", ":1@.."])
+def test_a_version_is_no_path_in_the_cache_or_the_registry(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    monkeypatch.setenv(CACHE, str(tmp_path / "cache"))
+    for directory in (tmp_path / "private", tmp_path / "cache" / "private"):
+        directory.mkdir(parents=True)
+        (directory / "secret.k").write_text('secret = "stolen"\n')
+    program = 'import thief.private\nitems = [{metadata.name = "x", secret = private.secret}]\n'
+    dependencies = f'thief = {{ oci = "oci://registry.example.com/kcl/thief{version}" }}'
+    message = fatal_of(answered(program, spec={"dependencies": dependencies}))
+    assert "cannot fetch oci://registry.example.com/kcl/thief" in message
+    assert "could not parse reference" in message
+
+
 BOMBS = {
     "a key of many parts": ("a" + ".a" * 100_000 + ' = "1"', "more than 200 periods"),
     "a key of many parts in a table": ("a = { b" + " . b" * 60_000 + " = 1 }", "more than 200 periods"),

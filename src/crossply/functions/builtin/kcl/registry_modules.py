@@ -11,9 +11,11 @@ from functools import cmp_to_key
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from crossply.errors import CrossplyError
 from crossply.functions.builtin.kcl.module_directory import ModuleTree
 from crossply.functions.builtin.kcl.module_failures import ModuleError
 from crossply.functions.builtin.kcl.module_source_policy import REGISTRIES, ModuleAccess, RegistryLogin
+from crossply.functions.builtin.kcl.program_source import SCHEME
 from crossply.functions.builtin.kcl.registry_address import ModuleAddress, read_address
 from crossply.functions.builtin.module_registry.module_cache import MAX_ARCHIVE, ModuleCache
 from crossply.functions.builtin.module_registry.module_fetch import (
@@ -25,6 +27,7 @@ from crossply.values.semver import InvalidVersion, compare
 from crossply.values.semver import parse as parse_version
 
 if TYPE_CHECKING:
+    from crossply.xpkg.image_reference import Reference
     from crossply.xpkg.keychain import Login
     from crossply.xpkg.registry import Registries
 
@@ -32,12 +35,13 @@ if TYPE_CHECKING:
 def fetch_module(access: ModuleAccess, address: str, version: str = "") -> ModuleTree:
     """The module at an address; raises ModuleError."""
     parsed = read_address(address, version)
+    reference = _reference(parsed)
     cache = ModuleCache(access.cache, access.login)
     login = _StepLogin(parsed, access.login)
     allowed = RegistryAccess(access.registries, REGISTRIES, access.allows_plain_http, login)
 
     async def pull(registries: Registries) -> str:
-        return await _pull(registries, cache, parsed)
+        return await _pull(registries, cache, reference, parsed)
 
     try:
         directory = modules_directory(cache, parsed, allowed, pull, is_fixed=bool(parsed.tag))
@@ -46,12 +50,22 @@ def fetch_module(access: ModuleAccess, address: str, version: str = "") -> Modul
     return ModuleTree(directory, None).module(parsed.module)
 
 
-async def _pull(registries: Registries, cache: ModuleCache, address: ModuleAddress) -> str:
-    from crossply.xpkg.image_manifests import check_manifest, check_sizes
-    from crossply.xpkg.image_pull import manifest, read_blob, tags
+def _reference(address: ModuleAddress) -> Reference:
+    """The image at an address. A digest is a name in the cache, so nothing else may be one."""
     from crossply.xpkg.image_reference import parse
 
-    reference = parse(address.repository)._replace(tag=address.tag, digest=address.digest)
+    try:
+        return parse(str(address).removeprefix(SCHEME))
+    except CrossplyError as error:
+        raise ModuleError(f"cannot fetch {address}: {error}") from None
+
+
+async def _pull(
+    registries: Registries, cache: ModuleCache, reference: Reference, address: ModuleAddress
+) -> str:
+    from crossply.xpkg.image_manifests import check_manifest, check_sizes
+    from crossply.xpkg.image_pull import manifest, read_blob, tags
+
     if not address.tag and not address.digest:
         reference = reference._replace(tag=_highest(await tags(registries, reference), address))
     resolved = await manifest(registries, reference)
