@@ -61,6 +61,8 @@ class Trust:
     """Skip the verification of certificates, which is insecure."""
     plain_http: frozenset[str] = frozenset()
     """Registries that are accessed without TLS, besides those on this machine."""
+    must_be_public: frozenset[str] = frozenset()
+    """Registries that the user did not name: they have no addresses in private networks."""
     proxies: Mapping[str, str] = field(default_factory=dict)
     """The proxy for each scheme. It looks names up itself, so only literal addresses are checked then."""
     pull_seconds: float = PULL_SECONDS
@@ -238,7 +240,8 @@ class Registries:
     async def _base(self, registry: str) -> URL:
         """The address of a registry. Plain http is tried on this machine only, or where it was allowed."""
         if registry not in self._bases:
-            self._resolver.name(host_of(registry))
+            if registry not in self._trust.must_be_public:
+                self._resolver.name(host_of(registry))
             if registry in self._trust.plain_http or (
                 is_loopback(registry) and not await self._speaks_tls(registry)
             ):

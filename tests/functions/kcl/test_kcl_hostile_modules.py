@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,8 @@ from crossply.functions.builtin.kcl import imports, registry_modules
 from crossply.functions.builtin.kcl.imports import FileCollector
 from crossply.functions.builtin.kcl.module_directory import ModuleTree
 from crossply.functions.builtin.kcl.module_failures import ModuleError
-from crossply.functions.builtin.kcl.module_source_policy import CACHE, REGISTRIES
+from crossply.functions.builtin.kcl.module_source_policy import CACHE, REGISTRIES, access_of
+from crossply.functions.builtin.kcl.registry_modules import fetch_module
 from crossply.functions.builtin.kcl.shared_private_names import with_shared_members
 from crossply.functions.builtin.module_registry import module_cache
 from crossply.functions.builtin.module_registry.module_cache import ModuleCache
@@ -80,6 +82,28 @@ def test_a_version_is_no_path_in_the_cache_or_the_registry(
     message = fatal_of(answered(program, spec={"dependencies": dependencies}))
     assert "cannot fetch oci://registry.example.com/kcl/thief" in message
     assert "could not parse reference" in message
+
+
+@needs("docker-registry")
+def test_a_name_that_leads_into_a_private_network_only_later_is_no_way_in(
+    allowed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = push(allowed, "kcl/inside", {"main.k": NOTHING}, "1.0.0")
+    look_up, lookups = socket.getaddrinfo, []
+
+    def rebound(host: Any, *arguments: Any, **options: Any) -> Any:
+        if host != "registry.example.com":
+            return look_up(host, *arguments, **options)
+        lookups.append(host)
+        if len(lookups) == 1:
+            raise socket.gaierror("try again")
+        return look_up("127.0.0.1", *arguments, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", rebound)
+    access = access_of({CACHE: str(tmp_path / "cache")})._replace(allows_plain_http=True)
+    with pytest.raises(ModuleError, match="no such host"):
+        fetch_module(access, f"{address.replace('127.0.0.1', 'registry.example.com')}:1.0.0")
+    assert len(lookups) > 1
 
 
 BOMBS = {

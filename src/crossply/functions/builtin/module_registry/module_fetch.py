@@ -110,7 +110,12 @@ async def _fetch(registry: str, access: RegistryAccess, pull: Pull) -> str:
             f"registry {registry} is inside of a private network; modules come from there only where "
             f"{access.setting} lists it"
         )
-    plain = frozenset((registry,)) if access.plain_http else frozenset[str]()
-    trust = Trust(plain_http=plain, proxies=getproxies_environment(), pull_seconds=_PULL_SECONDS)
+    fetched = frozenset((registry,))
+    trust = Trust(
+        plain_http=fetched if access.plain_http else frozenset(),
+        must_be_public=fetched - access.private,  # also when its name resolves to something else now
+        proxies=getproxies_environment(),
+        pull_seconds=_PULL_SECONDS,
+    )
     async with Registries(access.keychain, trust) as registries:
         return await pull(registries)
