@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from crossply.compose.messages import SEVERITY_FATAL
+from crossply.functions.builtin.kro.cel.times import load_zones
 from crossply.functions.builtin.kro.function import run
 from tests.support.kro.cases import kinds, request_of
 
@@ -76,6 +77,12 @@ def test_kro_a_bomb_ends_soon_with_a_message(expression: str, problems: tuple[st
     message = fatal_message(expression)
     assert any(problem in message for problem in problems), message
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 * 1024
+
+
+def test_names_of_time_zones_are_found_in_time_that_grows_with_the_text() -> None:
+    start = time.process_time()
+    load_zones("A" * (2 << 20))
+    assert time.process_time() - start < GENEROUS
 
 
 def test_kro_works_after_a_bomb() -> None:
