@@ -21,6 +21,7 @@ from crossply.functions.builtin.kcl.registry_modules import fetch_module
 from crossply.functions.builtin.kcl.shared_private_names import with_shared_members
 from crossply.functions.builtin.module_registry import module_cache
 from crossply.functions.builtin.module_registry.module_cache import ModuleCache
+from crossply.functions.reply_limits import Limits, reset_limits, set_limits
 from crossply.values.keyed_locks import KeyedLocks
 from crossply.xpkg.blob_content import in_memory
 from crossply.xpkg.failures import TooLarge
@@ -180,6 +181,19 @@ def test_a_registry_that_does_not_answer_holds_up_no_other_module(
             assert waiting.is_alive()
     waiting.join(GENEROUS)
     assert not waiting.is_alive()
+
+
+def test_modules_take_no_longer_than_the_call_that_needs_them(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        name = f"127.0.0.1:{silent.getsockname()[1]}"
+        access = access_of({CACHE: str(tmp_path), REGISTRIES: name})
+        for seconds, problem in ((0.5, r"did not send it within 0\.\d+ s"), (-1, "no time is left")):
+            limits = set_limits(Limits(deadline=time.monotonic() + seconds))
+            try:
+                with pytest.raises(ModuleError, match=problem):
+                    fetch_module(access, f"oci://{name}/kcl/slow:1.0.0")
+            finally:
+                reset_limits(limits)
 
 
 def test_a_lock_of_one_key_is_gone_when_nobody_has_it() -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from crossply.errors import CrossplyError
 from crossply.functions.builtin.module_registry.module_cache import ModuleCache
+from crossply.functions.reply_limits import current_limits
 from crossply.values.keyed_locks import KeyedLocks
 
 if TYPE_CHECKING:
@@ -95,8 +96,29 @@ def _in_thread(registry: str, access: RegistryAccess, pull: Pull) -> str:
     import asyncio
     from concurrent.futures import ThreadPoolExecutor
 
+    seconds = _seconds_left()
     with ThreadPoolExecutor(1) as executor:
-        return executor.submit(lambda: asyncio.run(_fetch(registry, access, pull))).result()
+        return executor.submit(lambda: asyncio.run(_fetch_within(seconds, registry, access, pull))).result()
+
+
+def _seconds_left() -> float:
+    """How long the modules may take: no longer than the call, whose thread others wait for."""
+    seconds = min(_PULL_SECONDS, current_limits().deadline - time.monotonic())
+    if seconds <= 0:
+        raise FetchError("no time is left for this call of the function")
+    return seconds
+
+
+async def _fetch_within(seconds: float, registry: str, access: RegistryAccess, pull: Pull) -> str:
+    import asyncio
+
+    from crossply.xpkg.registry_failures import PullTimedOut
+
+    try:
+        async with asyncio.timeout(seconds):
+            return await _fetch(registry, access, pull)
+    except TimeoutError:
+        raise PullTimedOut(f"{registry} did not send it within {seconds:.3g} s") from None
 
 
 async def _fetch(registry: str, access: RegistryAccess, pull: Pull) -> str:
@@ -115,7 +137,6 @@ async def _fetch(registry: str, access: RegistryAccess, pull: Pull) -> str:
         plain_http=fetched if access.plain_http else frozenset(),
         must_be_public=fetched - access.private,  # also when its name resolves to something else now
         proxies=getproxies_environment(),
-        pull_seconds=_PULL_SECONDS,
     )
     async with Registries(access.keychain, trust) as registries:
         return await pull(registries)
