@@ -18,8 +18,9 @@ from crossply.cli.up.background_start import detached_words
 from crossply.cli.up.command import COMMAND
 from crossply.cli.up.data_directory import saved_port
 from crossply.cli.up.lock import is_locked, running
-from tests.support.cli.up_process import CROSSPLY, PATIENCE, crossply, eventually, kill, plane_at
+from tests.support.cli.up_process import CROSSPLY, PATIENCE, api_servers, crossply, eventually, kill, plane_at
 from tests.support.ports import free_port
+from tests.support.programs import needs
 
 pytestmark = pytest.mark.xdist_group("up")
 
@@ -173,6 +174,7 @@ def test_an_invalid_saved_port_is_ignored(text, tmp_path):
     assert saved_port(str(tmp_path)) is None
 
 
+@needs("kubectl")
 def test_when_it_is_killed_its_api_server_ends_and_the_next_one_starts_at_once(plane):
     assert plane.up().returncode == 0
     server, kubeconfig = plane.api_server, plane.server
@@ -193,6 +195,7 @@ def test_down_waits_for_the_api_server_of_one_that_was_killed(plane):
     assert not server.is_alive()
 
 
+@needs("kubectl")
 def test_when_the_api_server_is_killed_it_is_restarted_and_the_controllers_go_on(plane):
     assert plane.up().returncode == 0
     before, address = plane.api_server, plane.server
@@ -224,6 +227,7 @@ def test_an_api_server_whose_objects_are_lost_is_not_replaced_by_an_empty_one(pl
     assert plane.down() == "not running\n"
 
 
+@needs("kubectl")
 def test_it_goes_on_when_no_caller_waits_any_more(plane):
     command = [CROSSPLY, "up", "--detach", "--in-memory", "--data", str(plane.data)]
     with subprocess.Popen(command) as waiting:
@@ -241,16 +245,11 @@ def test_one_that_hangs_while_it_starts_can_be_stopped(plane):
     os.mkfifo(plane.data / "admin.token")  # its API server waits for a client that writes to it
     with subprocess.Popen([CROSSPLY, "up", "--data", str(plane.data)], stdout=subprocess.PIPE) as process:
         eventually(lambda: running(str(plane.data)) is not None)
-        eventually(lambda: _has_api_server(plane))
+        eventually(lambda: api_servers(plane.process))
         server = plane.api_server
         assert plane.down() == "stopped\n"
         assert process.wait(PATIENCE) in (0, -15)
     assert not server.is_alive()
-
-
-def _has_api_server(plane) -> bool:
-    words = ["pgrep", "-P", str(plane.process.pid), "-f", "crossply.cli apiserver"]
-    return subprocess.run(words, capture_output=True, check=False).returncode == 0
 
 
 def test_modules_of_the_working_directory_are_not_imported(plane, tmp_path):
@@ -294,7 +293,7 @@ def test_a_control_plane_that_is_killed_leaves_no_private_key_outside_of_its_dat
     elsewhere.mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TMPDIR", str(elsewhere))
-        plane.up()
+        assert plane.up().returncode == 0
         credentials = plane.data / "credentials"
         assert len(list(credentials.iterdir())) == 1
         before = next(credentials.iterdir())
@@ -303,7 +302,7 @@ def test_a_control_plane_that_is_killed_leaves_no_private_key_outside_of_its_dat
         assert [
             path for path in elsewhere.rglob("*") if path.is_file() and b"PRIVATE" in path.read_bytes()
         ] == []
-        plane.up()
+        assert plane.up().returncode == 0
     assert not before.exists()
     assert len(list(credentials.iterdir())) == 1
     plane.down()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess
 import threading
 import time
 
@@ -19,6 +18,7 @@ from crossply.containers.settings import OWN, Settings
 from tests.support.patience import PATIENCE
 from tests.support.ports import free_port
 from tests.support.programs import needs
+from tests.support.running_processes import processes_with
 from tests.support.script_images import needs_containers, script_image
 
 pytestmark = [*needs_containers, needs("pasta", "busybox")]
@@ -108,8 +108,7 @@ def test_a_container_whose_pasta_is_killed_ends_with_that_reason(store):
     settings = Settings(network=OWN, forwards=PortForwards((), ((published, 9443),)))
     started = Started(store, "echo up; while true; do /bin/busybox sleep 1; done", settings)
     started.until("up")
-    done = subprocess.run(["pgrep", "-f", f"127.0.0.1/{published}:9443"], capture_output=True, text=True)
-    os.kill(int(done.stdout.split()[0]), 9)
+    os.kill(processes_with(f"127.0.0.1/{published}:9443")[0], 9)
     assert started.container.wait(PATIENCE)
     assert "pasta, which carries its network, has ended" in str(started.container.explain(""))
     started.container.release()

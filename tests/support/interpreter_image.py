@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from crossply.functions import docker_engine
-from tests.support.programs import find
+from tests.support.programs import find, path_of
 
 IMAGE = f"localhost/crossply-test-{secrets.token_hex(4)}/function-auto-ready:latest"
 """For this run alone: removing an image removes its containers."""
@@ -94,7 +94,7 @@ def start_podman(directory: Path) -> Any:
     )
     endpoint = f"unix://{directory}/podman.sock"
     process = subprocess.Popen(
-        ["podman", "--log-level=error", "system", "service", "--time=0", endpoint],
+        [path_of("podman"), "--log-level=error", "system", "service", "--time=0", endpoint],
         env={**os.environ, "CONTAINERS_CONF": str(settings)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from crossply.cli.up.lock import is_locked, running
 from crossply.cli.up.process_identity import Process, start_time
 from crossply.values.yaml import load
+from tests.support.running_processes import processes_with
 
 CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")
 PATIENCE = 60.0
@@ -51,13 +52,7 @@ class Plane:
     @property
     def api_server(self) -> Process:
         """Its API server."""
-        done = subprocess.run(
-            ["pgrep", "-P", str(self.process.pid), "-f", "crossply.cli apiserver"],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        pid = int(done.stdout.split()[0])
+        pid = api_servers(self.process)[0]
         return Process(pid, start_time(pid))
 
     @property
@@ -69,6 +64,11 @@ class Plane:
     @property
     def log(self) -> str:
         return (self.data / "up.log").read_text()
+
+
+def api_servers(process: Process) -> list[int]:
+    """The numbers of the API servers that a process of `crossply up` started."""
+    return processes_with("crossply.cli apiserver", process.pid)
 
 
 @contextlib.contextmanager

@@ -21,6 +21,7 @@ from crossply.values import Object, yaml
 from tests.support.e2e.scenario import NAMESPACE as NAMESPACES
 from tests.support.paths import CLUSTER
 from tests.support.ports import free_port
+from tests.support.programs import path_of
 
 HOME = "crossplane-system"
 WEBHOOKS = "crossplane-webhooks"
@@ -43,7 +44,7 @@ _SERVICE = {
 
 def module_directory() -> pathlib.Path:
     """Where the sources of the Crossplane that build.sh builds are: its CRDs and its chart."""
-    command = ["go", "mod", "download", "-json", MODULE]
+    command = [path_of("go"), "mod", "download", "-json", MODULE]
     done = subprocess.run(command, cwd=CLUSTER / "crossplane", capture_output=True, check=True)
     return pathlib.Path(orjson.loads(done.stdout)["Dir"])
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import pytest
 
 from tests.support.paths import ROOT
+from tests.support.programs import path_of
 
 BEFORE = ("v0.1.0", "64d826ed02feb08569502dfd0f4f35902236da19")
 """The version before this one: its tag, or else its commit. It is the last one that CHANGELOG.md describes as
@@ -83,11 +84,8 @@ class Release:
 def release_before(directory: pathlib.Path) -> Release:
     """The version before this one; skips the test where the history of the repository is not there."""
     for revision in BEFORE:
-        command = ["git", "-C", str(ROOT), "archive", revision, "src"]
-        try:
-            done = subprocess.run(command, capture_output=True, check=False)
-        except FileNotFoundError:
-            break
+        command = [path_of("git"), "-C", str(ROOT), "archive", revision, "src"]
+        done = subprocess.run(command, capture_output=True, check=False)
         if done.returncode == 0:
             with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
                 archive.extractall(directory, filter="data")
