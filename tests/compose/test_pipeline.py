@@ -6,7 +6,7 @@ from base64 import b64encode
 
 import pytest
 
-from crossply.compose.errors import CredentialMissing, StepFailed, StepNotRun
+from crossply.compose.errors import CredentialMissing, StepNotRun
 from crossply.compose.messages import NO_STATE, SECOND, Request, Response, State, respond
 from crossply.compose.wire import decode_request, encode_request
 from crossply.errors import CrossplyError
@@ -96,9 +96,10 @@ def test_a_function_that_cannot_be_called_is_an_error_with_its_own_code(platform
     assert (failure.value.code, failure.value.hint) == ("CP-3xx", "start it")
 
 
-def test_a_composed_resource_with_an_empty_name_is_an_error_that_names_the_step(platform: Platform) -> None:
-    with pytest.raises(StepFailed, match='step "unnamed" desires a composed resource with an empty name'):
-        platform.render([platform.step("unnamed", desires(**{"": config_map()}))])
+def test_a_composed_resource_with_an_empty_name_is_rendered_as_it_is(platform: Platform) -> None:
+    rendered = platform.render([platform.step("unnamed", desires(**{"": config_map()}))])
+    [composed] = rendered.composed
+    assert composed["metadata"]["annotations"] == {"crossplane.io/composition-resource-name": ""}
 
 
 def test_the_shortest_time_to_live_counts(platform: Platform) -> None:

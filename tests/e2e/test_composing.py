@@ -15,7 +15,9 @@ from tests.support.e2e.things import (
     SCHEMA,
     SYNCED,
     Things,
+    config_map,
     custom_kind,
+    desiring,
     failing,
     message_of,
     until_event_recorded,
@@ -37,15 +39,15 @@ async def test_an_xr_becomes_its_resources_and_gets_conditions(s, scope):
     engine = things.of_engine(xr)
     assert engine["compositionRef"] == {"name": s.id}
     assert engine["compositionRevisionRef"]["name"].startswith(f"{s.id}-")
-    [config_map] = (await things.composed(xr)).values()
-    reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": config_map["metadata"]["name"]}
+    [composed] = (await things.composed(xr)).values()
+    reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": composed["metadata"]["name"]}
     if scope != "Namespaced":
         reference["namespace"] = s.id
     assert things.references(xr) == [reference]
-    assert config_map["data"] == {"size": "3"}
-    assert config_map["metadata"]["labels"] == {"crossplane.io/composite": "mine"}
-    assert config_map["metadata"]["annotations"] == {RESOURCE_NAME: "one"}
-    [owner] = config_map["metadata"]["ownerReferences"]
+    assert composed["data"] == {"size": "3"}
+    assert composed["metadata"]["labels"] == {"crossplane.io/composite": "mine"}
+    assert composed["metadata"]["annotations"] == {RESOURCE_NAME: "one"}
+    [owner] = composed["metadata"]["ownerReferences"]
     assert owner == {
         "apiVersion": things.kind.api_version,
         "kind": "Thing",
@@ -233,6 +235,15 @@ async def test_a_reference_to_a_resource_that_has_no_composition_resource_name_s
     assert things.references(xr) == refs
 
 
+async def test_a_composed_resource_with_an_empty_name_is_refused_before_it_is_created(s):
+    with served(lambda request: desiring(request, **{"": config_map(), "one": config_map()})) as address:
+        things = await Things.defined(s)
+        await things.compose(await calling(s, address))
+        await things.apply("mine")
+        xr = await things.until("mine", failing("a composed resource with an empty name (a ConfigMap)"))
+    assert things.references(xr) == []
+
+
 async def test_a_reference_without_the_namespace_that_its_kind_needs_stops_all(s):
     things = await Things.defined(s, "Cluster")
     await things.compose(resources(entry("one", base={"metadata": {"namespace": s.id}})))
@@ -253,7 +264,7 @@ async def test_deleting_an_xr_deletes_its_composed_resources(s, scope):
     await things.compose(resources(entry("one", SIZE, base={"metadata": {"namespace": s.id}})))
     await things.apply("mine", {"size": "3"})
     xr = await things.until("mine", READY)
-    [config_map] = (await things.composed(xr)).values()
+    [composed] = (await things.composed(xr)).values()
     finalizers = ["example.org/held", "composite.apiextensions.crossplane.io"]
     await things.change("mine", {"metadata": {"finalizers": finalizers}})
     await s.client.delete(things.kind, "mine", things.namespace)
@@ -262,7 +273,7 @@ async def test_deleting_an_xr_deletes_its_composed_resources(s, scope):
     assert SYNCED(xr)
     await things.change("mine", {"metadata": {"finalizers": None}})
     await s.until_gone(things.kind, "mine")
-    await s.until_gone(CONFIG_MAP, config_map["metadata"]["name"])
+    await s.until_gone(CONFIG_MAP, composed["metadata"]["name"])
 
 
 async def test_a_deleted_composition_breaks_its_xrs_with_a_condition(s):

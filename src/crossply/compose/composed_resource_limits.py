@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from crossply.compose.composed_resources import Composed
 from crossply.compose.effects import CountOwners, Effects, FindScope
-from crossply.compose.errors import CompositionLoop, OutOfBounds, TooManyResources
+from crossply.compose.errors import CompositionLoop, OutOfBounds, StepFailed, TooManyResources
 from crossply.compose.object_metadata import controller_of, name_of, namespace_of, text_in
 from crossply.values import Object
 from crossply.values.api_version import api_group
@@ -52,6 +52,20 @@ def check_not_itself(xr: Object, composed: Iterable[Composed]) -> None:
             raise CompositionLoop(
                 f'cannot compose resources: cannot apply composed resource "{resource.name}": it is the '
                 "composite resource itself"
+            )
+
+
+def check_named(composed: Iterable[Composed]) -> None:
+    """Refuse a resource that the next reconcile could not tell from others.
+
+    `render` shows it, as Crossplane does: there is no next reconcile.
+    """
+    for resource in composed:
+        if not resource.name:
+            raise StepFailed(
+                f"cannot compose resources: functions desire a composed resource with an empty name "
+                f"(a {text_in(resource.object, 'kind')})",
+                hint="set metadata.name of the resource, or the annotation by which its function names it",
             )
 
 

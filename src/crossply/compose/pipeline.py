@@ -101,11 +101,6 @@ def run_pipeline(
         response = yield from _call(prepared.step, request, style)
         _collect_report(prepared.step, response, report, style)
         desired = NO_STATE if response.desired is None else response.desired
-        if "" in desired.resources:
-            raise StepFailed(
-                f'pipeline step "{prepared.step.name}" desires a composed resource with an empty name',
-                function=prepared.step.function,
-            )
         context = response.context
     return Finished(desired, context)
 

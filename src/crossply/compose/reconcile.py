@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
-from crossply.compose.composed_resource_limits import check_bounds, check_depth, check_not_itself
+from crossply.compose.composed_resource_limits import check_bounds, check_depth, check_named, check_not_itself
 from crossply.compose.composite_preparation import Preparation
 from crossply.compose.composite_status import (
     admit_conditions,
@@ -219,6 +219,7 @@ class _Reconciliation:
         self._composed += (resource.object for resource in outcome.composed)
         check_not_itself(xr, outcome.composed)
         if definition is not None:
+            check_named(outcome.composed)
             yield from check_bounds(definition, outcome.composed)
         if outcome.deletions:
             yield DeleteComposed(outcome.deletions)
