@@ -11,6 +11,7 @@ import pytest
 
 from crossply.cli.framework.layout import wrap
 from crossply.cli.framework.screen import Screen, fit
+from crossply.cli.trace.watch import News
 from crossply.kube.client import Client
 from crossply.kube.kind import Kind
 from tests.support.cli.trace_cluster import NAMESPACE, READY, SYNCED, World, refs, resource, to
@@ -19,6 +20,23 @@ from tests.support.terminal import terminal
 
 SHOP = Kind("acme.test", "v1", "Shop", "shops", True)
 SHELVES = Kind("acme.test", "v1", "Shelf", "shelves", True)
+
+
+@pytest.mark.parametrize("turns", range(5))
+def test_a_cancellation_that_comes_with_a_change_is_not_lost(world: World, turns: int) -> None:
+    async def case(client: Client) -> None:
+        news = News(client)
+        waiting = asyncio.create_task(news.wait())
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        news.notify()
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+
+    world.run(case)
 
 
 class Tty(io.StringIO):

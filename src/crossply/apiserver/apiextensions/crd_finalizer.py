@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from functools import partial
 
 from crossply.apiserver.apiextensions.crd_status import marked_for_deletion
@@ -42,10 +43,9 @@ async def remove_instances(context: ServerContext, resource: Resource) -> None:
 
 async def _wait(changed: asyncio.Event) -> None:
     # A deletion that failed is retried after a while, even if no event occurs.
-    try:
-        await asyncio.wait_for(changed.wait(), _RETRY_SECONDS)
-    except TimeoutError:
-        return
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_RETRY_SECONDS):  # wait_for may drop a cancellation until Python 3.12
+            await changed.wait()
 
 
 def _is_marked(entry: Entry) -> bool:

@@ -71,7 +71,9 @@ class News:
     async def wait(self) -> None:
         """Return soon after a change, or after a while."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._changed.wait(), REFRESH)
+            # wait_for may drop a cancellation, such as Ctrl-C, that comes with a change, until Python 3.12.
+            async with asyncio.timeout(REFRESH):
+                await self._changed.wait()
             await asyncio.sleep(COALESCE)
         self._changed.clear()
 
